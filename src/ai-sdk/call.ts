@@ -9,6 +9,7 @@ import { nameForModel } from '../schema/model-tool.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
 import { type PromptRules, toPrompt, toPrompt4 } from './prompt.ts';
+import { joinedOptions } from './settings.ts';
 
 /** An inference as the options of an AI SDK call. */
 
@@ -25,7 +26,8 @@ export function toCall(
   request: InferenceRequest,
   { spec, providerOptions, ...rules }: CallRules,
 ): CallOptions {
-  const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
+  const { temperature, top_p, max_tokens, stop, seed, reasoning_effort } = request.overrides;
+  const options = joinedOptions(providerOptions, request);
   const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
   const { tools, choice } = chooseTools(request, true);
   const shared = {
@@ -34,7 +36,9 @@ export function toCall(
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(providerOptions && { providerOptions }),
+    ...(stop && { stopSequences: stop }),
+    ...(seed != null && { seed }),
+    ...(options && { providerOptions: options }),
     ...(request.trace && { headers: { ...request.trace } }),
   };
   if (version === 'v3') return { ...shared, prompt: toPrompt(request, rules) };

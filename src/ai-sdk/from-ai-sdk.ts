@@ -10,6 +10,7 @@ import { toModelError } from './errors.ts';
 import { FORMAT } from './items.ts';
 import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
 import { createPartReceiver } from './parts.ts';
+import { sentToPackage } from './settings.ts';
 import { deliver, openStream, untilAborted } from './stream.ts';
 
 /**
@@ -73,6 +74,7 @@ export function fromAiSdk(source: AiSdkSource, options: AiSdkOptions = {}): Prov
         origin,
         providerOptions: providerOptionsOf(options, request, spec),
       });
+      sink.sent?.(sentToPackage(request, model.specificationVersion));
       const reader = await openStream(model, call, watchdog.signal);
       watchdog.opened();
       return await deliver(reader, createPartReceiver(withToolIds(sink, request.tools), origin), watchdog);

@@ -22,6 +22,8 @@ export type AiSdkCall = {
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
+  stopSequences?: string[];
+  seed?: number;
   /** Of version 4. */
   reasoning?: string;
   headers?: Record<string, string | undefined>;

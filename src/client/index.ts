@@ -23,7 +23,7 @@ export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 export type { ListedMessage } from '../schema/message.ts';
-export type { Run, RunStatus, Termination } from '../schema/run.ts';
+export type { Run, RunOverridesInput, RunStatus, Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';
 export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';

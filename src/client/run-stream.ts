@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
-import type { Run, Termination } from '../schema/run.ts';
+import type { Run, RunOverridesInput, Termination } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
@@ -39,6 +39,8 @@ export type RunRequest = {
   /** Goes on with this thread, or makes one of this id; default: a new one. */
   threadId?: string | undefined;
   messages: readonly RunMessage[];
+  /** Settings of the model calls of this run, over those of the agent and of its model. */
+  overrides?: RunOverridesInput | undefined;
 };
 
 type RunStart = Extract<RunEvent, { event_type: 'run_start' }>;

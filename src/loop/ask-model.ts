@@ -1,6 +1,6 @@
 import { DEAF } from '../models/deaf.ts';
 import { usageIn } from '../models/errors.ts';
-import type { InferenceRequest, InferenceSink } from '../models/model.ts';
+import type { InferenceRequest, InferenceSink, SentSettings } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
 import { trackAttempts } from './attempts.ts';
@@ -35,9 +35,13 @@ export const askModel = async (
   };
   let text = '';
   let reasoning = '';
+  let sent: SentSettings | undefined;
   const attempts = trackAttempts(turn, () => text + reasoning);
   const sink: InferenceSink = {
     ...DEAF,
+    sent(settings) {
+      sent = settings;
+    },
     text(delta) {
       text += delta;
     },
@@ -59,7 +63,7 @@ export const askModel = async (
   const end = await asked
     .catch((error: unknown) => {
       attempts.brokeOff(usageIn(error));
-      const traced = { lost: attempts.lost() };
+      const traced = { sent, lost: attempts.lost() };
       observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced });
       throw error;
     })
@@ -71,7 +75,7 @@ export const askModel = async (
   observeInference(turn, {
     startedAt,
     end,
-    ...(turn.trace && { traced: { content: [{ type: 'text', text }], lost: attempts.lost() } }),
+    ...(turn.trace && { traced: { sent, content: [{ type: 'text', text }], lost: attempts.lost() } }),
   });
   return { text, model: end.by?.upstream ?? model.upstream, stop: end.stop };
 };

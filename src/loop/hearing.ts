@@ -42,6 +42,9 @@ export const listen = (turn: Turn, step: Step): Hearing => {
   const tellReady = ({ call: { id, name, arguments: args } }: StepCall): void =>
     stream.emit({ event_type: 'tool_call_ready', id, name, arguments: args });
   const sink: InferenceSink = {
+    sent(settings) {
+      step.sent = settings;
+    },
     text(delta) {
       hear();
       step.text += delta;

@@ -109,7 +109,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     attempts.brokeOff(usageIn(error));
     attempts.end();
     const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
-    const traced = { step_index, request, lost: attempts.lost() };
+    const traced = { step_index, request, sent: step.sent, lost: attempts.lost() };
     // One that was cut off has not failed.
     observeInference(turn, signal.aborted ? call : { ...call, traced });
     const verdict = signal.aborted ? undefined : countFailure(turn);
@@ -134,6 +134,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
 const answered = (turn: Turn, step: Step, request: InferenceRequest) => ({
   step_index: step.index,
   request,
+  sent: step.sent,
   content: contentOf([], step),
   calls: turn.calls.map(({ call }) => call),
   ...(step.attempts && { lost: step.attempts.lost() }),

@@ -16,7 +16,7 @@ export type Called = {
   end?: InferenceEnd;
   error?: unknown;
   /** For its trace. */
-  traced?: Pick<TracedInference, 'step_index' | 'request' | 'content' | 'calls' | 'lost'>;
+  traced?: Pick<TracedInference, 'step_index' | 'request' | 'sent' | 'content' | 'calls' | 'lost'>;
 };
 
 export const observeInference = (turn: Turn, called: Called): void => {

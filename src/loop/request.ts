@@ -1,6 +1,8 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceRequest } from '../models/model.ts';
+import type { InferenceRequest, Model } from '../models/model.ts';
 import { POOL } from '../models/pool.ts';
+import { layered } from '../models/settings/layers.ts';
+import { modelSettingsOf } from '../schema/model-settings.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { beginCompaction, folded } from './compaction.ts';
 import { injectContext, placeContext } from './context-messages.ts';
@@ -24,11 +26,7 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
     system,
     messages,
     tools: offered(turn, scratch),
-    overrides: checkedOverrides(turn, {
-      ...(spec.reasoning_effort !== undefined && { reasoning_effort: spec.reasoning_effort }),
-      ...turn.overrides,
-      ...scratch.overrides,
-    }),
+    overrides: checkedOverrides(turn, layered(modelSettingsOf(spec), turn.overrides, scratch.overrides)),
     session: { thread_id: turn.thread_id, run_id: turn.run_id },
     stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
   };
@@ -51,18 +49,24 @@ const checkBytes = (turn: Turn): void => {
   );
 };
 
-/** Members of a pool have names of their own for what they are (agent-loop.md 1.6). */
 const checkedOverrides = (
   { agent: { model } }: Turn,
   overrides: InferenceRequest['overrides'],
 ): InferenceRequest['overrides'] => {
-  const problem = (what: string): ModelError =>
-    new ModelError('invalid_request', `inference override upstream_model ${what}`);
-  if (overrides.upstream_model === '') throw problem('cannot be empty');
-  if (overrides.upstream_model != null && model.provider === POOL) {
-    throw problem('is not supported for model pools');
-  }
+  const problem = upstreamProblem(model, overrides.upstream_model);
+  if (problem !== undefined) throw new ModelError('invalid_request', problem);
   return overrides;
+};
+
+/** Why the model cannot be called under another name (agent-loop.md 1.6). Members of a pool have different names. */
+export const upstreamProblem = (
+  { provider }: Pick<Model, 'provider'>,
+  upstream: string | null | undefined,
+): string | undefined => {
+  if (upstream === '') return 'inference override upstream_model cannot be empty';
+  return upstream != null && provider === POOL
+    ? 'inference override upstream_model is not supported for model pools'
+    : undefined;
 };
 
 const offered = (turn: Turn, { excluded, included }: StepScratch): readonly ToolDescriptor[] => {

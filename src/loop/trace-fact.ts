@@ -1,4 +1,4 @@
-import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
+import type { InferenceEnd, InferenceRequest, SentSettings } from '../models/model.ts';
 import type { CutOff } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
@@ -28,6 +28,8 @@ export type TraceFact =
       model: string;
       provider: string;
       request: InferenceRequest | undefined;
+      /** Undefined when no request was sent. */
+      sent: SentSettings | undefined;
       end: InferenceEnd | undefined;
       error: { type: string; isTransient: boolean } | undefined;
       content: readonly ContentBlock[];

@@ -1,5 +1,5 @@
 import { ModelError } from '../models/errors.ts';
-import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
+import type { InferenceEnd, InferenceRequest, SentSettings } from '../models/model.ts';
 import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
@@ -19,6 +19,7 @@ export type TracedInference = {
   /** Undefined: it belongs to no step. */
   step_index?: number | undefined;
   request?: InferenceRequest | undefined;
+  sent?: SentSettings | undefined;
   end?: InferenceEnd | undefined;
   error?: unknown;
   content?: readonly ContentBlock[];
@@ -36,6 +37,7 @@ export const traceInference = (turn: Turn, told: TracedInference): void => {
     model: by.model,
     provider: by.provider,
     request: told.request,
+    sent: told.sent,
     end,
     error: end ? undefined : failureOf(error),
     content: told.content ?? [],

@@ -1,6 +1,6 @@
 import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
-import type { InferenceRequest } from '../models/model.ts';
+import type { InferenceRequest, SentSettings } from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
@@ -116,6 +116,8 @@ export type Step = {
   parts: { at: number; block: PartBlock }[];
   /** Of its inference; undefined for a step without one. */
   attempts?: Attempts;
+  /** The settings of its latest request; undefined before the request. */
+  sent?: SentSettings;
   /** The inference has been reported with `inference_complete`. */
   reported: boolean;
   /** It counts, and its hooks have been called. */

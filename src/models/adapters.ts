@@ -57,7 +57,8 @@ const compatible = (baseUrl: string, keyVariable: string, options = COMPATIBLE_C
   connect: (connection) => ({ wire: chat(options), headers: bearer(connection) }),
 });
 
-const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
+/** Hosts of OpenAI and Azure. */
+export const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
 
 const gemini = (platform: 'gemini' | 'vertex') => async () =>
   (await import('./wire/gemini.ts')).geminiWire({ platform });

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from '../schema/run.ts';
+import type { ReasoningEffort } from '../schema/model-settings.ts';
 
 /**
  * Reasoning effort, which a provider takes as a budget of tokens or as a name (agent-loop.md 1.6): a named effort has a

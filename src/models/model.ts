@@ -1,6 +1,8 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
+import type { Json, JsonObject } from '../schema/json.ts';
 import type { Message, ReasoningItem } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
+import type { ToolChoice } from '../schema/model-settings.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -14,11 +16,7 @@ import type { TraceContext } from '../schema/trace-context.ts';
  * Costs: one call a delta; no event object and no promise of this layer's own.
  */
 
-/**
- * `none`: the model cannot call a tool. `required`: it must call one. `tool`: id of the tool that it must call. A
- * service that cannot force a call lets the model decide.
- */
-export type ToolChoice = 'auto' | 'none' | 'required' | { tool: string };
+export type { ToolChoice };
 
 export type InferenceRequest = {
   /** System texts in order. */
@@ -45,7 +43,16 @@ export type InferenceSource =
   | { type: 'url'; id: string; url: string; title?: string }
   | { type: 'document'; id: string; media_type: string; title: string; filename?: string };
 
+/** The settings of a request, as its provider receives them. */
+export type SentSettings = {
+  settings: JsonObject;
+  /** Settings that the provider or the model is documented to refuse. `sent`: in their place; null: left out. */
+  adjusted: readonly { setting: string; sent: Json; reason: string }[];
+};
+
 export type InferenceSink = {
+  /** Called ahead of each request to the provider; the last call is about the request that was answered. */
+  sent?(sent: SentSettings): void;
   text(delta: string): void;
   reasoning(delta: string): void;
   /** Opaque text that a provider wants back; complete. */

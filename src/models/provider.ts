@@ -87,7 +87,8 @@ export const createProvider = (spec: ProviderSpec, env: Environment, transport: 
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,
-    model: (model) => loadedModel(endpoint, model, { provider: spec.id, timeoutSeconds, transport }),
+    model: (model) =>
+      loadedModel(endpoint, model, { provider: spec.id, adapter: name, timeoutSeconds, transport }),
   };
 };
 

@@ -1,8 +1,10 @@
+import type { JsonObject } from '../schema/json.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import { createAnswer } from './answer.ts';
 import { ModelError } from './errors.ts';
 import { idleSecondsOf } from './idle.ts';
-import type { Model } from './model.ts';
+import type { Model, SentSettings } from './model.ts';
+import { appliedOptions, withOptions } from './settings/body-options.ts';
 import { withToolIds } from './tool-names.ts';
 import type { EventReader } from './transport/stream.ts';
 import type { Transport } from './transport/types.ts';
@@ -26,7 +28,12 @@ export type Endpoint = {
   headers(signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>;
 };
 
-export type WireModelOptions = { provider: string; timeoutSeconds: number; transport: Transport };
+export type WireModelOptions = {
+  provider: string;
+  adapter: string;
+  timeoutSeconds: number;
+  transport: Transport;
+};
 
 /** Pauses of one answer; each one is a request with everything before it. */
 const MOST_PAUSES = 16;
@@ -34,7 +41,7 @@ const MOST_PAUSES = 16;
 export const createWireModel = (
   endpoint: Endpoint,
   spec: ModelSpec,
-  { provider, timeoutSeconds, transport }: WireModelOptions,
+  { provider, adapter, timeoutSeconds, transport }: WireModelOptions,
 ): Model => ({
   id: spec.id,
   provider,
@@ -49,19 +56,21 @@ export const createWireModel = (
       model: upstream,
       format: wire.format,
     });
-    const call = { upstream, provider, spec, request };
+    const call = { upstream, provider, adapter, spec, request };
+    const options = appliedOptions(request.overrides.provider_options, [wire.format, adapter, provider]);
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
       const pauses: NonNullable<Finish['pause']>[] = [];
       for (;;) {
         const sent = wire.encode({ ...call, pauses });
+        if (sent.sent) sink.sent?.(withSentOptions(sent.sent, options));
         const headers = await endpoint.headers(watchdog.signal);
         const decoder = wire.decoder(answer);
         await transport.stream(
           {
             url: endpoint.baseURL + sent.path,
             headers: mergedHeaders({ ...sent.headers, ...request.trace }, headers),
-            body: JSON.stringify(sent.body),
+            body: JSON.stringify(withOptions(sent.body, options)),
           },
           readerOf(decoder),
           watchdog,
@@ -80,6 +89,15 @@ export const createWireModel = (
     }
   },
 });
+
+/** Of all provider options only those that this provider receives. */
+const withSentOptions = (
+  { settings, adjusted }: SentSettings,
+  options: JsonObject | undefined,
+): SentSettings => {
+  const { provider_options: _, ...others } = settings;
+  return { settings: options ? { ...others, provider_options: options } : others, adjusted };
+};
 
 /** Features that a format and a spec enable are one list; of every other header the one of the spec holds. */
 const mergedHeaders = (

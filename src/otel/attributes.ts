@@ -70,6 +70,8 @@ const OWN: Readonly<Partial<Record<TraceEvent['type'], readonly Row[]>>> = {
     ['gen_ai.request.top_p', 'top_p'],
     ['gen_ai.request.max_tokens', 'max_tokens'],
     ['gen_ai.request.stop_sequences', 'stop_sequences', texts],
+    ['gen_ai.request.seed', 'seed'],
+    ['openai.request.service_tier', 'service_tier'],
     ['gen_ai.input.messages', 'request_messages', json],
   ],
   tool: [

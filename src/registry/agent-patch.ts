@@ -2,6 +2,7 @@ import type { AgentInput, AgentSpec } from '../schema/agent.ts';
 import { type AgentWriting, parseAgent } from '../schema/agent-json.ts';
 import { LOCAL } from '../schema/backend.ts';
 import { isObject, type JsonObject } from '../schema/endpoint.ts';
+import { MODEL_SETTINGS, type ModelSetting } from '../schema/model-settings.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { checkAgent } from './check.ts';
 
@@ -11,6 +12,13 @@ import { checkAgent } from './check.ts';
  */
 
 const SURFACE = 'agent spec patch';
+
+/** Null says that the agent leaves a setting to its model. */
+// The keys are exactly these names.
+const SETTINGS = Object.fromEntries(MODEL_SETTINGS.map((name) => [name, 'clears'])) as Record<
+  ModelSetting,
+  'clears'
+>;
 
 /** What null does: `clears` the value of the base, or takes the override back. */
 const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
@@ -32,8 +40,8 @@ const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
   delegates: 'takes back',
   client_tools: 'takes back',
   client_system_messages: 'takes back',
-  reasoning_effort: 'clears',
   endpoint: 'clears',
+  ...SETTINGS,
 } satisfies Partial<Record<keyof AgentInput, 'clears' | 'takes back'>>;
 
 export const isPatchable = (field: string): boolean => Object.hasOwn(PATCHABLE, field);

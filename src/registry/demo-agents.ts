@@ -1,5 +1,5 @@
 import type { AgentInput } from '../schema/agent.ts';
-import type { ReasoningEffort } from '../schema/run.ts';
+import type { ReasoningEffort } from '../schema/model-settings.ts';
 import * as prompts from './demo-prompts.ts';
 
 /** The agents of the profile `demo` (agent-loop.md 18.3), all on model `default`. */

@@ -3,6 +3,7 @@ import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models
 import type { Model, Provider } from '../models/model.ts';
 import { createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
+import { withEntrySettings } from '../models/settings/layers.ts';
 import type { Transport } from '../models/transport/types.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { Records } from './records.ts';
@@ -68,7 +69,8 @@ export const createModels = (input: ModelsInput): Models => {
 
   const modelOf = once(models, specs, (spec): BuiltModel => {
     const provider = providers.get(spec.provider_id)?.provider;
-    const model = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
+    const bare = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
+    const model = withEntrySettings(bare, spec);
     return { spec, provider, model, route: routes.model(model) };
   });
 

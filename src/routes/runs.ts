@@ -9,7 +9,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
-import { ActiveRun, Run, RunList, RunStatus } from '../schema/run.ts';
+import { ActiveRun, inferenceOverrides, Run, RunList, RunOverrides, RunStatus } from '../schema/run.ts';
 import { RunEvent } from '../schema/run-event.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { type Position, Position as PositionSchema } from '../store/index.ts';
@@ -18,6 +18,7 @@ import { checkClientRoles } from './client-rights.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { Rooms } from './rooms.ts';
+import { checkRunOverrides } from './run-overrides.ts';
 import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
 
 /** Runs: start with a stream, read (runtime.md 5). */
@@ -28,12 +29,14 @@ const StartRun = withAliases(
     agentId: z.string().meta({ description: 'id of the agent that runs', examples: ['default'] }),
     threadId: z.string().nullish().meta({ description: 'id of the thread; a new one when missing' }),
     messages: UserMessages.default([]),
+    overrides: RunOverrides.nullish(),
   },
 )
-  .transform(({ agentId, threadId, messages }) => ({
+  .transform(({ agentId, threadId, messages, overrides }) => ({
     agent_id: agentId.trim(),
     thread_id: threadId?.trim() || undefined,
     messages,
+    overrides: overrides ?? undefined,
   }))
   .meta({
     id: 'RunRequest',
@@ -94,6 +97,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
           body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
         checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+        if (body.overrides) checkRunOverrides(agent, body.overrides);
         const context = traceContextOf(header);
         const stream = createEventStream();
         await runtime.submit(scope, thread_id, {
@@ -104,6 +108,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
           origin: 'user',
           adapter: 'internal',
           context,
+          overrides: body.overrides && inferenceOverrides(body.overrides),
           attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
         });
         return stream;

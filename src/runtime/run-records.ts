@@ -4,6 +4,7 @@ import { type RunMachineEvent, runMachine } from '../../machines/run.ts';
 import { seconds } from '../schema/clock.ts';
 import {
   type Activation,
+  type InferenceOverrides,
   type Resume,
   type Run,
   type RunAdapter,
@@ -61,6 +62,7 @@ export type RunSeed = {
   /** Absent while the input is staged. */
   input?: { range: MessageRange | undefined; trigger_message_ids: string[] } | undefined;
   frontend_tools?: readonly ToolDescriptor[] | undefined;
+  overrides?: InferenceOverrides | undefined;
   context?: TraceContext | undefined;
 };
 
@@ -79,7 +81,7 @@ export const newRun = (seed: RunSeed): Run => {
   const activation: Activation = {
     intent: { agent_id, thread_id, kind: { kind: 'new_intent' } },
     ...(input && { input }),
-    options: optionsWith({}, seed.frontend_tools),
+    options: optionsWith({}, seed),
     trace: {
       ...(seed.parent && {
         parent_run_id: seed.parent.run_id,
@@ -144,6 +146,7 @@ export const resumedRun = (
     input: boolean;
     /** Without, those that it has. */
     frontend_tools?: readonly ToolDescriptor[] | undefined;
+    overrides?: InferenceOverrides | undefined;
   },
 ): Run => {
   const { dispatch_id: _before, ...rest } = run;
@@ -172,7 +175,7 @@ export const resumedRun = (
         thread_id,
         kind: { kind, run_id },
       },
-      options: optionsWith(run.activation?.options ?? {}, by.frontend_tools),
+      options: optionsWith(run.activation?.options ?? {}, by),
       trace: {
         ...before,
         run_mode: by.mode,
@@ -184,13 +187,19 @@ export const resumedRun = (
 };
 
 const optionsWith = (
-  options: Activation['options'],
-  frontend_tools: readonly ToolDescriptor[] | undefined,
-): Activation['options'] => {
-  if (frontend_tools === undefined) return options;
-  const { frontend_tools: _before, ...rest } = options;
-  return frontend_tools.length === 0 ? rest : { ...rest, frontend_tools: [...frontend_tools] };
-};
+  { frontend_tools: declared, overrides: before, ...rest }: Activation['options'],
+  {
+    frontend_tools = declared,
+    overrides = before,
+  }: {
+    frontend_tools?: readonly ToolDescriptor[] | undefined;
+    overrides?: InferenceOverrides | undefined;
+  },
+): Activation['options'] => ({
+  ...rest,
+  ...(overrides && { overrides }),
+  ...(frontend_tools && frontend_tools.length > 0 && { frontend_tools: [...frontend_tools] }),
+});
 
 export const identityOf = (run: Run): RunIdentity => {
   const trace = run.activation?.trace;

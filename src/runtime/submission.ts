@@ -1,6 +1,6 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../schema/message.ts';
-import type { Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
+import type { InferenceOverrides, Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { Batch, TimedRun } from '../store/index.ts';
@@ -61,6 +61,8 @@ export type Submission = {
   decisions?: readonly DecisionInput[];
   /** Tools that the client executes, for the run that starts or goes on with this; without, those that it has. */
   frontend_tools?: readonly ToolDescriptor[];
+  /** Settings of the model calls of that run; without, those that it has. */
+  overrides?: InferenceOverrides | undefined;
   /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
   into?: string;
   /** What comes behind this place goes out of the history first; the run is a new one. */

@@ -195,6 +195,7 @@ const orderOf = (thread: Thread, request: Input) => ({
   messages: messagesOf(thread, request),
   decided: request.decided,
   frontend_tools: request.frontend_tools,
+  overrides: request.overrides,
   driven: request.mode === 'sub_agent',
   dispatch: wantedOf(request),
   alongside: request.alongside,

@@ -9,12 +9,17 @@ import type { Submission } from './submission.ts';
  */
 export const refuseUnsupported = (
   { remote, spec }: ResolvedAgent,
-  { decisions = [], frontend_tools = [] }: Pick<Submission, 'decisions' | 'frontend_tools'>,
+  {
+    decisions = [],
+    frontend_tools = [],
+    overrides,
+  }: Pick<Submission, 'decisions' | 'frontend_tools' | 'overrides'>,
 ): void => {
   if (!remote) return;
   const asked = [
     ...(decisions.length > 0 ? ['decisions'] : []),
     ...(frontend_tools.length > 0 ? ['frontend_tools'] : []),
+    ...(overrides ? ['overrides'] : []),
   ];
   if (asked.length === 0) return;
   const message = `agent '${spec.id}' backend does not support: ${asked.join(', ')}`;

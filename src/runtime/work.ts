@@ -1,7 +1,7 @@
 import type { Dispatch } from '../schema/dispatch.ts';
 import type { Message } from '../schema/message.ts';
 import type { DeliveryMode, PendingMessage } from '../schema/pending.ts';
-import type { Resume, Run, RunAdapter, RunMode, RunOrigin } from '../schema/run.ts';
+import type { InferenceOverrides, Resume, Run, RunAdapter, RunMode, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import { advanceDispatch, claimChanges, logDispatch, newDispatch } from './dispatch-records.ts';
@@ -43,6 +43,8 @@ export type Order = {
   decided?: readonly Decided[] | undefined;
   /** Tools that the client executes; without, those that the run has. */
   frontend_tools?: readonly ToolDescriptor[] | undefined;
+  /** Settings of its model calls; without, those that the run has. */
+  overrides?: InferenceOverrides | undefined;
   /** A tool call of another thread drives the run: it has no dispatch. */
   driven?: boolean;
   dispatch?: Pick<Submission, 'dispatch_id' | 'priority' | 'dedupe_key' | 'available_at'>;
@@ -132,7 +134,7 @@ type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session
 
 const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
   const { run_id, agent_id, resolution_id, origin, adapter, parent, context, rewind } = of;
-  const { mode, messages, now, frontend_tools } = order;
+  const { mode, messages, now, frontend_tools, overrides } = order;
   if (rewind) rewindHistory(write, rewind, run_id);
   const input = now ? takeAtOnce(thread, write, run_id, order) : undefined;
   if (!now) stageFor(thread, write, of, messages);
@@ -150,6 +152,7 @@ const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: 
     at: write.at,
     input,
     frontend_tools,
+    overrides,
     context,
   });
 };
@@ -210,6 +213,7 @@ const continued = (
     decisions: [...(open.activation?.seeded_decisions ?? []), ...decided],
     input: news || order.messages.length > 0,
     frontend_tools: order.frontend_tools,
+    overrides: order.overrides,
   });
   return session_id === undefined ? resumed : claimedRun(resumed, session_id, write.at);
 };

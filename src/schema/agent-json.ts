@@ -1,6 +1,7 @@
 import { AgentSpec } from './agent.ts';
 import { LOCAL } from './backend.ts';
 import { endpointJson, isObject } from './endpoint.ts';
+import { modelSettingsOf } from './model-settings.ts';
 import { parseEntry } from './problems.ts';
 
 /** Agents outside the service: as they are written, and as they are stored and shown (agent-loop.md 1.1). */
@@ -30,7 +31,7 @@ export const agentJson = (spec: AgentSpec, localKind: string = LOCAL) => ({
   max_continuation_retries: spec.max_continuation_retries,
   ...filled('stop_conditions', spec.stop_conditions),
   ...given('context_policy', spec.context_policy),
-  ...given('reasoning_effort', spec.reasoning_effort),
+  ...modelSettingsOf(spec),
   plugin_ids: spec.plugin_ids,
   ...filled('active_hook_filter', spec.active_hook_filter),
   allowed_tools: spec.allowed_tools,

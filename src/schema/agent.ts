@@ -4,8 +4,8 @@ import { ContextPolicy } from './context-policy.ts';
 import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
 import { JsonObject } from './json.ts';
 import { listOf } from './list.ts';
+import { modelSettingFields } from './model-settings.ts';
 import { requiredText } from './problems.ts';
-import { ReasoningEffort } from './run.ts';
 import { StopCondition } from './stop-condition.ts';
 
 /**
@@ -33,16 +33,7 @@ const Fields = z.strictObject({
   max_continuation_retries: z.int().nonnegative().default(2),
   stop_conditions: listOf(StopCondition).default([]),
   context_policy: ContextPolicy.optional(),
-  reasoning_effort: z
-    .union([
-      ReasoningEffort,
-      z
-        .int()
-        .nonnegative()
-        .max(4_294_967_295)
-        .transform((budget) => ({ budget })),
-    ])
-    .optional(),
+  ...modelSettingFields,
   plugin_ids: texts.default([]),
   active_hook_filter: texts
     .transform((ids) => [...new Set(ids)])

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
 import { JsonObject } from './json.ts';
 import { listOf } from './list.ts';
+import { modelSettingFields } from './model-settings.ts';
 import { requiredText } from './problems.ts';
 
 /** Models, pools of models and providers (agent-loop.md 2.1 to 2.3, config.md 3.2 to 3.4). */
@@ -50,10 +51,14 @@ const ModelFields = z
       .optional(),
     input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
     output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
+    ...modelSettingFields,
   })
-  .superRefine(({ context_window: window, max_output_tokens: output }, context) => {
+  .superRefine(({ context_window: window, max_output_tokens: output, max_tokens: most }, context) => {
     if (window !== undefined && output !== undefined && output > window) {
       context.addIssue(`max_output_tokens (${output}) must not exceed context_window (${window})`);
+    }
+    if (most !== undefined && output !== undefined && most > output) {
+      context.addIssue(`max_tokens (${most}) must not exceed max_output_tokens (${output})`);
     }
   });
 

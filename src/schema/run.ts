@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { CutOff } from './cut-off.ts';
+import { nullsAbsent } from './endpoint.ts';
 import { Json, JsonObject } from './json.ts';
+import { modelSettingFields, modelSettingsOf, ReasoningEffort } from './model-settings.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
 import { TraceContext } from './trace-context.ts';
 
@@ -104,21 +106,48 @@ export const Waiting = z.object({
 });
 export type Waiting = z.infer<typeof Waiting>;
 
-export const ReasoningEffort = z.union([
-  z.enum(['none', 'low', 'medium', 'high', 'max']),
-  z.strictObject({ budget: z.int().nonnegative().max(4_294_967_295) }),
-]);
-export type ReasoningEffort = z.infer<typeof ReasoningEffort>;
+const { temperature, max_tokens, top_p, reasoning_effort, ...laterSettings } = modelSettingFields;
 
-/** All five keys are always present, `null` when unset. */
+/** Five keys are always present, `null` when unset; the others only when they are set. */
 export const InferenceOverrides = z.object({
   upstream_model: z.string().nullable(),
-  temperature: z.number().nullable(),
-  max_tokens: z.int().nullable(),
-  top_p: z.number().nullable(),
+  temperature: temperature.unwrap().nullable(),
+  max_tokens: max_tokens.unwrap().nullable(),
+  top_p: top_p.unwrap().nullable(),
   reasoning_effort: ReasoningEffort.nullable(),
+  ...laterSettings,
 });
 export type InferenceOverrides = z.infer<typeof InferenceOverrides>;
+
+const OverrideFields = z.strictObject({
+  upstream_model: z
+    .string()
+    .refine((name) => name.trim() !== '', 'inference override upstream_model cannot be empty')
+    .optional()
+    .meta({ description: 'name of another model at the same provider; not for model pools' }),
+  ...modelSettingFields,
+});
+
+/** As a request brings them. */
+export const RunOverrides = nullsAbsent(OverrideFields).meta({
+  id: 'RunOverrides',
+  description:
+    'Settings of the model calls of this run, over those of the agent and of its model. Null is unset.',
+});
+export type RunOverrides = z.infer<typeof RunOverrides>;
+export type RunOverridesInput = z.input<typeof RunOverrides>;
+
+export function inferenceOverrides({ upstream_model, ...settings }: RunOverrides): InferenceOverrides {
+  const { temperature, max_tokens, top_p, reasoning_effort, ...others } = settings;
+  return {
+    upstream_model: upstream_model ?? null,
+    temperature: temperature ?? null,
+    max_tokens: max_tokens ?? null,
+    top_p: top_p ?? null,
+    reasoning_effort: reasoning_effort ?? null,
+    ...modelSettingsOf(others),
+  };
+}
 
 export const RunOrigin = z.enum(['user', 'mcp', 'subagent', 'internal']);
 export type RunOrigin = z.infer<typeof RunOrigin>;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../schema/loopback.ts';
-import { ReasoningEffort } from '../schema/run.ts';
+import { ReasoningEffort } from '../schema/model-settings.ts';
 import { LONGEST_TIMER_MS } from '../schema/timer.ts';
 import { wordsOf } from './command-line.ts';
 

@@ -93,9 +93,12 @@ const FINISH = {
   StopSequence: 'stop_sequence',
 } as const;
 
+/** Settings that an inference has in any case; others are there only when they were sent. */
+const UNSET = { temperature: null, top_p: null, max_tokens: null };
+
 const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): JsonObject => {
   const { step_index, request, end, error, model, provider } = fact;
-  const { temperature = null, top_p = null, max_tokens = null } = request?.overrides ?? {};
+  const { stop = [], ...settings } = fact.sent?.settings ?? {};
   const tools = request?.tools.map(toolId) ?? [];
   return {
     ...(tools.length > 0 && { tool_desc_ids: tools }),
@@ -110,10 +113,11 @@ const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): 
     error_class: error ? (error.isTransient ? 'transient' : 'permanent') : null,
     ...tokensOf(end),
     ...(fact.cut_off && { cut_off: fact.cut_off }),
-    temperature,
-    top_p,
-    max_tokens,
-    stop_sequences: [],
+    ...UNSET,
+    ...settings,
+    stop_sequences: stop,
+    ...(settings.provider_options && { provider_options: withoutSecrets(settings.provider_options) }),
+    ...(fact.sent && fact.sent.adjusted.length > 0 && { adjusted_settings: [...fact.sent.adjusted] }),
     duration_ms: ms(fact),
     started_at_ms: now - ms(fact),
     ended_at_ms: now,

@@ -1,6 +1,9 @@
 import type { LanguageModelV4StreamPart } from 'ai-sdk-provider-4';
 import t from 'tap';
 import { fromAiSdk } from '../../src/ai-sdk/index.ts';
+import { DEAF } from '../../src/models/deaf.ts';
+import { defineProvider } from '../../src/models/define.ts';
+import type { SentSettings } from '../../src/models/model.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { requestOf, userMessage } from '../models/infer.ts';
 import {
@@ -75,6 +78,35 @@ t.test('sends a choice of tools, and none without tools', async (t) => {
       undefined,
     ],
   );
+});
+
+t.test('sends stop sequences, the seed and provider options, and reports what has no field', async (t) => {
+  const model = fakeModel3(hello);
+  const sent: SentSettings[] = [];
+  const overrides = {
+    stop: ['END'],
+    seed: 4,
+    verbosity: 'low' as const,
+    reasoning_effort: 'low' as const,
+    provider_options: { bedrock: { b: 2 } },
+  };
+  const stream = fromAiSdk(model, { providerOptions: { bedrock: { a: 1, b: 1 } } });
+  const provider = defineProvider({ id: 'p', stream });
+  const spec = { id: 'm', provider_id: 'p', upstream_model: 'up' };
+  const sink = { ...DEAF, sent: (settings: SentSettings) => sent.push(settings) };
+  await provider.model(spec).stream(requestOf('x', { overrides }), sink, new AbortController().signal);
+  t.match(model.asked[0], {
+    stopSequences: ['END'],
+    seed: 4,
+    providerOptions: { bedrock: { a: 1, b: 2 } },
+  });
+  const reason = 'the AI SDK has no such setting; set it in provider_options, as the package names it';
+  t.strictSame(sent, [
+    {
+      settings: { stop: ['END'], seed: 4, provider_options: { bedrock: { b: 2 } } },
+      adjusted: ['verbosity', 'reasoning_effort'].map((setting) => ({ setting, sent: null, reason })),
+    },
+  ]);
 });
 
 t.test('sends the effort of a run to a model of version 4', async (t) => {

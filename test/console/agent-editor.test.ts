@@ -1,5 +1,6 @@
 import t from 'tap';
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
+import { choiceOf, linesOf, stopOf, toolOf } from '../../src/console/model-settings/settings.ts';
 import { lockedFields, rawText, readRaw } from '../../src/console/screens/agent-editor/advanced/raw-json.ts';
 import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/basics/prompt-text.ts';
 import {
@@ -36,6 +37,7 @@ import {
   withChosen,
 } from '../../src/console/screens/agent-editor/history/versions.ts';
 import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
+import { patchOf } from '../../src/console/screens/agent-editor/override-patch.ts';
 import {
   countByTab,
   fieldErrors,
@@ -103,6 +105,32 @@ t.test('a draft repeats what its backend says, and is changed only by what means
   t.strictSame(changedFields(stored, { ...stored, allowed_tool_patterns: null }), ['allowed_tool_patterns']);
   t.notOk('description' in withFields({ ...draft, description: 'x' }, { description: undefined }, LOCAL));
   t.strictSame(withSection({ sections: { a: {}, b: {} } }, 'a', undefined), { sections: { b: {} } });
+});
+
+t.test('settings of model calls are edited, cleared and sent as overrides', async (t) => {
+  const set = { temperature: 0.5, stop: stopOf('END\n\n '), tool_choice: { tool: 'x' }, seed: undefined };
+  const draft = withFields({ ...stored, id: 'helper' }, set, LOCAL);
+  t.strictSame(draft.stop, ['END', ' '], 'white space is a sequence');
+  t.strictSame(changedFields(stored, draft).sort(), ['stop', 'temperature', 'tool_choice']);
+  t.strictSame(changedFields(stored, { ...stored, verbosity: null, seed: '' }), []);
+  const parts = {
+    stored: draft,
+    draft: { ...draft, stop: undefined },
+    base: {},
+    overrides: {},
+    localKind: LOCAL,
+  };
+  t.strictSame(patchOf(parts), { stop: null });
+  t.strictSame(['temperature', 'provider_options', 'reasoning_effort'].map(tabOf), [
+    'advanced',
+    'advanced',
+    'basics',
+  ]);
+  t.strictSame([choiceOf({ tool: 'x' }), choiceOf('none'), choiceOf(null)], ['tool', 'none', '']);
+  t.strictSame(
+    [toolOf({ tool: 'x' }), toolOf('none'), stopOf('\n'), linesOf(undefined)],
+    ['x', '', undefined, ''],
+  );
 });
 
 t.test('a remote backend has no model and no prompt', async (t) => {
@@ -288,6 +316,9 @@ t.test('what the service says of a field is said at the field', async (t) => {
       "invalid payload: invalid agent spec: missing field 'context_policy.max_context_tokens'",
       'context_policy.max_context_tokens',
     ],
+    ["invalid payload: invalid agent spec: field 'stop[0]': must have at least 1 characters", 'stop'],
+    ["invalid payload: invalid agent spec: field 'tool_choice.tool': must be a string", 'tool_choice'],
+    ['invalid payload: invalid agent spec: provider_options.p must be an object', 'provider_options'],
     ['remote endpoint base_url must not be empty', 'backend'],
     ['something else', ''],
   ];

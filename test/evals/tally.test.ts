@@ -11,6 +11,7 @@ const inference = (more: object): TraceFact => ({
   model: 'm',
   provider: 'p',
   request: undefined,
+  sent: undefined,
   end: undefined,
   error: undefined,
   content: [],

@@ -204,8 +204,14 @@ t.test('the settings file with a pool starts a service', async (t) => {
   t.ok(await served(t, '--settings-file', 'pool.yaml', file));
 });
 
-t.test('the permission section allows, asks and denies as it says', async (t) => {
+t.test('the file with settings of model calls is accepted', async (t) => {
   const [, , file = ''] = blocks('yaml');
+  t.match(file, 'top_k');
+  t.ok(await served(t, '--settings-file', 'settings.yaml', file));
+});
+
+t.test('the permission section allows, asks and denies as it says', async (t) => {
+  const [, , , file = ''] = blocks('yaml');
   const url = await served(t, '--settings-file', 'agents.yaml', file, '--seed-profile', 'demo');
   const end = async (content: string) => (await ask(url, 'careful', content)).events.at(-1).termination;
   t.match(await end('RUN_WEATHER_TOOL'), { type: 'stopped', value: { code: 'max_rounds' } });

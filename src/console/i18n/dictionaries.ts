@@ -7,6 +7,7 @@ import { texts as fixtures } from '../fixtures/texts.ts';
 import { texts as fork } from '../fork/texts.ts';
 import { texts as history } from '../history/texts.ts';
 import { listTexts } from '../list/texts.ts';
+import { texts as modelSettings } from '../model-settings/texts.ts';
 import { texts as remote } from '../remote/texts.ts';
 import { texts as runs } from '../runs/texts.ts';
 import { texts as sandbox } from '../sandbox/texts.ts';
@@ -59,6 +60,7 @@ export const dictionaries: Readonly<Record<string, Texts>> = {
   list: listTexts,
   shell: shellTexts,
   a2aServers,
+  modelSettings,
   agentAdvanced,
   agentBasics,
   agentEditor,

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
+import type { ModelSettings } from '../../schema/model-settings.ts';
 import { budgetOf, nameOf } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
-import { bindsThinking, isAdaptive, isClaude, limitsOf, thinksUnasked } from './anthropic-models.ts';
+import { bindsThinking, isAdaptive, limitsOf, thinksAtAll, thinksUnasked } from './anthropic-models.ts';
 
 /** Fields of a body that say how much the model thinks, samples and writes. */
 
@@ -30,6 +31,7 @@ export const thinkingFor = (effort: Overrides['reasoning_effort'], upstream: str
       ? { type: 'adaptive', effort: name, sendsBlocks: true }
       : { type: 'enabled', budget: Math.max(LEAST_BUDGET, budgetOf(effort)), sendsBlocks: true };
   }
+  if (!thinksAtAll(upstream)) return WITHOUT_THINKING;
   const { alwaysThinks, betweenTools } = limitsOf(upstream);
   if (!alwaysThinks) return { type: 'disabled', sendsBlocks: false };
   // With `between_tools` the service accepts no `block_binding`, so a block behind a changed prefix would be refused.
@@ -70,21 +72,15 @@ export const thinkingFields = (
   };
 };
 
-const isThinking = ({ type }: Thinking): boolean => type !== undefined && type !== 'disabled';
+export const isThinking = ({ type }: Thinking): boolean => type !== undefined && type !== 'disabled';
 
-/** The service refuses them with thinking; Claude refuses both at once, and newer models refuse each. */
-export const samplingFields = (
-  { temperature, top_p }: Overrides,
-  upstream: string,
-  thinking: Thinking,
-): JsonObject => {
-  if (isThinking(thinking) || limitsOf(upstream).fixedSampling) return {};
-  const takesTopP = temperature == null || !isClaude(upstream);
-  return {
-    ...(temperature != null && { temperature: Math.min(1, Math.max(0, temperature)) }),
-    ...(top_p != null && takesTopP && { top_p }),
-  };
-};
+/** `settings`: those that the model accepts. */
+export const settingFields = ({ temperature, top_p, stop, service_tier }: ModelSettings): JsonObject => ({
+  ...(temperature !== undefined && { temperature }),
+  ...(top_p !== undefined && { top_p }),
+  ...(stop && { stop_sequences: stop }),
+  ...(service_tier && { service_tier }),
+});
 
 /** The service refuses a forced call with thinking, and from some models that think unasked. */
 export const canForceTools = (thinking: Thinking, upstream: string): boolean =>

@@ -1,10 +1,13 @@
 import type { JsonObject } from '../../schema/json.ts';
+import type { ModelSettings } from '../../schema/model-settings.ts';
 import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { fitSettings, sentSettings } from '../settings/rules.ts';
 import {
   bindingHeaders,
   canForceTools,
-  samplingFields,
+  isThinking,
+  settingFields,
   type Thinking,
   thinkingFields,
   thinkingFor,
@@ -25,13 +28,19 @@ import type { WireCall, WireRequest } from './wire.ts';
  * block is sent. Models that think adaptively accept such a turn.
  */
 export const encodeMessages = (call: WireCall): WireRequest => {
-  const { upstream, spec, request } = call;
-  const { overrides } = request;
-  const { thinking: wanted, messages: written } = withThinking(
-    call,
-    thinkingFor(overrides.reasoning_effort, upstream),
-  );
-  const { max_tokens, thinking } = tokenFields(overrides, spec, upstream, wanted);
+  const { upstream, adapter, spec, request } = call;
+  const about = {
+    format: 'anthropic',
+    adapter,
+    upstream,
+    tools: request.tools,
+    mostTokens: spec.max_output_tokens,
+  } as const;
+  const { reasoning_effort } = fitSettings(request.overrides, about).settings;
+  const { thinking: wanted, messages: written } = withThinking(call, thinkingFor(reasoning_effort, upstream));
+  const fitted = fitSettings(request.overrides, { ...about, thinks: isThinking(wanted) });
+  const { settings } = fitted;
+  const { max_tokens, thinking } = tokenFields(settings, spec, upstream, wanted);
   const { tools, choice } = chooseTools(request, canForceTools(thinking, upstream));
   const hasBlocks = written.messages.some(({ content }) => content.some(isThinkingBlock));
   const messages =
@@ -42,14 +51,19 @@ export const encodeMessages = (call: WireCall): WireRequest => {
     body: {
       model: upstream,
       max_tokens,
-      ...samplingFields(overrides, upstream, thinking),
+      ...settingFields(settings),
       ...thinkingFields(thinking, upstream, hasBlocks),
       ...(written.system.length > 0 && { system: written.system }),
       messages,
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-      ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
+      ...(tools.length > 0 && choiceFields(choice, settings)),
       stream: true,
     },
+    sent: sentSettings(fitted, {
+      max_tokens,
+      reasoning_effort: thinking.budget === undefined ? thinking.effort : { budget: thinking.budget },
+      tool_choice: choice,
+    }),
   };
 };
 
@@ -99,9 +113,20 @@ const toolOf = ({ id, description, parameters }: ToolDescriptor): JsonObject => 
   eager_input_streaming: true,
 });
 
-const choiceOf = (choice: NonNullable<ChosenTools['choice']>): JsonObject => {
-  if (typeof choice !== 'string') return { type: 'tool', ...choice };
-  return { type: choice === 'required' ? 'any' : choice };
+/** Parallel calls are a part of the choice. */
+const choiceFields = (
+  choice: ChosenTools['choice'],
+  { parallel_tool_calls: isParallel = true }: ModelSettings,
+): JsonObject => {
+  const chosen = choice ?? (isParallel ? undefined : 'auto');
+  if (chosen === undefined) return {};
+  const form =
+    typeof chosen === 'string'
+      ? { type: chosen === 'required' ? 'any' : chosen }
+      : { type: 'tool', ...chosen };
+  return {
+    tool_choice: isParallel || chosen === 'none' ? form : { ...form, disable_parallel_tool_use: true },
+  };
 };
 
 /** A client may declare a tool whose schema no provider accepts; the client gets its arguments as the model wrote them. */

@@ -57,3 +57,8 @@ const BINDS_THINKING = /claude-[a-z]+-(5-[1-9]\d?(?!\d)|[6-9](?=$|[-@:])|[1-9]\d
 
 /** A thinking block is valid only behind exactly the system texts, tools and messages that it was made behind. */
 export const bindsThinking = (upstream: string): boolean => BINDS_THINKING.test(upstream);
+
+/** Claude before 3.7. */
+const NEVER_THINKS = /claude-(instant|v?2(?=$|[-.:])|3-(haiku|opus|sonnet|5-))/;
+
+export const thinksAtAll = (upstream: string): boolean => !NEVER_THINKS.test(upstream);

@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../schema/json.ts';
+import type { Json, JsonObject } from '../../schema/json.ts';
+import type { ModelSettings } from '../../schema/model-settings.ts';
 import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { ModelError } from '../errors.ts';
-import type { InferenceRequest } from '../model.ts';
+import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
@@ -17,7 +18,7 @@ export type GeminiRules = {
 };
 
 export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireRequest => {
-  const { upstream, provider, spec, request, pauses } = call;
+  const { upstream, provider, adapter, spec, request, pauses } = call;
   const contents = createContents({
     callIds: platform === 'gemini',
     needsSignatures: needsSignatures(upstream),
@@ -31,17 +32,37 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
   };
   writePrompt(request, rules, contents);
   const { tools, choice } = chooseTools(request, true);
+  const fitted = fitSettings(request.overrides, {
+    format: 'gemini',
+    adapter: adapter ?? platform,
+    upstream,
+    tools,
+    mostTokens: spec.max_output_tokens,
+  });
+  const { settings } = fitted;
+  const maxOutputTokens = settings.max_tokens ?? spec.max_output_tokens;
+  const thinkingConfig = settings.reasoning_effort && geminiThinking(settings.reasoning_effort, upstream);
   const continuationToken = textOf(pauses.at(-1)?.continuationToken);
   return {
     path: `${modelPath(upstream, platform)}:streamGenerateContent?alt=sse`,
     headers: {},
     body: {
-      generationConfig: generationConfigOf(request, upstream, spec.max_output_tokens),
+      generationConfig: {
+        ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+        ...settingFields(settings),
+        ...(thinkingConfig && { thinkingConfig }),
+      },
+      ...(settings.service_tier && { serviceTier: settings.service_tier }),
       ...contents.body(),
       ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
       ...(choice !== undefined && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
       ...(continuationToken !== undefined && { continuationToken }),
     },
+    sent: sentSettings(fitted, {
+      max_tokens: maxOutputTokens,
+      reasoning_effort: thinkingConfig && sentEffort(thinkingConfig),
+      tool_choice: choice,
+    }),
   };
 };
 
@@ -63,20 +84,15 @@ const modelPath = (upstream: string, platform: GeminiRules['platform']): string 
   return segments.length > 1 ? path : `models/${path}`;
 };
 
-const generationConfigOf = (
-  { overrides }: InferenceRequest,
-  upstream: string,
-  limit: number | undefined,
-): JsonObject => {
-  const { temperature, top_p, max_tokens, reasoning_effort } = overrides;
-  const maxOutputTokens = max_tokens ?? limit;
-  return {
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(temperature != null && { temperature }),
-    ...(top_p != null && { topP: top_p }),
-    ...(reasoning_effort != null && { thinkingConfig: geminiThinking(reasoning_effort, upstream) }),
-  };
-};
+const settingFields = ({ temperature, top_p, stop, seed }: ModelSettings): JsonObject => ({
+  ...(temperature !== undefined && { temperature }),
+  ...(top_p !== undefined && { topP: top_p }),
+  ...(stop && { stopSequences: stop }),
+  ...(seed !== undefined && { seed }),
+});
+
+const sentEffort = ({ thinkingLevel = null, thinkingBudget = null }: JsonObject): Json =>
+  thinkingLevel ?? { budget: thinkingBudget };
 
 const MODE = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const;
 

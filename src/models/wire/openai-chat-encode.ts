@@ -3,7 +3,9 @@ import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import { ModelError } from '../errors.ts';
-import { cacheFields, effortFields, limitFields, samplingFields } from './openai-chat-effort.ts';
+import { wireEffort } from '../settings/efforts.ts';
+import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts';
 import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
 import {
@@ -20,19 +22,26 @@ import type { WireCall, WireRequest } from './wire.ts';
 
 /** The request of one inference in Chat Completions. */
 export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
-  const { upstream, spec, request } = call;
-  const { overrides } = request;
+  const { upstream, adapter, spec, request } = call;
   // A service that requires reasoning of every call thinks, and its models cannot be forced while they think.
   const { tools, choice } = chooseTools(request, options.reasoning !== 'required');
-  const limit = overrides.max_tokens ?? spec.max_output_tokens;
+  const fitted = fitSettings(request.overrides, {
+    format: 'openai-chat',
+    adapter,
+    upstream,
+    isOpenAi: options.service === 'openai',
+    tools,
+    mostTokens: spec.max_output_tokens,
+  });
+  const { settings } = fitted;
+  const limit = settings.max_tokens ?? spec.max_output_tokens;
   return {
     path: 'chat/completions',
     headers: {},
     body: {
       model: upstream,
       ...limitFields(limit, upstream),
-      ...samplingFields(overrides, upstream),
-      ...effortFields(overrides.reasoning_effort, upstream, options),
+      ...settingFields(settings, call),
       ...cacheFields(request, options),
       messages: messagesOf(call, options),
       ...(tools.length > 0 && { tools: tools.map(functionTool) }),
@@ -40,6 +49,11 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
       stream: true,
       stream_options: { include_usage: true },
     },
+    sent: sentSettings(fitted, {
+      max_tokens: limit,
+      reasoning_effort: settings.reasoning_effort && wireEffort(settings.reasoning_effort, upstream, adapter),
+      tool_choice: choice,
+    }),
   };
 }
 

@@ -3,7 +3,9 @@ import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import { ModelError } from '../errors.ts';
-import { cacheFields, modelFields } from './openai-responses-effort.ts';
+import { wireEffort } from '../settings/efforts.ts';
+import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { cacheFields, settingFields } from './openai-responses-effort.ts';
 import {
   type AssistantPart,
   type PromptWriter,
@@ -17,9 +19,18 @@ import type { WireCall, WireRequest } from './wire.ts';
 
 /** A request of the Responses protocol: messages, calls, results and reasoning are items of one list. */
 export const encodeResponses = (call: WireCall): WireRequest => {
-  const { upstream, spec, request } = call;
+  const { upstream, adapter, spec, request } = call;
   const { tools, choice } = chooseTools(request, true);
-  const maxTokens = request.overrides.max_tokens ?? spec.max_output_tokens;
+  const fitted = fitSettings(request.overrides, {
+    format: 'openai-responses',
+    adapter,
+    upstream,
+    isOpenAi: true,
+    tools,
+    mostTokens: spec.max_output_tokens,
+  });
+  const { settings } = fitted;
+  const maxTokens = settings.max_tokens ?? spec.max_output_tokens;
   return {
     path: 'responses',
     headers: {},
@@ -27,7 +38,7 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       model: upstream,
       input: inputOf(call),
       ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
-      ...modelFields(upstream, request.overrides),
+      ...settingFields(settings, call),
       ...cacheFields(request),
       store: false,
       ...(tools.length > 0 && { tools: tools.map(functionTool) }),
@@ -36,6 +47,11 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       }),
       stream: true,
     },
+    sent: sentSettings(fitted, {
+      max_tokens: maxTokens,
+      reasoning_effort: settings.reasoning_effort && wireEffort(settings.reasoning_effort, upstream, adapter),
+      tool_choice: choice,
+    }),
   };
 };
 

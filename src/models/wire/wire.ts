@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
 import type { Usage } from '../../schema/run-event.ts';
-import type { InferenceRequest, InferenceSource } from '../model.ts';
+import type { InferenceRequest, InferenceSource, SentSettings } from '../model.ts';
 
 /**
  * A wire format: how one protocol of model providers asks for an answer, and how it streams the answer back.
@@ -23,6 +23,8 @@ export type WireCall = {
   upstream: string;
   /** id of the provider */
   provider: string;
+  /** In the spelling of the table of adapters; absent: unknown. */
+  adapter?: string;
   spec: Pick<ModelSpec, 'modalities' | 'max_output_tokens'>;
   request: InferenceRequest;
   /** What the provider wants repeated after each pause of this same answer, in order (`Finish.pause`). */
@@ -35,6 +37,8 @@ export type WireRequest = {
   /** Those that the format requires, in lower case; keys and the headers of the provider's spec are added later. */
   headers: Record<string, string>;
   body: JsonObject;
+  /** The settings of the request as the body has them; absent: those of the request. */
+  sent?: SentSettings;
 };
 
 /** Where a decoder writes what it reads. A method may throw a `ModelError`, when the answer exceeds `BOUNDS`. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../schema/endpoint.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
 import type { SectionWarning } from '../sections.ts';
+import type { SettingWarning } from '../setting-warnings.ts';
 
 /**
  * What the routes, the command line and the assistant ask of the configuration (config.md 2 to 9).
@@ -66,7 +67,7 @@ export type ConfigService = {
     clear(namespace: string, id: string, caller: Caller): Promise<JsonObject>;
     clearField(namespace: string, id: string, field: string, caller: Caller): Promise<JsonObject>;
   };
-  diagnostics(): (Diagnostic | SectionWarning | CircleWarning | ToolWarning)[];
+  diagnostics(): (Diagnostic | SectionWarning | CircleWarning | ToolWarning | SettingWarning)[];
   removalPreview(providerId: string): JsonObject;
   permissionPreview(agentId: string): JsonObject;
   capabilities(): JsonObject;

@@ -3,6 +3,7 @@ import { delegateCircles } from '../delegate-circles.ts';
 import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { unknownSections } from '../sections.ts';
+import { settingWarnings } from '../setting-warnings.ts';
 import type { ConfigService } from './api.ts';
 import { withoutToolsOfAgents } from './problems.ts';
 import type { Publisher } from './publisher.ts';
@@ -20,6 +21,7 @@ export const createReports = (
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
       ...(mcp ? leftOutTools(mcp) : []),
       ...delegateCircles(snapshot.records.agents),
+      ...settingWarnings(snapshot.records),
     ];
   },
   permissionPreview(agentId) {

@@ -37,7 +37,8 @@ const ask = async (call: WireCall, events: readonly JsonObject[]): Promise<Sdk> 
 
 const optionsFor = ({ upstream, spec, request }: WireCall): LanguageModelV3CallOptions => {
   const { temperature, top_p, max_tokens, reasoning_effort } = request.overrides;
-  const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
+  const limit = spec.max_output_tokens;
+  const maxOutputTokens = Math.min(max_tokens ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
   return {
     prompt: toPrompt(request, {
       modalities: spec.modalities,
@@ -58,7 +59,7 @@ const optionsFor = ({ upstream, spec, request }: WireCall): LanguageModelV3CallO
     }),
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(Number.isFinite(maxOutputTokens) && { maxOutputTokens }),
     ...(reasoning_effort != null && { providerOptions: anthropicEffort(reasoning_effort, upstream) }),
   };
 };

@@ -81,6 +81,7 @@ t.test('nothing but the history is sent where nothing is set', async (t) => {
     path: 'models/gemini-2.5-pro:streamGenerateContent?alt=sse',
     headers: {},
     body: { generationConfig: {}, contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+    sent: { settings: {}, adjusted: [] },
   });
 });
 
@@ -104,9 +105,13 @@ const efforts: [
   ['gemini-2.5-pro', 'low', { includeThoughts: true, thinkingBudget: 1024 }],
   ['gemini-2.5-flash', 'none', { includeThoughts: false, thinkingBudget: 0 }],
   ['gemini-2.5-pro', 'max', { includeThoughts: true, thinkingBudget: 24_576 }],
-  ['gemini-2.5-pro', { budget: 5 }, { includeThoughts: true, thinkingBudget: 5 }],
-  ['gemini-3-pro', 'none', { includeThoughts: false, thinkingLevel: 'minimal' }],
-  ['gemini-3-pro', { budget: 9000 }, { includeThoughts: true, thinkingLevel: 'medium' }],
+  ['gemini-2.5-flash', { budget: 5 }, { includeThoughts: true, thinkingBudget: 5 }],
+  ['gemini-2.5-pro', { budget: 5 }, { includeThoughts: true, thinkingBudget: 128 }],
+  ['gemini-2.5-pro', 'none', { includeThoughts: false, thinkingBudget: 128 }],
+  ['gemini-3-flash', 'none', { includeThoughts: false, thinkingLevel: 'minimal' }],
+  ['gemini-3-pro', 'none', { includeThoughts: false, thinkingLevel: 'low' }],
+  ['gemini-3-pro', { budget: 9000 }, { includeThoughts: true, thinkingLevel: 'high' }],
+  ['gemini-3.1-pro', { budget: 9000 }, { includeThoughts: true, thinkingLevel: 'medium' }],
   ['gemini-3-pro', 'max', { includeThoughts: true, thinkingLevel: 'high' }],
 ];
 for (const [upstream, reasoning_effort, sent] of efforts) {

@@ -4,6 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import t from 'tap';
 import type { InferenceRequest } from '../../../src/models/model.ts';
+import { wireEffort } from '../../../src/models/settings/efforts.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import {
   type ChatOptions,
@@ -177,12 +178,13 @@ t.test('the body for OpenAI is the one that the package sends', async () => {
   await fc.assert(
     fc.asyncProperty(request, async (given) => {
       const asked = requestFor(given);
+      const effort = given.effort && wireEffort(given.effort, given.upstream, 'openai');
       const expected = await theirs(
         (fetch) => createOpenAI({ ...connection, fetch }).chat(given.upstream),
         asked,
         {
           openai: {
-            ...(given.effort && { reasoningEffort: given.effort }),
+            ...(effort && { reasoningEffort: effort }),
             ...(given.cache && { promptCacheKey: 't'.repeat(64) }),
           },
         },
@@ -277,7 +279,7 @@ for (const [block, why] of refused) {
 
 const overrides = { max_tokens: 7, temperature: 0.5, top_p: 0.5 };
 const fields: [upstream: string, options: ChatOptions, effort: string | undefined, sent: object][] = [
-  ['openai/gpt-5', FOREIGN_CHAT, 'max', { max_completion_tokens: 7, reasoning_effort: 'xhigh' }],
+  ['openai/gpt-5', FOREIGN_CHAT, 'max', { max_completion_tokens: 7, reasoning_effort: 'high' }],
   ['gpt-5.1', FOREIGN_CHAT, undefined, { max_completion_tokens: 7 }],
   [
     'gpt-5.1',
@@ -285,10 +287,15 @@ const fields: [upstream: string, options: ChatOptions, effort: string | undefine
     'none',
     { max_completion_tokens: 7, temperature: 0.5, top_p: 0.5, reasoning_effort: 'none' },
   ],
-  ['gpt-5', OPENAI_CHAT, 'none', { max_completion_tokens: 7, reasoning_effort: 'none' }],
-  ['gpt-6', OPENAI_CHAT, 'none', { max_completion_tokens: 7 }],
+  ['o3', OPENAI_CHAT, 'none', { max_completion_tokens: 7, reasoning_effort: 'low' }],
+  ['o3', OPENAI_CHAT, 'max', { max_completion_tokens: 7, reasoning_effort: 'high' }],
+  ['gpt-5', OPENAI_CHAT, 'none', { max_completion_tokens: 7, reasoning_effort: 'minimal' }],
+  ['gpt-5.2', OPENAI_CHAT, 'max', { max_completion_tokens: 7, reasoning_effort: 'xhigh' }],
+  ['gpt-6', OPENAI_CHAT, 'none', { max_completion_tokens: 7, reasoning_effort: 'low' }],
+  ['gpt-6', OPENAI_CHAT, 'max', { max_completion_tokens: 7, reasoning_effort: 'max' }],
+  ['gpt-4o', OPENAI_CHAT, 'max', overrides],
   ['gpt-6-sol', OPENAI_CHAT, 'none', { max_completion_tokens: 7, reasoning_effort: 'none' }],
-  ['my-deployment', OPENAI_CHAT, 'max', { ...overrides, reasoning_effort: 'xhigh' }],
+  ['my-deployment', OPENAI_CHAT, 'max', { ...overrides, reasoning_effort: 'high' }],
   ['gpt-oss-120b', COMPATIBLE_CHAT, 'max', { ...overrides, reasoning_effort: 'high' }],
   ['openai/gpt-4o-search-preview', FOREIGN_CHAT, undefined, { max_tokens: 7, top_p: 0.5 }],
 ];

@@ -10,8 +10,8 @@ import type { WireCall } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import type { MediaBlock } from '../../../src/schema/media.ts';
 import type { ContentBlock, Message, ReasoningItem } from '../../../src/schema/message.ts';
+import type { ReasoningEffort } from '../../../src/schema/model-settings.ts';
 import { nameForModel, schemaForModel } from '../../../src/schema/model-tool.ts';
-import type { ReasoningEffort } from '../../../src/schema/run.ts';
 import fc from '../../random.ts';
 import { requestOf, userMessage } from '../infer.ts';
 import { callOf } from './decode.ts';
@@ -36,6 +36,7 @@ t.test('the request has its path, no headers and no field that is not set', asyn
       store: false,
       stream: true,
     },
+    sent: { settings: {}, adjusted: [] },
   });
 });
 
@@ -54,7 +55,12 @@ const SETTINGS: [upstream: string, overrides: InferenceRequest['overrides'], sen
   [
     'gpt-5',
     { reasoning_effort: 'max' },
-    { include: ['reasoning.encrypted_content'], reasoning: { effort: 'xhigh', summary: 'auto' } },
+    { include: ['reasoning.encrypted_content'], reasoning: { effort: 'high', summary: 'auto' } },
+  ],
+  [
+    'gpt-5',
+    { reasoning_effort: 'none' },
+    { include: ['reasoning.encrypted_content'], reasoning: { effort: 'minimal', summary: 'auto' } },
   ],
   [
     'gpt-5',
@@ -67,7 +73,11 @@ const SETTINGS: [upstream: string, overrides: InferenceRequest['overrides'], sen
     { reasoning_effort: 'none', temperature: 1 },
     { include: ['reasoning.encrypted_content'], reasoning: { effort: 'none' }, temperature: 1 },
   ],
-  ['gpt-6', { reasoning_effort: 'none', temperature: 1 }, { include: ['reasoning.encrypted_content'] }],
+  [
+    'gpt-6',
+    { reasoning_effort: 'none', temperature: 1 },
+    { include: ['reasoning.encrypted_content'], reasoning: { effort: 'low', summary: 'auto' } },
+  ],
   ['o3', { max_tokens: null, temperature: null }, { include: ['reasoning.encrypted_content'] }],
 ];
 for (const [upstream, overrides, sent] of SETTINGS) {
@@ -392,7 +402,7 @@ const sentByPackage = async (request: InferenceRequest, upstream: string): Promi
     providerOptions: {
       openai: {
         store: false,
-        ...(reasoning_effort != null && openaiResponsesEffort(reasoning_effort).openai),
+        ...(reasoning_effort != null && openaiResponsesEffort(reasoning_effort, upstream).openai),
         ...(request.cache && request.session && { promptCacheKey: request.session.thread_id }),
       },
     },

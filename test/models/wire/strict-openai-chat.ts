@@ -12,6 +12,8 @@ export type StrictRules = {
   reasoningRequired?: boolean;
   /** OpenAI's reasoning models. */
   reasons?: boolean;
+  /** Name of a model of OpenAI, for what single models refuse. */
+  upstream?: string;
 };
 
 const FIELDS = [
@@ -27,6 +29,11 @@ const FIELDS = [
   'top_p',
   'reasoning_effort',
   'prompt_cache_key',
+  'stop',
+  'seed',
+  'parallel_tool_calls',
+  'verbosity',
+  'service_tier',
 ];
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -50,8 +57,10 @@ export const problemsOfChat = (body: unknown, rules: StrictRules = {}): string[]
   must(typeof body.model === 'string' && body.model !== '', 'no model');
   must(body.stream === true, 'no stream');
   if (rules.reasons) {
-    for (const name of ['max_tokens', 'temperature', 'top_p']) must(!(name in body), `${name} is refused`);
+    for (const name of ['max_tokens', 'temperature', 'top_p', 'stop'])
+      must(!(name in body), `${name} is refused`);
   }
+  checkSettings(body, rules, must);
   if ('tools' in body) checkTools(body.tools, must);
   if ('tool_choice' in body) checkChoice(body, rules, must);
   if (!Array.isArray(body.messages) || body.messages.length === 0) return [...problems, 'no messages'];
@@ -60,6 +69,32 @@ export const problemsOfChat = (body: unknown, rules: StrictRules = {}): string[]
 };
 
 type Must = (holds: boolean, problem: string) => void;
+
+/** Efforts that OpenAI documents for a family. */
+const EFFORTS: readonly [name: RegExp, efforts: readonly string[]][] = [
+  [/^o\d/, ['low', 'medium', 'high']],
+  [/^gpt-5(?!\.)/, ['minimal', 'low', 'medium', 'high']],
+  [/^gpt-5\.1/, ['none', 'low', 'medium', 'high']],
+  [/^gpt-4/, []],
+];
+
+const checkSettings = (
+  { stop, tools, parallel_tool_calls, verbosity, reasoning_effort }: Record<string, unknown>,
+  { upstream = '' }: StrictRules,
+  must: Must,
+): void => {
+  must(stop === undefined || (Array.isArray(stop) && stop.length <= 4), 'more than 4 stop sequences');
+  const parallel = parallel_tool_calls !== undefined;
+  must(!parallel || tools !== undefined, 'parallel_tool_calls is only allowed when tools are specified');
+  must(!parallel || !/^o\d/.test(upstream), 'parallel_tool_calls is not supported with this model');
+  const efforts = EFFORTS.find(([name]) => name.test(upstream))?.[1];
+  const accepts = efforts === undefined || efforts.includes(String(reasoning_effort));
+  must(reasoning_effort === undefined || accepts, `the effort ${reasoning_effort} is not supported`);
+  must(
+    verbosity === undefined || !/^(o\d|gpt-4)/.test(upstream),
+    'verbosity is not supported with this model',
+  );
+};
 
 const checkChoice = (
   { tools, tool_choice: choice }: Record<string, unknown>,

@@ -26,6 +26,9 @@ const FIELDS = new Set([
   'tools',
   'tool_choice',
   'stream',
+  'parallel_tool_calls',
+  'text',
+  'service_tier',
 ]);
 
 const REASONS = /^(openai\/)?(o\d|gpt-[56](?!-chat))/;
@@ -35,6 +38,8 @@ const rejectedSetting = ({ model, temperature, top_p, reasoning, include, prompt
   const effort = (reasoning as JsonObject | undefined)?.effort;
   if (!reasons && (reasoning !== undefined || include !== undefined))
     return "Unsupported parameter: 'reasoning'";
+  if (reasons && effort !== undefined && !effortsOf(String(model)).includes(String(effort)))
+    return `Unsupported value: '${String(effort)}' is not supported with the '${String(model)}' model`;
   const mayBeSampled = effort === 'none' && String(model).includes('gpt-5.1');
   if (reasons && !mayBeSampled && (temperature ?? top_p) !== undefined)
     return "Unsupported parameter: 'temperature'";
@@ -42,6 +47,19 @@ const rejectedSetting = ({ model, temperature, top_p, reasoning, include, prompt
     ? "Invalid 'prompt_cache_key'"
     : undefined;
 };
+
+const LOW_TO_HIGH = ['low', 'medium', 'high'];
+
+/** As OpenAI documents them for the families of the tests. */
+const EFFORTS: readonly [name: RegExp, efforts: readonly string[]][] = [
+  [/gpt-5(?!\.)/, ['minimal', ...LOW_TO_HIGH]],
+  [/gpt-5\.1/, ['none', ...LOW_TO_HIGH]],
+  [/gpt-6-sol/, ['none', ...LOW_TO_HIGH, 'xhigh', 'max']],
+  [/gpt-6/, [...LOW_TO_HIGH, 'xhigh', 'max']],
+];
+
+const effortsOf = (model: string): readonly string[] =>
+  EFFORTS.find(([name]) => name.test(model))?.[1] ?? LOW_TO_HIGH;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 

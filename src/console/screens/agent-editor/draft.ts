@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { same, sectionsOf } from '../../data/spec.ts';
+import { SETTINGS } from '../../model-settings/settings.ts';
 import type { Draft } from './panel.ts';
 
 /** An agent while it is edited: how it starts, how a change is made to it, and when it differs from another. */
@@ -61,7 +62,7 @@ export const copyOf = (spec: JsonObject, localKind: string): Draft => {
 };
 
 /** Fields for which null says as much as nothing. */
-const NULLABLE = ['description', 'context_policy', 'reasoning_effort', 'endpoint'];
+const NULLABLE: readonly string[] = ['description', 'context_policy', ...SETTINGS, 'endpoint'];
 const EMPTY_IS_NONE = [
   'stop_conditions',
   'active_hook_filter',

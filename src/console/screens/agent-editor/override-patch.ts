@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { same, sectionsOf } from '../../data/spec.ts';
+import { SETTINGS } from '../../model-settings/settings.ts';
 import { changedFields, isLocal, meaningOf } from './draft.ts';
 
 /** What a built-in agent is given to become what its user wants: only what differs (config.md 5.1). */
@@ -15,7 +16,7 @@ export const PATCHABLE = [
   'client_system_messages',
   'stop_conditions',
   'context_policy',
-  'reasoning_effort',
+  ...SETTINGS,
   'plugin_ids',
   'active_hook_filter',
   'sections',

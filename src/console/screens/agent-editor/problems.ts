@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { sectionsOf } from '../../data/spec.ts';
+import { SETTINGS } from '../../model-settings/settings.ts';
 import { isLocal, textsOf } from './draft.ts';
 import type { Draft } from './panel.ts';
 
@@ -113,6 +114,8 @@ const SAID: readonly [pattern: RegExp, field: (match: RegExpMatchArray) => strin
   [/section "([^"]+)" — ([\w.]+):/, ([, key = '', path = '']) => `sections.${key}.${path}`],
   [/section "([^"]+)" — missing field '([^']+)'/, ([, key = '', path = '']) => `sections.${key}.${path}`],
   [/section "([^"]+)"/, ([, key = '']) => `sections.${key}`],
+  [/^provider_options/, () => 'provider_options'],
+  [/(?:missing |unknown )?field '(stop|tool_choice)[[.'][^:]*/, ([, path = '']) => path],
   [/(?:missing |unknown )?field '([^']+)'/, ([, path = '']) => path],
   [/((?:allowed|excluded)_tool_patterns)\[/, ([, field = '']) => field],
   [/^(timeout|token_budget|content_match|loop_detection|stop_on_tool)\./, () => 'stop_conditions'],
@@ -155,6 +158,8 @@ const PLACES: readonly [prefix: string, tab: Tab][] = [
   ['excluded_', 'tools'],
   ['delegates', 'delegates'],
   ['context_policy', 'advanced'],
+  // The effort is one of the basics.
+  ...SETTINGS.filter((name) => name !== 'reasoning_effort').map((name): [string, Tab] => [name, 'advanced']),
 ];
 
 export const tabOf = (field: string): Tab =>

@@ -6,6 +6,9 @@ import { type Opened, textOf } from '../../entry/entry.ts';
 import { IdEntry, NumberEntry, SelectEntry, TextEntry } from '../../entry/fields.tsx';
 import { type EntryForm, useEntry } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
+import { ModelSettings } from '../../model-settings/ModelSettings.tsx';
+import { texts as settingTexts } from '../../model-settings/texts.ts';
+import { ReasoningEffort } from '../agent-editor/basics/ReasoningEffort.tsx';
 import css from './Models.module.css';
 import { check, FIELDS, kindsOf, MODALITIES, MODEL, withModality } from './model.ts';
 import { texts } from './texts.ts';
@@ -53,6 +56,7 @@ const ProviderEntry = ({ form }: { form: EntryForm }) => {
 
 export const ModelForm = ({ opened, onClose }: { opened: Opened; onClose: () => void }) => {
   const t = useTexts(texts);
+  const settings = useTexts(settingTexts);
   const pools = useResource(POOLS).data;
   const taken = new Set(opened.isNew ? pools?.map(({ id }) => id) : []);
   const form = useEntry(opened, { ...MODEL, check: check(taken), fields: FIELDS }, onClose);
@@ -91,6 +95,21 @@ export const ModelForm = ({ opened, onClose }: { opened: Opened; onClose: () => 
         <Kinds form={form} direction="input" label={t('field.input')} />
         <Kinds form={form} direction="output" label={t('field.output.kinds')} />
       </div>
+      <h3>{settings('title')}</h3>
+      <ReasoningEffort
+        value={form.draft.reasoning_effort}
+        error={form.errors.get('reasoning_effort')}
+        onChange={(reasoning_effort) => form.set({ reasoning_effort })}
+      />
+      <ModelSettings
+        spec={form.draft}
+        errors={form.errors}
+        change={form.set}
+        // The service refuses text that is no object, and the field says so before.
+        onUnread={(field, text) => {
+          if (text !== undefined) form.set({ [field]: text });
+        }}
+      />
     </EntryDrawer>
   );
 };

@@ -3,6 +3,7 @@ import { recordsOf } from '../../data/records.ts';
 import { allOf, count, price, required } from '../../entry/checks.ts';
 import { type EntryKind, type Errors, type Spec, textOf } from '../../entry/entry.ts';
 import { say } from '../../i18n/locale.ts';
+import { SETTINGS } from '../../model-settings/settings.ts';
 import { texts } from './texts.ts';
 
 export const MODEL: EntryKind = { namespace: 'models', entity: 'entity.model' };
@@ -33,6 +34,7 @@ export const FIELDS = [
   'input_token_price_per_million_usd',
   'output_token_price_per_million_usd',
   'modalities',
+  ...SETTINGS,
 ];
 
 /** `YYYY-MM` or `YYYY-MM-DD`, a day that the calendar has. */

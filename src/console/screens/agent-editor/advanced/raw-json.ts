@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { fromEditable, MovedSecret, toEditable } from '../../../data/redaction.ts';
 import { same } from '../../../data/spec.ts';
+import { SETTINGS } from '../../../model-settings/settings.ts';
 import type { Draft } from '../panel.ts';
 
 /** A draft as a text that is edited, and the way back (console.md 4.3.4). */
@@ -20,7 +21,7 @@ const FIELDS = [
   'client_system_messages',
   'stop_conditions',
   'context_policy',
-  'reasoning_effort',
+  ...SETTINGS,
   'plugin_ids',
   'active_hook_filter',
   'sections',
