@@ -88,6 +88,12 @@ const SPDX_TEXTS: readonly (readonly [license: string, file: string])[] = [
   ['MIT', 'node_modules/react/LICENSE'],
 ];
 
+/** Public data in the catalog of models (`.build/models.ts`), under the MIT license. */
+const DATA: readonly (readonly [name: string, copyright: string])[] = [
+  ['Model data of LiteLLM', '2023 Berri AI'],
+  ['Model data of models.dev', '2025 models.dev'],
+];
+
 const RULE = `\n\n${'-'.repeat(80)}\n\n`;
 
 /**
@@ -102,6 +108,10 @@ export const writeLicenses = async (): Promise<void> => {
   const titles = new Map<string, string[]>();
   for (const { name, version, license, text } of packages) {
     titles.set(text, [...(titles.get(text) ?? []), `${name} ${version} (${license})`]);
+  }
+  for (const [name, copyright] of DATA) {
+    const text = fallbackOf('MIT', copyright, texts);
+    titles.set(text, [...(titles.get(text) ?? []), `${name} (MIT)`]);
   }
   const notices = [...titles].map(([text, those]) => `${those.join('\n')}\n\n${text}`.trim());
   writeFileSync(join(ROOT, 'dist/LICENSES.txt'), `${notices.join(RULE)}\n`);

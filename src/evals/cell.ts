@@ -1,9 +1,7 @@
-import { costUsd } from '../models/cost.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
 import type { Live } from '../registry/config/live.ts';
 import { monotonic } from '../schema/clock.ts';
-import type { Tokens } from '../schema/cut-off.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
 import { Unavailable } from '../schema/outcome.ts';
@@ -116,7 +114,8 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
         ...failureOf(task, replay),
         revisions: played.revisions,
         ...judged,
-        ...costOf(deps, task, replay),
+        cost_usd: replay.tally.usd,
+        judge_cost_usd: replay.tally.judged.usd,
       });
     });
   } catch (error) {
@@ -234,20 +233,4 @@ const failureOf = (
   return error === undefined || isExpected
     ? { error_type }
     : { error_type, runtime_failure: runtimeError(error) };
-};
-
-const costOf = (
-  { live }: CellDeps,
-  { plan, cell }: LiveTask,
-  { tally }: Replay,
-): Pick<Outcome, 'cost_usd' | 'judge_cost_usd'> => {
-  const costAt = (model_id: string | undefined, { input, output }: Tokens): number | undefined => {
-    const prices = live.models().models.find(({ id }) => id === model_id);
-    return prices && costUsd({ prompt_tokens: input, completion_tokens: output }, prices);
-  };
-  const { input, output, lost, judged } = tally;
-  return {
-    cost_usd: costAt(cell.model_id, { input: input + lost.input, output: output + lost.output }),
-    judge_cost_usd: costAt(plan.judge?.model_id, judged),
-  };
 };

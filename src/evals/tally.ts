@@ -1,6 +1,7 @@
 import type { TraceFact } from '../loop/trace-fact.ts';
+import { addUsd } from '../models/cost.ts';
 import type { InferenceEnd } from '../models/model.ts';
-import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
+import { cutOffOf, type Spent, type Tokens } from '../schema/cut-off.ts';
 import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
 import type { ToolCall } from '../schema/message.ts';
 import type { ObservedCall } from './score.ts';
@@ -17,8 +18,10 @@ export type Tally = {
   total: number;
   /** Estimated tokens of attempts that broke off; not part of the others. */
   lost: Tokens;
+  /** Of all inferences with a price, of every model, with attempts that broke off. */
+  usd: number | undefined;
   /** Of judges; not part of the others. */
-  judged: Tokens;
+  judged: Spent;
   readonly calls: ObservedCall[];
   readonly tools: Map<string, ToolTally>;
   /** Class of the last inference that failed. */
@@ -34,6 +37,7 @@ export const newTally = (): Tally => ({
   output: 0,
   total: 0,
   lost: { input: 0, output: 0 },
+  usd: undefined,
   judged: { input: 0, output: 0 },
   calls: [],
   tools: new Map(),
@@ -52,7 +56,8 @@ type Fact<Type extends TraceFact['type']> = Extract<TraceFact, { type: Type }>;
 
 const known = (tokens: number | undefined): number => Math.max(0, tokens ?? 0);
 
-const countInference = (tally: Tally, { end, error, cut_off }: Fact<'inference'>): void => {
+const countInference = (tally: Tally, { end, error, cut_off, cost_usd }: Fact<'inference'>): void => {
+  tally.usd = addUsd(tally.usd, cost_usd);
   tally.lost.input += cut_off?.input_tokens ?? 0;
   tally.lost.output += cut_off?.output_tokens ?? 0;
   if (!end) {
@@ -68,7 +73,8 @@ const countInference = (tally: Tally, { end, error, cut_off }: Fact<'inference'>
   tally.total += end.usage?.total_tokens === undefined ? input + output : known(end.usage.total_tokens);
 };
 
-export const countJudged = ({ judged }: Tally, { usage }: InferenceEnd): void => {
+export const countJudged = ({ judged }: Tally, { usage, cost_usd }: InferenceEnd): void => {
+  judged.usd = addUsd(judged.usd, cost_usd);
   judged.input += known(usage?.prompt_tokens);
   judged.output += known(usage?.completion_tokens);
 };

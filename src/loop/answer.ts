@@ -48,6 +48,7 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
     event_type: 'inference_complete',
     model: end?.by?.upstream ?? turn.agent.model.upstream,
     ...(end?.usage && { usage: end.usage }),
+    ...(end?.cost_usd !== undefined && { cost_usd: end.cost_usd }),
     duration_ms: Math.round(monotonic(turn.clock) - step.startedAt),
   });
 };

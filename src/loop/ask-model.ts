@@ -1,5 +1,5 @@
 import { DEAF } from '../models/deaf.ts';
-import { usageIn } from '../models/errors.ts';
+import { byIn, usageIn } from '../models/errors.ts';
 import type { InferenceRequest, InferenceSink, SentSettings } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
@@ -62,7 +62,7 @@ export const askModel = async (
   const asked = model.stream(request, sink, signal);
   const end = await asked
     .catch((error: unknown) => {
-      attempts.brokeOff(usageIn(error));
+      attempts.brokeOff(usageIn(error), byIn(error));
       const traced = { sent, lost: attempts.lost() };
       observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced });
       throw error;
@@ -71,7 +71,7 @@ export const askModel = async (
       attempts.end();
       signal.removeEventListener('abort', cutOff);
     });
-  countUsage(turn, end.usage);
+  countUsage(turn, end);
   observeInference(turn, {
     startedAt,
     end,

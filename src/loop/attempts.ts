@@ -1,6 +1,7 @@
-import type { InferenceRequest } from '../models/model.ts';
+import { addUsd } from '../models/cost.ts';
+import type { InferenceRequest, InferenceUsage } from '../models/model.ts';
 import { estimateMessages, estimateText, estimateTools } from '../plugins/context/estimate.ts';
-import type { Tokens } from '../schema/cut-off.ts';
+import type { Spent, Tokens } from '../schema/cut-off.ts';
 import { countTokens } from './rounds.ts';
 import type { Attempts, Turn } from './turn.ts';
 
@@ -15,14 +16,16 @@ import type { Attempts, Turn } from './turn.ts';
  * @param received all that was received of the answer: text, reasoning, names and arguments of calls
  */
 export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
-  const lost: Tokens = { input: 0, output: 0 };
+  const lost: Spent = { input: 0, output: 0 };
   let asked: number | undefined;
+  let upstream: string | null | undefined;
   let length = 0;
   return {
     begin(request) {
       asked = estimateRequest(request);
+      upstream = request.overrides.upstream_model;
     },
-    brokeOff(usage) {
+    brokeOff(usage, by) {
       if (asked === undefined) return;
       const before = length;
       const text = received();
@@ -33,9 +36,11 @@ export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
         input: usage?.prompt_tokens || asked + Math.ceil(before / 4),
         output: Math.max(usage?.completion_tokens ?? 0, estimateText(text.slice(before))),
       };
+      const usd = turn.agent.model.costUsd?.(usageOf(tokens, usage), upstream, by);
       lost.input += tokens.input;
       lost.output += tokens.output;
-      noteLost(turn, tokens);
+      lost.usd = addUsd(lost.usd, usd);
+      noteLost(turn, { ...tokens, usd });
     },
     restart() {
       length = 0;
@@ -47,6 +52,13 @@ export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
   };
 };
 
+/** Estimated tokens, with the details that the provider reported of the same attempt. */
+const usageOf = ({ input, output }: Tokens, usage: InferenceUsage | undefined): InferenceUsage => ({
+  ...usage,
+  prompt_tokens: input,
+  completion_tokens: output,
+});
+
 const estimateRequest = ({ system, messages, tools }: InferenceRequest): number =>
   system.reduce((sum, each) => sum + estimateText(each), 0) +
   estimateMessages(messages) +
@@ -56,14 +68,17 @@ const estimateRequest = ({ system, messages, tools }: InferenceRequest): number 
 export const noteLostAttempt = (turn: Turn, request: InferenceRequest): void => {
   if (!turn.lostAttempt) return;
   turn.lostAttempt = false;
-  noteLost(turn, { input: estimateRequest(request), output: 0 });
+  const tokens = { input: estimateRequest(request), output: 0 };
+  const { upstream_model } = request.overrides;
+  noteLost(turn, { ...tokens, usd: turn.agent.model.costUsd?.(usageOf(tokens, undefined), upstream_model) });
 };
 
 /** Tokens of an attempt that broke off. */
-export const noteLost = (turn: Turn, tokens: Tokens): void => {
+export const noteLost = (turn: Turn, tokens: Spent): void => {
   const { lost, agent, observe } = turn;
   lost.input += tokens.input;
   lost.output += tokens.output;
+  turn.costUsd = addUsd(turn.costUsd, tokens.usd);
   countTokens(turn, tokens);
   const { provider, upstream } = agent.model;
   observe.inference.cutOff({ agent: agent.spec.id, model: upstream, provider, ...tokens });

@@ -1,4 +1,4 @@
-import { usageIn } from '../models/errors.ts';
+import { byIn, usageIn } from '../models/errors.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { isCompactionDue, planCompaction } from '../plugins/context/compaction.ts';
 import {
@@ -53,13 +53,15 @@ export const takeCompaction = (turn: Turn): void => {
 const countSummary = (turn: Turn, { seconds, text, end, error, ...by }: SummaryInference): void => {
   const spent = { startedAt: 0, endedAt: seconds * 1000, by };
   if (end) {
-    countUsage(turn, end.usage);
+    countUsage(turn, end);
     observeInference(turn, { ...spent, end, traced: { content: [{ type: 'text', text }] } });
     return;
   }
-  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usageIn(error) ?? {};
-  if (input + output > 0) noteLost(turn, { input, output });
-  observeInference(turn, { ...spent, error, traced: { lost: { input, output } } });
+  const usage = usageIn(error);
+  const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
+  const usd = usage && turn.agent.model.costUsd?.(usage, by.upstream, byIn(error));
+  if (input + output > 0) noteLost(turn, { input, output, usd });
+  observeInference(turn, { ...spent, error, traced: { lost: { input, output, usd } } });
 };
 
 const tell = (turn: Turn, { marks, event }: { marks: CompactionMarks; event: CompactionEvent }): void => {

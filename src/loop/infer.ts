@@ -1,5 +1,6 @@
 import { excerpt } from '../models/bounds.ts';
-import { ModelError, usageIn } from '../models/errors.ts';
+import { addUsd } from '../models/cost.ts';
+import { byIn, ModelError, usageIn } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
@@ -106,7 +107,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     attempts.begin(request);
     end = await turn.agent.model.stream(request, hearing.sink, signal);
   } catch (error) {
-    attempts.brokeOff(usageIn(error));
+    attempts.brokeOff(usageIn(error), byIn(error));
     attempts.end();
     const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
     const traced = { step_index, request, sent: step.sent, lost: attempts.lost() };
@@ -150,6 +151,7 @@ type Concluded = { step: Step; end: InferenceEnd; signal: AbortSignal };
 const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<InferOutcome> => {
   turn.inputTokens += end.usage?.prompt_tokens ?? 0;
   turn.outputTokens += end.usage?.completion_tokens ?? 0;
+  turn.costUsd = addUsd(turn.costUsd, end.cost_usd);
   turn.note = end.note;
   reportInference(turn, end);
   // Calls that came whole are executed, and their results continue the answer.

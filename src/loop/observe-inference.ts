@@ -30,7 +30,13 @@ export const observeInference = (turn: Turn, called: Called): void => {
     seconds: (endedAt - startedAt) / 1000,
     ...(firstAt !== undefined && { firstSeconds: (firstAt - startedAt) / 1000 }),
   };
-  if (end) turn.observe.inference.ended({ status: 'ok', ...call, ...(end.usage && { usage: end.usage }) });
+  if (end)
+    turn.observe.inference.ended({
+      status: 'ok',
+      ...call,
+      ...(end.usage && { usage: end.usage }),
+      cost: end.cost_usd,
+    });
   else
     turn.observe.inference.ended({
       ...call,

@@ -1,8 +1,9 @@
+import { addUsd } from '../models/cost.ts';
+import type { InferenceEnd } from '../models/model.ts';
 import type { StopVerdict } from '../plugins/stop/policies.ts';
 import type { Inference } from '../plugins/stop/stats.ts';
 import { addTokens, nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
 import type { Tokens } from '../schema/cut-off.ts';
-import type { Usage } from '../schema/run-event.ts';
 import { update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
@@ -35,7 +36,8 @@ export const countTokens = (turn: Turn, tokens: Tokens): void =>
   turn.state.apply([update(stopStats, addTokens(statsOf(turn), tokens))]);
 
 /** Counts an inference that is no step for its run, and for the token budget. */
-export const countUsage = (turn: Turn, usage: Usage | undefined): void => {
+export const countUsage = (turn: Turn, { usage, cost_usd }: InferenceEnd): void => {
+  turn.costUsd = addUsd(turn.costUsd, cost_usd);
   const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
   if (input + output === 0) return;
   turn.inputTokens += input;

@@ -36,6 +36,8 @@ export type TraceFact =
       calls: readonly ToolCall[];
       /** Of its attempts that broke off. */
       cut_off: CutOff | undefined;
+      /** Of the answer and of those attempts, where their prices are known. */
+      cost_usd: number | undefined;
     })
   | (Timed & {
       type: 'tool';

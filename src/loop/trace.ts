@@ -1,6 +1,7 @@
+import { addUsd } from '../models/cost.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest, SentSettings } from '../models/model.ts';
-import { cutOffOf, type Tokens } from '../schema/cut-off.ts';
+import { cutOffOf, type Spent } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
@@ -24,7 +25,7 @@ export type TracedInference = {
   error?: unknown;
   content?: readonly ContentBlock[];
   calls?: readonly ToolCall[];
-  lost?: Tokens;
+  lost?: Spent;
 };
 
 export const traceInference = (turn: Turn, told: TracedInference): void => {
@@ -43,6 +44,7 @@ export const traceInference = (turn: Turn, told: TracedInference): void => {
     content: told.content ?? [],
     calls: told.calls ?? [],
     cut_off: told.lost && cutOffOf(told.lost),
+    cost_usd: addUsd(end?.cost_usd, told.lost?.usd),
   });
 };
 

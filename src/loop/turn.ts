@@ -1,11 +1,11 @@
 import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
-import type { InferenceRequest, SentSettings } from '../models/model.ts';
+import type { AnsweredBy, InferenceRequest, InferenceUsage, SentSettings } from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
-import type { Tokens } from '../schema/cut-off.ts';
+import type { Spent, Tokens } from '../schema/cut-off.ts';
 import type { Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
@@ -92,13 +92,13 @@ export type Attempts = {
   /** The model is asked. */
   begin(request: InferenceRequest): void;
   /** The attempt in progress ended without an answer; another one may follow. */
-  brokeOff(usage?: Usage): void;
+  brokeOff(usage?: InferenceUsage, by?: AnsweredBy): void;
   /** What was received is void: the next attempt starts from the beginning. */
   restart(): void;
   /** Nothing can break off any more. */
   end(): void;
   /** Of all attempts of the inference that broke off. */
-  lost(): Tokens;
+  lost(): Spent;
 };
 
 export type Step = {
@@ -187,6 +187,8 @@ export type Turn = {
   readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;
   outputTokens: number;
+  /** Of all inferences of the run, with attempts that broke off; undefined while no price of any is known. */
+  costUsd: number | undefined;
   /** Tokens of attempts that broke off, in addition to those. */
   readonly lost: Tokens;
   /** The process that executed the run before died during an inference. */
@@ -214,10 +216,12 @@ export type LoopObserver = {
         seconds: number;
         firstSeconds?: number;
         usage?: Usage;
+        /** USD; undefined without prices. */
+        cost?: number | undefined;
       } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
     ): void;
     /** An attempt broke off; its tokens are estimated. */
-    cutOff(call: { agent: string; model: string; provider: string } & Tokens): void;
+    cutOff(call: { agent: string; model: string; provider: string } & Spent): void;
   };
   tools: {
     ended(

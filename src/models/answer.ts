@@ -1,9 +1,8 @@
 import type { ReasoningItem } from '../schema/message.ts';
-import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS } from './bounds.ts';
 import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
-import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
+import type { InferenceEnd, InferenceSink, InferenceUsage, StopReason } from './model.ts';
 import type { AnswerWriter, Finish } from './wire/wire.ts';
 
 /**
@@ -16,7 +15,7 @@ import type { AnswerWriter, Finish } from './wire/wire.ts';
  */
 export type Answer = AnswerWriter & {
   /** What the provider has reported so far; undefined before it reports any. */
-  reported(): Usage | undefined;
+  reported(): InferenceUsage | undefined;
   /** The provider continues the answer in another response, which has counts of its own. */
   paused(): void;
   /** @throws ModelError where there is no answer */
@@ -32,9 +31,9 @@ export const createAnswer = (
   const measure = createMeasure();
   let begun = false;
   let encrypted: string | undefined;
-  let usage: Usage | undefined;
-  let earlier: Usage | undefined;
-  const counted = (): Usage | undefined => totalled(summed(earlier, usage));
+  let usage: InferenceUsage | undefined;
+  let earlier: InferenceUsage | undefined;
+  const counted = (): InferenceUsage | undefined => totalled(summed(earlier, usage));
   return {
     text(delta) {
       if (delta === '') return;
@@ -112,9 +111,12 @@ export const createAnswer = (
   };
 };
 
-const summed = (some: Usage | undefined, more: Usage | undefined): Usage | undefined => {
+const summed = (
+  some: InferenceUsage | undefined,
+  more: InferenceUsage | undefined,
+): InferenceUsage | undefined => {
   if (!some || !more) return some ?? more;
-  const sum: Usage = { ...some };
+  const sum: InferenceUsage = { ...some };
   for (const key of COUNTS) if (more[key] !== undefined) sum[key] = (sum[key] ?? 0) + more[key];
   return sum;
 };
@@ -124,10 +126,12 @@ const COUNTS = [
   'completion_tokens',
   'cache_read_tokens',
   'cache_creation_tokens',
+  'cache_creation_1h_tokens',
   'thinking_tokens',
+  'reported_cost_usd',
 ] as const;
 
-const totalled = (usage: Usage | undefined): Usage | undefined => {
+const totalled = (usage: InferenceUsage | undefined): InferenceUsage | undefined => {
   if (!usage) return undefined;
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
   return prompt === undefined || completion === undefined
@@ -204,7 +208,7 @@ const isComplete = (args: string): boolean => {
   }
 };
 
-type Heard = { begun: boolean; calls: Calls; usage: Usage | undefined };
+type Heard = { begun: boolean; calls: Calls; usage: InferenceUsage | undefined };
 
 const stopOf = ({ reason, raw }: Finish, { begun, calls, usage }: Heard): StopReason => {
   switch (reason) {

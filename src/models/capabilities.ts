@@ -1,9 +1,9 @@
 import type { ModelSpec } from '../schema/model.ts';
+import type { KnownModel } from './catalog.ts';
 
 /**
- * What is known of a model (agent-loop.md 2.1): first what its entry says, then what its provider's list said,
- * then what is known of its family. Families are only good enough for limits: modalities and the cutoff date
- * come from the first two or not at all, because a wrong one would refuse what the model can do.
+ * What is known of a model (agent-loop.md 2.1): first what its entry says, then what the list of its provider says,
+ * then what the catalog of public models has.
  */
 
 export type Capabilities = Pick<
@@ -11,43 +11,16 @@ export type Capabilities = Pick<
   'context_window' | 'max_output_tokens' | 'modalities' | 'knowledge_cutoff'
 >;
 
-type Limits = Required<Pick<Capabilities, 'context_window' | 'max_output_tokens'>>;
-
-const limits = (context_window: number, max_output_tokens: number): Limits => ({
-  context_window,
-  max_output_tokens,
-});
-
-/** By the beginning of the upstream name; the first that applies. */
-const FAMILIES: readonly [name: RegExp, limits: Limits][] = [
-  [/^gpt-4o/, limits(128_000, 16_384)],
-  [/^gpt-4\.1/, limits(1_047_576, 32_768)],
-  [/^gpt-5\.[45]/, limits(1_050_000, 128_000)],
-  [/^(o1|o3|o4-mini)/, limits(200_000, 100_000)],
-  [/^claude-opus-4-7/, limits(1_000_000, 128_000)],
-  [/^claude-sonnet-4-6/, limits(1_000_000, 64_000)],
-  [/^claude-haiku-4-5/, limits(200_000, 64_000)],
-  [/^claude-((opus|sonnet|haiku)-)?4/, limits(200_000, 32_000)],
-  [/^claude-3/, limits(200_000, 8192)],
-  [/^gemini-(1\.5|2\.0)/, limits(1_048_576, 8192)],
-  [/^gemini-2\.5/, limits(1_048_576, 65_536)],
-];
-
-const familyOf = (upstream: string): Partial<Limits> => {
-  const name = upstream
-    .trim()
-    .toLowerCase()
-    .replace(/^models\//, '');
-  return FAMILIES.find(([pattern]) => pattern.test(name))?.[1] ?? {};
-};
-
 /** `discovered` is what the provider's own list says of the model. */
-export const capabilitiesOf = (spec: ModelSpec, discovered: Capabilities = {}): Capabilities => {
-  const family = familyOf(spec.upstream_model);
-  const context_window = spec.context_window ?? discovered.context_window ?? family.context_window;
-  const output = spec.max_output_tokens ?? discovered.max_output_tokens ?? family.max_output_tokens;
-  const knowledge_cutoff = spec.knowledge_cutoff ?? discovered.knowledge_cutoff;
-  const modalities = modalitiesOf(spec, discovered);
+export const capabilitiesOf = (
+  spec: ModelSpec,
+  discovered: Capabilities = {},
+  known: KnownModel = {},
+): Capabilities => {
+  const context_window = spec.context_window ?? discovered.context_window ?? known.context_window;
+  const output = spec.max_output_tokens ?? discovered.max_output_tokens ?? known.max_output_tokens;
+  const knowledge_cutoff = spec.knowledge_cutoff ?? discovered.knowledge_cutoff ?? known.knowledge_cutoff;
+  const modalities = modalitiesOf([spec.modalities, discovered.modalities, known]);
   return {
     ...(context_window !== undefined && { context_window }),
     // Two sources may contradict each other; an answer never exceeds the window.
@@ -59,15 +32,14 @@ export const capabilitiesOf = (spec: ModelSpec, discovered: Capabilities = {}): 
   };
 };
 
-/** An empty list says nothing. */
-const modalitiesOf = (
-  { modalities: own }: Capabilities,
-  { modalities: found }: Capabilities,
-): Capabilities['modalities'] => {
-  const input = own?.input?.length ? own.input : found?.input;
-  const output = own?.output?.length ? own.output : found?.output;
-  if (!input?.length && !output?.length) return undefined;
-  return { ...(input?.length && { input }), ...(output?.length && { output }) };
+type Modalities = Pick<KnownModel, 'input' | 'output'>;
+
+/** The first source that has a list; an empty one is none. */
+const modalitiesOf = (sources: readonly (Modalities | undefined)[]): Capabilities['modalities'] => {
+  const input = sources.find((source) => source?.input?.length)?.input;
+  const output = sources.find((source) => source?.output?.length)?.output;
+  if (!input && !output) return undefined;
+  return { ...(input && { input: [...input] }), ...(output && { output: [...output] }) };
 };
 
 /** What may be relied on whichever member of a pool answers. */

@@ -1,6 +1,6 @@
-import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
+import type { InferenceUsage } from './model.ts';
 import { isRefusal, refusalIn, refusalOf } from './reason.ts';
 
 /**
@@ -158,7 +158,7 @@ export const toBrokenStream = (error: unknown): ModelError =>
 export const interrupted = (
   cause: 'connection reset' | 'goaway' | 'idle stall',
   error?: unknown,
-  usage?: Usage,
+  usage?: InferenceUsage,
 ): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error), usage });
 
 /** What another error came from may be a mistake, and is worth knowing; one with a long text quotes the provider. */

@@ -1,16 +1,69 @@
 import type { ModelSpec } from '../schema/model.ts';
-import type { Usage } from '../schema/run-event.ts';
+import type { Prices } from './catalog.ts';
+import type { InferenceUsage } from './model.ts';
 
-type Prices = Pick<ModelSpec, 'input_token_price_per_million_usd' | 'output_token_price_per_million_usd'>;
+export type PriceFields = Pick<
+  ModelSpec,
+  | 'input_token_price_per_million_usd'
+  | 'output_token_price_per_million_usd'
+  | 'cached_input_token_price_per_million_usd'
+  | 'cache_write_5m_token_price_per_million_usd'
+  | 'cache_write_1h_token_price_per_million_usd'
+  | 'reasoning_token_price_per_million_usd'
+>;
 
 /**
- * What an inference cost in USD (evals-and-traces.md 5.6); unknown unless both prices are set and there were
- * tokens. Cached and reasoning tokens are part of the input and output tokens and cost what these cost.
+ * The prices of a model: those of its entry, then `known` ones. A price of the entry is one of a contract with the
+ * provider, so that the public prices of what is part of the same tokens do not apply next to it.
  */
-export const costUsd = (usage: Usage | undefined, prices: Prices): number | undefined => {
-  const { input_token_price_per_million_usd: input, output_token_price_per_million_usd: output } = prices;
-  const { prompt_tokens = 0, completion_tokens = 0 } = usage ?? {};
-  if (input === undefined || output === undefined || prompt_tokens + completion_tokens === 0)
-    return undefined;
-  return (prompt_tokens / 1e6) * input + (completion_tokens / 1e6) * output;
+export const pricesOf = (spec: PriceFields, known: Prices | undefined): Prices | undefined => {
+  const own = {
+    input: spec.input_token_price_per_million_usd,
+    output: spec.output_token_price_per_million_usd,
+  };
+  const input = own.input ?? known?.input;
+  const output = own.output ?? known?.output;
+  if (input === undefined || output === undefined) return undefined;
+  const ofInput = own.input === undefined ? known : undefined;
+  const ofOutput = own.output === undefined ? known : undefined;
+  return {
+    input,
+    output,
+    cached_input: spec.cached_input_token_price_per_million_usd ?? ofInput?.cached_input,
+    cache_write_5m: spec.cache_write_5m_token_price_per_million_usd ?? ofInput?.cache_write_5m,
+    cache_write_1h: spec.cache_write_1h_token_price_per_million_usd ?? ofInput?.cache_write_1h,
+    reasoning: spec.reasoning_token_price_per_million_usd ?? ofOutput?.reasoning,
+  };
 };
+
+/**
+ * What an inference cost in USD (evals-and-traces.md 5.6): what its provider reported, or its tokens at these prices.
+ * Undefined without prices or without tokens. Cached and reasoning tokens are part of the input and output tokens, and
+ * cost what these cost where they have no price.
+ */
+export const costUsd = (
+  usage: InferenceUsage | undefined,
+  prices: Prices | undefined,
+): number | undefined => {
+  if (usage?.reported_cost_usd !== undefined) return usage.reported_cost_usd;
+  const { prompt_tokens = 0, completion_tokens = 0 } = usage ?? {};
+  if (!prices || prompt_tokens + completion_tokens === 0) return undefined;
+  const { input, output, cached_input = input, cache_write_5m = input, reasoning = output } = prices;
+  const { cache_write_1h = cache_write_5m } = prices;
+  const read = Math.min(usage?.cache_read_tokens ?? 0, prompt_tokens);
+  const written = Math.min(usage?.cache_creation_tokens ?? 0, prompt_tokens - read);
+  const long = Math.min(usage?.cache_creation_1h_tokens ?? 0, written);
+  const thought = Math.min(usage?.thinking_tokens ?? 0, completion_tokens);
+  const total =
+    (prompt_tokens - read - written) * input +
+    read * cached_input +
+    (written - long) * cache_write_5m +
+    long * cache_write_1h +
+    (completion_tokens - thought) * output +
+    thought * reasoning;
+  return total / 1e6;
+};
+
+/** The sum of what is known; undefined where nothing is. */
+export const addUsd = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : one + (other ?? 0);

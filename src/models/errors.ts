@@ -1,6 +1,6 @@
 import { maskForeign } from '../schema/redaction/foreign.ts';
-import type { Usage } from '../schema/run-event.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
+import type { InferenceUsage } from './model.ts';
 
 /**
  * How an inference fails (agent-loop.md 10.1). The message is what ends up in `termination.value`; `transient`
@@ -44,7 +44,7 @@ type ModelErrorOptions = {
   heldBack?: boolean;
   by?: Asked;
   /** Tokens that the provider reported although there is no answer. */
-  usage?: Usage | undefined;
+  usage?: InferenceUsage | undefined;
   cause?: unknown;
 };
 
@@ -70,7 +70,7 @@ export class ModelError extends Error {
   /** No provider was called: the circuit is open, and the same call may be made after `retryAfterSeconds`. */
   readonly heldBack: boolean;
   readonly by?: Asked;
-  readonly usage?: Usage;
+  readonly usage?: InferenceUsage;
 
   /**
    * `detail` is what follows the text of the class, a bounded part of it; for a broken stream it is the cause. It is
@@ -100,7 +100,7 @@ export class ModelError extends Error {
   }
 
   /** The same failure, with the tokens that the provider reported before it. */
-  using(usage: Usage | undefined): ModelError {
+  using(usage: InferenceUsage | undefined): ModelError {
     if (!usage || this.usage) return this;
     return this.again(this.detail, {
       final: passes(this.class) && !this.transient,
@@ -128,6 +128,10 @@ export class ModelError extends Error {
   }
 }
 
+/** The member of a pool that failed. */
+export const byIn = (error: unknown): Asked | undefined =>
+  error instanceof ModelError ? error.by : undefined;
+
 /** Tokens that a provider reported for an answer that is none. */
-export const usageIn = (error: unknown): Usage | undefined =>
+export const usageIn = (error: unknown): InferenceUsage | undefined =>
   error instanceof ModelError ? error.usage : undefined;

@@ -38,6 +38,14 @@ export type InferenceRequest = {
   trace?: TraceContext;
 };
 
+/** Tokens of an inference, with what only its cost depends on. */
+export type InferenceUsage = Usage & {
+  /** The part of `cache_creation_tokens` that the provider keeps for an hour instead of five minutes. */
+  cache_creation_1h_tokens?: number;
+  /** What the provider itself charges for the inference; it counts instead of prices. */
+  reported_cost_usd?: number;
+};
+
 /** An address or a document that an answer refers to. */
 export type InferenceSource =
   | { type: 'url'; id: string; url: string; title?: string }
@@ -71,22 +79,27 @@ export type InferenceSink = {
   toolCancel?(id: string, name: string, reason: string): void;
   /**
    * The attempt broke off, and the answer is continued or started over. `usage`: what the provider reported before.
+   * `by`: the member of a pool that was asked.
    * Called ahead of `reset` and `toolCancel`.
    */
-  brokeOff?(usage?: Usage): void;
+  brokeOff?(usage?: InferenceUsage, by?: AnsweredBy): void;
   /** Everything heard so far is void; the answer starts over. */
   reset?(reason: string): void;
 };
 
 export type StopReason = 'EndTurn' | 'MaxTokens' | 'ToolUse' | 'StopSequence';
 
+/** The model that answered, where it is not the one that was asked: a member of a pool. */
+export type AnsweredBy = Pick<Model, 'id' | 'provider' | 'upstream'>;
+
 export type InferenceEnd = {
-  usage?: Usage;
+  usage?: InferenceUsage;
+  /** Undefined where the model has no price. */
+  cost_usd?: number;
   stop: StopReason;
   /** The provider did not say that its answer ended, although the body of its response ended in order. */
   cutShort?: boolean;
-  /** The model that answered, where it is not the one that was asked: a member of a pool. */
-  by?: Pick<Model, 'id' | 'provider' | 'upstream'>;
+  by?: AnsweredBy;
   /** For the model to read before its next answer, as a user message after the results of its calls. */
   note?: string;
 };
@@ -97,6 +110,8 @@ export type Model = {
   provider: string;
   /** name of the model at the provider; of a pool, its id */
   upstream: string;
+  /** What tokens cost; undefined where the model that used them has no price. `by`: see `InferenceSink.brokeOff`. */
+  costUsd?(usage: InferenceUsage, upstream?: string | null, by?: AnsweredBy): number | undefined;
   stream(request: InferenceRequest, sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd>;
 };
 

@@ -115,6 +115,8 @@ export const createPool = ({ spec, models, breakers, pause, random, maxRetryAfte
       id: spec.id,
       provider: POOL,
       upstream: spec.id,
+      costUsd: (usage, upstream, by) =>
+        members.find(({ model }) => model.id === by?.id)?.model.costUsd?.(usage, upstream),
       stream: (request, sink, signal) =>
         stream(settings, { request, watched: watchSink(sink, signal), signal }),
     }),

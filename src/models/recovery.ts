@@ -49,7 +49,7 @@ const recovering = async (recovery: Recovery): Promise<InferenceEnd> => {
       const plan = planRecovery({ text: heard.text(), calls: heard.calls() });
       if (plan.kind !== 'finish' && used >= settings.max_stream_retries) throw error;
       const reason = reasonOf(error);
-      sink.brokeOff?.(error.usage);
+      sink.brokeOff?.(error.usage, error.by);
       if (plan.kind === 'restart') {
         sink.reset(reason);
         heard.forget();

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models/capabilities.ts';
+import { type KnownModel, knownModel } from '../models/catalog.ts';
+import { pricesOf } from '../models/cost.ts';
 import type { Model, Provider } from '../models/model.ts';
-import { createProvider } from '../models/provider.ts';
+import { withCost } from '../models/priced.ts';
+import { adapterName, createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
 import { withEntrySettings } from '../models/settings/layers.ts';
 import type { Transport } from '../models/transport/types.ts';
@@ -28,9 +31,13 @@ export type Models = {
   target(modelId: string): Target;
   /** Those that are meant and cannot be built for reasons of their own. Builds them. */
   problems(isMeant: IsMeant): readonly string[];
+  /** Models of providers of the configuration of which a limit or a price is unknown. */
+  gaps(): readonly ModelGap[];
   /** For the models of the next snapshot. */
   readonly built: Built;
 };
+
+export type ModelGap = { id: string; upstream: string; lacksWindow: boolean; lacksPrices: boolean };
 
 /** Which entries a question is about. */
 export type IsMeant = (namespace: 'providers' | 'models' | 'agents', id: string) => boolean;
@@ -70,7 +77,7 @@ export const createModels = (input: ModelsInput): Models => {
   const modelOf = once(models, specs, (spec): BuiltModel => {
     const provider = providers.get(spec.provider_id)?.provider;
     const bare = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
-    const model = withEntrySettings(bare, spec);
+    const model = withCost(withEntrySettings(bare, spec), (upstream) => pricesFor(spec, upstream));
     return { spec, provider, model, route: routes.model(model) };
   });
 
@@ -94,13 +101,36 @@ export const createModels = (input: ModelsInput): Models => {
     return { spec, members, route: routes.pool(spec, byId) };
   });
 
-  const factsOf = ({ spec }: BuiltModel): Capabilities => {
+  const catalogued = ({ provider_id }: ModelSpec, upstream: string): KnownModel | undefined => {
+    const provider = providers.get(provider_id)?.spec;
+    return knownModel(provider && adapterName(provider.adapter), upstream);
+  };
+
+  /** Prices of the entry are those of its own upstream name, not of one that a run asks for instead. */
+  const pricesFor = (spec: ModelSpec, upstream: string) =>
+    pricesOf(upstream === spec.upstream_model ? spec : {}, catalogued(spec, upstream)?.prices);
+
+  const factsOf = (spec: ModelSpec): Capabilities => {
     const provider = providers.get(spec.provider_id)?.spec;
-    return capabilitiesOf(spec, provider && discovered(provider, spec));
+    return capabilitiesOf(
+      spec,
+      provider && discovered(provider, spec),
+      catalogued(spec, spec.upstream_model),
+    );
+  };
+
+  const gapsOf = (spec: ModelSpec): ModelGap[] => {
+    const { id, upstream_model: upstream } = spec;
+    const adapter = providers.get(spec.provider_id)?.spec?.adapter;
+    if (adapter === undefined || adapterName(adapter) === 'scripted') return [];
+    const lacksWindow = factsOf(spec).context_window === undefined;
+    const lacksPrices = pricesFor(spec, upstream) === undefined;
+    return lacksWindow || lacksPrices ? [{ id, upstream, lacksWindow, lacksPrices }] : [];
   };
 
   return {
     built: { providers, models, pools },
+    gaps: () => records.models.flatMap(gapsOf),
     problems: (isMeant) => [
       ...[...providers]
         .filter(([id]) => isMeant('providers', id))
@@ -116,10 +146,10 @@ export const createModels = (input: ModelsInput): Models => {
       }
       if (isModel || !poolSpecs.has(id)) {
         const model = taken(modelOf(id), `model not found: ${id}`);
-        return { route: model.route, facts: factsOf(model) };
+        return { route: model.route, facts: factsOf(model.spec) };
       }
       const { route, members } = taken(poolOf(id), `model not found: ${id}`);
-      return { route, facts: sharedCapabilities(members.map(factsOf)) };
+      return { route, facts: sharedCapabilities(members.map(({ spec }) => factsOf(spec))) };
     },
   };
 };

@@ -54,10 +54,11 @@ export const gather = (execution: Execution, write: Write): void => {
   execution.run = run;
 };
 
-/** What attempts that broke off have used joins the record. */
-const noteCutOff = (run: Run, { lost }: Turn): void => {
+/** What attempts that broke off have used joins the record, and what all of them cost. */
+const noteCutOff = (run: Run, { lost, costUsd }: Turn): void => {
   const cut_off = cutOffOf(lost);
   if (cut_off) run.cut_off = cut_off;
+  if (costUsd !== undefined) run.cost_usd = costUsd;
 };
 
 /** The record as it was written last, with what has broken off since. */

@@ -76,6 +76,7 @@ export const createTurn = (
     overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,
+    costUsd: run.cost_usd,
     lost: { input: run.cut_off?.input_tokens ?? 0, output: run.cut_off?.output_tokens ?? 0 },
     lostAttempt: interrupted,
     response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),

@@ -16,6 +16,9 @@ export type CutOff = z.infer<typeof CutOff>;
 
 export type Tokens = { input: number; output: number };
 
+/** `usd`: what they cost, where that is known. */
+export type Spent = Tokens & { usd?: number | undefined };
+
 /** Undefined where there is nothing to report. */
 export const cutOffOf = ({ input, output }: Tokens): CutOff | undefined =>
   input + output === 0 ? undefined : { input_tokens: input, output_tokens: output, estimated: true };

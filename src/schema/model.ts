@@ -52,6 +52,14 @@ const ModelFields = z
     input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
     output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
     ...modelSettingFields,
+    cached_input_token_price_per_million_usd: price('cached_input_token_price_per_million_usd').optional(),
+    cache_write_5m_token_price_per_million_usd: price(
+      'cache_write_5m_token_price_per_million_usd',
+    ).optional(),
+    cache_write_1h_token_price_per_million_usd: price(
+      'cache_write_1h_token_price_per_million_usd',
+    ).optional(),
+    reasoning_token_price_per_million_usd: price('reasoning_token_price_per_million_usd').optional(),
   })
   .superRefine(({ context_window: window, max_output_tokens: output, max_tokens: most }, context) => {
     if (window !== undefined && output !== undefined && output > window) {

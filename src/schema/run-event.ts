@@ -157,7 +157,12 @@ export const RunEvent = z
     event('activity_delta', { message_id: id, activity_type: z.string(), patch: z.array(Json) }),
     event('step_start', { message_id: id }),
     event('step_end', {}),
-    event('inference_complete', { model: z.string(), usage: Usage.optional(), duration_ms: z.int() }),
+    event('inference_complete', {
+      model: z.string(),
+      usage: Usage.optional(),
+      cost_usd: z.number().optional().meta({ description: 'omitted where the model has no price' }),
+      duration_ms: z.int(),
+    }),
     event('state_snapshot', { snapshot: StateSnapshot }),
     event('state_delta', { delta: z.array(Json) }),
     event('error', { message: z.string(), code: z.string().optional() }),

@@ -272,6 +272,10 @@ export const Run = z
     input_tokens: z.int(),
     output_tokens: z.int(),
     cut_off: CutOff.optional(),
+    cost_usd: z.number().optional().meta({
+      description:
+        'What the inferences of the run cost, with attempts that broke off; inferences without a price are not part of it. Omitted where no price is known. Runs that this one started have costs of their own.',
+    }),
     state: StateSnapshot.nullable(),
   })
   .meta({ id: 'Run', description: 'The run. Times are seconds since the epoch.' });

@@ -34,6 +34,7 @@ export const AgentStats = z
     input_tokens: z.int(),
     output_tokens: z.int(),
     cut_off: CutOff,
+    cost_usd: z.number().meta({ description: 'of inferences whose models have prices' }),
     avg_inference_duration_ms: z.number(),
     min_inference_duration_ms: z.int(),
     max_inference_duration_ms: z.int(),

@@ -30,6 +30,8 @@ export type StoredBucket = {
   /** Missing where an earlier version wrote the bucket. */
   cut_off_input_tokens?: number;
   cut_off_output_tokens?: number;
+  /** Missing where an earlier version wrote the bucket. */
+  cost_usd?: number;
   suspensions: number;
   handoffs: number;
   delegations: number;

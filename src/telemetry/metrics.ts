@@ -1,4 +1,4 @@
-import type { Tokens } from '../schema/cut-off.ts';
+import type { Spent } from '../schema/cut-off.ts';
 import type { RunOutcome } from '../schema/dispatch.ts';
 import type { Usage } from '../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
@@ -30,6 +30,8 @@ type InferenceEnded = {
   /** Until the first piece of an answer; undefined when none came. */
   firstSeconds?: number | undefined;
   usage?: Usage;
+  /** USD */
+  cost?: number | undefined;
 } & ({ status: 'ok' } | { status: 'error'; errorClass: string });
 
 type ToolEnded = {
@@ -145,6 +147,10 @@ const createInferenceMetrics = (families: Families) => {
     suffix: 'inference_cut_off_tokens_total',
     help: 'Tokens of answers that broke off or were cut off, estimated: input and output',
   });
+  const spent = createCounter(families, ['model', 'provider'], {
+    suffix: 'inference_cost_usd_total',
+    help: 'Cost in USD of models with prices, with answers that broke off or were cut off',
+  });
   const errors = createCounter(families, ['model', 'provider', 'class'], {
     suffix: 'inference_errors_total',
     help: 'Failed calls of models',
@@ -155,13 +161,15 @@ const createInferenceMetrics = (families: Families) => {
       requests.observe(seconds, model, provider, status);
       if (firstSeconds !== undefined) firstTokens.observe(firstSeconds, model, provider);
       if (call.status === 'error') errors.add(1, model, provider, call.errorClass);
+      spent.add(call.cost ?? 0, model, provider);
       if (!usage) return;
       for (const [key, type] of tokenTypes) {
         const amount = usage[key];
         if (amount !== undefined && amount > 0) tokens.add(amount, model, provider, type);
       }
     },
-    cutOff({ model, provider, input, output }: { model: string; provider: string } & Tokens) {
+    cutOff({ model, provider, input, output, usd = 0 }: { model: string; provider: string } & Spent) {
+      spent.add(usd, model, provider);
       cutOff.add(input, model, provider, 'input');
       cutOff.add(output, model, provider, 'output');
     },

@@ -29,6 +29,7 @@ export const createObserver = ({
         failed: call.status === 'error',
         inputTokens: call.usage?.prompt_tokens,
         outputTokens: call.usage?.completion_tokens,
+        usd: call.cost,
       });
     },
     cutOff(call: CutOff) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../schema/clock.ts';
-import { cutOffOf, NO_CUT_OFF, type Tokens } from '../schema/cut-off.ts';
+import { cutOffOf, NO_CUT_OFF, type Spent } from '../schema/cut-off.ts';
 import type { AgentStats } from '../schema/runtime-stats.ts';
 import type { StoredBucket } from '../store/index.ts';
 import {
@@ -26,7 +26,7 @@ import {
 export type RuntimeStats = {
   inference(agent: string, inference: InferenceRecord): void;
   /** An attempt broke off; its tokens are estimated. */
-  cutOff(agent: string, tokens: Tokens): void;
+  cutOff(agent: string, tokens: Spent): void;
   tool(agent: string, call: ToolRecord): void;
   /** A call that begins to wait, or that a decision ends the wait of. */
   suspension(agent: string): void;
@@ -52,6 +52,7 @@ export type InferenceRecord = {
   failed: boolean;
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
+  usd?: number | undefined;
 };
 
 export type ToolRecord = { tool: string; durationMs: number; failed: boolean };
@@ -71,6 +72,7 @@ const COUNTERS = [
   'output_tokens',
   'cut_off_input_tokens',
   'cut_off_output_tokens',
+  'cost_usd',
   'suspensions',
   'handoffs',
   'delegations',
@@ -97,6 +99,7 @@ const noCounts = (): Counters => ({
   output_tokens: 0,
   cut_off_input_tokens: 0,
   cut_off_output_tokens: 0,
+  cost_usd: 0,
   suspensions: 0,
   handoffs: 0,
   delegations: 0,
@@ -164,17 +167,19 @@ export const createRuntimeStats = ({
 
   const everything = bucketSeconds * bucketCount;
   return {
-    inference: (agent, { durationMs, failed, inputTokens = 0, outputTokens = 0 }) =>
+    inference: (agent, { durationMs, failed, inputTokens = 0, outputTokens = 0, usd = 0 }) =>
       record(agent, ({ counters, inferences }) => {
         addDuration(inferences, durationMs);
         if (failed) counters.error_count += 1;
         counters.input_tokens += Math.max(0, inputTokens);
         counters.output_tokens += Math.max(0, outputTokens);
+        counters.cost_usd += usd;
       }),
-    cutOff: (agent, { input, output }) =>
+    cutOff: (agent, { input, output, usd = 0 }) =>
       record(agent, ({ counters }) => {
         counters.cut_off_input_tokens += input;
         counters.cut_off_output_tokens += output;
+        counters.cost_usd += usd;
       }),
     tool: (agent, { tool, durationMs, failed }) =>
       record(agent, ({ tools }) => {

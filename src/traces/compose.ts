@@ -113,6 +113,7 @@ const inferenceFields = (fact: Fact<'inference'>, { capture, now }: Composing): 
     error_class: error ? (error.isTransient ? 'transient' : 'permanent') : null,
     ...tokensOf(end),
     ...(fact.cut_off && { cut_off: fact.cut_off }),
+    ...(fact.cost_usd !== undefined && { cost_usd: fact.cost_usd }),
     ...UNSET,
     ...settings,
     stop_sequences: stop,

@@ -17,6 +17,7 @@ const inference = (more: object): TraceFact => ({
   content: [],
   calls: [],
   cut_off: undefined,
+  cost_usd: undefined,
   ...more,
 });
 

@@ -155,6 +155,7 @@ export const scene = (tools: Record<string, Options>) => {
     overrides: {},
     inputTokens: 0,
     outputTokens: 0,
+    costUsd: undefined,
     lost: { input: 0, output: 0 },
     lostAttempt: false,
     response: '',

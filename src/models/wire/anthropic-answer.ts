@@ -30,6 +30,8 @@ export type State = {
   input: number | undefined;
   cacheRead: number | undefined;
   cacheWrite: number | undefined;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  cacheWriteHour: number | undefined;
   /** Why the answer ended, as `message_start` has it for an answer that was already complete. */
   startReason: string | undefined;
   reason: string | undefined;
@@ -50,6 +52,7 @@ export const newState = (answer: AnswerWriter): State => ({
   input: undefined,
   cacheRead: undefined,
   cacheWrite: undefined,
+  cacheWriteHour: undefined,
   startReason: undefined,
   reason: undefined,
   explanation: undefined,
@@ -153,12 +156,15 @@ export const readUsage = (state: State, usage: JsonObject | undefined, isEnd: bo
   state.input = countOf(usage.input_tokens) || state.input;
   state.cacheRead = countOf(usage.cache_read_input_tokens) || state.cacheRead;
   state.cacheWrite = countOf(usage.cache_creation_input_tokens) || state.cacheWrite;
-  const { input, cacheRead, cacheWrite } = state;
+  const byLife = objectOf(usage.cache_creation);
+  state.cacheWriteHour = countOf(byLife?.ephemeral_1h_input_tokens) || state.cacheWriteHour;
+  const { input, cacheRead, cacheWrite, cacheWriteHour } = state;
   const isCounted = input !== undefined || cacheRead !== undefined || cacheWrite !== undefined;
   reportUsage(state.answer, {
     prompt: isCounted ? (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) : countOf(usage.input_tokens),
     cacheRead,
     cacheWrite,
+    cacheWriteHour,
     // The count of the start is that of the first token, which would stand for all of a broken-off answer.
     completion: isEnd ? countOf(usage.output_tokens) : undefined,
     thinking: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens),

@@ -1,6 +1,6 @@
 import { isObject } from '../../schema/endpoint.ts';
 import type { JsonObject } from '../../schema/json.ts';
-import type { Usage } from '../../schema/run-event.ts';
+import type { InferenceUsage } from '../model.ts';
 import type { AnswerWriter } from './wire.ts';
 
 /** Reads of JSON of a provider: each returns what it was asked for, or undefined where something else is there. */
@@ -32,18 +32,24 @@ export type Counts = {
   completion?: number | undefined;
   cacheRead?: number | undefined;
   cacheWrite?: number | undefined;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  cacheWriteHour?: number | undefined;
   thinking?: number | undefined;
+  /** What the provider charges, in USD. */
+  cost?: number | undefined;
 };
 
 /** Details that a provider does not report and details of 0 are both left out. */
 export const reportUsage = (answer: AnswerWriter, counts: Counts): void => {
-  const { prompt, completion, cacheRead, cacheWrite, thinking } = counts;
-  const usage: Usage = {
+  const { prompt, completion, cacheRead, cacheWrite, cacheWriteHour, thinking, cost } = counts;
+  const usage: InferenceUsage = {
     ...(prompt !== undefined && { prompt_tokens: prompt }),
     ...(completion !== undefined && { completion_tokens: completion }),
     ...(cacheRead && { cache_read_tokens: cacheRead }),
     ...(cacheWrite && { cache_creation_tokens: cacheWrite }),
+    ...(cacheWriteHour && { cache_creation_1h_tokens: cacheWriteHour }),
     ...(thinking && { thinking_tokens: thinking }),
+    ...(cost !== undefined && { reported_cost_usd: cost }),
   };
   if (Object.keys(usage).length > 0) answer.usage(usage);
 };

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
-import type { Usage } from '../../schema/run-event.ts';
-import type { InferenceRequest, InferenceSource, SentSettings } from '../model.ts';
+import type { InferenceRequest, InferenceSource, InferenceUsage, SentSettings } from '../model.ts';
 
 /**
  * A wire format: how one protocol of model providers asks for an answer, and how it streams the answer back.
@@ -60,7 +59,7 @@ export type AnswerWriter = {
   /** `args` is the whole JSON text of the arguments, as the model wrote it. */
   callEnd(id: string, args: string): void;
   /** Replaces, field by field, what was reported before. */
-  usage(usage: Usage): void;
+  usage(usage: InferenceUsage): void;
   /** Whether the answer holds anything: text, reasoning, a call, a file or a source. */
   hasBegun(): boolean;
 };

@@ -5,6 +5,7 @@ import type { CircleWarning } from '../delegate-circles.ts';
 import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
 import type { SectionWarning } from '../sections.ts';
 import type { SettingWarning } from '../setting-warnings.ts';
+import type { UnknownModelWarning } from '../unknown-models.ts';
 
 /**
  * What the routes, the command line and the assistant ask of the configuration (config.md 2 to 9).
@@ -67,7 +68,14 @@ export type ConfigService = {
     clear(namespace: string, id: string, caller: Caller): Promise<JsonObject>;
     clearField(namespace: string, id: string, field: string, caller: Caller): Promise<JsonObject>;
   };
-  diagnostics(): (Diagnostic | SectionWarning | CircleWarning | ToolWarning | SettingWarning)[];
+  diagnostics(): (
+    | Diagnostic
+    | SectionWarning
+    | CircleWarning
+    | ToolWarning
+    | SettingWarning
+    | UnknownModelWarning
+  )[];
   removalPreview(providerId: string): JsonObject;
   permissionPreview(agentId: string): JsonObject;
   capabilities(): JsonObject;

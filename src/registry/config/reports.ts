@@ -4,6 +4,7 @@ import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { unknownSections } from '../sections.ts';
 import { settingWarnings } from '../setting-warnings.ts';
+import { unknownModels } from '../unknown-models.ts';
 import type { ConfigService } from './api.ts';
 import { withoutToolsOfAgents } from './problems.ts';
 import type { Publisher } from './publisher.ts';
@@ -22,6 +23,7 @@ export const createReports = (
       ...(mcp ? leftOutTools(mcp) : []),
       ...delegateCircles(snapshot.records.agents),
       ...settingWarnings(snapshot.records),
+      ...unknownModels(snapshot.registry.models),
     ];
   },
   permissionPreview(agentId) {

@@ -1,0 +1,39 @@
+import type { Prices } from './catalog.ts';
+import { costUsd } from './cost.ts';
+import type { InferenceEnd, InferenceUsage, Model } from './model.ts';
+
+/**
+ * A model whose answers carry their cost.
+ *
+ * Guarantees: the usage of an answer has only the fields that clients are shown. Costs one promise an inference.
+ *
+ * @param pricesOf the prices of the model under a name at its provider
+ */
+export const withCost = (
+  model: Model,
+  pricesOf: (upstream: string) => Prices | undefined,
+): Model & Required<Pick<Model, 'costUsd'>> => {
+  const costOf = (usage: InferenceUsage | undefined, upstream: string | null | undefined) =>
+    costUsd(usage, pricesOf(upstream ?? model.upstream));
+  return {
+    ...model,
+    costUsd: costOf,
+    async stream(request, sink, signal) {
+      const end = await model.stream(request, sink, signal);
+      return costed(end, costOf(end.usage, request.overrides.upstream_model));
+    },
+  };
+};
+
+const costed = ({ usage, ...end }: InferenceEnd, cost_usd: number | undefined): InferenceEnd => ({
+  ...(cost_usd !== undefined && { cost_usd }),
+  // A provider of the embedding program may have set its own.
+  ...end,
+  ...(usage && { usage: withoutInternals(usage) }),
+});
+
+const withoutInternals = ({
+  cache_creation_1h_tokens: _hour,
+  reported_cost_usd: _reported,
+  ...usage
+}: InferenceUsage): InferenceUsage => usage;
