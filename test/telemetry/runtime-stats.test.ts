@@ -22,8 +22,15 @@ const histogram = (counts: Record<string, number>) =>
 
 t.test('a snapshot has the numbers of the contract', async (t) => {
   const { stats } = started();
-  stats.inference('support', { durationMs: 100, failed: false, inputTokens: 150, outputTokens: 75 });
+  stats.inference('support', {
+    durationMs: 100,
+    failed: false,
+    inputTokens: 150,
+    outputTokens: 75,
+    usd: 0.5,
+  });
   stats.inference('support', { durationMs: 200, failed: true, inputTokens: -4 });
+  stats.cutOff('support', { input: 0, output: 0, usd: 0.25 });
   stats.tool('support', { tool: 'search', durationMs: 5, failed: false });
   stats.tool('support', { tool: 'search', durationMs: 5, failed: false });
   t.strictSame(stats.snapshot('support'), {
@@ -36,6 +43,7 @@ t.test('a snapshot has the numbers of the contract', async (t) => {
     input_tokens: 150,
     output_tokens: 75,
     cut_off: { input_tokens: 0, output_tokens: 0, estimated: true },
+    cost_usd: 0.75,
     avg_inference_duration_ms: 150,
     min_inference_duration_ms: 100,
     max_inference_duration_ms: 200,

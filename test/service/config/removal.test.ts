@@ -4,9 +4,16 @@ import { idsOf, listOf, model, type Plane, provider, startPlane } from './plane.
 
 /** Deleting what others use, and what the service says of gaps: config.md 6 and 16, checks 43 to 48. */
 
+/** Diagnostics warn of a model of which these are not known. */
+const KNOWN = {
+  context_window: 1000,
+  input_token_price_per_million_usd: 1,
+  output_token_price_per_million_usd: 1,
+};
+
 const withModels = async (plane: Plane): Promise<void> => {
   await plane.post('/v1/config/providers', provider('main'));
-  for (const id of ['m1', 'm2']) await plane.post('/v1/config/models', model(id));
+  for (const id of ['m1', 'm2']) await plane.post('/v1/config/models', model(id, 'main', KNOWN));
 };
 
 const IN_USE = 'cannot delete: other records depend on this resource';
