@@ -1,6 +1,7 @@
 import { addUsd } from '../models/cost.ts';
 import type { InferenceRequest, InferenceUsage } from '../models/model.ts';
 import { estimateMessages, estimateText, estimateTools } from '../plugins/context/estimate.ts';
+import { textTokens } from '../plugins/context/text-tokens.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
 import { countTokens } from './rounds.ts';
 import type { Attempts, Turn } from './turn.ts';
@@ -33,7 +34,7 @@ export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
       if (length === before && !usage) return;
       const tokens = {
         // A request that continues an answer contains what was received before.
-        input: usage?.prompt_tokens || asked + Math.ceil(before / 4),
+        input: usage?.prompt_tokens || asked + textTokens(text.slice(0, before)),
         output: Math.max(usage?.completion_tokens ?? 0, estimateText(text.slice(before))),
       };
       const usd = turn.agent.model.costUsd?.(usageOf(tokens, usage), upstream, by);

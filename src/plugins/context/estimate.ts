@@ -1,20 +1,19 @@
 import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
+import { mediaTokens } from './media-tokens.ts';
+import { textTokens } from './text-tokens.ts';
 
 /**
- * Tokens of a request, estimated without a tokenizer (agent-loop.md 12.1): four characters are a token.
+ * Tokens of a request, estimated without a tokenizer (agent-loop.md 12.1).
  *
  * Relies on: messages and descriptors are never changed, so each is measured once.
- * Characters are UTF-16 units: what `length` says costs nothing.
  */
 
 const PER_MESSAGE = 4;
 const PER_TOOL = 10;
-/** Of everything that is not text. */
+/** The least that a call or a block other than text takes. */
 const PER_BLOCK = 50;
-
-const tokens = (characters: number): number => Math.floor(characters / 4);
 
 const measured = new WeakMap<Message | ToolDescriptor, number>();
 
@@ -30,7 +29,7 @@ const once = <Measured extends Message | ToolDescriptor>(
   };
 };
 
-export const estimateText = (text: string): number => PER_MESSAGE + tokens(text.length);
+export const estimateText = (text: string): number => PER_MESSAGE + textTokens(text);
 
 export const estimateMessage = once<Message>(({ role, content, tool_calls = [] }) => {
   let estimate = PER_MESSAGE;
@@ -40,16 +39,27 @@ export const estimateMessage = once<Message>(({ role, content, tool_calls = [] }
   return estimate;
 });
 
-const blockTokens = (block: ContentBlock): number =>
-  block.type === 'text' ? tokens(block.text.length) : PER_BLOCK;
+const blockTokens = (block: ContentBlock): number => {
+  switch (block.type) {
+    case 'text':
+      return textTokens(block.text);
+    case 'image':
+    case 'document':
+    case 'audio':
+    case 'video':
+      return mediaTokens(block.type, block.source);
+    default:
+      return PER_BLOCK;
+  }
+};
 
-/** What an answer held besides its text is named in a request, at most. */
+/** Parts of an answer other than its text are only named in a request. */
 const answerTokens = (block: ContentBlock): number =>
-  isPartBlock(block) ? Math.max(PER_BLOCK, tokens(wordsForPart(block).length)) : blockTokens(block);
+  isPartBlock(block) ? Math.max(PER_BLOCK, textTokens(wordsForPart(block))) : blockTokens(block);
 
 /** A call counts as a block; long arguments count as the text that they are. */
 const callTokens = ({ name, arguments: args }: ToolCall): number =>
-  Math.max(PER_BLOCK, tokens(name.length + JSON.stringify(args).length));
+  Math.max(PER_BLOCK, textTokens(name) + textTokens(JSON.stringify(args)));
 
 export const estimateMessages = (messages: readonly Message[]): number => {
   let sum = 0;
@@ -59,7 +69,7 @@ export const estimateMessages = (messages: readonly Message[]): number => {
 
 const estimateTool = once<ToolDescriptor>(
   ({ id, description, parameters }) =>
-    PER_TOOL + tokens(id.length + description.length + JSON.stringify(parameters).length),
+    PER_TOOL + textTokens(id) + textTokens(description) + textTokens(JSON.stringify(parameters)),
 );
 
 export const estimateTools = (tools: readonly ToolDescriptor[]): number => {
