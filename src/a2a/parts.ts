@@ -1,4 +1,5 @@
 import type { Json } from '../schema/endpoint.ts';
+import { inexactInteger } from '../schema/exact-integers.ts';
 import type { JsonObject } from '../schema/json.ts';
 import { isData, JSON_TYPE, type MediaBlock, type TextBlock, typeOfMedia } from '../schema/media.ts';
 import type { ContentBlock } from '../schema/message.ts';
@@ -32,6 +33,8 @@ export const partsOf = (content: readonly ContentBlock[]): Part[] =>
   });
 
 const dataPart = (text: string): Part => {
+  // As text it keeps its digits.
+  if (inexactInteger(text) !== undefined) return { text };
   try {
     return { data: JSON.parse(text), mediaType: JSON_TYPE };
   } catch {

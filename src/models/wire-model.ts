@@ -1,3 +1,4 @@
+import { parseExactly } from '../schema/exact-integers.ts';
 import type { JsonObject } from '../schema/json.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import { createAnswer } from './answer.ts';
@@ -122,7 +123,7 @@ const readerOf = (decoder: Decoder): EventReader => ({
 
 const jsonOf = (body: string): unknown => {
   try {
-    return JSON.parse(body);
+    return parseExactly(body);
   } catch {
     // A page or plain text; the transport reports it as what it is.
     return undefined;

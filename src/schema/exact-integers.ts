@@ -12,14 +12,53 @@ const LONG_INTEGER = /^-?\d{16,}$/;
 /** The first integer in a JSON text that would be written with other digits once it was read. */
 export function inexactInteger(json: string): string | undefined {
   if (!LONG_DIGITS.test(json)) return undefined;
+  for (const found of inexactIntegers(json)) return found;
+  return undefined;
+}
+
+function* inexactIntegers(json: string): Iterable<string> {
   for (let at = 0; at >= 0; ) {
     const quote = json.indexOf('"', at);
     const between = quote < 0 ? json.slice(at) : json.slice(at, quote);
-    const found = between.match(NUMBER)?.find((number) => LONG_INTEGER.test(number) && !isExact(number));
-    if (found !== undefined) return found;
+    for (const number of between.match(NUMBER) ?? []) {
+      if (LONG_INTEGER.test(number) && !isExact(number)) yield number;
+    }
     at = quote < 0 ? -1 : behindString(json, quote);
   }
-  return undefined;
+}
+
+/** Objects and lists that were read with a number in place of such an integer, with the digits by the number. */
+const changed = new WeakMap<object, ReadonlyMap<number, string>>();
+
+/** As `JSON.parse`, with a note of what was changed, so that `exactJson` can write it as it was. */
+export function parseExactly(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  if (!LONG_DIGITS.test(json)) return value;
+  const digits = new Map([...inexactIntegers(json)].map((integer) => [Number(integer), integer]));
+  if (digits.size > 0) noteChanged(value, digits);
+  return value;
+}
+
+/** Readers bound the depth of what they parse, and so this recursion. */
+function noteChanged(value: unknown, digits: ReadonlyMap<number, string>): boolean {
+  if (typeof value === 'number') return digits.has(value);
+  if (typeof value !== 'object' || value === null) return false;
+  let has = false;
+  for (const member of Object.values(value)) has = noteChanged(member, digits) || has;
+  if (has) changed.set(value, digits);
+  return has;
+}
+
+const MARKED = /"\\u0000(-?\d+)"/g;
+
+/** The JSON of an object that `parseExactly` has read, or of a part of one, with the digits that it was read from. */
+export function exactJson(value: object): string {
+  const digits = changed.get(value);
+  if (!digits) return JSON.stringify(value);
+  const marked = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'number' && digits.has(member) ? `\u0000${digits.get(member)}` : member,
+  );
+  return marked.replace(MARKED, '$1');
 }
 
 function isExact(integer: string): boolean {

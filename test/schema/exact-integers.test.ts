@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readMessage } from '../../src/mcp/message.ts';
-import { inexactInteger } from '../../src/schema/exact-integers.ts';
+import { exactJson, inexactInteger, parseExactly } from '../../src/schema/exact-integers.ts';
 import fc from '../random.ts';
 
 t.test('finds integers whose digits a number changes', async (t) => {
@@ -39,4 +39,16 @@ t.test('refuses a list of messages of an MCP server in which an integer would be
   const list = '[{"jsonrpc":"2.0","id":7,"result":{"id":1234567890123456789}}]';
   t.throws(() => readMessage(Buffer.from(list)), { message: /1234567890123456789 cannot be kept exactly/ });
   t.equal(readMessage(Buffer.from('{"time":1234567890123456789}')), undefined, 'no message');
+});
+
+const BIG = '1234567890123456789';
+
+t.test('writes what it has read with the digits of the source', async (t) => {
+  const text = `{"a":{"id":${BIG},"list":[-${BIG},1,"${BIG}"]},"b":{"id":1}}`;
+  const read = Object(parseExactly(text));
+  t.equal(exactJson(read), text);
+  t.equal(exactJson(read.a), `{"id":${BIG},"list":[-${BIG},1,"${BIG}"]}`);
+  t.equal(exactJson(read.b), '{"id":1}');
+  t.equal(exactJson({ id: 1 }), '{"id":1}');
+  t.throws(() => parseExactly('{'), SyntaxError);
 });

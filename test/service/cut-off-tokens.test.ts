@@ -14,8 +14,8 @@ const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 2 };
 
 const own = { id: 'own', model_id: 'steps', max_rounds: 6, sections: { retry } };
 
-const TEXT = 'x'.repeat(400);
-/** Of that text: four characters are a token, and a message has four more. */
+const TEXT = 'x '.repeat(100);
+/** Of that text: a word is a token, and a message has four more. */
 const OUTPUT = 104;
 
 const breaksOff =
@@ -91,7 +91,7 @@ t.test('counts the name and the arguments of a call that broke off', async (t) =
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push((sink) => {
     sink.toolStart('c', 'note');
-    sink.toolDelta('c', 'y'.repeat(396));
+    sink.toolDelta('c', 'y '.repeat(100));
     throw new ModelError('stream_interrupted', 'connection reset');
   }, says('done'));
   await troupe.runToEnd(say('own', 'x', 'T'));

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fixture } from '../../schema/dataset.ts';
+import { inexactInteger, inexactTextIn } from '../../schema/exact-integers.ts';
 import { describeIssues, phrases } from '../../schema/phrases.ts';
 import { Usage } from '../usage.ts';
 
@@ -40,7 +41,10 @@ const filesIn = (folder: string): string[] => {
 const readFixture = (file: string): Fixture | string => {
   let given: unknown;
   try {
-    given = JSON.parse(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    given = JSON.parse(text);
+    const inexact = inexactInteger(text);
+    if (inexact !== undefined) return inexactTextIn(given, inexact);
   } catch (error) {
     return error instanceof SyntaxError ? 'not JSON' : 'cannot be read';
   }

@@ -1,3 +1,4 @@
+import { exactJson } from '../../schema/exact-integers.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 import type { InferenceSource } from '../model.ts';
 import { listOf, objectOf, textOf } from './read.ts';
@@ -40,7 +41,7 @@ export const newBlock = (index: number, start: JsonObject): Block => ({
 const inputText = (input: Json | undefined): string => {
   if (typeof input === 'string') return input;
   const object = objectOf(input);
-  return object && Object.keys(object).length > 0 ? JSON.stringify(object) : '';
+  return object && Object.keys(object).length > 0 ? exactJson(object) : '';
 };
 
 export const argumentsOf = ({ args, given }: Block): string => (args === '' ? given : args);

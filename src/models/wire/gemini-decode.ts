@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { exactJson } from '../../schema/exact-integers.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
@@ -199,7 +200,11 @@ const readCall = (answering: Answering, call: JsonObject, signature: string | un
   answer.callEnd(id, args);
 };
 
-const argumentsOf = (args: unknown): string => (typeof args === 'string' ? args : JSON.stringify(args ?? {}));
+const argumentsOf = (args: unknown): string => {
+  const object = objectOf(args);
+  if (object) return exactJson(object);
+  return typeof args === 'string' ? args : JSON.stringify(args ?? {});
+};
 
 /** An id of the provider that another call of the answer has already is replaced. */
 const idOf = (answering: Answering, given: string | undefined): string => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { exactJson } from '../../schema/exact-integers.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { BOUNDS, excerpt } from '../bounds.ts';
 import { toStreamError } from '../classify.ts';
@@ -135,7 +136,7 @@ const notBlank = (value: unknown): string => (typeof value === 'string' && value
 const argumentsOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
   const object = objectOf(value);
-  return object && Object.keys(object).length > 0 ? JSON.stringify(object) : '';
+  return object && Object.keys(object).length > 0 ? exactJson(object) : '';
 };
 
 const isEmpty = ({ given, name, args }: Piece): boolean => given === '' && name === '' && args === '';

@@ -1,4 +1,5 @@
 import { isObject } from '../../schema/endpoint.ts';
+import { exactJson } from '../../schema/exact-integers.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { toStreamError } from '../classify.ts';
@@ -155,7 +156,7 @@ const within = (value: number, most: number, what: string): void => {
 const argumentsOf = (item: JsonObject): string => {
   const args: Json | undefined = item.arguments ?? item.input;
   if (typeof args === 'string') return args;
-  return isObject(args) ? JSON.stringify(args) : '';
+  return isObject(args) ? exactJson(args) : '';
 };
 
 const start = (answer: AnswerWriter, call: Call): void => {

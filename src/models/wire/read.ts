@@ -1,4 +1,5 @@
 import { isObject } from '../../schema/endpoint.ts';
+import { parseExactly } from '../../schema/exact-integers.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { InferenceUsage } from '../model.ts';
 import type { AnswerWriter } from './wire.ts';
@@ -8,7 +9,7 @@ import type { AnswerWriter } from './wire.ts';
 /** The data of an event as an object; undefined for everything that no format sends, which is ignored. */
 export const objectIn = (data: string): JsonObject | undefined => {
   try {
-    return objectOf(JSON.parse(data));
+    return objectOf(parseExactly(data));
   } catch {
     // Not JSON: a comment of a proxy, a ping in words. No format has such an event.
     return undefined;

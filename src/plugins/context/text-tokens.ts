@@ -14,6 +14,7 @@ const UPPER = 3;
 const LOWER = 4;
 const MARK = 5;
 const FOREIGN = 6;
+const START = 7;
 
 /** By ASCII code. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -84,7 +85,7 @@ const isLatin = (code: number): boolean =>
 
 export function textTokens(text: string): number {
   let sum = 0;
-  let kind = LINE;
+  let kind = START;
   /** Units since the kind began. */
   let run = 0;
   for (let at = 0; at < text.length; at += 1) {

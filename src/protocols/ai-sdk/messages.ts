@@ -1,4 +1,5 @@
 import { activityOfBlock } from '../../schema/answer-part.ts';
+import { inexactInteger } from '../../schema/exact-integers.ts';
 import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
@@ -104,6 +105,8 @@ const toolPart = (
 };
 
 const parsed = (text: string): unknown => {
+  // As text it keeps its digits.
+  if (inexactInteger(text) !== undefined) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -23,7 +23,7 @@ const covered = (history: readonly Message[], by = rule()): number =>
 t.test(
   'a compaction is due when the estimate of system texts and messages reaches the threshold',
   async (t) => {
-    const request = { system: ['x'.repeat(24)], messages: [user(90)] };
+    const request = { system: ['x '.repeat(6)], messages: [user(90)] };
     t.equal(isCompactionDue(request, { autocompact_threshold: 100 }), true);
     t.equal(isCompactionDue(request, { autocompact_threshold: 101 }), false);
     t.equal(isCompactionDue(request, {}), false);

@@ -12,6 +12,7 @@ import {
 import { type Compactor, createCompactor } from '../../../src/plugins/context/compactor.ts';
 import { compactionSettings, shorteningLimits } from '../../../src/plugins/context/settings.ts';
 import { summaryPrompt } from '../../../src/plugins/context/summary.ts';
+import { textTokens } from '../../../src/plugins/context/text-tokens.ts';
 import { type Message, textOf } from '../../../src/schema/message.ts';
 import { assistant, calls, result, summary, user } from './history.ts';
 
@@ -73,7 +74,7 @@ t.test('a summary becomes an internal system message that knows its range', asyn
         content: [{ type: 'text', text }],
         metadata: { compaction: { from_seq: 1, to_seq: 2 } },
       },
-      post_tokens: 4 + Math.floor(text.length / 4),
+      post_tokens: 4 + textTokens(text),
       summary_hash: createHash('sha256').update(text).digest('hex'),
     },
   });
@@ -129,8 +130,8 @@ t.test('a summarizer that fails or says nothing is a failure, not an exception',
 
 t.test('a summary that saves too little is discarded', async (t) => {
   // The estimate of the range is 2010; 70 % of it is 1407.
-  const frame = '<conversation-summary>\n\n</conversation-summary>'.length;
-  const ofTokens = (tokens: number) => 'x'.repeat((tokens - 4) * 4 - frame);
+  const frame = textTokens('<conversation-summary>\nx\n</conversation-summary>') - 1;
+  const ofTokens = (tokens: number) => 'x '.repeat(tokens - 4 - frame);
   const kind = async (tokens: number, ratio = 0.3) =>
     (await compactorOf(() => ofTokens(tokens), { min_savings_ratio: ratio }).begin(plan())?.outcome)?.result
       .kind;
@@ -166,10 +167,10 @@ t.test('placeholders are filled once, whatever the messages say', async (t) => {
   const history = [user(), assistant(), summary(1, 2, 'before'), said, assistant(2000), user(), assistant()];
   t.ok(
     promptText('A {previous_summary} B {messages} C {other}', history).startsWith(
-      'A before B user: {previous_summary} $& {messages}\n\nassistant: xxx',
+      'A before B user: {previous_summary} $& {messages}\n\nassistant: x x x',
     ),
   );
-  t.ok(promptText('A {messages} C {other}', history).endsWith('x C {other}'));
+  t.ok(promptText('A {messages} C {other}', history).endsWith('x  C {other}'));
 });
 
 t.test('a prompt that has no place for the messages gets them at its end', async (t) => {
@@ -252,5 +253,5 @@ t.test('what is summarized is what the view of the loop leaves of it', async (t)
   });
   await compactor.begin(plan())?.outcome;
   t.notMatch(asked, 'user: xxx');
-  t.match(asked, 'assistant: xxx');
+  t.match(asked, 'assistant: x x x');
 });

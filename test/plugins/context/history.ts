@@ -7,7 +7,7 @@ let next = 0;
 
 const message = (role: Message['role'], tokens: number, more: Partial<Message> = {}): Message => {
   next += 1;
-  return { id: `m${next}`, role, content: [{ type: 'text', text: 'x'.repeat((tokens - 4) * 4) }], ...more };
+  return { id: `m${next}`, role, content: [{ type: 'text', text: 'x '.repeat(tokens - 4) }], ...more };
 };
 
 export const user = (tokens = 10): Message => message('user', tokens);

@@ -4,6 +4,7 @@ import { contextMessageId } from '../../../src/plugins/context/placed.ts';
 import { effectivePolicy } from '../../../src/plugins/context/policy.ts';
 import { shorteningLimits } from '../../../src/plugins/context/settings.ts';
 import { shortenResult } from '../../../src/plugins/context/shorten.ts';
+import { textTokens } from '../../../src/plugins/context/text-tokens.ts';
 import { transformMessages } from '../../../src/plugins/context/transform.ts';
 import { ContextPolicy } from '../../../src/schema/context-policy.ts';
 import type { Message } from '../../../src/schema/message.ts';
@@ -32,16 +33,16 @@ const tool: ToolDescriptor = {
 const fitted = (messages: readonly Message[], room: number, recent = 0): readonly Message[] =>
   transformMessages({ system: [], messages, tools: [] }, policy(room, recent), LIMITS);
 
-t.test('a message is 4 tokens and a quarter of its text, other blocks are 50', async (t) => {
+t.test('a message is 4 tokens and those of its content', async (t) => {
   const of = (content: Message['content']) => estimateMessage({ id: 'm', role: 'user', content });
   t.equal(of([]), 4);
-  t.equal(of([{ type: 'text', text: 'x'.repeat(11) }]), 6);
+  t.equal(of([{ type: 'text', text: 'two words' }]), 6);
   t.equal(
     of([
       { type: 'text', text: 'xxxx' },
       { type: 'image', source: { type: 'url', url: 'http://a' } },
     ]),
-    55,
+    4 + 1 + 1100,
   );
 });
 
@@ -54,11 +55,14 @@ t.test('a call is a block, and its text when that is longer', async (t) => {
       tool_calls: [{ id: 'c', name: 'tool', arguments: args }],
     });
   t.equal(of('short'), 54);
-  t.equal(of('x'.repeat(994)), 4 + 250);
+  t.equal(of('x '.repeat(250)), 4 + 1 + 252);
 });
 
-t.test('a tool is 10 tokens and a quarter of what the model reads of it', async (t) => {
-  t.equal(estimateTools([tool]), 10 + Math.floor((4 + 8 + '{"type":"object"}'.length) / 4));
+t.test('a tool is 10 tokens and those of what the model reads of it', async (t) => {
+  t.equal(
+    estimateTools([tool]),
+    10 + textTokens(tool.id) + textTokens(tool.description) + textTokens('{"type":"object"}'),
+  );
 });
 
 t.test('a tool result is shortened from 2048 tokens on, by characters or by lines', async (t) => {
@@ -66,11 +70,11 @@ t.test('a tool result is shortened from 2048 tokens on, by characters or by line
     const message = shortenResult({ ...result('c'), content: [{ type: 'text', text }] }, LIMITS);
     return message.content[0]?.type === 'text' ? message.content[0].text : '';
   };
-  const short = 'x'.repeat(2043 * 4 + 3);
+  const short = 'x '.repeat(2043);
   t.equal(shortened(short), short);
   t.equal(
     shortened(`${short}x`),
-    `${'x'.repeat(1600)}\n[Content compacted: original ~2048 tokens, showing first 1600 chars]`,
+    `${'x '.repeat(800)}\n[Content compacted: original ~2048 tokens, showing first 1600 chars]`,
   );
   const lines = Array.from({ length: 5000 }, (_, index) => `${index}`);
   const kept = lines.slice(0, 24).join('\n');
