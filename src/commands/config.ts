@@ -30,7 +30,7 @@ built-in agents and tools:
       adapter: openai
       api_key: \${OPENAI_API_KEY}
   models:
-    - { id: small, provider_id: main, upstream_model: gpt-4o-mini }
+    - { id: small, provider_id: main, upstream_model: gpt-5.4-mini }
   overrides:
     agents: { default: { model_id: small } }
     tools: { get_weather: { description: The weather of a city } }

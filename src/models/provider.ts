@@ -66,7 +66,7 @@ const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
  * @example
  * const transport = createTransport({ env: process.env });
  * const provider = createProvider({ id: 'p', adapter: 'openai', api_key: 'sk-…' }, process.env, transport);
- * const model = provider.model({ id: 'm', provider_id: 'p', upstream_model: 'gpt-4o' });
+ * const model = provider.model({ id: 'm', provider_id: 'p', upstream_model: 'gpt-5.6' });
  */
 export const createProvider = (spec: ProviderSpec, env: Environment, transport: Transport): Provider => {
   const name = adapterName(spec.adapter);

@@ -86,7 +86,7 @@ export const ConfigEntryInput: z.ZodType<unknown> = z
     description: 'An entry in the form that its namespace has.',
     ...examples(
       { id: 'poet', model_id: 'fast', system_prompt: 'You answer in verse.' },
-      { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-4o-mini' },
+      { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-5.4-mini' },
       { id: 'openai', adapter: 'openai', api_key: 'sk-...' },
     ),
   });

@@ -363,6 +363,32 @@ const cases: [name: string, events: Event[], expected: Partial<Decoded> | object
     },
   ],
   [
+    'usage: writes to the cache by their life time',
+    [
+      start({
+        usage: {
+          input_tokens: 10,
+          cache_creation_input_tokens: 6,
+          cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 4 },
+        },
+      }),
+      ...hello,
+      ...end('end_turn', { usage: { output_tokens: 9 } }),
+    ],
+    {
+      end: {
+        stop: 'EndTurn',
+        usage: {
+          prompt_tokens: 16,
+          completion_tokens: 9,
+          total_tokens: 25,
+          cache_creation_tokens: 6,
+          cache_creation_1h_tokens: 4,
+        },
+      },
+    },
+  ],
+  [
     'usage that comes only at the end',
     [
       start({ usage: { input_tokens: 0, output_tokens: 0 } }),

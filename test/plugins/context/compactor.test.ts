@@ -174,14 +174,14 @@ t.test('placeholders are filled once, whatever the messages say', async (t) => {
 });
 
 t.test('a prompt that has no place for the messages gets them at its end', async (t) => {
-  t.ok(promptText('Condense this.', HISTORY).startsWith('Condense this.\n\nuser: xxx'));
+  t.ok(promptText('Condense this.', HISTORY).startsWith('Condense this.\n\nuser: x x x'));
 });
 
 t.test('the summarizer reads calls with their arguments, and long results shortened', async (t) => {
   const history = [user(), calls('c1'), result('c1', 5000), user(), assistant()];
   const text = promptText('{messages}', history);
   t.match(text, 'assistant: calls tool (c1) with {}');
-  t.match(text, 'tool (c1): xxx');
+  t.match(text, 'tool (c1): x x x');
   t.match(text, '[Content compacted: original ~5000 tokens, showing first 1600 chars]');
   t.ok(text.length < 2000);
 });
@@ -252,6 +252,6 @@ t.test('what is summarized is what the view of the loop leaves of it', async (t)
     ids: { uuid: () => 'id' },
   });
   await compactor.begin(plan())?.outcome;
-  t.notMatch(asked, 'user: xxx');
+  t.notMatch(asked, 'user: x x x');
   t.match(asked, 'assistant: x x x');
 });

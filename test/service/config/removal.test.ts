@@ -137,6 +137,17 @@ t.test('diagnostics are empty, until an agent is restored whose model is gone', 
   ]);
 });
 
+t.test('diagnostics warn once of a model of which nothing is known', async (t) => {
+  const { get, post } = await startPlane(t);
+  await post('/v1/config/providers', provider('main'));
+  await post('/v1/config/models', model('m1'));
+  await post('/v1/config/models', model('m2', 'main', KNOWN));
+  await post('/v1/config/models', { ...model('m3'), upstream_model: 'openai/gpt-oss-120b' });
+  t.match((await get('/v1/config/diagnostics')).body.diagnostics, [
+    { code: 'model_unknown', severity: 'warning', resource: { namespace: 'models', id: 'm1' } },
+  ]);
+});
+
 t.test('the permission preview tells which tools an agent has before any call', async (t) => {
   const plane = await startPlane(t, {
     app: { plugins: [definePlugin({ id: 'quiet', create: () => ({}) })] },
