@@ -1,5 +1,5 @@
 import { CATALOG } from './catalog-data.ts';
-import { listName } from './model-list.ts';
+import { listName } from './upstream-name.ts';
 
 /**
  * What the service knows of public models without asking: limits, abilities and prices.

@@ -4,9 +4,10 @@ import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
-import { lacksWhatListsTell, listName, type ModelList, parseModelList } from './model-list.ts';
+import { lacksWhatListsTell, type ModelList, parseModelList } from './model-list.ts';
 import { type Environment, timeoutSecondsOf } from './provider-options.ts';
 import type { Transport } from './transport/types.ts';
+import { listName } from './upstream-name.ts';
 
 /**
  * What providers tell of their models (config.md 7.1).

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isDate, Modality, type ModelSpec } from '../schema/model.ts';
 import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
+import { listName } from './upstream-name.ts';
 
 /**
  * What a provider's list of models says of each (config.md 7.1). A list is read as far as it can be: what is
@@ -12,13 +13,6 @@ export type ListSchema = 'openai' | 'gemini';
 
 /** By upstream name, in the spelling of `listName`. */
 export type ModelList = ReadonlyMap<string, Capabilities>;
-
-/** The one spelling of an upstream name. */
-export const listName = (upstream: string): string =>
-  upstream
-    .trim()
-    .toLowerCase()
-    .replace(/^models\//, '');
 
 const count = z.int().positive().max(4_294_967_295).optional().catch(undefined);
 const names = z.array(z.string()).optional().catch(undefined);

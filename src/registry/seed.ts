@@ -81,7 +81,7 @@ const changed = (agents: readonly AgentInput[], changes: AgentChanges): AgentInp
 };
 
 /** A current model of OpenAI, for a key without a model. */
-const OPENAI_MODEL = 'gpt-5.5';
+const OPENAI_MODEL = 'gpt-5.6';
 const SCRIPTED_MODEL = 'scripted';
 const OPENAI_BASE_URL = ADAPTER_DEFAULTS.openai?.base_url ?? '';
 
@@ -129,8 +129,8 @@ const defaultUpstream = (input: Seeded): string => {
 
 /** What `troupe dev` takes for provider `default` when only one of these keys is in the environment. */
 const DEV_PROVIDERS = [
-  { variable: 'ANTHROPIC_API_KEY', adapter: 'anthropic', model: 'claude-sonnet-4-5' },
-  { variable: 'GEMINI_API_KEY', adapter: 'gemini', model: 'gemini-2.5-flash' },
+  { variable: 'ANTHROPIC_API_KEY', adapter: 'anthropic', model: 'claude-sonnet-5-5' },
+  { variable: 'GEMINI_API_KEY', adapter: 'gemini', model: 'gemini-3.8-flash' },
 ] as const;
 
 export const devRecords = (env: Record<string, string | undefined>, model: string | undefined): Records => {

@@ -74,7 +74,7 @@ const CASES: Record<string, Case> = {
   'a key': {
     env: { OPENAI_API_KEY: KEY },
     host: 'api.openai.com',
-    model: 'gpt-5.5 at api.openai.com (provider default)',
+    model: 'gpt-5.6 at api.openai.com (provider default)',
   },
   ...Object.fromEntries(
     ['deepseek-chat', 'together-x', 'fireworks/y', 'claude-sonnet-4-5', 'gpt-4o'].map(
@@ -91,12 +91,12 @@ const CASES: Record<string, Case> = {
   'a key and the adapter openai': {
     env: { OPENAI_API_KEY: KEY, OPENAI_ADAPTER: 'openai' },
     host: 'api.openai.com',
-    model: 'gpt-5.5 at api.openai.com (provider default)',
+    model: 'gpt-5.6 at api.openai.com (provider default)',
   },
   'a key and the address of OpenAI': {
     env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'https://api.openai.com/v1' },
     host: 'api.openai.com',
-    model: 'gpt-5.5 at api.openai.com (provider default)',
+    model: 'gpt-5.6 at api.openai.com (provider default)',
   },
   'a key and an address': {
     env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'MOCK/v1' },
@@ -117,7 +117,7 @@ const CASES: Record<string, Case> = {
   'keys of two companies': {
     env: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: 'other-key-of-anthropic' },
     host: 'api.openai.com',
-    model: 'gpt-5.5 at api.openai.com (provider default)',
+    model: 'gpt-5.6 at api.openai.com (provider default)',
   },
 };
 

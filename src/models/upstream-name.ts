@@ -1,0 +1,6 @@
+/** The one spelling of an upstream name. */
+export const listName = (upstream: string): string =>
+  upstream
+    .trim()
+    .toLowerCase()
+    .replace(/^models\//, '');
