@@ -7,14 +7,14 @@ import type { InferenceEnd, InferenceUsage, Model } from './model.ts';
  *
  * Guarantees: the usage of an answer has only the fields that clients are shown. Costs one promise an inference.
  *
- * @param pricesOf the prices of the model under a name at its provider
+ * @param pricesOf the prices of the model, or those under another name at its provider
  */
 export const withCost = (
   model: Model,
-  pricesOf: (upstream: string) => Prices | undefined,
+  pricesOf: (upstream: string | undefined) => Prices | undefined,
 ): Model & Required<Pick<Model, 'costUsd'>> => {
   const costOf = (usage: InferenceUsage | undefined, upstream: string | null | undefined) =>
-    costUsd(usage, pricesOf(upstream ?? model.upstream));
+    costUsd(usage, pricesOf(upstream ?? undefined));
   return {
     ...model,
     costUsd: costOf,

@@ -107,7 +107,7 @@ export const createModels = (input: ModelsInput): Models => {
   };
 
   /** Prices of the entry are those of its own upstream name, not of one that a run asks for instead. */
-  const pricesFor = (spec: ModelSpec, upstream: string) =>
+  const pricesFor = (spec: ModelSpec, upstream = spec.upstream_model) =>
     pricesOf(upstream === spec.upstream_model ? spec : {}, catalogued(spec, upstream)?.prices);
 
   const factsOf = (spec: ModelSpec): Capabilities => {

@@ -12,7 +12,7 @@ const modelThatEnds = (end: InferenceEnd): Model => ({
 
 const endOf = (end: InferenceEnd, upstream_model?: string): Promise<InferenceEnd> =>
   withCost(modelThatEnds(end), (upstream) =>
-    upstream === 'known' ? { input: 1, output: 1 } : undefined,
+    upstream === undefined ? { input: 1, output: 1 } : undefined,
   ).stream(
     { system: [], messages: [], tools: [], overrides: upstream_model ? { upstream_model } : {} },
     DEAF,

@@ -213,7 +213,7 @@ t.test('tokens of an attempt that broke off are attributes of the inference and 
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   troupe.models.steps.push((sink) => {
-    sink.text('x'.repeat(400));
+    sink.text('x '.repeat(100));
     throw new ModelError('stream_interrupted', 'connection reset', {
       usage: { prompt_tokens: 777, completion_tokens: 1 },
     });
