@@ -61,7 +61,7 @@ export function providerOptionsProblem(options: JsonObject): string | undefined 
       if (why !== undefined) return `provider_options.${shown(key)}.${name} cannot be set: it ${why}`;
     }
   }
-  const bytes = Buffer.byteLength(JSON.stringify(options));
+  const bytes = new TextEncoder().encode(JSON.stringify(options)).length;
   return bytes > MOST_OPTION_BYTES
     ? `provider_options must have at most ${MOST_OPTION_BYTES} bytes as JSON (got ${bytes})`
     : undefined;
