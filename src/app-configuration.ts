@@ -3,7 +3,7 @@ import type { AppInput } from './app-input.ts';
 import type { McpManager } from './mcp/index.ts';
 import type { Breakers } from './models/breakers.ts';
 import { readFirstModel } from './models/first-model.ts';
-import { ADAPTER_DEFAULTS } from './models/provider.ts';
+import { KEY_VARIABLES } from './models/provider.ts';
 import { createRoutes } from './models/route.ts';
 import type { Transport } from './models/transport/types.ts';
 import { createStreamingUiTools } from './plugins/generative-ui/streaming.ts';
@@ -88,7 +88,7 @@ const secretsOf = (settings: Settings, env: NonNullable<AppInput['env']>): (stri
   settings.a2a_extended_card_bearer_token,
   settings.a2a_remote_bearer_token,
   settings.openai.api_key,
-  ...Object.values(ADAPTER_DEFAULTS).map(({ key_variable }) => env[key_variable]?.trim()),
+  ...KEY_VARIABLES.map((name) => env[name]?.trim()),
 ];
 
 /**

@@ -1,6 +1,21 @@
-import type { ProviderSpec } from '../schema/model.ts';
-import type { TokenDeps } from './google-token.ts';
-import { vertexAuthorization, vertexBaseUrl } from './vertex.ts';
+import type { AdapterRow, Connection } from './adapter-row.ts';
+import {
+  AZURE_OPTIONS,
+  azureHome,
+  azureRoot,
+  checkAzure,
+  connectAzure,
+  hasEntraCredentials,
+} from './azure.ts';
+import {
+  BEDROCK_OPTIONS,
+  bedrockHome,
+  bedrockListUrl,
+  checkBedrock,
+  connectBedrock,
+  hasAwsKeys,
+} from './bedrock.ts';
+import { connectVertex, VERTEX_OPTIONS, vertexHome } from './vertex.ts';
 import {
   type ChatOptions,
   COMPATIBLE_CHAT,
@@ -8,35 +23,14 @@ import {
   FOREIGN_CHAT,
   OPENAI_CHAT,
 } from './wire/openai-chat-options.ts';
+import { objectOf } from './wire/read.ts';
+import { onceLoaded } from './once-loaded.ts';
 import type { Endpoint } from './wire-model.ts';
 
 /**
  * Every real adapter as a row: the address of its service, the variable that holds its key, and the wire format that
  * its service speaks. A format is loaded by the first inference of a provider that speaks it.
  */
-
-export type Connection = {
-  /** Ends with `/`. */
-  baseURL: string;
-  /** Empty where the service also answers without one. */
-  apiKey: string;
-  /** Sent with every request, in addition to those of the format. */
-  headers: Record<string, string>;
-  tokens: TokenDeps;
-};
-
-export type AdapterRow = {
-  /** Where the service is unless the spec names another address. */
-  baseUrl: string | ((spec: ProviderSpec) => string);
-  keyVariable: string;
-  /** The service also answers without a key. */
-  keyOptional?: boolean;
-  connect(connection: Connection, spec: ProviderSpec): Pick<Endpoint, 'wire' | 'headers'>;
-};
-
-/** Where an adapter sends its requests unless the spec names another address. */
-export const homeOf = ({ baseUrl }: AdapterRow, spec: ProviderSpec): string =>
-  typeof baseUrl === 'string' ? baseUrl : baseUrl(spec);
 
 type Headers = Record<string, string>;
 
@@ -48,34 +42,35 @@ const always =
 const bearer = ({ apiKey, headers }: Connection): Endpoint['headers'] =>
   always({ ...(apiKey !== '' && { authorization: `Bearer ${apiKey}` }), ...headers });
 
-const chat = (options: ChatOptions) => async () =>
-  (await import('./wire/openai-chat.ts')).openaiChatWire(options);
+const chat = (options: ChatOptions): Endpoint['wire'] =>
+  onceLoaded(async () => (await import('./wire/openai-chat.ts')).openaiChatWire(options));
 
-const compatible = (baseUrl: string, keyVariable: string, options = COMPATIBLE_CHAT): AdapterRow => ({
-  baseUrl,
-  keyVariable,
+type Compatible = Pick<AdapterRow, 'baseUrl' | 'keyVariable' | 'docs'> & Partial<AdapterRow>;
+
+const compatible = (row: Compatible, options = COMPATIBLE_CHAT): AdapterRow => ({
+  ...row,
   connect: (connection) => ({ wire: chat(options), headers: bearer(connection) }),
 });
 
 /** Hosts of OpenAI and Azure. */
 export const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
 
-const gemini = (platform: 'gemini' | 'vertex') => async () =>
-  (await import('./wire/gemini.ts')).geminiWire({ platform });
-
 /** In the order in which `capabilities.supported_adapters` lists them. */
 export const ADAPTERS = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1/',
     keyVariable: 'ANTHROPIC_API_KEY',
+    docs: 'https://platform.claude.com/docs/en/api/messages',
     connect: ({ apiKey, headers }) => ({
-      wire: async () => (await import('./wire/anthropic.ts')).anthropicWire(),
+      wire: onceLoaded(async () => (await import('./wire/anthropic.ts')).anthropicWire()),
       headers: always({ 'x-api-key': apiKey, ...headers }),
     }),
   },
   openai: {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
+    docs: 'https://platform.openai.com/docs/api-reference/chat',
+    list: { schema: 'openai' },
     connect: (connection) => ({
       wire: chat(OPENAI_HOSTS.test(new URL(connection.baseURL).hostname) ? OPENAI_CHAT : FOREIGN_CHAT),
       headers: bearer(connection),
@@ -84,43 +79,178 @@ export const ADAPTERS = {
   openai_resp: {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
+    docs: 'https://platform.openai.com/docs/api-reference/responses',
     connect: (connection) => ({
-      wire: async () => (await import('./wire/openai-responses.ts')).openaiResponsesWire(),
+      wire: onceLoaded(async () => (await import('./wire/openai-responses.ts')).openaiResponsesWire()),
       headers: bearer(connection),
     }),
   },
-  deepseek: compatible('https://api.deepseek.com/v1/', 'DEEPSEEK_API_KEY', DEEPSEEK_CHAT),
+  deepseek: compatible(
+    {
+      baseUrl: 'https://api.deepseek.com/v1/',
+      keyVariable: 'DEEPSEEK_API_KEY',
+      docs: 'https://api-docs.deepseek.com',
+    },
+    DEEPSEEK_CHAT,
+  ),
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/',
     keyVariable: 'GEMINI_API_KEY',
+    docs: 'https://ai.google.dev/gemini-api/docs',
+    list: { schema: 'gemini' },
     connect: ({ apiKey, headers }) => ({
-      wire: gemini('gemini'),
+      wire: onceLoaded(async () => (await import('./wire/gemini.ts')).geminiWire({ platform: 'gemini' })),
       headers: always({ 'x-goog-api-key': apiKey, ...headers }),
     }),
   },
-  ollama: { ...compatible('http://localhost:11434/v1/', 'OLLAMA_API_KEY'), keyOptional: true },
-  ollama_cloud: compatible('https://ollama.com/v1/', 'OLLAMA_API_KEY'),
-  cohere: compatible('https://api.cohere.ai/compatibility/v1/', 'COHERE_API_KEY'),
-  together: compatible('https://api.together.xyz/v1/', 'TOGETHER_API_KEY'),
-  fireworks: compatible('https://api.fireworks.ai/inference/v1/', 'FIREWORKS_API_KEY'),
-  groq: compatible('https://api.groq.com/openai/v1/', 'GROQ_API_KEY'),
-  xai: compatible('https://api.x.ai/v1/', 'XAI_API_KEY'),
-  zai: compatible('https://api.z.ai/api/paas/v4/', 'ZAI_API_KEY'),
-  bigmodel: compatible('https://open.bigmodel.cn/api/paas/v4/', 'BIGMODEL_API_KEY'),
-  aliyun: compatible('https://dashscope.aliyuncs.com/compatible-mode/v1/', 'ALIYUN_API_KEY'),
-  mimo: compatible('https://api.xiaomimimo.com/v1/', 'MIMO_API_KEY'),
-  nebius: compatible('https://api.studio.nebius.ai/v1/', 'NEBIUS_API_KEY'),
+  ollama: compatible({
+    baseUrl: 'http://localhost:11434/v1/',
+    keyVariable: 'OLLAMA_API_KEY',
+    keyOptional: true,
+    docs: 'https://docs.ollama.com/api/openai-compatibility',
+  }),
+  ollama_cloud: compatible({
+    baseUrl: 'https://ollama.com/v1/',
+    keyVariable: 'OLLAMA_API_KEY',
+    docs: 'https://docs.ollama.com/cloud',
+  }),
+  cohere: compatible({
+    baseUrl: 'https://api.cohere.ai/compatibility/v1/',
+    keyVariable: 'COHERE_API_KEY',
+    docs: 'https://docs.cohere.com/docs/compatibility-api',
+  }),
+  together: compatible({
+    baseUrl: 'https://api.together.xyz/v1/',
+    keyVariable: 'TOGETHER_API_KEY',
+    docs: 'https://docs.together.ai/docs/openai-api-compatibility',
+  }),
+  fireworks: compatible({
+    baseUrl: 'https://api.fireworks.ai/inference/v1/',
+    keyVariable: 'FIREWORKS_API_KEY',
+    docs: 'https://docs.fireworks.ai/tools-sdks/openai-compatibility',
+  }),
+  groq: compatible({
+    baseUrl: 'https://api.groq.com/openai/v1/',
+    keyVariable: 'GROQ_API_KEY',
+    docs: 'https://console.groq.com/docs/openai',
+  }),
+  xai: compatible({
+    baseUrl: 'https://api.x.ai/v1/',
+    keyVariable: 'XAI_API_KEY',
+    docs: 'https://docs.x.ai/docs/api-reference',
+  }),
+  zai: compatible({
+    baseUrl: 'https://api.z.ai/api/paas/v4/',
+    keyVariable: 'ZAI_API_KEY',
+    docs: 'https://docs.z.ai/api-reference/introduction',
+  }),
+  bigmodel: compatible({
+    baseUrl: 'https://open.bigmodel.cn/api/paas/v4/',
+    keyVariable: 'BIGMODEL_API_KEY',
+    docs: 'https://docs.bigmodel.cn',
+  }),
+  aliyun: compatible({
+    baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1/',
+    keyVariable: 'ALIYUN_API_KEY',
+    docs: 'https://help.aliyun.com/zh/model-studio/compatibility-of-openai-with-dashscope',
+  }),
+  mimo: compatible({
+    baseUrl: 'https://api.xiaomimimo.com/v1/',
+    keyVariable: 'MIMO_API_KEY',
+    docs: 'https://platform.xiaomimimo.com',
+  }),
+  nebius: compatible({
+    baseUrl: 'https://api.studio.nebius.ai/v1/',
+    keyVariable: 'NEBIUS_API_KEY',
+    docs: 'https://docs.tokenfactory.nebius.com',
+  }),
   vertex: {
-    baseUrl: vertexBaseUrl,
+    baseUrl: vertexHome,
     keyVariable: 'VERTEX_API_KEY',
-    connect: ({ apiKey, headers, tokens }, spec) => {
-      const authorization = vertexAuthorization(apiKey, spec, tokens);
-      return {
-        wire: gemini('vertex'),
-        headers: async (signal) => ({ ...(await authorization(signal)), ...headers }),
-      };
-    },
+    credentials: { areIn: () => false, variables: [], hosts: /(^|\.)googleapis\.com$/ },
+    docs: 'https://cloud.google.com/vertex-ai/generative-ai/docs',
+    options: VERTEX_OPTIONS,
+    connect: connectVertex,
   },
   // Which headers a program has to name itself by is between its owner and the service: `adapter_options.headers`.
-  github_copilot: compatible('https://api.githubcopilot.com/', 'GITHUB_COPILOT_TOKEN'),
+  github_copilot: compatible({
+    baseUrl: 'https://api.githubcopilot.com/',
+    keyVariable: 'GITHUB_COPILOT_TOKEN',
+    docs: 'https://docs.github.com/en/copilot',
+  }),
+  azure: {
+    baseUrl: azureHome,
+    homeOption: 'resource',
+    rootOf: azureRoot,
+    keyVariable: 'AZURE_OPENAI_API_KEY',
+    addressVariable: 'AZURE_OPENAI_ENDPOINT',
+    credentials: {
+      areIn: hasEntraCredentials,
+      variables: ['AZURE_OPENAI_AD_TOKEN', 'AZURE_CLIENT_SECRET'],
+      hosts: /\.(openai\.azure\.(com|us)|(services\.ai|cognitiveservices)\.azure\.(com|us))$/,
+    },
+    docs: 'https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle',
+    list: { schema: 'openai', isAuthorizedAsInference: true },
+    options: AZURE_OPTIONS,
+    check: checkAzure,
+    connect: connectAzure,
+  },
+  bedrock: {
+    baseUrl: bedrockHome,
+    homeOption: 'region',
+    keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
+    addressVariable: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
+    credentials: {
+      areIn: hasAwsKeys,
+      variables: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+      hosts: /\.amazonaws\.com(\.cn)?$/,
+    },
+    docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html',
+    list: { schema: 'bedrock', url: bedrockListUrl, isAuthorizedAsInference: true },
+    options: BEDROCK_OPTIONS,
+    check: checkBedrock,
+    connect: connectBedrock,
+  },
+  mistral: compatible({
+    baseUrl: 'https://api.mistral.ai/v1/',
+    keyVariable: 'MISTRAL_API_KEY',
+    docs: 'https://docs.mistral.ai/api',
+    list: { schema: 'openai' },
+  }),
+  openrouter: {
+    baseUrl: 'https://openrouter.ai/api/v1/',
+    keyVariable: 'OPENROUTER_API_KEY',
+    docs: 'https://openrouter.ai/docs/api-reference/overview',
+    list: { schema: 'openai' },
+    options: [{ name: 'provider', isObject: true }],
+    connect: (connection, { adapter_options }) => ({
+      wire: onceLoaded(async () =>
+        (await import('./wire/openai-chat-openrouter.ts')).openRouterWire(
+          objectOf(adapter_options?.provider),
+        ),
+      ),
+      headers: bearer(connection),
+    }),
+  },
+  vllm: compatible({
+    baseUrl: 'http://localhost:8000/v1/',
+    keyVariable: 'VLLM_API_KEY',
+    keyOptional: true,
+    docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+    list: { schema: 'openai' },
+  }),
+  lmstudio: compatible({
+    baseUrl: 'http://localhost:1234/v1/',
+    keyVariable: 'LM_API_TOKEN',
+    keyOptional: true,
+    docs: 'https://lmstudio.ai/docs/developer/openai-compat',
+    list: { schema: 'openai' },
+  }),
+  openai_compatible: compatible({
+    baseUrl: () => undefined,
+    keyVariable: 'OPENAI_COMPATIBLE_API_KEY',
+    keyOptional: true,
+    docs: 'https://platform.openai.com/docs/api-reference/chat',
+    list: { schema: 'openai' },
+  }),
 } satisfies Record<string, AdapterRow>;

@@ -27,6 +27,9 @@ const OVERFLOW =
 const FILTERED =
   /content[ _-]?filter|content[ _-]?management[ _-]?policy|content[ _-]?policy[ _-]?violation|responsibleaipolicy/i;
 
+/** A model of Bedrock that is being loaded. */
+const LOADING = /ModelNotReadyException/i;
+
 const BY_TEXT: readonly [words: RegExp, kind: ModelErrorClass][] = [
   [OVERFLOW, 'context_overflow'],
   [FILTERED, 'content_filtered'],
@@ -68,8 +71,9 @@ export type Refused = {
 export const toRefusal = ({ status, headers, body, message }: Refused): ModelError => {
   const retryAfterSeconds = retryAfter(headers);
   const { reason } = refusalIn(body);
+  const type = headers['x-amzn-errortype'];
   return new ModelError(
-    classOfStatus(status, `${message} ${body}`),
+    classOfStatus(status, `${message} ${typeof type === 'string' ? type : ''} ${body}`),
     reason || message || `status ${status}`,
     { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
   );
@@ -179,6 +183,7 @@ const classOfStatus = (status: number, body: string): ModelErrorClass => {
   const refused = status === 400 || status === 422;
   if (status === 400 && OVERFLOW.test(body)) return 'context_overflow';
   if (refused && FILTERED.test(body)) return 'content_filtered';
+  if (status === 429 && LOADING.test(body)) return 'overloaded';
   return BY_STATUS[status] ?? 'provider';
 };
 

@@ -39,6 +39,7 @@ export type DiscoveryDeps = { clock: Clock; env: Environment; transport: Pick<Tr
 
 export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Discovery => {
   const kept = new Map<string, Kept>();
+  const tokens = { text: transport.text, now: () => clock.now() };
 
   /** A key that comes from the environment belongs to the definition too. */
   const definitionOf = (spec: ProviderSpec, request: ListRequest): string =>
@@ -58,7 +59,7 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
 
   const requestOf = (spec: ProviderSpec): ListRequest | undefined => {
     try {
-      return listRequestOf(spec, env);
+      return listRequestOf(spec, { env, tokens });
     } catch {
       // A definition that is broken now is told where it is used; no list was ever kept of it.
       return undefined;
@@ -66,7 +67,7 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
   };
 
   const lookFor = async (spec: ProviderSpec, models: readonly ModelSpec[]): Promise<Looked> => {
-    const request = listRequestOf(spec, env);
+    const request = listRequestOf(spec, { env, tokens });
     if (!request || !models.some((model) => lacksWhatListsTell(request.schema, model))) {
       return { kind: 'not_needed' };
     }

@@ -17,7 +17,10 @@ export const readFirstModel = async (
   spec: ProviderSpec,
   transport: Pick<Transport, 'text'>,
 ): Promise<FirstModel> => {
-  const request = listRequestOf(withSchema(spec), {});
+  const request = listRequestOf(withSchema(spec), {
+    env: {},
+    tokens: { text: transport.text, now: () => Date.now() },
+  });
   if (!request) return { problem: 'base_url leads to no list of models' };
   const address = addressOf(request.url);
   try {

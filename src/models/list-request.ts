@@ -1,9 +1,12 @@
 import type { ProviderSpec } from '../schema/model.ts';
-import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
+import type { AdapterRow, Connection } from './adapter-row.ts';
+import { ADAPTERS } from './adapters.ts';
+import { addressOf as baseAddressOf, connectionOf } from './connection.ts';
 import type { ListSchema } from './model-list.ts';
-import { adapterName } from './provider.ts';
-import { apiKeyOf, baseUrlOf, credentialsKindOf, type Environment, headersOf } from './provider-options.ts';
+import { adapterName, connect } from './provider.ts';
+import { credentialsKindOf, type Environment, headersOf, mayUseEnvironment } from './provider-options.ts';
 import { reasonOf, UnreadableBody } from './response.ts';
+import type { TokenDeps } from './token-source.ts';
 import type { TextResponse } from './transport/text.ts';
 import type { Transport } from './transport/types.ts';
 
@@ -13,7 +16,13 @@ import type { Transport } from './transport/types.ts';
  * Guarantees: the key goes to the address that inferences go to and to no other, also where the service redirects;
  * a text about a request never quotes its headers, nor what an address may carry besides host and path.
  */
-export type ListRequest = { schema: ListSchema; url: URL; headers: Headers };
+export type ListRequest = {
+  schema: ListSchema;
+  url: URL;
+  headers: Headers;
+  /** Further headers, which may have to be requested first. */
+  authorize?(signal: AbortSignal): Promise<Record<string, string>>;
+};
 
 const SCHEMAS: ReadonlyMap<string, ListSchema> = new Map([
   ['openai', 'openai'],
@@ -21,12 +30,6 @@ const SCHEMAS: ReadonlyMap<string, ListSchema> = new Map([
   ['openrouter', 'openai'],
   ['gemini', 'gemini'],
   ['google', 'gemini'],
-]);
-
-/** By the name of an adapter, where the spec names no schema. */
-const OWN_SCHEMAS: ReadonlyMap<string, ListSchema> = new Map([
-  ['openai', 'openai'],
-  ['gemini', 'gemini'],
 ]);
 
 const choice = ({ adapter_options }: ProviderSpec, key: string): string | undefined => {
@@ -41,24 +44,50 @@ const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
  *
  * @throws Invalid when the spec is broken
  */
-export const listRequestOf = (spec: ProviderSpec, env: Environment): ListRequest | undefined => {
-  const adapter = adapterName(spec.adapter);
-  const row = ROWS.get(adapter);
+export const listRequestOf = (
+  spec: ProviderSpec,
+  deps: { env: Environment; tokens: TokenDeps },
+): ListRequest | undefined => {
+  const row = ROWS.get(adapterName(spec.adapter));
   const named = choice(spec, 'model_discovery_schema');
-  const schema = named === undefined ? OWN_SCHEMAS.get(adapter) : SCHEMAS.get(named);
+  const schema = named === undefined ? row?.list?.schema : SCHEMAS.get(named);
   // The JSON of a service account is a private key, and no credential to send.
   if (!row || !schema || credentialsKindOf(spec) === 'service_account_json') return undefined;
-  const key = keyOf(spec, row, env);
+  if (named === undefined && row.list?.isAuthorizedAsInference)
+    return ownRequest(schema, row.list, spec, deps);
+  const key = keyOf(spec, row, deps);
   if (!spec.base_url && key === undefined && !row.keyOptional) return undefined;
-  const url = listUrl(baseUrlOf(spec, homeOf(row, spec)));
+  const { baseURL } = baseAddressOf(row, spec, mayUseEnvironment(spec) ? deps.env : {});
+  const url = listUrl(baseURL);
   return url && { schema, url, headers: listHeaders(spec, schema, key) };
 };
 
-const keyOf = (spec: ProviderSpec, row: AdapterRow, env: Environment): string | undefined => {
-  const allowed = spec.api_key || spec.adapter_options?.allow_env_credentials === true;
-  if (!allowed) return undefined;
-  const source = { variable: row.keyVariable, home: homeOf(row, spec), optional: true };
-  return apiKeyOf(spec, source, env) || undefined;
+/** With the headers of an inference, which depend on the address. */
+const ownRequest = (
+  schema: ListSchema,
+  { url: listOf }: NonNullable<AdapterRow['list']>,
+  spec: ProviderSpec,
+  deps: Parameters<typeof connect>[1],
+): ListRequest | undefined => {
+  const { connection, headers } = connect(spec, deps);
+  const url = listOf ? new URL(listOf(connection.baseURL)) : listUrl(connection.baseURL);
+  return (
+    url && {
+      schema,
+      url,
+      headers: new Headers(),
+      authorize: async (signal) => headers({ method: 'GET', url: url.href, headers: {} }, signal),
+    }
+  );
+};
+
+const keyOf = (
+  spec: ProviderSpec,
+  row: AdapterRow,
+  deps: Parameters<typeof connect>[1],
+): Connection['apiKey'] | undefined => {
+  if (!spec.api_key && !mayUseEnvironment(spec)) return undefined;
+  return connectionOf({ ...row, keyOptional: true }, spec, deps).apiKey || undefined;
 };
 
 /** A base URL that someone copied from where a model is called leads to no list. */
@@ -115,11 +144,13 @@ const listHeaders = (spec: ProviderSpec, schema: ListSchema, key: string | undef
  */
 export const sendListRequest = async (
   transport: Pick<Transport, 'text'>,
-  { url, headers }: ListRequest,
+  { url, headers, authorize }: ListRequest,
   { most, signal }: { most: number; signal: AbortSignal },
 ): Promise<TextResponse> => {
+  const authorization = await authorize?.(signal);
   try {
-    const sent = { method: 'GET', url: url.href, headers: Object.fromEntries(headers) } as const;
+    const given = { ...Object.fromEntries(headers), ...authorization };
+    const sent = { method: 'GET', url: url.href, headers: given } as const;
     return await transport.text({ ...sent, most, signal });
   } catch (cause) {
     const reason =

@@ -9,7 +9,7 @@ import { listName } from './upstream-name.ts';
  * missing, zero or of another form says nothing.
  */
 
-export type ListSchema = 'openai' | 'gemini';
+export type ListSchema = 'openai' | 'gemini' | 'bedrock';
 
 /** By upstream name, in the spelling of `listName`. */
 export type ModelList = ReadonlyMap<string, Capabilities>;
@@ -29,6 +29,8 @@ const OpenAiItem = Modalities.extend({
   context_window: count,
   context_length: count,
   context_size: count,
+  max_context_length: count,
+  max_model_len: count,
   max_output_tokens: count,
   max_completion_tokens: count,
   top_provider: z.object({ max_completion_tokens: count }).optional().catch(undefined),
@@ -36,7 +38,12 @@ const OpenAiItem = Modalities.extend({
   knowledge_cutoff: z.string().trim().refine(isDate).optional().catch(undefined),
 }).transform((item) => ({
   name: item.id,
-  window: item.context_window ?? item.context_length ?? item.context_size,
+  window:
+    item.context_window ??
+    item.context_length ??
+    item.context_size ??
+    item.max_context_length ??
+    item.max_model_len,
   output: item.max_output_tokens ?? item.max_completion_tokens ?? item.top_provider?.max_completion_tokens,
   modalities: modalitiesOf(item.architecture) ?? modalitiesOf(item),
   knowledge_cutoff: item.knowledge_cutoff,
@@ -57,6 +64,14 @@ const GeminiItem = z
     modalities: undefined,
     knowledge_cutoff: undefined,
   }));
+
+const BedrockItem = Modalities.extend({ modelId: z.string() }).transform((item) => ({
+  name: item.modelId,
+  window: undefined,
+  output: undefined,
+  modalities: modalitiesOf(item),
+  knowledge_cutoff: undefined,
+}));
 
 /** `{}` where a name is not known: half a list would refuse what the model can do. */
 const modalitiesOf = (from: z.infer<typeof Modalities> | undefined): Capabilities['modalities'] => {
@@ -83,6 +98,7 @@ const spelled = (given: readonly string[] = []): string[] => [
 const LISTS = {
   openai: { field: 'data', item: OpenAiItem },
   gemini: { field: 'models', item: GeminiItem },
+  bedrock: { field: 'modelSummaries', item: BedrockItem },
 } as const;
 
 /** @throws Error when it is no list of models at all */
@@ -125,5 +141,6 @@ export const lacksWhatListsTell = (schema: ListSchema, spec: ModelSpec): boolean
   const limits = spec.context_window === undefined || spec.max_output_tokens === undefined;
   if (schema === 'gemini') return limits;
   const { input, output } = spec.modalities ?? {};
-  return limits || !input?.length || !output?.length || spec.knowledge_cutoff === undefined;
+  const isOpen = !input?.length || !output?.length;
+  return schema === 'bedrock' ? isOpen : limits || isOpen || spec.knowledge_cutoff === undefined;
 };

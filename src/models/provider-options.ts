@@ -1,13 +1,9 @@
+import { isObject } from '../schema/endpoint.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { headerProblem, keyProblem } from '../schema/sendable.ts';
-import {
-  ADDRESS_RULE,
-  hasQueryOrFragment,
-  hasUserInfo,
-  isWebAddress,
-  isWithin,
-} from '../schema/web-address.ts';
+import { ADDRESS_RULE, hasQueryOrFragment, hasUserInfo, isWebAddress } from '../schema/web-address.ts';
+import type { AdapterOption } from './adapter-row.ts';
 
 /** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
 
@@ -18,7 +14,7 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 export const timeoutSecondsOf = ({ timeout_secs }: ProviderSpec): number =>
   Math.max(1, timeout_secs ?? DEFAULT_TIMEOUT_SECONDS);
 
-/** The provider packages join paths with `/` themselves and drop one at the end, so both spellings lead there. */
+/** Paths are appended to it, so it ends with `/`. */
 export const baseUrlOf = ({ base_url }: ProviderSpec, fallback: string): string => {
   const url = base_url || fallback;
   checkBaseUrl(url);
@@ -64,68 +60,17 @@ const headerValue = (name: string, value: unknown): string => {
 /** A name that is none may hold the value too, behind a colon. */
 const shownName = (name: string): string => short(name.split(/[:=]/)[0] ?? '');
 
-/**
- * `variable` is the adapter's own, and `home` the address of its company; `optional` is for services that also answer
- * without a key.
- */
-type KeySource = { variable: string; home: string; optional?: boolean };
-
-/** @throws Invalid when there is no key, and none may be taken from elsewhere */
-export const requireKey = (spec: ProviderSpec): void => {
-  if (spec.api_key) return;
-  if (credentialsKindOf(spec) === 'service_account_json') {
-    throw new Invalid("credentials_kind 'service_account_json' requires api_key with the JSON key");
-  }
-  if (!mayUseEnvironment(spec)) {
-    throw new Invalid(
-      "credentials_kind 'bearer' requires api_key unless adapter_options.allow_env_credentials is true",
-    );
-  }
-};
-
-export const apiKeyOf = (spec: ProviderSpec, source: KeySource, env: Environment): string => {
-  requireKey(spec);
-  if (spec.api_key) {
-    // The document of a service account is never sent.
-    return credentialsKindOf(spec) === 'bearer' ? sendableKey(spec.api_key, 'api_key') : spec.api_key;
-  }
-  const { variable, optional } = source;
-  const key = env[variable]?.trim();
-  if (key) {
-    refuseForeign(spec, source, env);
-    return sendableKey(key, `the environment variable ${variable}`);
-  }
-  if (optional) return '';
-  throw new Invalid(
-    `provider '${spec.id}' has no api_key and the environment variable ${variable} is not set`,
-  );
-};
-
-/** @throws Invalid without the key */
-const sendableKey = (key: string, place: string): string => {
-  const problem = keyProblem(key);
-  if (problem !== undefined) throw new Invalid(`${place} ${problem}`);
-  return key;
-};
-
-/**
- * A variable of the environment holds the key of the company that it is named for. It is sent to that company, or to
- * the address of the variable that belongs to it (`OPENAI_API_KEY` and `OPENAI_BASE_URL`), and to no other host.
- */
-const refuseForeign = ({ id, base_url }: ProviderSpec, { variable, home }: KeySource, env: Environment) => {
-  if (!base_url || isWithin(base_url, new URL(home).origin)) return;
-  const pair = variable.replace(/_(API_KEY|TOKEN)$/, '_BASE_URL');
-  const paired = env[pair]?.trim();
-  if (paired && isWithin(base_url, paired)) return;
-  throw new Invalid(
-    `provider '${id}': ${variable} is only sent to ${new URL(home).host} or to ${pair}, not to the host of base_url; give the key of that host in 'api_key'`,
-  );
-};
-
-const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean => {
+export const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean => {
   const allowed = adapter_options?.allow_env_credentials ?? false;
   if (typeof allowed === 'boolean') return allowed;
   throw new Invalid('adapter_options.allow_env_credentials must be a boolean when present');
+};
+
+/** @throws Invalid without the key */
+export const sendableKey = (key: string, place: string): string => {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new Invalid(`${place} ${problem}`);
+  return key;
 };
 
 const CREDENTIALS = ['bearer', 'service_account_json'] as const;
@@ -203,4 +148,19 @@ export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
     if (typeof given === 'string' && choices.includes(given.trim().toLowerCase())) continue;
     throw new Invalid(`adapter_options.${key} must be one of ${choices.join(', ')}, got ${said(given)}`);
   }
+};
+
+/** An option that one adapter reads. @throws Invalid */
+export const checkAdapterOption = (
+  spec: ProviderSpec,
+  { name, choices, isObject: wantsObject = false }: Pick<AdapterOption, 'name' | 'choices' | 'isObject'>,
+): void => {
+  const given = spec.adapter_options?.[name];
+  if (wantsObject) {
+    if (given === undefined || given === null || isObject(given)) return;
+    throw new Invalid(`adapter_options.${name} must be an object`);
+  }
+  const text = textOptionOf(spec, name);
+  if (text === undefined || !choices || choices.includes(text)) return;
+  throw new Invalid(`adapter_options.${name} must be one of ${choices.join(', ')}, got ${said(text)}`);
 };

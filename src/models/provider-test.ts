@@ -5,19 +5,19 @@ import type { ProviderSpec } from '../schema/model.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import { secretsOf } from '../schema/redaction/masking.ts';
 import { ModelError } from './errors.ts';
-import { createTokenSource, parseServiceAccount } from './google-token.ts';
 import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
-import { createProvider } from './provider.ts';
-import { credentialsKindOf, type Environment, scopesOf, timeoutSecondsOf } from './provider-options.ts';
+import { adapterName, connect, createProvider } from './provider.ts';
+import { type Environment, timeoutSecondsOf } from './provider-options.ts';
 import { reasonOf } from './response.ts';
 import { backoffMs, DEFAULT_RETRY, type Pause, pause as pauseReally } from './retry.ts';
 import type { Transport } from './transport/types.ts';
 
 /**
- * Can a provider be used (config.md 12)? It is built, and then asked for its list of models, or Google for a token.
+ * Can a provider be used (config.md 12)? It is built, and then asked for its list of models, or the service of its tokens
+ * for one.
  *
  * Guarantees: no inference is asked for, a failure is an answer and not an exception, and no text quotes a key.
- * Costs one request of at most 15 s; for a service account up to three, where the first ones fail for the moment.
+ * Costs one request of at most 15 s; for a token up to three, where the first ones fail for the moment.
  */
 export const ProviderTest = z
   .object({
@@ -40,15 +40,16 @@ const LONGEST_SECONDS = 15;
 const TOKEN_ATTEMPTS = 3;
 
 export const createProviderTest = ({ clock, env, transport, pause = pauseReally }: ProviderTestDeps) => {
-  const mint = async (spec: ProviderSpec): Promise<void> => {
-    // Each attempt has its own time; the one that the source would give is longer.
-    const inTime: Transport['text'] = (request) =>
-      transport.text({ ...request, signal: AbortSignal.timeout(LONGEST_SECONDS * 1000) });
-    const account = parseServiceAccount(spec.api_key ?? '');
-    const token = createTokenSource(account, scopesOf(spec), { text: inTime, now: () => clock.now() });
+  // Each attempt has its own time; the one that the source of tokens would give is longer.
+  const inTime: Transport['text'] = (request) =>
+    transport.text({ ...request, signal: AbortSignal.timeout(LONGEST_SECONDS * 1000) });
+  const tokens = { text: inTime, now: () => clock.now() };
+
+  /** Asks for a token, and for nothing else. */
+  const mint = async ({ headers, connection }: ReturnType<typeof connect>): Promise<void> => {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await token();
+        await headers({ method: 'GET', url: connection.baseURL, headers: {} }, NEVER);
         return;
       } catch (cause) {
         const error = cause instanceof ModelError ? cause : new ModelError('provider', reasonOf(cause));
@@ -61,9 +62,12 @@ export const createProviderTest = ({ clock, env, transport, pause = pauseReally 
   /** What there is to try beyond building it. */
   const probeOf = (spec: ProviderSpec): (() => Promise<void>) | undefined => {
     createProvider(spec, env, transport);
-    if (credentialsKindOf(spec) === 'service_account_json') return () => mint(spec);
-    const request = listRequestOf(spec, env);
-    return request && (() => ask(transport, request, timeoutSecondsOf(spec)));
+    if (adapterName(spec.adapter) === 'scripted') return undefined;
+    const request = listRequestOf(spec, { env, tokens });
+    if (request) return () => ask(transport, request, timeoutSecondsOf(spec));
+    const connected = connect(spec, { env, tokens });
+    // Only credentials that a token is issued for can be renewed.
+    return connected.renew && (() => mint(connected));
   };
 
   return async (spec: ProviderSpec): Promise<ProviderTest> => {

@@ -1,19 +1,14 @@
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { ADAPTERS, type AdapterRow, homeOf } from './adapters.ts';
+import { type AdapterRow, type Connection, homeOf } from './adapter-row.ts';
+import { ADAPTERS } from './adapters.ts';
+import { checkConnection, connectionOf } from './connection.ts';
 import type { Model, Provider } from './model.ts';
-import {
-  apiKeyOf,
-  baseUrlOf,
-  checkOptions,
-  type Environment,
-  headersOf,
-  timeoutSecondsOf,
-} from './provider-options.ts';
+import { checkAdapterOption, checkOptions, type Environment, timeoutSecondsOf } from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
+import type { TokenDeps } from './token-source.ts';
 import type { Transport } from './transport/types.ts';
-import type { Wire } from './wire/wire.ts';
 import type { Endpoint, WireModelOptions } from './wire-model.ts';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
@@ -21,27 +16,55 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['responses', 'openai_resp'],
 ]);
 
-/** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
-export const SUPPORTED_ADAPTERS: readonly string[] = Object.keys(ADAPTERS);
+const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
 
-/** The variables that may hold keys of providers. */
+/** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
+export const SUPPORTED_ADAPTERS: readonly string[] = [...ROWS.keys()];
+
+/** The variables that may hold secrets of providers. */
 export const KEY_VARIABLES: readonly string[] = Array.from(
-  new Set(Object.values(ADAPTERS).map(({ keyVariable }) => keyVariable)),
+  new Set(
+    [...ROWS.values()].flatMap(({ keyVariable, credentials }) => [
+      keyVariable,
+      ...(credentials?.variables ?? []),
+    ]),
+  ),
 );
 
-/** Where each adapter asks and which variable of the environment its key is in, unless a provider says otherwise. */
-export const ADAPTER_DEFAULTS: Readonly<Record<string, { base_url: string | null; key_variable: string }>> =
-  Object.fromEntries(
-    Object.entries(ADAPTERS).map(([name, { baseUrl, keyVariable }]) => [
-      name,
-      { base_url: typeof baseUrl === 'string' ? baseUrl : null, key_variable: keyVariable },
-    ]),
-  );
+type AdapterDefaults = {
+  /** Null where the spec has to name it, or where it depends on options. */
+  base_url: string | null;
+  key_variable: string;
+  key_optional: boolean;
+  docs_url: string;
+  /** Whether the service has a list of models that the provider test and the discovery of limits read. */
+  lists_models: boolean;
+  options: { name: string; is_secret: boolean; choices?: string[] }[];
+};
+
+/** What each adapter does unless a provider says otherwise, and which options it has. */
+export const ADAPTER_DEFAULTS: Readonly<Record<string, AdapterDefaults>> = Object.fromEntries(
+  Array.from(ROWS, ([name, { baseUrl, keyVariable, keyOptional = false, docs, list, options = [] }]) => [
+    name,
+    {
+      base_url: typeof baseUrl === 'string' ? baseUrl : null,
+      key_variable: keyVariable,
+      key_optional: keyOptional,
+      docs_url: docs,
+      lists_models: list !== undefined,
+      options: options.map(({ name: option, isSecret = false, choices }) => ({
+        name: option,
+        is_secret: isSecret,
+        ...(choices && { choices: [...choices] }),
+      })),
+    },
+  ]),
+);
 
 /** The host that inferences are sent to; nothing for a provider without one. */
 export const hostOf = (spec: ProviderSpec): string | undefined => {
   const row = ROWS.get(adapterName(spec.adapter));
-  const address = row && (spec.base_url || homeOf(row, spec));
+  const address = row && (spec.base_url || homeOf(row, spec, {}));
   return address && URL.canParse(address) ? new URL(address).host : undefined;
 };
 
@@ -56,7 +79,39 @@ export const unsupportedAdapter = ({ adapter }: Pick<ProviderSpec, 'adapter'>): 
     `unsupported provider adapter: ${adapter}${hintOf(adapterName(adapter), 'supported', SUPPORTED_ADAPTERS)}`,
   );
 
-const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
+/**
+ * Whether a provider could be connected to with the right environment. Nothing is sent.
+ *
+ * @throws Invalid
+ */
+export const checkUsable = (spec: ProviderSpec): void => {
+  const name = adapterName(spec.adapter);
+  if (name === 'scripted') return;
+  const row = ROWS.get(name);
+  if (!row) throw unsupportedAdapter(spec);
+  checkConnection(row, spec);
+};
+
+/** Every option that has a rule, whether or not it is read; also of an adapter that is not supported. @throws Invalid */
+export const checkProviderOptions = (spec: ProviderSpec): void => {
+  const name = adapterName(spec.adapter);
+  checkOptions(spec, name);
+  const row = ROWS.get(name);
+  for (const option of row?.options ?? []) checkAdapterOption(spec, option);
+  row?.check?.(spec);
+};
+
+/** The row and the connection of a provider. @throws Invalid */
+export const connect = (
+  spec: ProviderSpec,
+  deps: { env: Environment; tokens: TokenDeps },
+): { row: AdapterRow; connection: Connection } & Omit<Endpoint, 'baseURL'> => {
+  const row = ROWS.get(adapterName(spec.adapter));
+  if (!row) throw unsupportedAdapter(spec);
+  checkProviderOptions(spec);
+  const connection = connectionOf(row, spec, deps);
+  return { row, connection, ...row.connect(connection, spec) };
+};
 
 /**
  * Connects to a provider as its spec says; nothing is sent before the first inference.
@@ -71,19 +126,9 @@ const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
 export const createProvider = (spec: ProviderSpec, env: Environment, transport: Transport): Provider => {
   const name = adapterName(spec.adapter);
   if (name === 'scripted') return createScriptedProvider(spec);
-  const row = ROWS.get(name);
-  if (!row) throw unsupportedAdapter(spec);
-  checkOptions(spec, name);
-  const home = homeOf(row, spec);
-  const baseURL = baseUrlOf(spec, home);
-  const connection = {
-    baseURL,
-    apiKey: apiKeyOf(spec, { variable: row.keyVariable, home, optional: row.keyOptional ?? false }, env),
-    headers: headersOf(spec),
-    tokens: { text: transport.text, now: () => Date.now() },
-  };
-  const { wire, headers } = row.connect(connection, spec);
-  const endpoint = { baseURL, headers, wire: onceLoaded(wire) };
+  const tokens = { text: transport.text, now: () => Date.now() };
+  const { connection, wire, headers, renew } = connect(spec, { env, tokens });
+  const endpoint: Endpoint = { baseURL: connection.baseURL, headers, wire, ...(renew && { renew }) };
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,
@@ -103,17 +148,5 @@ const loadedModel = (endpoint: Endpoint, spec: ModelSpec, options: WireModelOpti
       loaded ??= (await import('./wire-model.ts')).createWireModel(endpoint, spec, options);
       return loaded.stream(request, sink, signal);
     },
-  };
-};
-
-/** A format that could not be loaded is loaded again by the next inference. */
-const onceLoaded = (load: Endpoint['wire']): Endpoint['wire'] => {
-  let loaded: Promise<Wire> | undefined;
-  return () => {
-    loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
   };
 };

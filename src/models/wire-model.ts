@@ -15,18 +15,32 @@ import type { Decoder, Finish, Wire } from './wire/wire.ts';
 /**
  * One model of a provider that Troupe speaks to itself.
  *
- * Guarantees: one HTTP request an inference, and one more for each pause of a provider that continues its answer
- * (retries belong to the route and the loop); the sink receives nothing after a cancel or a timeout; tokens that the
- * provider has reported are part of the error when the answer breaks off.
+ * Guarantees: one HTTP request an inference, one more for each pause of a provider that continues its answer, and one
+ * more with a renewed token where the service refused one that expired (retries belong to the route and the loop); the
+ * sink receives nothing after a cancel or a timeout; tokens that the provider has reported are part of the error when
+ * the answer breaks off.
  * Costs a token one `JSON.parse` of its event, and no promise.
  */
 export type Endpoint = {
-  /** Loads the format. */
-  wire(): Promise<Wire>;
+  /** Loads the format of the model with this name at the provider. */
+  wire(upstream: string): Promise<Wire>;
   /** Ends with `/`. */
   baseURL: string;
-  /** Headers of every request, with the key. `signal` ends the wait for a token. */
-  headers(signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>;
+  /** Headers that authorize the request, and those of the provider's spec. `signal` ends the wait for a token. */
+  headers(
+    request: SignedRequest,
+    signal: AbortSignal,
+  ): Record<string, string> | Promise<Record<string, string>>;
+  /** The service refused a request with these headers as unauthorized. Returns whether `headers` has other ones. */
+  renew?(refused: Readonly<Record<string, string>>): boolean;
+};
+
+/** What a signature is made of. */
+export type SignedRequest = {
+  method: 'GET' | 'POST';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
 };
 
 export type WireModelOptions = {
@@ -49,7 +63,7 @@ export const createWireModel = (
   upstream: spec.upstream_model,
   async stream(request, sink, signal) {
     const upstream = request.overrides.upstream_model ?? spec.upstream_model;
-    const wire = await endpoint.wire();
+    const wire = await endpoint.wire(upstream);
     const idle = idleSecondsOf(request, upstream);
     const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);
     const answer = createAnswer(withToolIds(sink, request.tools), {
@@ -65,16 +79,15 @@ export const createWireModel = (
       for (;;) {
         const sent = wire.encode({ ...call, pauses });
         if (sent.sent) sink.sent?.(withSentOptions(sent.sent, options));
-        const headers = await endpoint.headers(watchdog.signal);
         const decoder = wire.decoder(answer);
-        await transport.stream(
-          {
-            url: endpoint.baseURL + sent.path,
-            headers: mergedHeaders({ ...sent.headers, ...request.trace }, headers),
-            body: JSON.stringify(withOptions(sent.body, options)),
-          },
-          readerOf(decoder),
-          watchdog,
+        const streamed = {
+          method: 'POST',
+          url: endpoint.baseURL + sent.path,
+          headers: { ...sent.headers, ...request.trace },
+          body: JSON.stringify(withOptions(sent.body, options)),
+        } as const;
+        await authorized(endpoint, streamed, watchdog.signal, (headers) =>
+          transport.stream({ ...streamed, headers }, readerOf(decoder, wire.framing), watchdog),
         );
         const finish = decoder.end();
         if (finish.reason !== 'paused' || !finish.pause) return answer.end(finish);
@@ -100,6 +113,28 @@ const withSentOptions = (
   return { settings: options ? { ...others, provider_options: options } : others, adjusted };
 };
 
+/** Calls once more with other headers where the service refused the first ones because they expired. */
+const authorized = async (
+  endpoint: Pick<Endpoint, 'headers' | 'renew'>,
+  request: SignedRequest,
+  signal: AbortSignal,
+  call: (headers: Record<string, string>) => Promise<unknown>,
+): Promise<void> => {
+  const given = await endpoint.headers(request, signal);
+  try {
+    await call(mergedHeaders(request.headers, given));
+  } catch (error) {
+    if (!hasExpired(error) || !endpoint.renew?.(given)) throw error;
+    await call(mergedHeaders(request.headers, await endpoint.headers(request, signal)));
+  }
+};
+
+/** AWS reports expired credentials with the status of those that lack a permission. */
+const hasExpired = (error: unknown): boolean =>
+  error instanceof ModelError &&
+  error.class === 'unauthorized' &&
+  (error.status === 401 || (error.status === 403 && /expired/i.test(error.detail)));
+
 /** Features that a format and a spec enable are one list; of every other header the one of the spec holds. */
 const mergedHeaders = (
   own: Readonly<Record<string, string>>,
@@ -115,7 +150,8 @@ const mergedHeaders = (
 
 const BETA = 'anthropic-beta';
 
-const readerOf = (decoder: Decoder): EventReader => ({
+const readerOf = (decoder: Decoder, framing: Wire['framing']): EventReader => ({
+  ...(framing && { framing }),
   event: (name, data) => decoder.push(name, data),
   isFinished: () => decoder.isFinished(),
   whole: (body) => decoder.whole(jsonOf(body)),

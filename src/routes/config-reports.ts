@@ -76,7 +76,24 @@ const Capabilities = z
     backends: z.array(z.looseObject({ kind: z.string(), schema: JsonObject, default_config: JsonObject })),
     supported_adapters: z.array(z.string()),
     adapter_defaults: z
-      .record(z.string(), z.object({ base_url: z.string().nullable(), key_variable: z.string() }))
+      .record(
+        z.string(),
+        z.object({
+          base_url: z.string().nullable(),
+          key_variable: z.string(),
+          key_optional: z.boolean().meta({ description: 'the service also answers without a key' }),
+          docs_url: z.string().meta({ description: 'page about the API of the service' }),
+          lists_models: z.boolean().meta({
+            description:
+              'the provider test and the discovery of limits read the list of models of the service',
+          }),
+          options: z
+            .array(
+              z.object({ name: z.string(), is_secret: z.boolean(), choices: z.array(z.string()).optional() }),
+            )
+            .meta({ description: 'keys of `adapter_options` that only this adapter reads' }),
+        }),
+      )
       .meta({
         description:
           'where each adapter asks and which environment variable has its key, unless a provider says otherwise; null: it depends on its options',

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { adapterName, SUPPORTED_ADAPTERS } from '../../src/models/provider.ts';
+import {
+  adapterName,
+  checkProviderOptions,
+  checkUsable,
+  SUPPORTED_ADAPTERS,
+} from '../../src/models/provider.ts';
+import type { JsonObject } from '../../src/schema/json.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
 import { createProvider } from './create-provider.ts';
@@ -10,13 +16,14 @@ const create = (spec: Partial<ProviderSpec>, env: Record<string, string> = {}) =
 t.test('the supported adapters come in their order, without scripted', async (t) => {
   t.same(
     SUPPORTED_ADAPTERS.join(' '),
-    'anthropic openai openai_resp deepseek gemini ollama ollama_cloud cohere together fireworks groq xai zai bigmodel aliyun mimo nebius vertex github_copilot',
+    'anthropic openai openai_resp deepseek gemini ollama ollama_cloud cohere together fireworks groq xai zai bigmodel aliyun mimo nebius vertex github_copilot azure bedrock mistral openrouter vllm lmstudio openai_compatible',
   );
 });
 
 t.test('every supported adapter can be built from a key', async (t) => {
+  const base_url = 'https://bedrock-runtime.us-east-1.amazonaws.com';
   for (const adapter of SUPPORTED_ADAPTERS) {
-    const model = create({ adapter, api_key: 'key' }).model({
+    const model = create({ adapter, api_key: 'key', base_url }).model({
       id: 'm',
       provider_id: 'p',
       upstream_model: 'up',
@@ -144,9 +151,125 @@ t.test(
   },
 );
 
-t.test('a local ollama needs no key, once the environment may be asked', async (t) => {
-  t.ok(create({ adapter: 'ollama', adapter_options: { allow_env_credentials: true } }));
+t.test('a service that also answers without a key needs none', async (t) => {
+  const base_url = 'http://localhost:9/v1';
+  for (const adapter of ['ollama', 'vllm', 'lmstudio', 'openai_compatible']) {
+    t.ok(create({ adapter, base_url }), adapter);
+    t.ok(create({ adapter, base_url, adapter_options: { allow_env_credentials: true } }), adapter);
+  }
 });
+
+const withoutAddress: [adapter: string, message: string][] = [
+  ['openai_compatible', "adapter 'openai_compatible' requires base_url"],
+  ['azure', "adapter 'azure' requires base_url or adapter_options.resource"],
+  ['bedrock', "adapter 'bedrock' requires base_url or adapter_options.region"],
+];
+for (const [adapter, message] of withoutAddress) {
+  t.test(`${adapter} is not built without an address, nor stored`, async (t) => {
+    const spec: ProviderSpec = { id: 'p', adapter, api_key: 'k' };
+    t.throws(() => create(spec), { name: 'Invalid', message });
+    t.throws(() => checkUsable(spec), { name: 'Invalid', message });
+  });
+}
+
+const brokenOptions: [adapter: string, options: JsonObject, message: string][] = [
+  ['azure', { resource: 'a/b' }, "adapter_options.resource 'a/b' is not a resource name"],
+  ['azure', { resource: 7 }, 'adapter_options.resource must be a string'],
+  ['azure', { api: 'x' }, 'adapter_options.api must be one of chat, responses, got "x"'],
+  [
+    'azure',
+    { api_version: 'soon' },
+    "adapter_options.api_version must be v1, preview, latest or a date such as 2024-10-21, got 'soon'",
+  ],
+  [
+    'azure',
+    { client_id: 'a' },
+    'adapter_options.client_id must be given together with tenant_id and client_secret',
+  ],
+  [
+    'azure',
+    { tenant_id: 'a/../b' },
+    'the tenant of Entra ID must be a domain or an id of letters, digits, dots and hyphens',
+  ],
+  [
+    'azure',
+    { authority_host: 'evil.example' },
+    'adapter_options.authority_host must be one of login.microsoftonline.com, login.microsoftonline.us, got "evil.example"',
+  ],
+  [
+    'bedrock',
+    { region: 'evil.example/' },
+    "adapter_options.region must be a region of AWS such as us-east-1, got 'evil.example/'",
+  ],
+  [
+    'bedrock',
+    { access_key_id: 'AK' },
+    'adapter_options.access_key_id and adapter_options.secret_access_key must be given together',
+  ],
+  [
+    'bedrock',
+    { access_key_id: 'AK', secret_access_key: 'a\nb' },
+    'adapter_options.secret_access_key must not contain line breaks or other control characters',
+  ],
+  ['openrouter', { provider: 'fireworks' }, 'adapter_options.provider must be an object'],
+];
+for (const [adapter, adapter_options, message] of brokenOptions) {
+  t.test(`${adapter}: ${message}`, async (t) => {
+    const base_url = 'https://bedrock-runtime.us-east-1.amazonaws.com';
+    const spec: ProviderSpec = { id: 'p', adapter, api_key: 'k', base_url, adapter_options };
+    t.throws(() => create(spec), { name: 'Invalid', message });
+    t.throws(() => checkProviderOptions(spec), { name: 'Invalid', message });
+  });
+}
+
+const withoutCredentials: [adapter: string, options: JsonObject, message: RegExp][] = [
+  [
+    'azure',
+    { resource: 'r' },
+    /^provider 'p' has no credentials: give api_key, adapter_options\.azure_ad_token/,
+  ],
+  ['vertex', {}, /^provider 'p' has no api_key and .* need adapter_options\.project$/],
+];
+for (const [adapter, options, message] of withoutCredentials) {
+  t.test(`${adapter} is not built where the environment has no credentials`, async (t) => {
+    const adapter_options = { ...options, allow_env_credentials: true };
+    t.throws(() => create({ adapter, adapter_options }), { name: 'Invalid', message });
+  });
+}
+
+const otherCredentials: [adapter: string, env: Record<string, string>, home: string, pair: string][] = [
+  ['azure', { AZURE_OPENAI_AD_TOKEN: 't' }, 'https://r.openai.azure.com', 'AZURE_OPENAI_ENDPOINT'],
+  [
+    'azure',
+    { AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c', AZURE_CLIENT_SECRET: 's' },
+    'https://r.services.ai.azure.com/openai/v1',
+    'AZURE_OPENAI_ENDPOINT',
+  ],
+  [
+    'bedrock',
+    { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'eu-west-1' },
+    'https://vpce-1.bedrock-runtime.eu-west-1.vpce.amazonaws.com',
+    'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
+  ],
+  ['vertex', {}, 'https://europe-west1-aiplatform.googleapis.com/v1/projects/p/x', 'VERTEX_BASE_URL'],
+];
+for (const [adapter, env, home, pair] of otherCredentials) {
+  t.test(
+    `${adapter}: ${Object.keys(env)[0] ?? 'credentials of the host'} go to their company alone`,
+    async (t) => {
+      const adapter_options = { allow_env_credentials: true };
+      t.ok(create({ adapter, adapter_options, base_url: home }, env));
+      for (const base_url of ['https://llm.example.com/', home.replace('https', 'http')]) {
+        t.throws(() => create({ adapter, adapter_options, base_url }, env), {
+          name: 'Invalid',
+          message: new RegExp(`is only sent to .*${pair}, not to the host of base_url`),
+        });
+        t.ok(create({ adapter, adapter_options, base_url }, { ...env, [pair]: base_url }));
+      }
+      t.throws(() => create({ adapter, base_url: home }, env), Invalid);
+    },
+  );
+}
 
 t.test('a scripted provider needs no key, and unknown options are ignored', async (t) => {
   t.ok(create({ adapter: 'scripted', adapter_options: { whatever: true } }));

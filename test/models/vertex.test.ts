@@ -1,8 +1,9 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { createTokenSource, parseServiceAccount, type TokenDeps } from '../../src/models/google-token.ts';
-import { vertexAuthorization, vertexBaseUrl } from '../../src/models/vertex.ts';
+import { parseServiceAccount, serviceAccountTokens } from '../../src/models/google-token.ts';
+import type { TokenDeps } from '../../src/models/token-source.ts';
+import { vertexAuthorization, vertexHome } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { createProvider } from './create-provider.ts';
 import { infer, joined, requestOf } from './infer.ts';
@@ -44,8 +45,8 @@ const tokenService = (answers: readonly { status?: number; body?: object }[]) =>
 
 t.test('the assertion is signed by the account, for Google, for one hour', async (t) => {
   const { asked, deps } = tokenService([{}]);
-  const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), ['a', 'b'], deps);
-  t.equal(await token(), 'token-1');
+  const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), ['a', 'b'], deps);
+  t.equal(await token.get(), 'token-1');
   t.equal(asked[0]?.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer');
   const [header = '', claims = '', signature = ''] = (asked[0]?.get('assertion') ?? '').split('.');
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -63,21 +64,23 @@ t.test('the assertion is signed by the account, for Google, for one hour', async
 
 t.test('a token is used until shortly before its end, and asked for once by several calls', async (t) => {
   const { asked, clock, deps } = tokenService([{}]);
-  const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), [], deps);
-  t.same(await Promise.all([token(), token(), token()]), ['token-1', 'token-1', 'token-1']);
+  const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), [], deps);
+  t.same(await Promise.all([token.get(), token.get(), token.get()]), ['token-1', 'token-1', 'token-1']);
   clock.time += 3_539_999;
-  t.equal(await token(), 'token-1');
+  t.equal(await token.get(), 'token-1');
   clock.time += 1;
-  t.equal(await token(), 'token-2');
+  t.equal(await token.get(), 'token-2');
   t.equal(asked.length, 2);
 });
 
 t.test('an exchange that fails is tried again by the next call', async (t) => {
   const { deps } = tokenService([{ status: 503 }, { status: 401 }, {}]);
-  const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), [], deps);
-  await t.rejects(token(), { message: 'provider error: Google refused the service account (status 503)' });
-  await t.rejects(token(), { message: 'unauthorized: Google refused the service account (status 401)' });
-  t.equal(await token(), 'token-3');
+  const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), [], deps);
+  await t.rejects(token.get(), {
+    message: 'provider error: Google refused the service account (status 503)',
+  });
+  await t.rejects(token.get(), { message: 'unauthorized: Google refused the service account (status 401)' });
+  t.equal(await token.get(), 'token-3');
 });
 
 const granting = (access_token: string) => (response: ServerResponse) => {
@@ -97,8 +100,8 @@ for (const [name, answer] of answersOfToken) {
     const { url } = await startSseServer(t, answer);
     const { text } = openTransport(t);
     const deps: TokenDeps = { text: (request) => text({ ...request, url }), now: () => 0 };
-    const token = createTokenSource(parseServiceAccount(JSON.stringify(account)), [], deps);
-    await t.rejects(token(), {
+    const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), [], deps);
+    await t.rejects(token.get(), {
       message: /^unauthorized: Google refused the service account \(status \d+\)$/,
     });
   });
@@ -153,14 +156,14 @@ const addresses: [name: string, spec: ProviderSpec, url: string][] = [
 ];
 for (const [name, spec, url] of addresses) {
   t.test(`with ${name} the address is ${url}`, async (t) => {
-    t.equal(vertexBaseUrl(spec), url);
+    t.equal(vertexHome(spec), url);
     t.ok(createProvider(spec, {}));
   });
 }
 
 t.test('a location cannot lead to another host', async (t) => {
   const spec = provider({ api_key: 'k', adapter_options: { project: 'p', location: 'evil.example/' } });
-  t.throws(() => vertexBaseUrl(spec), { name: 'Invalid', message: /is not a location/ });
+  t.throws(() => vertexHome(spec), { name: 'Invalid', message: /is not a location/ });
 });
 
 t.test('a bearer token goes along as such, and no key', async (t) => {
@@ -199,11 +202,10 @@ t.test('a cancel ends the wait for a token, and not the exchange that others sha
     setImmediate(() => abort.abort());
     return new Promise<never>(() => {});
   };
-  const authorization = vertexAuthorization(JSON.stringify(account), withAccount(account), {
-    text,
-    now: () => 0,
-  });
-  await t.rejects(authorization(abort.signal), { name: 'AbortError' });
+  const tokens = { text, now: () => 0 };
+  const connection = { apiKey: JSON.stringify(account), env: {}, tokens };
+  const authorization = vertexAuthorization(connection, withAccount(account));
+  await t.rejects(authorization.headers(abort.signal), { name: 'AbortError' });
   t.strictSame(
     exchanges.map((signal) => signal.aborted),
     [false],

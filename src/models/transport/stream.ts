@@ -2,11 +2,14 @@ import { BOUNDS, excerpt } from '../bounds.ts';
 import { interrupted, notAStream, toBrokenStream, toConnectError, toRefusal } from '../classify.ts';
 import { ModelError } from '../errors.ts';
 import type { Watchdog } from '../watchdog.ts';
-import { createEventDecoder, decode, decodeEnd, type EventSink } from './events.ts';
+import type { EventSink } from './events.ts';
+import { EVENT_STREAM, type Framing } from './framing.ts';
 import type { Headers, Receiver, ResponseHead } from './request.ts';
 
 /** Receives one answer. */
 export type EventReader = EventSink & {
+  /** By default the body is a stream of server-sent events. */
+  framing?: Framing;
   /**
    * One event of the stream: its name, `''` without one, and its data. Returns true when the answer is complete: nothing
    * after it is read. What it throws ends the request.
@@ -29,7 +32,7 @@ export type StreamEnd = 'complete' | 'ended';
  * a broken connection, or more bytes than `BOUNDS` allow.
  */
 export const createStreamReceiver = (reader: EventReader, watchdog: Watchdog): Receiver<StreamEnd> => {
-  const decoder = createEventDecoder();
+  const reading = (reader.framing ?? EVENT_STREAM)();
   let text: BodyText | undefined;
   let refused: ResponseHead | undefined;
   const sink: EventSink = {
@@ -60,15 +63,15 @@ export const createStreamReceiver = (reader: EventReader, watchdog: Watchdog): R
     },
     data(chunk) {
       if (text) return collect(0, chunk);
-      const decoded = decode(decoder, chunk, sink);
+      const decoded = reading.read(chunk, sink);
       if (decoded === 'more') return undefined;
       if (decoded === 'complete') return 'complete';
-      return collect(reader.whole ? BOUNDS.frameBytes : BOUNDS.errorBytes, decoder.unframed);
+      return collect(reader.whole ? BOUNDS.frameBytes : BOUNDS.errorBytes, reading.unframed());
     },
     end() {
       if (text) return endOfText(text.read());
-      const decoded = decodeEnd(decoder, sink);
-      if (decoded === 'unframed') return endOfText(decoder.unframed.toString());
+      const decoded = reading.end(sink);
+      if (decoded === 'unframed') return endOfText(reading.unframed().toString());
       if (decoded === 'cut' && !reader.isFinished()) throw interrupted('connection reset');
       return decoded === 'complete' ? 'complete' : 'ended';
     },

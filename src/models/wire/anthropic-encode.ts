@@ -28,6 +28,29 @@ import type { WireCall, WireRequest } from './wire.ts';
  * block is sent. Models that think adaptively accept such a turn.
  */
 export const encodeMessages = (call: WireCall): WireRequest => {
+  const { upstream } = call;
+  const planned = planMessages(call, 'anthropic');
+  const { system, messages, max_tokens, thinking, hasBlocks, settings, tools, choice, sent } = planned;
+  return {
+    path: 'messages',
+    headers: { 'anthropic-version': '2023-06-01', ...bindingHeaders(upstream, hasBlocks) },
+    body: {
+      model: upstream,
+      max_tokens,
+      ...settingFields(settings),
+      ...thinkingFields(thinking, upstream, hasBlocks),
+      ...(system.length > 0 && { system }),
+      messages,
+      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      ...(tools.length > 0 && choiceFields(choice, settings)),
+      stream: true,
+    },
+    sent,
+  };
+};
+
+/** Messages, thinking, settings and tools that fit each other. `format`: of the reasoning that is sent back. */
+export const planMessages = (call: WireCall, format: string) => {
   const { upstream, adapter, spec, request } = call;
   const about = {
     format: 'anthropic',
@@ -37,40 +60,30 @@ export const encodeMessages = (call: WireCall): WireRequest => {
     mostTokens: spec.max_output_tokens,
   } as const;
   const { reasoning_effort } = fitSettings(request.overrides, about).settings;
-  const { thinking: wanted, messages: written } = withThinking(call, thinkingFor(reasoning_effort, upstream));
-  const fitted = fitSettings(request.overrides, { ...about, thinks: isThinking(wanted) });
+  const wanted = withThinking(call, thinkingFor(reasoning_effort, upstream), format);
+  const fitted = fitSettings(request.overrides, { ...about, thinks: isThinking(wanted.thinking) });
   const { settings } = fitted;
-  const { max_tokens, thinking } = tokenFields(settings, spec, upstream, wanted);
+  const { max_tokens, thinking } = tokenFields(settings, spec, upstream, wanted.thinking);
   const { tools, choice } = chooseTools(request, canForceTools(thinking, upstream));
-  const hasBlocks = written.messages.some(({ content }) => content.some(isThinkingBlock));
-  const messages =
-    call.pauses.length > 0 ? written.messages : endedByUser(written.messages, upstream, thinking);
-  return {
-    path: 'messages',
-    headers: { 'anthropic-version': '2023-06-01', ...bindingHeaders(upstream, hasBlocks) },
-    body: {
-      model: upstream,
-      max_tokens,
-      ...settingFields(settings),
-      ...thinkingFields(thinking, upstream, hasBlocks),
-      ...(written.system.length > 0 && { system: written.system }),
-      messages,
-      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-      ...(tools.length > 0 && choiceFields(choice, settings)),
-      stream: true,
-    },
-    sent: sentSettings(fitted, {
-      max_tokens,
-      reasoning_effort: thinking.budget === undefined ? thinking.effort : { budget: thinking.budget },
-      tool_choice: choice,
-    }),
-  };
+  const { system, messages: written } = wanted.messages;
+  const hasBlocks = written.some(({ content }) => content.some(isThinkingBlock));
+  const messages = call.pauses.length > 0 ? written : endedByUser(written, upstream, thinking);
+  const sent = sentSettings(fitted, {
+    max_tokens,
+    reasoning_effort: thinking.budget === undefined ? thinking.effort : { budget: thinking.budget },
+    tool_choice: choice,
+  });
+  return { system, messages, max_tokens, thinking, hasBlocks, settings, tools, choice, sent };
 };
 
-const withThinking = (call: WireCall, thinking: Thinking): { thinking: Thinking; messages: Messages } => {
-  const messages = writeMessages(call, thinking.sendsBlocks);
+const withThinking = (
+  call: WireCall,
+  thinking: Thinking,
+  format: string,
+): { thinking: Thinking; messages: Messages } => {
+  const messages = writeMessages(call, thinking.sendsBlocks, format);
   if (thinking.type !== 'enabled' || mayThink(messages.messages)) return { thinking, messages };
-  return { thinking: WITHOUT_THINKING, messages: writeMessages(call, false) };
+  return { thinking: WITHOUT_THINKING, messages: writeMessages(call, false, format) };
 };
 
 /**

@@ -21,12 +21,13 @@ export type Turn = { role: 'user' | 'assistant'; content: Block[] };
 export const writeMessages = (
   { upstream, provider, spec, request, pauses }: WireCall,
   sendsThinking: boolean,
+  format: string,
 ): Messages => {
   const rules: PromptRules = {
     modalities: spec.modalities,
     systemFirst: true,
     ownPictures: false,
-    origin: { provider, model: upstream, format: 'anthropic' },
+    origin: { provider, model: upstream, format },
   };
   const { writer, system, turns } = collectTurns(sendsThinking);
   writePrompt(request, rules, writer);

@@ -4,9 +4,10 @@ import { excerpt } from '../bounds.ts';
 import { interrupted, toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
 import { createCallReader } from './openai-chat-calls.ts';
+import type { ChatOptions } from './openai-chat-options.ts';
 import { createReasoningReader } from './openai-chat-reasoning.ts';
 import { usageIn } from './openai-chat-usage.ts';
-import { listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
+import { listOf, objectIn, objectOf, reportCost, reportUsage, textOf } from './read.ts';
 import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 /**
@@ -14,10 +15,12 @@ import type { AnswerWriter, Decoder, Finish } from './wire.ts';
  *
  * Guarantees: only the first choice is read; the last finish reason counts; a chunk that holds nothing known is
  * ignored, and one that reports an error is thrown. Costs one parse and a few reads of absent fields a chunk.
- *
- * `returns`: the provider is sent its reasoning again.
  */
-export function createChatDecoder(answer: AnswerWriter, returns: boolean): Decoder {
+export function createChatDecoder(
+  answer: AnswerWriter,
+  options: Pick<ChatOptions, 'reasoning' | 'reportsCost'>,
+): Decoder {
+  const returns = options.reasoning !== 'none';
   const reasoning = createReasoningReader(answer, returns);
   const calls = createCallReader(answer, reasoning.flush, returns);
   let finish: string | undefined;
@@ -57,7 +60,10 @@ export function createChatDecoder(answer: AnswerWriter, returns: boolean): Decod
   const readChunk = (chunk: JsonObject): void => {
     if (isError(chunk)) throw toStreamError(chunk, answer.hasBegun());
     const usage = objectOf(chunk.usage);
-    if (usage !== undefined) reportUsage(answer, usageIn(usage));
+    if (usage !== undefined) {
+      reportUsage(answer, usageIn(usage));
+      if (options.reportsCost === true) reportCost(answer, usage.cost);
+    }
     const choice = firstChoice(chunk.choices);
     if (choice !== undefined) readChoice(choice);
   };

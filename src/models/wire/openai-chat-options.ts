@@ -13,6 +13,8 @@ export type ChatOptions = {
    * gets an empty one, because the service rejects a request without the field.
    */
   reasoning: 'none' | 'returned' | 'required';
+  /** The `cost` of a usage is what the service charges for the answer, in USD. */
+  reportsCost?: boolean;
 };
 
 /** OpenAI and Azure. */

@@ -7,5 +7,5 @@ import type { Wire } from './wire.ts';
 export const openaiChatWire = (options: ChatOptions): Wire => ({
   format: 'openai-chat',
   encode: (call) => encodeChat(call, options),
-  decoder: (answer) => createChatDecoder(answer, options.reasoning !== 'none'),
+  decoder: (answer) => createChatDecoder(answer, options),
 });

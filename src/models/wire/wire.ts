@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
 import type { InferenceRequest, InferenceSource, InferenceUsage, SentSettings } from '../model.ts';
+import type { Framing } from '../transport/framing.ts';
 
 /**
  * A wire format: how one protocol of model providers asks for an answer, and how it streams the answer back.
@@ -10,8 +11,10 @@ import type { InferenceRequest, InferenceSource, InferenceUsage, SentSettings } 
  * creates no promise, no closure and no schema parse per event.
  */
 export type Wire = {
-  /** Name of the format in stored reasoning: `openai-chat`, `openai-responses`, `anthropic`, `gemini`. */
+  /** Name of the format in stored reasoning: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `bedrock`. */
   readonly format: string;
+  /** How the body of a stream is divided into events; server-sent events unless a format says otherwise. */
+  readonly framing?: Framing;
   /** @throws ModelError `invalid_request` for content that the model is known not to accept */
   encode(call: WireCall): WireRequest;
   decoder(answer: AnswerWriter): Decoder;

@@ -1,6 +1,6 @@
 import { parseServiceAccount } from '../../models/google-token.ts';
-import { adapterName, SUPPORTED_ADAPTERS, unsupportedAdapter } from '../../models/provider.ts';
-import { checkOptions, credentialsKindOf, requireKey } from '../../models/provider-options.ts';
+import { checkProviderOptions, checkUsable } from '../../models/provider.ts';
+import { credentialsKindOf } from '../../models/provider-options.ts';
 import { isObject, type JsonObject, REDACTED } from '../../schema/endpoint.ts';
 import { ProviderSpec } from '../../schema/model.ts';
 import { Invalid } from '../../schema/outcome.ts';
@@ -25,7 +25,7 @@ export const providersNamespace: Namespace = {
   },
   check: (spec) => {
     const provider = parse(spec);
-    checkOptions(provider, adapterName(provider.adapter));
+    checkProviderOptions(provider);
     if (provider.api_key && credentialsKindOf(provider) === 'service_account_json') {
       parseServiceAccount(provider.api_key);
     }
@@ -33,13 +33,7 @@ export const providersNamespace: Namespace = {
     if (marker) throw new Invalid(`provider ${marker.join('.')} cannot be a redacted placeholder`);
     return spec;
   },
-  usable: (spec) => {
-    const provider = parse(spec);
-    const name = adapterName(provider.adapter);
-    if (name === 'scripted') return;
-    if (!SUPPORTED_ADAPTERS.includes(name)) throw unsupportedAdapter(provider);
-    requireKey(provider);
-  },
+  usable: (spec) => checkUsable(parse(spec)),
   redact: ({ api_key, ...rest }) => ({
     ...withChoices(redact(rest), rest),
     ...(isKey(api_key) && { has_api_key: true }),

@@ -14,6 +14,7 @@ import { looksLikeUrl, placeInUrl } from './url.ts';
 
 const PLACES: ReadonlySet<string> = new Set([
   'adapter',
+  'authority_host',
   'command',
   'credentials_kind',
   'cwd',
@@ -24,6 +25,8 @@ const PLACES: ReadonlySet<string> = new Set([
   'project',
   'proxy',
   'region',
+  'resource',
+  'tenant_id',
   'transport',
 ]);
 

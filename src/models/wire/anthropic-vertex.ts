@@ -1,0 +1,32 @@
+import { ModelError } from '../errors.ts';
+import { anthropicWire } from './anthropic.ts';
+import type { Wire } from './wire.ts';
+
+const VERSION = 'vertex-2023-10-16';
+const PREFIX = /^publishers\/anthropic\/models\//;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/;
+
+/**
+ * The Messages protocol as Vertex AI has it: the path names the model, the body the version. `publishers`: the way from
+ * the base URL to the folder of publishers.
+ */
+export const vertexAnthropicWire = (publishers: string): Wire => {
+  const wire = anthropicWire();
+  return {
+    ...wire,
+    encode(call) {
+      const name = call.upstream.replace(PREFIX, '');
+      if (!NAME.test(name)) {
+        throw new ModelError('invalid_request', `'${call.upstream}' is not the name of a model`);
+      }
+      const { headers, body } = wire.encode({ ...call, upstream: name });
+      const { model: _, ...rest } = body;
+      const { 'anthropic-version': __, ...others } = headers;
+      return {
+        path: `${publishers}anthropic/models/${name}:streamRawPredict`,
+        headers: others,
+        body: { anthropic_version: VERSION, ...rest },
+      };
+    },
+  };
+};

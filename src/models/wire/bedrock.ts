@@ -1,0 +1,12 @@
+import { AMAZON_FRAMES } from '../transport/frames.ts';
+import { bedrockDecoder } from './bedrock-decode.ts';
+import { encodeConverse } from './bedrock-encode.ts';
+import type { Wire } from './wire.ts';
+
+/** ConverseStream of Amazon Bedrock, for the models of all companies there. */
+export const bedrockWire = (): Wire => ({
+  format: 'bedrock',
+  framing: AMAZON_FRAMES,
+  encode: encodeConverse,
+  decoder: bedrockDecoder,
+});

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../schema/json.ts';
+import type { ReasoningEffort } from '../../schema/run.ts';
+import { nameOf } from '../effort.ts';
+import { openaiChatWire } from './openai-chat.ts';
+import { COMPATIBLE_CHAT } from './openai-chat-options.ts';
+import type { Wire } from './wire.ts';
+
+/**
+ * Chat Completions as OpenRouter extends it: an effort or a budget of reasoning for the models of all companies, rules
+ * about which company answers (`routing`), and the cost of an answer in its usage.
+ */
+export const openRouterWire = (routing: JsonObject | undefined): Wire => {
+  const wire = openaiChatWire({ ...COMPATIBLE_CHAT, reportsCost: true });
+  return {
+    ...wire,
+    encode(call) {
+      const { path, headers, body } = wire.encode(call);
+      const { reasoning_effort: _, ...rest } = body;
+      return {
+        path,
+        headers,
+        body: {
+          ...rest,
+          ...reasoningField(call.request.overrides.reasoning_effort),
+          // Without effect at OpenRouter today, and needed by gateways that speak its earlier protocol.
+          usage: { include: true },
+          ...(routing && { provider: routing }),
+        },
+      };
+    },
+  };
+};
+
+const reasoningField = (effort: ReasoningEffort | null | undefined): JsonObject => {
+  if (effort == null) return {};
+  if (typeof effort !== 'string' && effort.budget > 0) return { reasoning: { max_tokens: effort.budget } };
+  const name = nameOf(effort);
+  return { reasoning: { effort: name === 'max' ? 'xhigh' : name } };
+};
