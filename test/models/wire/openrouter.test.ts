@@ -1,0 +1,53 @@
+import t from 'tap';
+import { openRouterWire } from '../../../src/models/wire/openai-chat-openrouter.ts';
+import type { ReasoningEffort } from '../../../src/schema/run.ts';
+import { requestOf } from '../infer.ts';
+import { callOf, decode, unnamed } from './decode.ts';
+
+const ROUTING = { order: ['anthropic'], allow_fallbacks: false };
+
+const efforts: [given: ReasoningEffort | null, reasoning: object | undefined][] = [
+  [null, undefined],
+  ['none', { effort: 'none' }],
+  ['low', { effort: 'low' }],
+  ['max', { effort: 'xhigh' }],
+  [{ budget: 0 }, { effort: 'none' }],
+  [{ budget: 9000 }, { max_tokens: 9000 }],
+];
+for (const [reasoning_effort, reasoning] of efforts) {
+  t.test(`sends effort ${JSON.stringify(reasoning_effort)} as ${JSON.stringify(reasoning)}`, async (t) => {
+    const request = requestOf('Hi', { overrides: { reasoning_effort } });
+    const { body } = openRouterWire(ROUTING).encode(callOf({ request, upstream: 'anthropic/claude-opus-5' }));
+    t.strictSame(body.reasoning, reasoning);
+    t.notOk('reasoning_effort' in body);
+    t.strictSame(body.provider, ROUTING);
+    t.strictSame(body.usage, { include: true });
+  });
+}
+
+t.test('leaves routing to the service where the provider has no rules', async (t) => {
+  t.notOk('provider' in openRouterWire(undefined).encode(callOf()).body);
+});
+
+const costs: [given: unknown, cost: number | undefined][] = [
+  [0.0042, 0.0042],
+  [0, 0],
+  [-1, undefined],
+  ['0.1', undefined],
+  [null, undefined],
+];
+for (const [cost, cost_usd] of costs) {
+  t.test(`reports a cost of ${JSON.stringify(cost)} as ${cost_usd}`, async (t) => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, cost };
+    const { end } = decode(
+      openRouterWire(undefined),
+      unnamed([
+        { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] },
+        JSON.stringify({ choices: [], usage }),
+        '[DONE]',
+      ]),
+    );
+    t.equal(end?.usage?.cost_usd, cost_usd);
+    t.equal(end?.usage?.total_tokens, 5);
+  });
+}
