@@ -1,14 +1,19 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import t from 'tap';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
 import { parseServiceAccount, serviceAccountTokens } from '../../src/models/google-token.ts';
+import { createProvider as createWith } from '../../src/models/provider.ts';
 import type { TokenDeps } from '../../src/models/token-source.ts';
+import type { TextRequest, Transport } from '../../src/models/transport/transport.ts';
 import { vertexAuthorization, vertexHome } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { createProvider } from './create-provider.ts';
-import { infer, joined, requestOf } from './infer.ts';
-import { sendEvents, startSseServer } from './sse-server.ts';
+import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
+import { ANTHROPIC_ANSWER, sendEvents, startSseServer } from './sse-server.ts';
 import { openTransport } from './transport/open.ts';
+import { refusalsOf } from './wire/strict-anthropic.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -210,4 +215,154 @@ t.test('a cancel ends the wait for a token, and not the exchange that others sha
     exchanges.map((signal) => signal.aborted),
     [false],
   );
+});
+
+const ADC = { allow_env_credentials: true, project: 'demo' };
+const PROJECT_PATH = '/v1/projects/demo/locations/global/publishers/google';
+
+/** Google's services: tokens at its addresses, models at the address of the provider. */
+const startGoogle = async (t: Test, accepts = 'Bearer token-1') => {
+  const { url, requests } = await startSseServer(t, (response, request) => {
+    if (request.headers.authorization !== accepts) {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end('{"error":{"code":401,"message":"Request had invalid authentication credentials."}}');
+      return;
+    }
+    sendEvents(response, request.url.includes('/anthropic/') ? ANTHROPIC_ANSWER : GEMINI_ANSWER);
+    response.end();
+  });
+  const real = openTransport(t);
+  const exchanges: TextRequest[] = [];
+  const transport: Transport = {
+    ...real,
+    async text(request) {
+      exchanges.push(request);
+      const body = JSON.stringify({ access_token: `token-${exchanges.length}`, expires_in: 3600 });
+      return { status: 200, headers: {}, body };
+    },
+  };
+  const model = (env: Record<string, string>, upstream_model = 'gemini-2.5-pro', more: Partial<ProviderSpec> = {}) =>
+    createWith(
+      provider({ adapter_options: ADC, base_url: `${url}${PROJECT_PATH}`, ...more }),
+      // Only a host of Google, or this one, may receive credentials of the environment.
+      { VERTEX_BASE_URL: url, ...env },
+      transport,
+    ).model({ id: 'm', provider_id: 'v', upstream_model });
+  return { requests, exchanges, model };
+};
+
+const GEMINI_ANSWER = [
+  { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP', index: 0 }] },
+];
+
+const file = (t: Test, content: unknown, name = 'adc.json'): string => {
+  const path = join(t.testdir(), name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+const USER = { type: 'authorized_user', client_id: 'c', client_secret: 's3cret', refresh_token: 'r3fresh' };
+
+t.test('the credentials of the host may be a service account in a file', async (t) => {
+  const { exchanges, model } = await startGoogle(t);
+  const path = file(t, { type: 'service_account', ...account });
+  const { heard } = await infer(model({ GOOGLE_APPLICATION_CREDENTIALS: path }), requestOf('x'));
+  t.equal(joined(heard, 'text'), 'Hi');
+  t.match(exchanges, [{ url: 'https://oauth2.googleapis.com/token', body: /^grant_type=.*jwt-bearer&assertion=/ }]);
+});
+
+t.test('the credentials of the host may be the login of gcloud', async (t) => {
+  const { exchanges, model, requests } = await startGoogle(t);
+  const path = file(t, USER, 'application_default_credentials.json');
+  const env = { CLOUDSDK_CONFIG: dirname(path), GOOGLE_CLOUD_QUOTA_PROJECT: 'billed' };
+  await infer(model(env), requestOf('x'));
+  t.equal(exchanges[0]?.url, 'https://oauth2.googleapis.com/token');
+  t.strictSame(Object.fromEntries(new URLSearchParams(exchanges[0]?.body)), {
+    grant_type: 'refresh_token',
+    client_id: 'c',
+    client_secret: 's3cret',
+    refresh_token: 'r3fresh',
+  });
+  t.equal(requests[0]?.headers['x-goog-user-project'], 'billed');
+});
+
+t.test('the credentials of the host may come from the metadata server', async (t) => {
+  const { exchanges, model } = await startGoogle(t);
+  await infer(model({ CLOUDSDK_CONFIG: t.testdir() }), requestOf('x'));
+  t.match(exchanges, [
+    {
+      method: 'GET',
+      url: /^http:\/\/metadata\.google\.internal\/computeMetadata\/v1\/instance\/service-accounts\/default\/token\?scopes=/,
+      headers: { 'metadata-flavor': 'Google' },
+    },
+  ]);
+});
+
+const brokenFiles: [content: unknown, problem: RegExp][] = [
+  ['{"type":', /is no JSON object with a type; supported types: service_account, authorized_user$/],
+  [{ type: 'external_account' }, /has the type 'external_account'; supported types/],
+  [{ ...USER, refresh_token: '' }, /has no text in 'refresh_token'$/],
+  [{ type: 'service_account', ...account, client_email: ' ' }, /client_email must not be blank$/],
+  [{ type: 'service_account', ...account, token_uri: 'https://evil.example' }, /token_uri must be https/],
+];
+for (const [content, problem] of brokenFiles) {
+  t.test(`a credentials file is refused: ${problem}`, async (t) => {
+    const { exchanges, model, requests } = await startGoogle(t);
+    const env = { GOOGLE_APPLICATION_CREDENTIALS: file(t, content) };
+    const { error } = await inferenceFailure(model(env), requestOf('x'));
+    t.match(error, { class: 'unauthorized', message: problem });
+    t.notMatch(error.message, /s3cret|PRIVATE/);
+    t.equal(exchanges.length + requests.length, 0);
+  });
+}
+
+t.test('a credentials file that is named must be there, and is read again for the next token', async (t) => {
+  const { model } = await startGoogle(t);
+  const path = join(t.testdir(), 'adc.json');
+  const used = model({ GOOGLE_APPLICATION_CREDENTIALS: path });
+  const { error } = await inferenceFailure(used, requestOf('x'));
+  t.match(error, { class: 'unauthorized', message: /cannot be read \(ENOENT\)$/ });
+  writeFileSync(path, JSON.stringify(USER));
+  t.equal(joined((await infer(used, requestOf('x'))).heard, 'text'), 'Hi');
+});
+
+t.test('a token that Google refuses as expired is renewed once', async (t) => {
+  const { exchanges, model, requests } = await startGoogle(t, 'Bearer token-2');
+  const used = model({ GOOGLE_APPLICATION_CREDENTIALS: file(t, USER) });
+  t.equal(joined((await infer(used, requestOf('x'))).heard, 'text'), 'Hi');
+  t.equal(exchanges.length, 2);
+  t.equal(requests.length, 2);
+});
+
+for (const upstream of ['claude-sonnet-4-5@20250929', 'publishers/anthropic/models/claude-sonnet-4-5@20250929']) {
+  t.test(`${upstream} is asked as Claude on Vertex is`, async (t) => {
+    const { model, requests } = await startGoogle(t, 'Bearer ya29');
+    const request = requestOf('x', { overrides: { reasoning_effort: 'low' } });
+    const { heard, end } = await infer(model({}, upstream, { api_key: 'ya29' }), request);
+    t.equal(joined(heard, 'text'), 'Hi');
+    t.equal(end.stop, 'EndTurn');
+    const [seen] = requests;
+    t.equal(
+      seen?.url,
+      '/v1/projects/demo/locations/global/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict',
+    );
+    t.notOk(seen?.headers['anthropic-version']);
+    const { anthropic_version, ...body } = JSON.parse(seen?.body ?? '');
+    t.equal(anthropic_version, 'vertex-2023-10-16');
+    t.notOk('model' in body);
+    // The rest is what the Messages protocol accepts.
+    const named = { model: 'claude-sonnet-4-5@20250929', ...body };
+    const headers = { 'anthropic-version': '2023-06-01' };
+    t.strictSame(refusalsOf({ path: 'messages', headers, body: named }), []);
+  });
+}
+
+t.test('one provider serves Gemini and Claude, and a name that is a path is refused', async (t) => {
+  const { model, requests } = await startGoogle(t, 'Bearer ya29');
+  const key = { api_key: 'ya29' };
+  await infer(model({}, 'gemini-2.5-pro', key), requestOf('x'));
+  const other = requestOf('x', { overrides: { upstream_model: 'claude-opus-5' } });
+  await infer(model({}, 'gemini-2.5-pro', key), other);
+  t.match(requests, [{ url: /google\/models\/gemini/ }, { url: /anthropic\/models\/claude-opus-5:/ }]);
+  const { error } = await inferenceFailure(model({}, 'claude-/../../x', key), requestOf('x'));
+  t.match(error, { class: 'invalid_request' });
 });

@@ -75,6 +75,74 @@ refused('providers', { id: 'v', adapter: 'vertex', api_key: 'hush', adapter_opti
   ],
 ]);
 
+/** Secrets of the options of an adapter, which an editor sends back as markers. */
+const azure: JsonObject = {
+  id: 'az',
+  adapter: 'azure',
+  adapter_options: {
+    resource: 'one',
+    tenant_id: 'tenant-1',
+    client_id: 'app',
+    client_secret: 'hush-secret',
+  },
+};
+const azureWith = (more: JsonObject): JsonObject => ({
+  ...azure,
+  adapter_options: { resource: 'one', tenant_id: 'tenant-1', client_id: 'app', client_secret: '***', ...more },
+});
+const CLIENT_SECRET = 'adapter_options.client_secret';
+
+refused('providers', azure, [
+  ['another resource', azureWith({ resource: 'two' }), CLIENT_SECRET, 'adapter_options.resource'],
+  ['another tenant', azureWith({ tenant_id: 'tenant-2' }), CLIENT_SECRET, 'adapter_options.tenant_id'],
+  [
+    'another authority',
+    azureWith({ authority_host: 'login.microsoftonline.us' }),
+    CLIENT_SECRET,
+    'adapter_options.authority_host',
+  ],
+  ['an address', { ...azureWith({}), base_url: 'https://two.example' }, CLIENT_SECRET, 'base_url'],
+  ['another adapter', { ...azureWith({}), adapter: 'openai', api_key: 'k' }, CLIENT_SECRET, 'adapter'],
+]);
+
+for (const name of ['access_key_id', 'secret_access_key', 'session_token']) {
+  const stored: JsonObject = {
+    id: 'b',
+    adapter: 'bedrock',
+    adapter_options: {
+      region: 'us-east-1',
+      access_key_id: 'hush-1',
+      secret_access_key: 'hush-2',
+      session_token: 'hush-3',
+      [name]: 'hush',
+    },
+  };
+  const given = { access_key_id: 'a', secret_access_key: 'b', session_token: 'c', [name]: '***' };
+  const path = `adapter_options.${name}`;
+  refused('providers', stored, [
+    [
+      `another region with an old ${name}`,
+      { ...stored, adapter_options: { ...given, region: 'eu-west-1' } },
+      path,
+      'adapter_options.region',
+    ],
+    [
+      `an address with an old ${name}`,
+      { ...stored, base_url: 'https://two.example', adapter_options: { ...given, region: 'us-east-1' } },
+      path,
+      'base_url',
+    ],
+  ]);
+}
+
+t.test('providers: secrets of the options are masked, and kept where the place is the same', async (t) => {
+  const of = namespace('providers');
+  t.match(of.redact(azure), { adapter_options: { client_id: 'app', client_secret: '***' } });
+  t.match(write(of, azureWith({ client_id: 'app-2' }), azure), {
+    adapter_options: { client_id: 'app-2', client_secret: 'hush-secret' },
+  });
+});
+
 const stdio: JsonObject = {
   id: 's',
   transport: 'stdio',
