@@ -15,6 +15,7 @@ import {
   connectBedrock,
   hasAwsKeys,
 } from './bedrock.ts';
+import { onceLoaded } from './once-loaded.ts';
 import { connectVertex, VERTEX_OPTIONS, vertexHome } from './vertex.ts';
 import {
   type ChatOptions,
@@ -24,7 +25,6 @@ import {
   OPENAI_CHAT,
 } from './wire/openai-chat-options.ts';
 import { objectOf } from './wire/read.ts';
-import { onceLoaded } from './once-loaded.ts';
 import type { Endpoint } from './wire-model.ts';
 
 /**

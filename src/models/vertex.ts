@@ -3,9 +3,9 @@ import { Invalid } from '../schema/outcome.ts';
 import type { AdapterOption, AdapterRow, Connection } from './adapter-row.ts';
 import { applicationDefaultTokens } from './google-credentials.ts';
 import { parseServiceAccount, serviceAccountTokens } from './google-token.ts';
+import { onceLoaded } from './once-loaded.ts';
 import { credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
 import { bearerOf } from './token-source.ts';
-import { onceLoaded } from './once-loaded.ts';
 
 /**
  * Gemini and Claude on Vertex AI: the protocols of their APIs at another address, with a token of Google Cloud in place

@@ -77,6 +77,27 @@ t.test(
     t.equal(providers.check({ ...vertex, api_key: '{"client_email":"a","private_key":"b"}' }).size, 0);
     const options = { adapter_options: { headers: { a: 'b' }, other: 1, credentials_kind: 'bearer' } };
     t.strictSame(providers.otherOptions(options), { other: 1 });
+    const azure = { adapter_options: { resource: 'r', client_secret: '***', headers: {}, other: 1 } };
+    const fields = ['resource', 'client_secret'];
+    t.strictSame(providers.otherOptions(azure, fields), { other: 1 });
+    t.strictSame(providers.fieldOptions(azure, fields), {
+      resource: 'r',
+      client_secret: '***',
+      headers: {},
+    });
+    const defaults = {
+      azure: {
+        base_url: null,
+        key_variable: 'AZURE_OPENAI_API_KEY',
+        docs_url: 'https://learn.microsoft.com/azure',
+        options: [{ name: 'api', is_secret: false, choices: ['chat', 'responses'] }],
+      },
+      older: { base_url: 'https://a.example/', key_variable: 'A_API_KEY' },
+    };
+    t.match(providers.defaultOf(defaults, 'azure'), {
+      options: [{ name: 'api', choices: ['chat', 'responses'] }],
+    });
+    t.match(providers.defaultOf(defaults, 'older'), { options: [] });
     t.strictSame(providers.withOptions(options, { headers: {} }), {
       adapter_options: { other: 1, credentials_kind: 'bearer' },
     });

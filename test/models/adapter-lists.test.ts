@@ -115,16 +115,19 @@ const start = async (t: Test, { spec, list, path, accepts }: Row) => {
 };
 
 for (const row of rows) {
-  t.test(`${row.spec.adapter}: limits are read from the list, and the test of the provider too`, async (t) => {
-    const { given, deps, requests } = await start(t, row);
-    const model: ModelSpec = { id: 'm', provider_id: 'p', upstream_model: row.upstream };
-    const looked = await createDiscovery(deps).look(given, [model]);
-    t.equal(looked.kind, 'found', JSON.stringify(looked));
-    if (looked.kind === 'found') t.strictSame(looked.of(model), row.found);
-    t.match(await createProviderTest(deps)(given), { ok: true, network_tested: true });
-    t.equal(requests.length, 2);
-    t.notMatch(JSON.stringify(requests), 'hush');
-  });
+  t.test(
+    `${row.spec.adapter}: limits are read from the list, and the test of the provider too`,
+    async (t) => {
+      const { given, deps, requests } = await start(t, row);
+      const model: ModelSpec = { id: 'm', provider_id: 'p', upstream_model: row.upstream };
+      const looked = await createDiscovery(deps).look(given, [model]);
+      t.equal(looked.kind, 'found', JSON.stringify(looked));
+      if (looked.kind === 'found') t.strictSame(looked.of(model), row.found);
+      t.match(await createProviderTest(deps)(given), { ok: true, network_tested: true });
+      t.equal(requests.length, 2);
+      t.notMatch(JSON.stringify(requests), 'hush');
+    },
+  );
 }
 
 t.test('a token of Entra ID that is refused fails the test, which names the reason', async (t) => {

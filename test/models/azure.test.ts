@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { createProvider } from '../../src/models/provider.ts';
 import type { TextResponse } from '../../src/models/transport/text.ts';
-import type { TextRequest, Transport } from '../../src/models/transport/transport.ts';
+import type { TextRequest, Transport } from '../../src/models/transport/types.ts';
 import type { JsonObject } from '../../src/schema/json.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
@@ -20,40 +20,29 @@ const refuse = (response: ServerResponse, status: number, error: object, headers
 
 type Accepts = (headers: SeenRequest['headers']) => boolean;
 
+type Answer = (response: ServerResponse, isChat: boolean) => void;
+
 const strictAzure =
-  (accepts: Accepts, answer: (response: ServerResponse, isChat: boolean) => void) =>
+  (accepts: Accepts, answer: Answer) =>
   (response: ServerResponse, { url, headers, body: text }: SeenRequest): void => {
     const { pathname, searchParams } = new URL(url, 'http://azure');
-    const body: JsonObject = JSON.parse(text);
-    if (!accepts(headers)) {
-      return refuse(response, 401, { code: '401', message: 'Access denied due to invalid credentials.' });
-    }
     const version = searchParams.get('api-version');
-    const dated = /^\/openai\/(deployments\/(?<deployment>[^/]+)\/chat\/completions|responses)$/.exec(pathname);
-    if (dated) {
-      if (!VERSIONS.includes(version ?? '')) {
-        return refuse(response, 404, { code: '404', message: 'Resource not found' });
-      }
-      const { deployment } = dated.groups ?? {};
-      if (deployment !== undefined && 'model' in body) {
-        return refuse(response, 400, { code: 'BadRequest', message: 'the path names the model' });
-      }
-      if (deployment !== undefined && 'prompt_cache_key' in body) {
-        return refuse(response, 400, { message: 'Unrecognized request argument supplied: prompt_cache_key' });
-      }
-      if ((deployment ?? body.model) !== 'gpt-5-prod') {
-        return refuse(response, 404, { code: 'DeploymentNotFound', message: 'no such deployment' });
-      }
-      return answer(response, deployment !== undefined);
-    }
-    const isV1 = /^\/openai\/v1\/(chat\/completions|responses)$/.test(pathname);
-    if (!isV1 || !['preview', null].includes(version)) {
-      return refuse(response, 404, { code: '404', message: 'Resource not found' });
-    }
-    if (body.model !== 'gpt-5-prod') {
-      return refuse(response, 404, { code: 'DeploymentNotFound', message: 'no such deployment' });
-    }
-    answer(response, pathname.endsWith('completions'));
+    const { deployment, api } =
+      /^\/openai\/(v1|deployments\/(?<deployment>[^/]+))?\/?(?<api>chat\/completions|responses)$/.exec(
+        pathname,
+      )?.groups ?? {};
+    const isV1 = pathname.startsWith('/openai/v1/');
+    const isKnown = isV1 ? ['preview', null].includes(version) : VERSIONS.includes(version ?? '');
+    const body: JsonObject = JSON.parse(text);
+    const isDeployed = deployment !== undefined;
+    if (!accepts(headers)) refuse(response, 401, { code: '401', message: 'Access denied.' });
+    else if (api === undefined || !isKnown) {
+      refuse(response, 404, { code: '404', message: 'Resource not found' });
+    } else if (isDeployed && ('model' in body || 'prompt_cache_key' in body)) {
+      refuse(response, 400, { message: 'Unrecognized request argument supplied' });
+    } else if ((deployment ?? body.model) !== 'gpt-5-prod') {
+      refuse(response, 404, { code: 'DeploymentNotFound', message: 'no such deployment' });
+    } else answer(response, api !== 'responses');
   };
 
 const RESPONSE = { id: 'r', status: 'completed', output: [], usage: { input_tokens: 1, output_tokens: 1 } };
@@ -111,10 +100,7 @@ const requests = requestOf('Hi', {
 const paths: [options: JsonObject, path: string][] = [
   [{}, '/openai/v1/chat/completions'],
   [{ api_version: 'preview' }, '/openai/v1/chat/completions?api-version=preview'],
-  [
-    { api_version: '2024-10-21' },
-    '/openai/deployments/gpt-5-prod/chat/completions?api-version=2024-10-21',
-  ],
+  [{ api_version: '2024-10-21' }, '/openai/deployments/gpt-5-prod/chat/completions?api-version=2024-10-21'],
   [{ api: 'responses' }, '/openai/v1/responses'],
   [
     { api: 'responses', api_version: '2025-04-01-preview' },
@@ -174,7 +160,11 @@ t.test('an application requests one token for all calls, at the address of Micro
 });
 
 t.test('a token that is refused as expired is renewed once, for all calls that had it', async (t) => {
-  const { model, exchanges, requests: seen } = await start(t, {
+  const {
+    model,
+    exchanges,
+    requests: seen,
+  } = await start(t, {
     accepts: ({ authorization }) => authorization === 'Bearer token-2',
   });
   const used = model({ api_key: null, adapter_options: APPLICATION });
@@ -194,7 +184,10 @@ t.test('a second refusal is the failure, and a key is not sent again', async (t)
 });
 
 const refusals: [given: Partial<TextResponse>, error: object][] = [
-  [{ status: 401, body: '{"error":"invalid_client"}' }, { class: 'unauthorized', transient: false }],
+  [
+    { status: 401, body: '{"error":"invalid_client"}' },
+    { class: 'unauthorized', transient: false },
+  ],
   [{ status: 503 }, { class: 'provider', transient: true }],
   [{ body: 'no token' }, { class: 'unauthorized' }],
 ];
@@ -206,7 +199,10 @@ for (const [given, error] of refusals) {
     });
     const used = model({ api_key: null, adapter_options: APPLICATION });
     const failure = await inferenceFailure(used, requests);
-    t.match(failure.error, { ...error, message: /Microsoft Entra ID refused the application \(status \d+\)/ });
+    t.match(failure.error, {
+      ...error,
+      message: /Microsoft Entra ID refused the application \(status \d+\)/,
+    });
     t.notMatch(failure.error.message, /hush/);
     t.equal(seen.length, 0);
     t.equal(joined((await infer(used, requests)).heard, 'text'), 'Hi');
@@ -246,7 +242,8 @@ const failures: [name: string, answer: (response: ServerResponse) => void, error
   ],
   [
     'throttling',
-    (response) => refuse(response, 429, { code: '429', message: 'exceeded call rate' }, { 'retry-after': '7' }),
+    (response) =>
+      refuse(response, 429, { code: '429', message: 'exceeded call rate' }, { 'retry-after': '7' }),
     { class: 'rate_limited', retryAfterSeconds: 7 },
   ],
 ];

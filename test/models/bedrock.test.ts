@@ -115,10 +115,7 @@ t.test('signs a request, reads its frames, and never sends the secret key', asyn
     stop: 'EndTurn',
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
   });
-  t.equal(
-    requests[0]?.url,
-    '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream',
-  );
+  t.equal(requests[0]?.url, '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
   t.notMatch(JSON.stringify(requests), KEYS.secret_access_key);
 });
 
@@ -143,7 +140,9 @@ t.test('takes keys of the environment where the spec allows them', async (t) => 
 });
 
 t.test('an API key of Bedrock is a bearer token', async (t) => {
-  const { model, requests, url } = await start(t, { credentials: () => ({ id: '', secret: 'bedrock-api-key' }) });
+  const { model, requests, url } = await start(t, {
+    credentials: () => ({ id: '', secret: 'bedrock-api-key' }),
+  });
   await infer(model({ api_key: 'bedrock-api-key', adapter_options: {} }), requestOf('Hi'));
   const env = { AWS_BEARER_TOKEN_BEDROCK: 'bedrock-api-key', AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url };
   await infer(model({ adapter_options: { allow_env_credentials: true } }, env), requestOf('Hi'));

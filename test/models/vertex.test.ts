@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { parseServiceAccount, serviceAccountTokens } from '../../src/models/google-token.ts';
 import { createProvider as createWith } from '../../src/models/provider.ts';
 import type { TokenDeps } from '../../src/models/token-source.ts';
-import type { TextRequest, Transport } from '../../src/models/transport/transport.ts';
+import type { TextRequest, Transport } from '../../src/models/transport/types.ts';
 import { vertexAuthorization, vertexHome } from '../../src/models/vertex.ts';
 import type { ProviderSpec } from '../../src/schema/model.ts';
 import { createProvider } from './create-provider.ts';
@@ -241,7 +241,11 @@ const startGoogle = async (t: Test, accepts = 'Bearer token-1') => {
       return { status: 200, headers: {}, body };
     },
   };
-  const model = (env: Record<string, string>, upstream_model = 'gemini-2.5-pro', more: Partial<ProviderSpec> = {}) =>
+  const model = (
+    env: Record<string, string>,
+    upstream_model = 'gemini-2.5-pro',
+    more: Partial<ProviderSpec> = {},
+  ) =>
     createWith(
       provider({ adapter_options: ADC, base_url: `${url}${PROJECT_PATH}`, ...more }),
       // Only a host of Google, or this one, may receive credentials of the environment.
@@ -267,7 +271,9 @@ t.test('the credentials of the host may be a service account in a file', async (
   const path = file(t, { type: 'service_account', ...account });
   const { heard } = await infer(model({ GOOGLE_APPLICATION_CREDENTIALS: path }), requestOf('x'));
   t.equal(joined(heard, 'text'), 'Hi');
-  t.match(exchanges, [{ url: 'https://oauth2.googleapis.com/token', body: /^grant_type=.*jwt-bearer&assertion=/ }]);
+  t.match(exchanges, [
+    { url: 'https://oauth2.googleapis.com/token', body: /^grant_type=.*jwt-bearer&assertion=/ },
+  ]);
 });
 
 t.test('the credentials of the host may be the login of gcloud', async (t) => {
@@ -333,7 +339,10 @@ t.test('a token that Google refuses as expired is renewed once', async (t) => {
   t.equal(requests.length, 2);
 });
 
-for (const upstream of ['claude-sonnet-4-5@20250929', 'publishers/anthropic/models/claude-sonnet-4-5@20250929']) {
+for (const upstream of [
+  'claude-sonnet-4-5@20250929',
+  'publishers/anthropic/models/claude-sonnet-4-5@20250929',
+]) {
   t.test(`${upstream} is asked as Claude on Vertex is`, async (t) => {
     const { model, requests } = await startGoogle(t, 'Bearer ya29');
     const request = requestOf('x', { overrides: { reasoning_effort: 'low' } });

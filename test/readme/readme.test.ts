@@ -16,6 +16,7 @@ import { INDEX, MAIN } from '../e2e/built.ts';
 import { outputOf, runHere, serveHere } from '../e2e/in-process.ts';
 import { ask } from '../examples/ask.ts';
 import '../statecharts/kept-layouts.ts';
+import { adaptersMarkdown } from './adapters-table.ts';
 import { metricsMarkdown } from './metrics-table.ts';
 
 /** What the README shows is run here, as it stands there, but for the port and what installs. */
@@ -70,6 +71,11 @@ t.test('the settings table is the one of the code', async (t) => {
 t.test('the metrics table is the one of the code', async (t) => {
   const shown = /<!-- metrics -->\n([\s\S]*?)<!-- \/metrics -->/.exec(readme)?.[1];
   t.equal(shown?.trim(), metricsMarkdown().trim(), 'write it again with: npm run readme');
+});
+
+t.test('the adapters table is the one of the code', async (t) => {
+  const shown = /<!-- adapters -->\n([\s\S]*?)<!-- \/adapters -->/.exec(readme)?.[1];
+  t.equal(shown?.trim(), adaptersMarkdown().trim(), 'write it again with: npm run readme');
 });
 
 t.test('the first lines start and test the service by its own scripts', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BOUNDS } from '../../../src/models/transport/bounds.ts';
+import { BOUNDS } from '../../../src/models/bounds.ts';
 import { AMAZON_FRAMES } from '../../../src/models/transport/frames.ts';
 import { errorFrame, frame } from './frames.ts';
 import { ask, openTransport, startRawServer } from './open.ts';
@@ -21,9 +21,22 @@ const SEEN = [
 const readAll = (chunks: readonly Buffer[]) => {
   const seen: string[][] = [];
   const reader = AMAZON_FRAMES();
-  const sink = { event: (name: string, data: string) => void seen.push([name, data]) ?? false };
+  const sink = {
+    event(name: string, data: string) {
+      seen.push([name, data]);
+      return false;
+    },
+  };
   const results = chunks.map((chunk) => reader.read(chunk, sink));
   return { seen, results, end: reader.end(sink), reader };
+};
+
+const failureOf = (chunks: readonly Buffer[]): unknown => {
+  try {
+    return readAll(chunks).results;
+  } catch (error) {
+    return error;
+  }
 };
 
 t.test('reads the same events however the bytes are split', async (t) => {
@@ -75,21 +88,18 @@ const broken: [name: string, body: Buffer, error: object][] = [
 ];
 for (const [name, body, error] of broken) {
   t.test(`rejects a frame ${name}`, async (t) => {
-    t.throws(() => readAll([body]), error);
-    t.throws(() => readAll(Array.from(body, (byte) => Buffer.of(byte))), error);
+    t.match(failureOf([body]), error);
+    t.match(failureOf(Array.from(body, (byte) => Buffer.of(byte))), error);
   });
 }
 
 t.test('stops an answer that has no end', async (t) => {
   const large = frame('x', 'y'.repeat(BOUNDS.frameBytes - 1000));
-  const reader = AMAZON_FRAMES();
-  const sink = { event: () => false };
-  t.throws(
-    () => {
-      for (let count = 0; count < 64; count += 1) reader.read(large, sink);
-    },
-    { class: 'provider', transient: false, message: /the answer has more than \d+ bytes/ },
-  );
+  t.match(failureOf(Array.from({ length: 64 }, () => large)), {
+    class: 'provider',
+    transient: false,
+    message: /the answer has more than \d+ bytes/,
+  });
 });
 
 t.test('recognises JSON and pages in place of frames', async (t) => {

@@ -28,7 +28,7 @@ const MODELS = [
 const bodyOf = (request: InferenceRequest, upstream = CLAUDE): JsonObject =>
   JSON.parse(JSON.stringify(bedrockWire().encode(callOf({ request, upstream })).body));
 
-t.test('sends only what a strict service accepts', async (t) => {
+t.test('sends only what a strict service accepts', async () => {
   fc.assert(
     fc.property(requests, fc.constantFrom(...MODELS), (request, upstream) => {
       assert.deepEqual(problemsOfConverse(upstream, bodyOf(request, upstream)), []);
@@ -178,7 +178,7 @@ for (const [block, sent] of files) {
   t.test(`sends a file as ${JSON.stringify(sent)}`, async (t) => {
     const request = requestOf('', { messages: [{ id: 'u', role: 'user', content: [block] }] });
     if (typeof sent === 'string') {
-      t.throws(() => bodyOf(request), { class: 'invalid_request', detail: sent });
+      t.throws(() => bodyOf(request), { message: `invalid request: ${sent}` });
     } else t.match(bodyOf(request).messages, [{ content: [sent] }]);
   });
 }
@@ -338,7 +338,7 @@ t.test('reads a whole response in place of a stream', async (t) => {
   t.notOk(decoder.whole({ message: 'an error' }));
 });
 
-t.test('never throws anything but an error of the provider, whatever comes', async (t) => {
+t.test('never throws anything but an error of the provider, whatever comes', async () => {
   const event = fc.oneof(
     fc.constantFrom<Sent>(
       delta(0, { text: 'a' }),

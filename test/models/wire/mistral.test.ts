@@ -15,7 +15,7 @@ const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 500);
 const bodyOf = (request: InferenceRequest, upstream = 'mistral-large-latest'): JsonObject =>
   JSON.parse(JSON.stringify(mistralWire().encode(callOf({ request, upstream })).body));
 
-t.test('sends only what a strict service accepts', async (t) => {
+t.test('sends only what a strict service accepts', async () => {
   const upstream = fc.constantFrom('mistral-large-latest', 'magistral-medium-latest', 'mistral-small-latest');
   fc.assert(
     fc.property(requests, upstream, (request, name) => {

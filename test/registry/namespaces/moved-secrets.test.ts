@@ -88,7 +88,13 @@ const azure: JsonObject = {
 };
 const azureWith = (more: JsonObject): JsonObject => ({
   ...azure,
-  adapter_options: { resource: 'one', tenant_id: 'tenant-1', client_id: 'app', client_secret: '***', ...more },
+  adapter_options: {
+    resource: 'one',
+    tenant_id: 'tenant-1',
+    client_id: 'app',
+    client_secret: '***',
+    ...more,
+  },
 });
 const CLIENT_SECRET = 'adapter_options.client_secret';
 

@@ -11,12 +11,14 @@ import { IdEntry, JsonEntry, NumberEntry, PairsField, SelectEntry, TextEntry } f
 import { SecretField } from '../../entry/SecretField.tsx';
 import { type EntryForm, useEntry } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
+import { AdapterOptions } from './AdapterOptions.tsx';
 import css from './Providers.module.css';
 import {
   bodyOf,
   check,
   defaultOf,
   FIELDS,
+  fieldOptions,
   headersOf,
   isAccount,
   isVertex,
@@ -53,18 +55,17 @@ const Credentials = ({ form }: { form: EntryForm }) => {
   );
 };
 
-/** Options without a field of their own, as JSON. */
-const OtherOptions = ({ form }: { form: EntryForm }) => {
+/** Options without a field, as JSON. `fields`: those that the adapter has one for. */
+const OtherOptions = ({ form, fields }: { form: EntryForm; fields: readonly string[] }) => {
   const t = useTexts(texts);
   const { draft } = form;
   const isText = typeof draft.adapter_options === 'string';
   const inner: EntryForm = {
     ...form,
-    draft: { id: draft.id, adapter_options: isText ? draft.adapter_options : otherOptions(draft) },
+    draft: { id: draft.id, adapter_options: isText ? draft.adapter_options : otherOptions(draft, fields) },
     set: ({ adapter_options: typed }) => {
       if (typeof typed === 'string') return form.set({ adapter_options: typed });
-      const { headers, credentials_kind } = objectOf(draft.adapter_options);
-      form.set(withOptions({}, { ...objectOf(typed), headers, credentials_kind }));
+      form.set(withOptions({}, { ...objectOf(typed), ...fieldOptions(draft, fields) }));
     },
   };
   return <JsonEntry form={inner} name="adapter_options" label={t('field.options')} />;
@@ -105,6 +106,7 @@ export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () 
   const { id } = draft;
   const adapter = textOf(draft.adapter);
   const usual = known && defaultOf(known.adapter_defaults, adapter);
+  const options = usual?.options ?? [];
   const adapters = known?.supported_adapters.length ? known.supported_adapters : USUAL_ADAPTERS;
   const isBusy = useAtom(underTest).has(id);
   const saveAndTest = async (): Promise<void> => {
@@ -150,6 +152,11 @@ export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () 
           ]}
         />
       </div>
+      {usual?.docs_url !== undefined && (
+        <a href={usual.docs_url} target="_blank" rel="noreferrer noopener" className={css.quiet}>
+          {t('field.adapter.docs', { adapter })}
+        </a>
+      )}
       <SecretField
         title={id === '' ? t('field.key.new') : t('field.key', { id })}
         isStored={opened.start.has_api_key === true}
@@ -159,6 +166,7 @@ export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () 
         isLong={isAccount(draft)}
       />
       {isVertex(draft) && <Credentials form={form} />}
+      <AdapterOptions form={form} options={options} />
       <div className={css.two}>
         <TextEntry
           form={form}
@@ -176,7 +184,7 @@ export const ProviderForm = ({ opened, onClose }: { opened: Opened; onClose: () 
         isSecret
         onChange={(headers) => form.set(withOptions(draft, { headers }))}
       />
-      <OtherOptions form={form} />
+      <OtherOptions form={form} fields={options.map(({ name }) => name)} />
       {isStored && <History id={id} />}
     </EntryDrawer>
   );

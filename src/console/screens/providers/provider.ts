@@ -3,6 +3,7 @@ import {
   type Guarded,
   isObject,
   type JsonObject,
+  list,
   number,
   object,
   optional,
@@ -38,7 +39,15 @@ export type TestResult = Guarded<typeof TestResult>;
 /** For services that do not say which they have. */
 export const USUAL_ADAPTERS = ['anthropic', 'openai', 'gemini', 'ollama'];
 
-const AdapterDefault = object({ base_url: optional(text), key_variable: optional(text) });
+const AdapterOption = object({ name: text, is_secret: flag, choices: optional(list(text)) });
+export type AdapterOption = Guarded<typeof AdapterOption>;
+
+const AdapterDefault = object({
+  base_url: optional(text),
+  key_variable: optional(text),
+  docs_url: optional(text),
+  options: withDefault(list(AdapterOption), []),
+});
 export type AdapterDefault = Guarded<typeof AdapterDefault>;
 
 /** What an adapter does by itself, as the service tells it. */
@@ -76,13 +85,18 @@ export const check = (draft: Spec): Errors =>
 /** What the service said of a stored key is no part of the entry. */
 export const bodyOf = ({ has_api_key: _, ...spec }: JsonObject): JsonObject => spec;
 
-/** Options that have a field of their own. */
-const OWN_OPTIONS = ['credentials_kind', 'headers'];
+/** Options of every adapter that have a field. */
+const COMMON_OPTIONS = ['credentials_kind', 'headers'];
 
-export const otherOptions = (draft: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(objectOf(draft.adapter_options)).filter(([key]) => !OWN_OPTIONS.includes(key)),
-  );
+const optionsWhere = (draft: JsonObject, isWanted: (key: string) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(objectOf(draft.adapter_options)).filter(([key]) => isWanted(key)));
+
+/** Options without a field. `fields`: those that the adapter has one for. */
+export const otherOptions = (draft: JsonObject, fields: readonly string[] = []): JsonObject =>
+  optionsWhere(draft, (key) => !COMMON_OPTIONS.includes(key) && !fields.includes(key));
+
+export const fieldOptions = (draft: JsonObject, fields: readonly string[] = []): JsonObject =>
+  optionsWhere(draft, (key) => COMMON_OPTIONS.includes(key) || fields.includes(key));
 
 /** With these options put in place of the same; an empty one is taken out. */
 export const withOptions = (draft: JsonObject, options: JsonObject): JsonObject => {
