@@ -1,6 +1,6 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import type { ListSchema } from './model-list.ts';
-import type { Environment } from './provider-options.ts';
+import type { AdapterOption, Environment } from './provider-options.ts';
 import type { TokenDeps } from './token-source.ts';
 import type { Endpoint } from './wire-model.ts';
 
@@ -16,17 +16,6 @@ export type Connection = {
   /** Empty unless the spec allows credentials of the environment, and they may go to `baseURL`. */
   env: Environment;
   tokens: TokenDeps;
-};
-
-export type AdapterOption = {
-  /** Key in `adapter_options`. */
-  name: string;
-  /** Shown to no reader of the configuration. */
-  isSecret?: boolean;
-  /** The values that it may have. */
-  choices?: readonly string[];
-  /** An object; by default a text. */
-  isObject?: boolean;
 };
 
 export type AdapterRow = {

@@ -1,8 +1,8 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { AdapterOption, AdapterRow, Connection } from './adapter-row.ts';
+import type { AdapterRow, Connection } from './adapter-row.ts';
 import { onceLoaded } from './once-loaded.ts';
-import { type Environment, textOptionOf } from './provider-options.ts';
+import { type AdapterOption, type Environment, textOptionOf } from './provider-options.ts';
 import { bearerOf, createTokenSource, exchange, type TokenDeps, type TokenSource } from './token-source.ts';
 import { OPENAI_CHAT } from './wire/openai-chat-options.ts';
 

@@ -1,9 +1,15 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { AdapterOption, AdapterRow, Connection } from './adapter-row.ts';
+import type { AdapterRow, Connection } from './adapter-row.ts';
 import { type AwsKeys, createProfileKeys } from './aws-profile.ts';
 import { onceLoaded } from './once-loaded.ts';
-import { type Environment, mayUseEnvironment, sendableKey, textOptionOf } from './provider-options.ts';
+import {
+  type AdapterOption,
+  type Environment,
+  mayUseEnvironment,
+  sendableKey,
+  textOptionOf,
+} from './provider-options.ts';
 import type { SignedRequest } from './wire-model.ts';
 
 /**

@@ -3,11 +3,21 @@ import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { headerProblem, keyProblem } from '../schema/sendable.ts';
 import { ADDRESS_RULE, hasQueryOrFragment, hasUserInfo, isWebAddress } from '../schema/web-address.ts';
-import type { AdapterOption } from './adapter-row.ts';
 
 /** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type AdapterOption = {
+  /** Key in `adapter_options`. */
+  name: string;
+  /** Shown to no reader of the configuration. */
+  isSecret?: boolean;
+  /** The values that it may have. */
+  choices?: readonly string[];
+  /** An object; by default a text. */
+  isObject?: boolean;
+};
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 

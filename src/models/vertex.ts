@@ -1,10 +1,10 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { AdapterOption, AdapterRow, Connection } from './adapter-row.ts';
+import type { AdapterRow, Connection } from './adapter-row.ts';
 import { applicationDefaultTokens } from './google-credentials.ts';
 import { parseServiceAccount, serviceAccountTokens } from './google-token.ts';
 import { onceLoaded } from './once-loaded.ts';
-import { credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
+import { type AdapterOption, credentialsKindOf, scopesOf, textOptionOf } from './provider-options.ts';
 import { bearerOf } from './token-source.ts';
 
 /**

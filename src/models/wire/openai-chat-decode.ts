@@ -7,7 +7,7 @@ import { createCallReader } from './openai-chat-calls.ts';
 import type { ChatOptions } from './openai-chat-options.ts';
 import { createReasoningReader } from './openai-chat-reasoning.ts';
 import { usageIn } from './openai-chat-usage.ts';
-import { listOf, objectIn, objectOf, reportCost, reportUsage, textOf } from './read.ts';
+import { listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
 import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 /**
@@ -60,10 +60,7 @@ export function createChatDecoder(
   const readChunk = (chunk: JsonObject): void => {
     if (isError(chunk)) throw toStreamError(chunk, answer.hasBegun());
     const usage = objectOf(chunk.usage);
-    if (usage !== undefined) {
-      reportUsage(answer, usageIn(usage));
-      if (options.reportsCost === true) reportCost(answer, usage.cost);
-    }
+    if (usage !== undefined) reportUsage(answer, usageIn(usage, options));
     const choice = firstChoice(chunk.choices);
     if (choice !== undefined) readChoice(choice);
   };

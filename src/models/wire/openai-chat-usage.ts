@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../schema/json.ts';
+import type { ChatOptions } from './openai-chat-options.ts';
 import { type Counts, countOf, objectOf } from './read.ts';
 
 /** Counts of a `usage` object, in which services add to and leave out of OpenAI's fields. */
-export function usageIn(usage: JsonObject): Counts {
+export function usageIn(usage: JsonObject, { reportsCost }: Pick<ChatOptions, 'reportsCost'>): Counts {
   const ofPrompt = objectOf(usage.prompt_tokens_details);
   const prompt = countOf(usage.prompt_tokens);
   const thinking = countOf(objectOf(usage.completion_tokens_details)?.reasoning_tokens);
@@ -18,8 +19,12 @@ export function usageIn(usage: JsonObject): Counts {
     cacheRead: countOf(ofPrompt?.cached_tokens) ?? countOf(usage.prompt_cache_hit_tokens),
     cacheWrite: countOf(ofPrompt?.cache_write_tokens),
     thinking,
+    cost: reportsCost ? amountOf(usage.cost) : undefined,
   };
 }
+
+const amountOf = (cost: unknown): number | undefined =>
+  typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : undefined;
 
 /** xAI counts reasoning only in the total. */
 function withReasoning(

@@ -54,8 +54,3 @@ export const reportUsage = (answer: AnswerWriter, counts: Counts): void => {
   };
   if (Object.keys(usage).length > 0) answer.usage(usage);
 };
-
-/** What the service charges in USD, whatever else it may write in its place. */
-export const reportCost = (answer: AnswerWriter, cost: unknown): void => {
-  if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) answer.usage({ cost_usd: cost });
-};
