@@ -4,7 +4,7 @@ import type { AdapterOption, Environment } from './provider-options.ts';
 import type { TokenDeps } from './token-source.ts';
 import type { Endpoint } from './wire-model.ts';
 
-/** What there is to know of an adapter. */
+/** The type of the rows of `adapters.ts`, and of the connection that a row is given. */
 
 export type Connection = {
   /** Ends with `/`. */
@@ -30,7 +30,7 @@ export type AdapterRow = {
   addressVariable?: string;
   /** The service also answers without a key. */
   keyOptional?: boolean;
-  /** What the adapter takes in place of a key. */
+  /** Credentials in place of a key. */
   credentials?: {
     /** Whether the options contain them. */
     areIn(spec: ProviderSpec): boolean;
@@ -51,7 +51,7 @@ export type AdapterRow = {
   };
   /** Options that only this adapter reads. */
   options?: readonly AdapterOption[];
-  /** What cannot be checked option by option. @throws Invalid */
+  /** Checks options that depend on each other. @throws Invalid */
   check?(spec: ProviderSpec): void;
   /** @throws Invalid when an option is broken or credentials are missing */
   connect(connection: Connection, spec: ProviderSpec): Pick<Endpoint, 'wire' | 'headers' | 'renew'>;

@@ -13,7 +13,7 @@ import {
 import type { TokenDeps } from './token-source.ts';
 
 /**
- * Where a provider is and what it sends to be let in (agent-loop.md 10).
+ * The address of a provider, and the credentials of its requests (agent-loop.md 10).
  *
  * Guarantees: credentials of the environment are read only where the spec allows them, and are sent only to the company
  * that their variables are named for, or to the address of the variable that belongs to them.
@@ -52,7 +52,7 @@ const withoutAddress = ({ homeOption }: AdapterRow, { adapter }: ProviderSpec): 
     `adapter '${adapter}' requires base_url${homeOption === undefined ? '' : ` or adapter_options.${homeOption}`}`,
   );
 
-/** What can be checked without the environment. @throws Invalid */
+/** Checks a spec without the environment. @throws Invalid */
 export const checkConnection = (row: AdapterRow, spec: ProviderSpec): void => {
   requireKey(row, spec);
   const mayComeFromEnvironment = row.credentials !== undefined && mayUseEnvironment(spec);

@@ -42,7 +42,7 @@ type AdapterDefaults = {
   options: { name: string; is_secret: boolean; choices?: string[] }[];
 };
 
-/** What each adapter does unless a provider says otherwise, and which options it has. */
+/** The defaults of each adapter, and its options. */
 export const ADAPTER_DEFAULTS: Readonly<Record<string, AdapterDefaults>> = Object.fromEntries(
   Array.from(ROWS, ([name, { baseUrl, keyVariable, keyOptional = false, docs, list, options = [] }]) => [
     name,

@@ -35,7 +35,7 @@ export type Endpoint = {
   renew?(refused: Readonly<Record<string, string>>): boolean;
 };
 
-/** What a signature is made of. */
+/** The request that a signature is made of. */
 export type SignedRequest = {
   method: 'GET' | 'POST';
   url: string;

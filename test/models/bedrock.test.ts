@@ -182,7 +182,7 @@ t.test('reads a profile again when AWS refuses its keys as expired', async (t) =
 
 const profiles: [profile: string, message: RegExp][] = [
   ['default', /profile 'default' in .* needs aws_access_key_id and aws_secret_access_key/],
-  ['nobody', /has no profile 'nobody'$/],
+  ['missing', /has no profile 'missing'$/],
 ];
 for (const [profile, message] of profiles) {
   t.test(`profile ${profile} authorizes nothing, and its file is not quoted`, async (t) => {

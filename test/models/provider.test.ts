@@ -3,6 +3,7 @@ import {
   adapterName,
   checkProviderOptions,
   checkUsable,
+  KEY_VARIABLES,
   SUPPORTED_ADAPTERS,
 } from '../../src/models/provider.ts';
 import type { JsonObject } from '../../src/schema/json.ts';
@@ -157,6 +158,19 @@ t.test('a service that also answers without a key needs none', async (t) => {
     t.ok(create({ adapter, base_url }), adapter);
     t.ok(create({ adapter, base_url, adapter_options: { allow_env_credentials: true } }), adapter);
   }
+});
+
+t.test('secrets of all adapters are variables that are masked and removed from the process', async (t) => {
+  const secrets = [
+    'OPENAI_API_KEY',
+    'AZURE_CLIENT_SECRET',
+    'AZURE_OPENAI_AD_TOKEN',
+    'AWS_BEARER_TOKEN_BEDROCK',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'LM_API_TOKEN',
+  ];
+  for (const name of secrets) t.ok(KEY_VARIABLES.includes(name), name);
 });
 
 const withoutAddress: [adapter: string, message: string][] = [
