@@ -3,6 +3,7 @@ import { adapterName } from '../models/provider.ts';
 import { layered } from '../models/settings/layers.ts';
 import { type About, type Format, fitSettings } from '../models/settings/rules.ts';
 import { isThinking, thinkingFor } from '../models/wire/anthropic-effort.ts';
+import { isClaude } from '../models/wire/anthropic-models.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { type ModelSettings, modelSettingsOf } from '../schema/model-settings.ts';
 import type { Records } from './records.ts';
@@ -68,6 +69,14 @@ const FORMATS: Readonly<Record<string, Format>> = {
   openai_resp: 'openai-responses',
   gemini: 'gemini',
   vertex: 'gemini',
+  // The rules of ConverseStream are those of the Messages protocol.
+  bedrock: 'anthropic',
+};
+
+const formatOf = (adapter: string, upstream: string, options: ProviderSpec['adapter_options']): Format => {
+  if (adapter === 'vertex' && isClaude(upstream)) return 'anthropic';
+  if (adapter === 'azure' && options?.api === 'responses') return 'openai-responses';
+  return FORMATS[adapter] ?? 'openai-chat';
 };
 
 /** Undefined for a provider that is not configured here: an embedded one, or a missing one. */
@@ -77,9 +86,10 @@ function aboutModel(model: ModelSpec, providers: readonly ProviderSpec[]): About
   if (adapter === undefined || adapter === 'scripted') return undefined;
   const { upstream_model: upstream, max_output_tokens: mostTokens } = model;
   const base = provider?.base_url;
-  const format = FORMATS[adapter] ?? 'openai-chat';
+  const format = formatOf(adapter, upstream, provider?.adapter_options);
   const isOpenAi =
     format === 'openai-responses' ||
+    adapter === 'azure' ||
     (adapter === 'openai' && (!base || (URL.canParse(base) && OPENAI_HOSTS.test(new URL(base).hostname))));
   return { format, adapter, upstream, isOpenAi, mostTokens };
 }

@@ -30,7 +30,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map(
       'previous_response_id',
       'continuation_token',
     ],
-    'is set by the tools of the agent': ['tools', 'functions', 'function_call', 'mcp_servers'],
+    'is set by the tools of the agent': ['tools', 'tool_config', 'functions', 'function_call', 'mcp_servers'],
     'is a setting of its own: use tool_choice': ['tool_choice'],
     'is set by the service': ['stream', 'stream_options', 'n', 'candidate_count', 'background'],
     'carries credentials or an address: set them at the provider': [

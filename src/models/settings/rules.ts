@@ -88,6 +88,7 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
   groq: ['auto', 'on_demand', 'flex', 'performance'],
   anthropic: ['auto', 'standard_only'],
   gemini: ['standard', 'flex', 'priority'],
+  bedrock: ['default', 'priority', 'flex', 'reserved'],
 };
 
 /** Compatible services whose documents name no tiers. */
@@ -101,6 +102,9 @@ const WITHOUT_TIERS = [
   'bigmodel',
   'mimo',
   'vertex',
+  'mistral',
+  'vllm',
+  'lmstudio',
 ];
 
 const isTier = (tier: string, { adapter, isOpenAi, format }: About): boolean => {

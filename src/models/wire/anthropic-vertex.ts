@@ -19,13 +19,14 @@ export const vertexAnthropicWire = (publishers: string): Wire => {
       if (!NAME.test(name)) {
         throw new ModelError('invalid_request', `'${call.upstream}' is not the name of a model`);
       }
-      const { headers, body } = wire.encode({ ...call, upstream: name });
-      const { model: _, ...rest } = body;
-      const { 'anthropic-version': __, ...others } = headers;
+      const encoded = wire.encode({ ...call, upstream: name });
+      const { model: _, ...body } = encoded.body;
+      const { 'anthropic-version': __, ...headers } = encoded.headers;
       return {
+        ...encoded,
         path: `${publishers}anthropic/models/${name}:streamRawPredict`,
-        headers: others,
-        body: { anthropic_version: VERSION, ...rest },
+        headers,
+        body: { anthropic_version: VERSION, ...body },
       };
     },
   };

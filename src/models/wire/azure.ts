@@ -13,14 +13,11 @@ export const azureWire = (wire: Wire, { version, hasDeployments }: AzureRules): 
   return {
     ...wire,
     encode(call) {
-      const { path, headers, body } = wire.encode(call);
-      if (!hasDeployments) return { path: path + query, headers, body };
-      const { model: _, ...rest } = body;
-      return {
-        path: `deployments/${encodeURIComponent(call.upstream)}/${path}${query}`,
-        headers,
-        body: rest,
-      };
+      const encoded = wire.encode(call);
+      const { path } = encoded;
+      if (!hasDeployments) return { ...encoded, path: path + query };
+      const { model: _, ...body } = encoded.body;
+      return { ...encoded, path: `deployments/${encodeURIComponent(call.upstream)}/${path}${query}`, body };
     },
   };
 };

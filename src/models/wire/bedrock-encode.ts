@@ -1,13 +1,16 @@
 import type { JsonObject } from '../../schema/json.ts';
+import type { ModelSettings, ReasoningEffort } from '../../schema/model-settings.ts';
 import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ReasoningEffort } from '../../schema/run.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { nameOf } from '../effort.ts';
-import { samplingFields, thinkingFields, WITHOUT_THINKING } from './anthropic-effort.ts';
+import type { SentSettings } from '../model.ts';
+import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { thinkingFields } from './anthropic-effort.ts';
 import { planMessages } from './anthropic-encode.ts';
 import { type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
 import { bindsThinking, isClaude } from './anthropic-models.ts';
 import { type BedrockRules, converseContent, converseMessages } from './bedrock-blocks.ts';
+import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /**
@@ -18,44 +21,52 @@ import type { WireCall, WireRequest } from './wire.ts';
  * is not sent back, because most of them reject it.
  */
 export const encodeConverse = (call: WireCall): WireRequest => {
-  const { upstream, request } = call;
+  const { upstream } = call;
+  const planned = isClaude(upstream) ? planClaude(call) : planOther(call);
+  const { tools, choice, settings, fields, sent } = planned;
   const rules: BedrockRules = {
-    hasTools: request.tools.length > 0,
+    // The protocol has no choice that forbids calls.
+    hasTools: tools.length > 0 && choice !== 'none',
     caches: /claude|nova/.test(upstream),
     shortIds: upstream.includes('mistral'),
   };
-  const planned = isClaude(upstream) ? planClaude(call) : planOther(call);
   const system = converseContent(planned.system, rules);
+  const inference = inferenceOf(settings, planned.maxTokens);
   return {
     path: `model/${encodeURIComponent(upstream)}/converse-stream`,
     headers: { accept: 'application/vnd.amazon.eventstream' },
     body: {
       messages: converseMessages(planned.messages, rules),
       ...(system.length > 0 && { system }),
-      ...(Object.keys(planned.inference).length > 0 && { inferenceConfig: planned.inference }),
-      ...(rules.hasTools && { toolConfig: { tools: request.tools.map(toolOf) } }),
-      ...(Object.keys(planned.fields).length > 0 && { additionalModelRequestFields: planned.fields }),
+      ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
+      ...(rules.hasTools && { toolConfig: { tools: tools.map(toolOf), ...choiceFields(choice) } }),
+      ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
+      ...(settings.service_tier && { serviceTier: { type: settings.service_tier } }),
     },
+    sent,
   };
 };
 
 type Planned = {
   system: JsonObject[];
   messages: Turn[];
-  inference: JsonObject;
-  /** What only this model has. */
+  maxTokens: number | undefined;
+  settings: ModelSettings;
+  tools: ChosenTools['tools'];
+  choice: ChosenTools['choice'];
+  /** Fields that only this model has. */
   fields: JsonObject;
+  sent: SentSettings;
 };
 
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
 
 const planClaude = (call: WireCall): Planned => {
-  const { upstream, request } = call;
-  const { system, messages, max_tokens, thinking, hasBlocks } = planMessages(call, 'bedrock');
+  const { upstream } = call;
+  const { max_tokens: maxTokens, thinking, hasBlocks, ...planned } = planMessages(call, 'bedrock');
   return {
-    system,
-    messages,
-    inference: { maxTokens: max_tokens, ...sampled(samplingFields(request.overrides, upstream, thinking)) },
+    ...planned,
+    maxTokens,
     fields: {
       ...thinkingFields(thinking, upstream, hasBlocks),
       ...(hasBlocks && bindsThinking(upstream) && { anthropic_beta: [BINDING_BETA] }),
@@ -64,25 +75,46 @@ const planClaude = (call: WireCall): Planned => {
 };
 
 const planOther = (call: WireCall): Planned => {
-  const { upstream, spec, request } = call;
-  const { overrides } = request;
+  const { upstream, adapter, spec, request } = call;
   const { system, messages } = writeMessages(call, false, 'bedrock');
-  const maxTokens = overrides.max_tokens ?? spec.max_output_tokens;
+  // The limits of settings are those of the service, and the same as for Claude.
+  const fitted = fitSettings(request.overrides, {
+    format: 'anthropic',
+    adapter,
+    upstream,
+    tools: request.tools,
+    mostTokens: spec.max_output_tokens,
+  });
+  const { settings } = fitted;
+  const { tools, choice } = chooseTools(request, true);
+  const maxTokens = settings.max_tokens ?? spec.max_output_tokens;
   return {
     system,
     messages: messages.at(-1)?.role === 'assistant' ? [...messages, userTurn('Continue.')] : messages,
-    inference: {
-      ...(maxTokens !== undefined && { maxTokens }),
-      ...sampled(samplingFields(overrides, upstream, WITHOUT_THINKING)),
-    },
-    fields: effortFields(overrides.reasoning_effort, upstream),
+    maxTokens,
+    settings,
+    tools,
+    choice,
+    fields: effortFields(settings.reasoning_effort, upstream),
+    sent: sentSettings(fitted, { max_tokens: maxTokens, tool_choice: choice }),
   };
 };
 
-const sampled = ({ temperature, top_p }: JsonObject): JsonObject => ({
+const inferenceOf = (
+  { temperature, top_p, stop }: ModelSettings,
+  maxTokens: number | undefined,
+): JsonObject => ({
+  ...(maxTokens !== undefined && { maxTokens }),
   ...(temperature !== undefined && { temperature }),
   ...(top_p !== undefined && { topP: top_p }),
+  ...(stop && { stopSequences: stop }),
 });
+
+const choiceFields = (choice: ChosenTools['choice']): JsonObject => {
+  if (choice === undefined || choice === 'none') return {};
+  if (typeof choice !== 'string') return { toolChoice: { tool: choice } };
+  return { toolChoice: choice === 'required' ? { any: {} } : { auto: {} } };
+};
 
 /** Companies name it differently; a model of another company has no such field, and rejects one. */
 const effortFields = (effort: ReasoningEffort | null | undefined, upstream: string): JsonObject => {

@@ -15,8 +15,8 @@ export const mistralWire = (): Wire => {
   return {
     ...wire,
     encode(call) {
-      const { path, headers, body } = wire.encode(call);
-      return { path, headers, body: fitBody(body, call.upstream) };
+      const encoded = wire.encode(call);
+      return { ...encoded, body: fitBody(encoded.body, call.upstream) };
     },
   };
 };

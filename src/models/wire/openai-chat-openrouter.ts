@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../schema/json.ts';
-import type { ReasoningEffort } from '../../schema/run.ts';
+import type { ReasoningEffort } from '../../schema/model-settings.ts';
 import { nameOf } from '../effort.ts';
 import { openaiChatWire } from './openai-chat.ts';
 import { COMPATIBLE_CHAT } from './openai-chat-options.ts';
@@ -14,14 +14,14 @@ export const openRouterWire = (routing: JsonObject | undefined): Wire => {
   return {
     ...wire,
     encode(call) {
-      const { path, headers, body } = wire.encode(call);
-      const { reasoning_effort: _, ...rest } = body;
+      const encoded = wire.encode(call);
+      const { reasoning_effort: named, ...body } = encoded.body;
+      const effort = named === undefined ? undefined : call.request.overrides.reasoning_effort;
       return {
-        path,
-        headers,
+        ...encoded,
         body: {
-          ...rest,
-          ...reasoningField(call.request.overrides.reasoning_effort),
+          ...body,
+          ...reasoningField(effort),
           // Without effect at OpenRouter today, and needed by gateways that speak its earlier protocol.
           usage: { include: true },
           ...(routing && { provider: routing }),

@@ -140,6 +140,27 @@ t.test('writes calls and results as text for a request without tools', async (t)
   ]);
 });
 
+const choices: [given: NonNullable<InferenceRequest['toolChoice']>, sent: object | undefined][] = [
+  ['auto', { auto: {} }],
+  ['required', { any: {} }],
+  [{ tool: 'get' }, { tool: { name: 'get' } }],
+  [{ tool: 'other' }, undefined],
+];
+for (const [toolChoice, sent] of choices) {
+  t.test(`sends the choice ${JSON.stringify(toolChoice)} as ${JSON.stringify(sent)}`, async (t) => {
+    const { toolConfig } = bodyOf(requestOf('', { messages: CALLED, tools: [TOOL], toolChoice }));
+    t.strictSame((toolConfig as JsonObject).toolChoice, sent);
+  });
+}
+
+t.test('offers no tools where no call is allowed, and sends stops and the tier', async (t) => {
+  const overrides = { stop: ['END'], service_tier: 'flex' };
+  const body = bodyOf(requestOf('', { messages: CALLED, tools: [TOOL], toolChoice: 'none', overrides }));
+  t.notOk('toolConfig' in body);
+  t.strictSame(problemsOfConverse(CLAUDE, body), []);
+  t.match(body, { inferenceConfig: { stopSequences: ['END'] }, serviceTier: { type: 'flex' } });
+});
+
 const efforts: [upstream: string, fields: object | undefined][] = [
   ['us.amazon.nova-2-lite-v1:0', { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } }],
   ['openai.gpt-oss-120b-1:0', { reasoning_effort: 'high' }],

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openRouterWire } from '../../../src/models/wire/openai-chat-openrouter.ts';
-import type { ReasoningEffort } from '../../../src/schema/run.ts';
+import type { ReasoningEffort } from '../../../src/schema/model-settings.ts';
 import { requestOf } from '../infer.ts';
 import { callOf, decode, unnamed } from './decode.ts';
 

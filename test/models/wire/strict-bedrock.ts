@@ -2,7 +2,14 @@ import { isObject } from '../../../src/schema/endpoint.ts';
 
 /** Why Bedrock would reject the body of ConverseStream: each rule is documented or reported. */
 
-const FIELDS = ['messages', 'system', 'inferenceConfig', 'toolConfig', 'additionalModelRequestFields'];
+const FIELDS = [
+  'messages',
+  'system',
+  'inferenceConfig',
+  'toolConfig',
+  'additionalModelRequestFields',
+  'serviceTier',
+];
 const BLOCKS = ['text', 'image', 'document', 'toolUse', 'toolResult', 'reasoningContent', 'cachePoint'];
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const MISTRAL_ID = /^[a-zA-Z0-9]{9}$/;
