@@ -47,7 +47,7 @@ for (const [cost, cost_usd] of costs) {
         '[DONE]',
       ]),
     );
-    t.equal(end?.usage?.cost_usd, cost_usd);
+    t.equal(end?.usage?.reported_cost_usd, cost_usd);
     t.equal(end?.usage?.total_tokens, 5);
   });
 }
