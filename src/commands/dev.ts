@@ -60,11 +60,8 @@ const DEV = {
   AdminApiConfig: { cors_allowed_origins: ['loopback'], expose_trace_routes: true },
 } satisfies TroupeConfig['settings'];
 
-/**
- * A reload does not wait for runs: they resume with the new code. `node:http` can listen on the same port again while
- * closed connections are in TIME_WAIT; uWebSockets.js cannot.
- */
-const WATCHING = { shutdown_timeout_ms: 0, http_server: 'node' } satisfies TroupeConfig['settings'];
+/** A reload does not wait for runs: they resume with the new code. */
+const WATCHING = { shutdown_timeout_ms: 0 } satisfies TroupeConfig['settings'];
 
 function settingsOf({ settings = {} }: TroupeConfig, watch: boolean): TroupeConfig['settings'] {
   return {

@@ -1,4 +1,5 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createServer } from 'node:net';
 import { Unavailable } from '../schema/outcome.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { type ListenAddress, nameOf, UNIX_PEER } from './listen-address.ts';
@@ -88,17 +89,36 @@ const listenOnUnix = async (
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
 const EXCLUSIVE = 1;
 
+/** Another process can take a free port before this one listens on it. */
+const FREE_PORT_ATTEMPTS = 5;
+
 /**
+ * Port 0 takes a free one. uWebSockets.js sets SO_REUSEADDR only for a port that it is given, and without that option no
+ * later listener can take the port while closed connections are in TIME_WAIT.
+ *
  * @param served emptied when it cannot
  * @throws Unavailable when the address cannot be had
  */
-export const listenExclusively = (
+export const listenExclusively = async (
   app: TemplatedApp,
   host: string,
   port: number,
   served: Served<unknown>,
-): Promise<us_listen_socket> =>
-  new Promise((resolve, reject) => {
+): Promise<us_listen_socket> => {
+  try {
+    for (let attempt = 1; attempt <= (port === 0 ? FREE_PORT_ATTEMPTS : 1); attempt += 1) {
+      const socket = await listenOnPort(app, host, port === 0 ? await findFreePort(host) : port);
+      if (socket) return socket;
+    }
+    throw cannotListen({ host, port });
+  } catch (error) {
+    served.by = undefined;
+    throw error;
+  }
+};
+
+const listenOnPort = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket | false> =>
+  new Promise((resolve) => {
     // uWebSockets.js takes host and options together; its types only know one of them at a time.
     const listen = app.listen.bind(app) as unknown as (
       host: string,
@@ -106,10 +126,17 @@ export const listenExclusively = (
       options: number,
       done: (socket: us_listen_socket | false) => void,
     ) => void;
-    listen(host, port, EXCLUSIVE, (socket) => {
-      if (socket) return resolve(socket);
-      served.by = undefined;
-      reject(cannotListen({ host, port }));
+    listen(host, port, EXCLUSIVE, resolve);
+  });
+
+/** @throws Unavailable when the host is not an address of this machine */
+const findFreePort = (host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (cause) => reject(cannotListen({ host, port: 0 }, cause)));
+    probe.listen({ host, port: 0, exclusive: true }, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
     });
   });
 
