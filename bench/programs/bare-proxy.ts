@@ -1,6 +1,7 @@
-import uws from 'uWebSockets.js';
+import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import { Pool } from 'undici';
+import type { UwsModule, UwsResponse } from '../../src/http/uws-module.ts';
 import { buildRequest, FORMATS, type FormatName } from '../upstream/request.ts';
 import { PARSE_TEXT } from '../upstream/text.ts';
 
@@ -11,6 +12,8 @@ import { PARSE_TEXT } from '../upstream/text.ts';
  * Usage: bare-proxy UPSTREAM; then POST /FORMAT/MODEL
  */
 
+const uws: UwsModule = createRequire(import.meta.url)('uWebSockets.js');
+
 const upstream = process.argv[2] ?? '';
 
 const CONNECTIONS = 10_000;
@@ -19,7 +22,7 @@ const pool = new Pool(upstream, { connections: CONNECTIONS, pipelining: 1, keepA
 
 const FINISH = 'data: {"event_type":"run_finish"}\n\n';
 
-type Client = { res: uws.HttpResponse; closed: boolean; pending: string };
+type Client = { res: UwsResponse; closed: boolean; pending: string };
 
 /** Calls back with the data of each event; a line that is not whole is kept for the next piece. */
 function createLines(report: (data: string) => void): (piece: Buffer) => void {
@@ -94,7 +97,7 @@ for (const format of FORMATS) {
   });
 }
 
-app.listen('127.0.0.1', 0, (socket) => {
+app.listen('127.0.0.1', 0, 0, (socket) => {
   if (!socket) throw new Error('no port to listen on');
   process.stdout.write(`listens on http://127.0.0.1:${uws.us_socket_local_port(socket)}\n`);
 });

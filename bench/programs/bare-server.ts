@@ -1,5 +1,6 @@
-import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { UwsModule, UwsResponse } from '../../src/http/uws-module.ts';
 
 /**
  * The least that can stream these frames: nothing is parsed, nothing is stored, nothing is joined.
@@ -7,9 +8,11 @@ import { readFileSync } from 'node:fs';
  * the library's buffer; `/turns` writes one each turn of the event loop; `/paced` one each 20 ms.
  */
 
+const uws: UwsModule = createRequire(import.meta.url)('uWebSockets.js');
+
 const frames: string[] = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 
-type Stream = { res: uws.HttpResponse; closed: boolean };
+type Stream = { res: UwsResponse; closed: boolean };
 
 const burst = ({ res }: Stream): void => {
   for (const frame of frames) res.write(frame);
@@ -69,7 +72,7 @@ for (const [path, play] of Object.entries(MODES)) {
   });
 }
 
-app.listen('127.0.0.1', 0, (socket) => {
+app.listen('127.0.0.1', 0, 0, (socket) => {
   if (!socket) throw new Error('no port to listen on');
   process.stdout.write(`listens on http://127.0.0.1:${uws.us_socket_local_port(socket)}\n`);
 });

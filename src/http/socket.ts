@@ -1,11 +1,10 @@
-import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createServer } from 'node:net';
 import { Unavailable } from '../schema/outcome.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { type ListenAddress, nameOf, UNIX_PEER } from './listen-address.ts';
 import type { Answer } from './pipeline.ts';
 import { ownSocket, removeStaleSocket } from './socket-file.ts';
-import type { HttpServerChoice } from './uws.ts';
+import type { UwsApp, UwsListenSocket, UwsModule, UwsResponse } from './uws-module.ts';
 
 /** An address on which requests are answered. */
 export type Listening = {
@@ -23,8 +22,6 @@ export type Listening = {
  */
 export type Served<What> = { by: What | undefined };
 
-type UwsModule = NonNullable<HttpServerChoice['uWS']>;
-
 /** @throws Unavailable when the address cannot be had */
 export const listenOn = async (
   uWS: UwsModule,
@@ -34,7 +31,7 @@ export const listenOn = async (
 ): Promise<Listening> => {
   const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
   // uWebSockets.js calls this with 1 and -1; closing the connection calls it again, with -1.
-  const count = (res: HttpResponse, change: unknown): void => {
+  const count = (res: UwsResponse, change: unknown): void => {
     if (Number(change) < 0) served.by?.budget.closed();
     else if (served.by?.budget.opened() === false) res.close();
   };
@@ -46,7 +43,7 @@ export const listenOn = async (
       served.by?.answer(res, req, NETWORK);
     })
     .filter(count);
-  let socket: us_listen_socket | undefined = isUnix
+  let socket: UwsListenSocket | undefined = isUnix
     ? await listenOnUnix(app, address, served)
     : await listenExclusively(app, address.host, address.port, served);
   const removeFile = isUnix ? ownSocket(address.path) : undefined;
@@ -71,14 +68,14 @@ const localPeer = (): ArrayBuffer => new TextEncoder().encode(UNIX_PEER).buffer;
 
 /** @throws Unavailable when the address cannot be had */
 const listenOnUnix = async (
-  app: TemplatedApp,
+  app: UwsApp,
   address: { path: string },
   served: Served<unknown>,
-): Promise<us_listen_socket> => {
+): Promise<UwsListenSocket> => {
   // uWebSockets.js would also replace the file of a process that listens.
   await removeStaleSocket(address.path);
   return new Promise((resolve, reject) => {
-    app.listen_unix((socket: us_listen_socket | false) => {
+    app.listen_unix((socket) => {
       if (socket) return resolve(socket);
       served.by = undefined;
       reject(cannotListen(address));
@@ -100,11 +97,11 @@ const FREE_PORT_ATTEMPTS = 5;
  * @throws Unavailable when the address cannot be had
  */
 export const listenExclusively = async (
-  app: TemplatedApp,
+  app: UwsApp,
   host: string,
   port: number,
   served: Served<unknown>,
-): Promise<us_listen_socket> => {
+): Promise<UwsListenSocket> => {
   try {
     for (let attempt = 1; attempt <= (port === 0 ? FREE_PORT_ATTEMPTS : 1); attempt += 1) {
       const socket = await listenOnPort(app, host, port === 0 ? await findFreePort(host) : port);
@@ -117,16 +114,9 @@ export const listenExclusively = async (
   }
 };
 
-const listenOnPort = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket | false> =>
+const listenOnPort = (app: UwsApp, host: string, port: number): Promise<UwsListenSocket | false> =>
   new Promise((resolve) => {
-    // uWebSockets.js takes host and options together; its types only know one of them at a time.
-    const listen = app.listen.bind(app) as unknown as (
-      host: string,
-      port: number,
-      options: number,
-      done: (socket: us_listen_socket | false) => void,
-    ) => void;
-    listen(host, port, EXCLUSIVE, resolve);
+    app.listen(host, port, EXCLUSIVE, resolve);
   });
 
 /** @throws Unavailable when the host is not an address of this machine */

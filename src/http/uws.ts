@@ -1,6 +1,6 @@
-import type * as UwsModule from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import { Unavailable } from '../schema/outcome.ts';
+import type { UwsModule } from './uws-module.ts';
 
 /**
  * Which HTTP server listens.
@@ -12,7 +12,7 @@ import { Unavailable } from '../schema/outcome.ts';
 export type HttpServerSetting = 'auto' | 'uws' | 'node';
 
 /** `uWS` is absent when `node:http` listens. */
-export type HttpServerChoice = { readonly uWS: typeof UwsModule | undefined };
+export type HttpServerChoice = { readonly uWS: UwsModule | undefined };
 
 /**
  * @param setting `auto` takes uWebSockets.js where it can be loaded, and otherwise `node:http`

@@ -1,7 +1,6 @@
-import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { ConnectionBudget } from '../http/connection-budget.ts';
 import { listenExclusively, type Served } from '../http/socket.ts';
-import type { HttpServerChoice } from '../http/uws.ts';
+import type { UwsApp, UwsModule, UwsResponse } from '../http/uws-module.ts';
 import { admit, type Place, type Rejection, rejectPlain } from './admission.ts';
 import { LIMITS } from './limits.ts';
 import type { Programs } from './programs.ts';
@@ -15,7 +14,7 @@ type UserData = { programs: Programs; name: string; report: Report | undefined }
 
 /** @throws Unavailable when the address cannot be had */
 export const listenOnUws = async (
-  uWS: NonNullable<HttpServerChoice['uWS']>,
+  uWS: UwsModule,
   place: Place,
   budget: ConnectionBudget,
   { host, port }: { host: string; port: number },
@@ -33,9 +32,9 @@ export const listenOnUws = async (
   };
 };
 
-const routesOn = (app: TemplatedApp, served: Served<Reached>): void => {
+const routesOn = (app: UwsApp, served: Served<Reached>): void => {
   // uWebSockets.js calls this with 1 and -1; closing the connection calls it again, with -1.
-  const count = (res: HttpResponse, change: unknown): void => {
+  const count = (res: UwsResponse, change: unknown): void => {
     if (Number(change) < 0) served.by?.budget.closed();
     else if (served.by?.budget.opened() === false) res.close();
   };
@@ -73,7 +72,7 @@ const routesOn = (app: TemplatedApp, served: Served<Reached>): void => {
   app.any('/*', (res, req) => reject(res, rejectPlain(req)));
 };
 
-const reject = (res: HttpResponse, rejection: Rejection): void => {
+const reject = (res: UwsResponse, rejection: Rejection): void => {
   if (rejection.kind === 'cut') {
     res.close();
     return;

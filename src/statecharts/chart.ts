@@ -1,9 +1,10 @@
 import type { Chart, ChartArrow, ChartLevels, ChartRow, ChartState } from '../schema/chart.ts';
 import type { MachineDescription } from './description.ts';
 import { explain, type Picture, pictureOf } from './diagram.ts';
+import type { LayoutEngine } from './elk.ts';
 import { foldedIn } from './fold.ts';
 import { grouped } from './groups.ts';
-import { type LayoutEngine, type PlacedArrow, type PlacedState, place } from './layout.ts';
+import { type PlacedArrow, type PlacedState, place } from './layout.ts';
 import { explainLines, kindOfAll, type Line, type Row, speak } from './lines.ts';
 import { nameOf, shownAs } from './nesting.ts';
 import { tintOf } from './palette.ts';

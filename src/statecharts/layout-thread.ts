@@ -1,8 +1,5 @@
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import type { ElkNode } from 'elkjs/lib/elk-api.js';
-import { Unavailable } from '../schema/outcome.ts';
-import type { LayoutEngine } from './layout.ts';
+import { type ElkNode, findElk, type LayoutEngine } from './elk.ts';
 
 /**
  * The layout engine in a thread of its own, for machines that are not the service's: laying out what somebody else
@@ -25,14 +22,6 @@ parentPort.on('message', ({ id, graph }) => {
 /** What the thread answers; it runs the program above. */
 type Answer = { id: number } & ({ laidOut: ElkNode } | { problem: string });
 
-const engineFile = (): string => {
-  try {
-    return createRequire(import.meta.url).resolve('elkjs/lib/elk.bundled.js');
-  } catch (cause) {
-    throw new Unavailable('charts are laid out by the package elkjs, which is not installed', { cause });
-  }
-};
-
 const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /** @throws Unavailable without the engine; what it says of a graph; or that it took longer than `ms` */
@@ -43,7 +32,7 @@ export const layoutInThread = async <T>(
   const thread = new Worker(PROGRAM, {
     eval: true,
     env: {},
-    workerData: engineFile(),
+    workerData: findElk(),
     resourceLimits: MEMORY,
   });
   thread.unref();

@@ -1,7 +1,13 @@
-import type { ElkExtendedEdge, ElkLabel, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
-import { Unavailable } from '../schema/outcome.ts';
 import type { MachineDescription } from './description.ts';
 import type { Picture, Shown } from './diagram.ts';
+import {
+  type ElkEdge,
+  type ElkLabel,
+  type ElkNode,
+  type ElkPoint,
+  type LayoutEngine,
+  loadElk,
+} from './elk.ts';
 import { lengthOf, plainLine, type Row, rowsOf } from './lines.ts';
 import type { Arrow } from './merge.ts';
 import { nameOf } from './nesting.ts';
@@ -156,7 +162,7 @@ const labelOf = (rows: readonly Row[]): ElkLabel => ({
   ...chipOf(rows),
 });
 
-const edgeOf = ({ arrow, rows, index }: Plan['arrows'][number], upward: boolean): ElkExtendedEdge => {
+const edgeOf = ({ arrow, rows, index }: Plan['arrows'][number], upward: boolean): ElkEdge => {
   const { from, to, inward } = arrow;
   const origin = inward || from === null ? originId(index) : from;
   return {
@@ -193,7 +199,7 @@ const graphOf = (plan: Plan, top: number): ElkNode => ({
 
 const boxOf = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box> = {}): Box => ({ x, y, width, height });
 
-const pointsOf = (edge: ElkExtendedEdge | undefined): ElkPoint[] =>
+const pointsOf = (edge: ElkEdge | undefined): ElkPoint[] =>
   (edge?.sections ?? []).flatMap(({ startPoint, bendPoints = [], endPoint }) => [
     startPoint,
     ...bendPoints,
@@ -201,27 +207,11 @@ const pointsOf = (edge: ElkExtendedEdge | undefined): ElkPoint[] =>
   ]);
 
 const within = (node: ElkNode): ElkNode[] => [node, ...(node.children ?? []).flatMap(within)];
-const edgesWithin = (node: ElkNode): ElkExtendedEdge[] => within(node).flatMap(({ edges = [] }) => edges);
+const edgesWithin = (node: ElkNode): ElkEdge[] => within(node).flatMap(({ edges = [] }) => edges);
 
-/** Loads the layout engine, which is large and may be left out of an install, only when something is drawn. */
-const loadElk = async () => {
-  try {
-    return (await import('elkjs/lib/elk.bundled.js')).default.default;
-  } catch (cause) {
-    throw new Unavailable(
-      'an SVG is laid out by the package elkjs, which is not installed: npm install elkjs',
-      {
-        cause,
-      },
-    );
-  }
-};
-
-/** What places the boxes of a graph and routes its edges. */
-export type LayoutEngine = (graph: ElkNode) => Promise<ElkNode>;
-
+/** elkjs is large and may be left out of an install, so it is loaded when something is drawn. */
 const runElk: LayoutEngine = async (graph) => {
-  const Elk = await loadElk();
+  const Elk = loadElk();
   return new Elk().layout(graph);
 };
 

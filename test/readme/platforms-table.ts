@@ -29,6 +29,8 @@ export type HttpServer = keyof typeof HTTP_SERVERS;
 
 export const NOT_RUN = 'not run';
 
+export const FAILS = 'fails';
+
 /** A cell is the version of Node that worked, or why it did not. */
 export const CELL = /^(works: \d+\.\d+\.\d+|needs glibc( \d+\.\d+)?|no binary|fails|not run)$/;
 

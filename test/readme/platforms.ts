@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { bundled } from '../child.ts';
 import type { Smoke } from './child-smoke.ts';
 import {
+  FAILS,
   FIRST_RELEASES,
   HTTP_SERVERS,
   type HttpServer,
@@ -22,7 +23,11 @@ import { replaceTable } from './replace-table.ts';
 /**
  * Writes the README's table of platforms. Each cell is the result of one run of the built program on this host, which
  * reaches its own system and, where it can make their root folders, Debian 13 and a Linux with musl.
+ *
+ * With `--first` the runs use the first supported release of each line. The table stays as it is, and a failure is the
+ * exit code.
  */
+const isFirst = process.argv.includes('--first');
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/src/main.js');
@@ -43,7 +48,8 @@ const systemOfHost = (): System | undefined => {
 };
 
 const nodeOfRegistry = (line: NodeLine): Promise<string> => {
-  const name = `node-${process.platform}-${process.arch}@${line}`;
+  const release = isFirst ? `${FIRST_RELEASES[line]}.0` : line;
+  const name = `node-${process.platform}-${process.arch}@${release}`;
   return output('npx', '--yes', '-p', name, '-c', 'node -p process.execPath');
 };
 
@@ -67,7 +73,7 @@ const cell = ({ node, problem }: Smoke): string => {
   const [, glibc] = /needs glibc (\d+\.\d+)/.exec(problem) ?? [];
   if (glibc !== undefined) return `needs glibc ${glibc}`;
   if (/shared library ld-linux/.test(problem)) return 'needs glibc';
-  return /has no binary/.test(problem) ? 'no binary' : 'fails';
+  return /has no binary/.test(problem) ? 'no binary' : FAILS;
 };
 
 /** Where Node itself does not start, its message is the problem. */
@@ -99,9 +105,14 @@ for (const system of keysOf(SYSTEMS)) {
   }
 }
 
-const today = new Date().toISOString().slice(0, 10);
-const table = platformsMarkdown(
-  today,
-  (system, server, line) => cells.get(`${system}, ${server}, Node ${line}`) ?? NOT_RUN,
-);
-replaceTable('platforms', table);
+if (isFirst) {
+  const hasFailed = [...cells.values()].includes(FAILS);
+  process.exitCode = hasFailed ? 1 : 0;
+} else {
+  const today = new Date().toISOString().slice(0, 10);
+  const table = platformsMarkdown(
+    today,
+    (system, server, line) => cells.get(`${system}, ${server}, Node ${line}`) ?? NOT_RUN,
+  );
+  replaceTable('platforms', table);
+}

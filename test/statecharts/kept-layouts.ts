@@ -1,12 +1,11 @@
-import elkjs, { type ElkNode } from 'elkjs/lib/elk.bundled.js';
+import { type ElkNode, loadElk } from '../../src/statecharts/elk.ts';
 
 /**
  * Many tests look at the same pictures, and the layout engine takes seconds for these: in a process that has loaded
  * this, what it was given before is not laid out again.
  */
 
-// What TypeScript takes for the module is the value of `module.exports`, whose default the class is.
-const { prototype } = elkjs.default;
+const { prototype } = loadElk();
 const { layout } = prototype;
 
 const kept = new Map<string, Promise<string>>();
