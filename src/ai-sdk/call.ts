@@ -2,11 +2,9 @@ import type { LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { LanguageModelV4CallOptions } from 'ai-sdk-provider-4';
 import { nameOf } from '../models/effort.ts';
 import type { InferenceRequest } from '../models/model.ts';
-import { schemaToSend } from '../models/tool-names.ts';
+import { type SentTool, toolsToSend } from '../models/tool-names.ts';
 import { type ChosenTools, chooseTools } from '../models/wire/tool-choice.ts';
 import type { ModelSpec } from '../schema/model.ts';
-import { nameForModel } from '../schema/model-tool.ts';
-import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
 import { type PromptRules, toPrompt, toPrompt4 } from './prompt.ts';
 import { joinedOptions } from './settings.ts';
@@ -31,7 +29,7 @@ export function toCall(
   const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
   const { tools, choice } = chooseTools(request, true);
   const shared = {
-    ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
+    ...(tools.length > 0 && { tools: toolsToSend(tools).map(toFunctionTool) }),
     ...(choice !== undefined && { toolChoice: toToolChoice(choice) }),
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
@@ -56,10 +54,10 @@ const toToolChoice = (
 ): NonNullable<LanguageModelV3CallOptions['toolChoice']> =>
   typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name };
 
-const toFunctionTool = ({ id, description, parameters }: ToolDescriptor): FunctionTool => ({
+const toFunctionTool = ({ name, description, parameters }: SentTool): FunctionTool => ({
   type: 'function',
-  name: nameForModel(id),
+  name,
   description,
   // The parameters of a descriptor are a JSON Schema by definition; the type of the package is stricter than JSON.
-  inputSchema: schemaToSend(parameters) as FunctionTool['inputSchema'],
+  inputSchema: parameters as FunctionTool['inputSchema'],
 });

@@ -17,8 +17,21 @@ export function withToolIds(sink: InferenceSink, tools: readonly ToolDescriptor[
   };
 }
 
-/** A client may declare a tool whose schema no provider accepts; its arguments go to the client as the model wrote them. */
-export function schemaToSend(parameters: JsonObject): JsonObject {
-  const fitted = schemaForModel(parameters);
-  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
+export type SentTool = { name: string; description: string; parameters: JsonObject };
+
+/** Tools in the form that every provider accepts. Of two with one name, which providers reject, the first is sent. */
+export function toolsToSend(tools: readonly ToolDescriptor[]): SentTool[] {
+  const sent = new Map<string, SentTool>();
+  for (const { id, description, parameters } of tools) {
+    const name = nameForModel(id);
+    if (sent.has(name)) continue;
+    const fitted = schemaForModel(parameters);
+    sent.set(name, {
+      name,
+      description: description.toWellFormed(),
+      // A client may declare a tool whose schema no provider accepts; it receives the arguments as the model wrote them.
+      parameters: 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} },
+    });
+  }
+  return [...sent.values()];
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
+import { isLegal, isOfType, typesOf } from './schema-keywords.ts';
+import { schemaAt } from './schema-reference.ts';
+import { wellFormed } from './well-formed.ts';
 
 /**
  * Names and schemas of tools as every provider of models takes them. A provider refuses a whole request for one tool
@@ -11,13 +14,15 @@ import type { JsonObject } from './json.ts';
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const LONGEST_NAME = 64;
 const HASH_LENGTH = 8;
+/** An id that ends like a name that was made could be the name of another tool, so its name is made too. */
+const MADE_NAME = /__[0-9a-f]{8}$/;
 
 /** The same name for the same id, and different names for different ids. */
 export const nameForModel = (id: string): string => {
-  if (id.length <= LONGEST_NAME && LEGAL_NAME.test(id)) return id;
+  if (id.length <= LONGEST_NAME && LEGAL_NAME.test(id) && !MADE_NAME.test(id)) return id;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
   const plain = id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').replace(/^(?![A-Za-z_])/, '_');
-  return `${plain.slice(0, LONGEST_NAME - HASH_LENGTH - 1)}_${hash}`;
+  return `${plain.slice(0, LONGEST_NAME - HASH_LENGTH - 2)}__${hash}`;
 };
 
 /** Levels of a schema that are sent; deeper ones accept any value. */
@@ -49,14 +54,14 @@ const fit = (root: JsonObject): FittedSchema => {
     ...annotationsOf(rest),
     type: 'object',
     properties: fittedMembers(fitting, properties, { depth: 1, open: [] }),
-    ...(Array.isArray(required) && required.length > 0 && { required }),
+    ...(Array.isArray(required) && required.length > 0 && { required: textsOf(required) }),
     ...('additionalProperties' in rest && {
       additionalProperties: fitted(fitting, rest.additionalProperties, { depth: 1, open: [] }),
     }),
   };
   if (fitting.nodes > MOST_NODES) return { problem: `the schema has more than ${MOST_NODES} values` };
   // Made of values of a schema that is JSON.
-  return { schema: schema as JsonObject };
+  return { schema: wellFormed(schema as JsonObject) };
 };
 
 const annotationsOf = ({ title, description }: Members): Members => ({
@@ -72,12 +77,12 @@ type Members = Readonly<Record<string, unknown>>;
  */
 const asObjectSchema = (fitting: Fitting, schema: Members, open: readonly string[]): Members | string => {
   if (typeof schema.$ref === 'string') {
-    const target = open.includes(schema.$ref) ? undefined : targetOf(fitting.root, schema.$ref);
+    const target = open.includes(schema.$ref) ? undefined : schemaAt(fitting.root, schema.$ref);
     if (!target) return `the schema refers to '${schema.$ref}', which leads nowhere`;
     const { $ref, ...rest } = schema;
     return asObjectSchema(fitting, { ...target, ...rest }, [...open, $ref as string]);
   }
-  const types = typesOf(schema);
+  const types = typesOf(schema.type);
   if (types && !types.includes('object'))
     return `the schema is of type ${types.join(', ')} and not of type object`;
   const { anyOf, oneOf, allOf, ...rest } = schema;
@@ -96,11 +101,6 @@ const asObjectSchema = (fitting: Fitting, schema: Members, open: readonly string
     merged = mergedWith(merged, parts, all);
   }
   return merged;
-};
-
-const typesOf = ({ type }: Members): readonly unknown[] | undefined => {
-  if (type === undefined || type === null) return undefined;
-  return Array.isArray(type) ? type : [type];
 };
 
 const mergedWith = (schema: Members, parts: readonly Members[], all: boolean): Members => {
@@ -136,8 +136,9 @@ const unionOf = (all: readonly Record<string, unknown>[]): Record<string, unknow
 
 const membersOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 
-const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+const textsOf = (value: unknown): string[] => [
+  ...new Set(Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []),
+];
 
 type Place = { depth: number /** References that are being resolved. */; open: readonly string[] };
 
@@ -151,42 +152,65 @@ const SCHEMAS = new Set([
   'if',
   'then',
   'else',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
 ]);
 /** Keywords whose value is a list of schemas. */
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 /** Keywords whose value has a schema in each member. */
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-/** Keywords of a schema that its references are resolved with. */
-const DEFINITIONS = new Set(['$defs', 'definitions', '$schema', '$id', '$anchor', '$dynamicAnchor']);
-
 const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
-  if (!isObject(schema)) return schema;
+  if (!isObject(schema)) return typeof schema === 'boolean' ? schema : {};
   fitting.nodes += 1;
   if (place.depth > DEEPEST || fitting.nodes > MOST_NODES) return {};
-  if (typeof schema.$ref === 'string') return fittedReference(fitting, schema, schema.$ref, place);
-  const deeper = { ...place, depth: place.depth + 1 };
+  const $ref = schema.$ref ?? schema.$dynamicRef;
+  if (typeof $ref === 'string') return fittedReference(fitting, schema, $ref, place);
   const { type, ...rest } = schema;
-  const members = Object.entries(rest).flatMap(([name, value]): [string, unknown][] => {
-    if (DEFINITIONS.has(name)) return [];
-    if (MAPS.has(name)) return [[name, fittedMembers(fitting, value, deeper)]];
-    if (SCHEMAS.has(name)) return [[name, fittedEach(fitting, value, deeper)]];
-    return [[name, LISTS.has(name) ? fittedEach(fitting, value, deeper) : value]];
-  });
-  const result: Record<string, unknown> = Object.fromEntries(members);
-  if (!Array.isArray(type)) return withProperties({ ...(type !== undefined && { type }), ...result });
-  if (type.length === 1) return withProperties({ type: type[0], ...result });
+  const result = fittedKeywords(fitting, withTuple(rest), { ...place, depth: place.depth + 1 });
+  const types = typesOf(type);
+  const [only] = types ?? [];
+  if (!types || only === undefined) return withProperties(result);
+  if (types.length === 1) return withProperties(of(only, result));
   // Some providers take one type only.
   if ('anyOf' in result) return result;
-  return { ...annotationsOf(result), anyOf: type.map((each) => withProperties(of(each, result))) };
+  return {
+    ...annotationsOf(result),
+    anyOf: types.map((each) => withProperties(withoutText(of(each, result)))),
+  };
 };
 
-/** The keywords of one of several types. */
-const of = (type: unknown, schema: Record<string, unknown>): Record<string, unknown> => {
-  if (type === 'null') return { type };
-  const { title: _, description: _description, default: _default, ...rest } = schema;
-  const own = Object.entries(rest).filter(([name]) => (KEYWORDS[name] ?? type) === type);
-  return { type, ...Object.fromEntries(own) };
+const fittedKeywords = (fitting: Fitting, schema: Members, deeper: Place): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
+      if (!isLegal(name, value)) return [];
+      if (MAPS.has(name)) return [[name, fittedMembers(fitting, value, deeper)]];
+      return [[name, SCHEMAS.has(name) || LISTS.has(name) ? fittedEach(fitting, value, deeper) : value]];
+    }),
+  );
+
+/** Drafts before 2020-12 have the list of a tuple under `items`. */
+const withTuple = ({ items, additionalItems, ...schema }: Members): Members => {
+  if (!Array.isArray(items)) return { ...schema, ...(items !== undefined && { items }) };
+  return { ...schema, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) };
 };
+
+/** A schema of this type, with the keywords and values that belong to it. */
+const of = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
+  const { enum: values, const: value, ...rest } = schema;
+  const own = Object.entries(rest).filter(([name]) => (KEYWORDS[name] ?? type) === type);
+  const possible = Array.isArray(values) ? values.filter((each) => isOfType(each, type)) : [];
+  return {
+    type,
+    ...Object.fromEntries(own),
+    ...(possible.length > 0 && { enum: possible }),
+    ...(value !== undefined && isOfType(value, type) && { const: value }),
+  };
+};
+
+/** What holds for all types is with the list of them. */
+const withoutText = ({ title: _, description: _description, default: _default, ...rest }: Members) =>
+  rest.type === 'null' ? { type: 'null' } : rest;
 
 const KEYWORDS: Readonly<Record<string, string>> = {
   properties: 'object',
@@ -203,8 +227,7 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 
 const withProperties = (schema: Record<string, unknown>): Record<string, unknown> => {
   if (schema.type === 'object' && !isObject(schema.properties)) return { ...schema, properties: {} };
-  if (schema.type === 'array' && schema.items === undefined && schema.prefixItems === undefined)
-    return { ...schema, items: {} };
+  if (schema.type === 'array' && schema.items === undefined) return { ...schema, items: {} };
   return schema;
 };
 
@@ -215,8 +238,8 @@ const fittedReference = (
   $ref: string,
   { depth, open }: Place,
 ): unknown => {
-  const { $ref: _, ...rest } = schema;
-  const target = open.includes($ref) ? undefined : targetOf(fitting.root, $ref);
+  const { $ref: _, $dynamicRef: _dynamic, ...rest } = schema;
+  const target = open.includes($ref) ? undefined : schemaAt(fitting.root, $ref);
   if (!target) return annotationsOf(rest);
   return fitted(fitting, { ...target, ...rest }, { depth, open: [...open, $ref] });
 };
@@ -228,24 +251,3 @@ const fittedMembers = (fitting: Fitting, value: unknown, place: Place): Members 
   Object.fromEntries(
     Object.entries(membersOf(value)).map(([name, each]) => [name, fitted(fitting, each, place)]),
   );
-
-/** Within the schema only: nothing is loaded from elsewhere. */
-const targetOf = (root: JsonObject, $ref: string): Members | undefined => {
-  if ($ref === '#') return root;
-  if (!$ref.startsWith('#/')) return undefined;
-  let value: unknown = root;
-  for (const segment of decoded($ref.slice(2)).split('/')) {
-    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = Reflect.get(value, name);
-  }
-  return isObject(value) ? value : undefined;
-};
-
-const decoded = (pointer: string): string => {
-  try {
-    return decodeURIComponent(pointer);
-  } catch {
-    return pointer;
-  }
-};

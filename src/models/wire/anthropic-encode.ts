@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
-import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { toolsToSend } from '../tool-names.ts';
 import {
   bindingHeaders,
   canForceTools,
@@ -16,6 +15,7 @@ import {
 } from './anthropic-effort.ts';
 import { isThinkingBlock, type Messages, type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
 import { isAdaptive } from './anthropic-models.ts';
+import { anthropicTool } from './anthropic-tools.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
@@ -41,7 +41,7 @@ export const encodeMessages = (call: WireCall): WireRequest => {
       ...thinkingFields(thinking, upstream, hasBlocks),
       ...(system.length > 0 && { system }),
       messages,
-      ...(tools.length > 0 && { tools: tools.map(toolOf) }),
+      ...(tools.length > 0 && { tools: toolsToSend(tools).map(anthropicTool) }),
       ...(tools.length > 0 && choiceFields(choice, settings)),
       stream: true,
     },
@@ -118,14 +118,6 @@ const endedByUser = (messages: Turn[], upstream: string, { type }: Thinking): Tu
   ];
 };
 
-const toolOf = ({ id, description, parameters }: ToolDescriptor): JsonObject => ({
-  name: nameForModel(id),
-  ...(description.trim() !== '' && { description }),
-  input_schema: sentSchema(parameters),
-  // Arguments come as the model writes them, and not only when they are complete.
-  eager_input_streaming: true,
-});
-
 /** Parallel calls are a part of the choice. */
 const choiceFields = (
   choice: ChosenTools['choice'],
@@ -140,10 +132,4 @@ const choiceFields = (
   return {
     tool_choice: isParallel || chosen === 'none' ? form : { ...form, disable_parallel_tool_use: true },
   };
-};
-
-/** A client may declare a tool whose schema no provider accepts; the client gets its arguments as the model wrote them. */
-const sentSchema = (parameters: ToolDescriptor['parameters']): JsonObject => {
-  const fitted = schemaForModel(parameters);
-  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
 };

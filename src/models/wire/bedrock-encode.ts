@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSettings, ReasoningEffort } from '../../schema/model-settings.ts';
-import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { nameOf } from '../effort.ts';
 import type { SentSettings } from '../model.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { type SentTool, toolsToSend } from '../tool-names.ts';
 import { thinkingFields } from './anthropic-effort.ts';
 import { planMessages } from './anthropic-encode.ts';
 import { type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
@@ -39,7 +38,9 @@ export const encodeConverse = (call: WireCall): WireRequest => {
       messages: converseMessages(planned.messages, rules),
       ...(system.length > 0 && { system }),
       ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
-      ...(rules.hasTools && { toolConfig: { tools: tools.map(toolOf), ...choiceFields(choice) } }),
+      ...(rules.hasTools && {
+        toolConfig: { tools: toolsToSend(tools).map(toolOf), ...choiceFields(choice) },
+      }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
       ...(settings.service_tier && { serviceTier: { type: settings.service_tier } }),
     },
@@ -128,15 +129,6 @@ const effortFields = (effort: ReasoningEffort | null | undefined, upstream: stri
   };
 };
 
-const toolOf = ({ id, description, parameters }: ToolDescriptor): JsonObject => {
-  const fitted = schemaForModel(parameters);
-  // A client may declare a tool whose schema no provider accepts; the client gets its arguments as the model wrote them.
-  const json = 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
-  return {
-    toolSpec: {
-      name: nameForModel(id),
-      ...(description.trim() !== '' && { description }),
-      inputSchema: { json },
-    },
-  };
-};
+const toolOf = ({ name, description, parameters: json }: SentTool): JsonObject => ({
+  toolSpec: { name, ...(description.trim() !== '' && { description }), inputSchema: { json } },
+});

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
-import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { ModelError } from '../errors.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { type SentTool, toolsToSend } from '../tool-names.ts';
 import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
@@ -54,7 +53,7 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
       },
       ...(settings.service_tier && { serviceTier: settings.service_tier }),
       ...contents.body(),
-      ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
+      ...(tools.length > 0 && { tools: [{ functionDeclarations: toolsToSend(tools).map(declarationOf) }] }),
       ...(choice !== undefined && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
       ...(continuationToken !== undefined && { continuationToken }),
     },
@@ -99,9 +98,7 @@ const MODE = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const;
 const callingOf = (choice: NonNullable<ChosenTools['choice']>): JsonObject =>
   typeof choice === 'string' ? { mode: MODE[choice] } : { mode: 'ANY', allowedFunctionNames: [choice.name] };
 
-const declarationOf = ({ id, description, parameters: given }: ToolDescriptor): JsonObject => {
-  const fitted = schemaForModel(given);
-  // A client may declare a tool whose schema no provider accepts; its arguments go to the client as they are.
-  const parameters = 'schema' in fitted ? parametersOf(fitted.schema) : undefined;
-  return { name: nameForModel(id), description, ...(parameters && { parameters }) };
+const declarationOf = ({ name, description, parameters: fitted }: SentTool): JsonObject => {
+  const parameters = parametersOf(fitted);
+  return { name, description, ...(parameters && { parameters }) };
 };

@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
-import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import { ModelError } from '../errors.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts';
 import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
@@ -44,7 +43,9 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
       ...settingFields(settings, call),
       ...cacheFields(request, options),
       messages: messagesOf(call, options),
-      ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+      ...(tools.length > 0 && {
+        tools: toolsToSend(tools).map((tool) => ({ type: 'function', function: tool })),
+      }),
       ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
       stream: true,
       stream_options: { include_usage: true },
@@ -55,13 +56,6 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
       tool_choice: choice,
     }),
   };
-}
-
-function functionTool({ id, description, parameters }: ToolDescriptor): JsonObject {
-  const fitted = schemaForModel(parameters);
-  // Arguments of a tool whose schema no provider accepts go to the client as the model wrote them.
-  const schema = 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
-  return { type: 'function', function: { name: nameForModel(id), description, parameters: schema } };
 }
 
 function choiceOf(choice: NonNullable<ChosenTools['choice']>): Json {

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../schema/json.ts';
-import { nameForModel, schemaForModel } from '../../schema/model-tool.ts';
-import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import { ModelError } from '../errors.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
+import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
 import {
   type AssistantPart,
@@ -41,7 +40,7 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       ...settingFields(settings, call),
       ...cacheFields(request),
       store: false,
-      ...(tools.length > 0 && { tools: tools.map(functionTool) }),
+      ...(tools.length > 0 && { tools: toolsToSend(tools).map((tool) => ({ type: 'function', ...tool })) }),
       ...(choice !== undefined && {
         tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice },
       }),
@@ -53,19 +52,6 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       tool_choice: choice,
     }),
   };
-};
-
-const functionTool = ({ id, description, parameters }: ToolDescriptor): JsonObject => ({
-  type: 'function',
-  name: nameForModel(id),
-  description,
-  parameters: sentSchema(parameters),
-});
-
-/** A client may declare a tool whose schema no provider accepts; the client still receives the arguments. */
-const sentSchema = (parameters: ToolDescriptor['parameters']): JsonObject => {
-  const fitted = schemaForModel(parameters);
-  return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
 };
 
 const inputOf = ({ upstream, provider, spec, request }: WireCall): JsonObject[] => {

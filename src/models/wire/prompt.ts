@@ -4,6 +4,7 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
+import { wellFormed } from '../../schema/well-formed.ts';
 import type { InferenceRequest } from '../model.ts';
 import { type FilePart, filePart, type MediaRules, picturesIn } from './prompt-media.ts';
 
@@ -238,17 +239,6 @@ export const idForModel = (id: string): string => {
   if (LEGAL_ID.test(id)) return id;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
   return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 64 - HASH_LENGTH - 1)}_${hash}`;
-};
-
-/** A copy only where half a character stands somewhere, which is rare. */
-const wellFormed = (input: JsonObject): JsonObject =>
-  JSON.stringify(input).includes('\\ud') ? (repaired(input) as JsonObject) : input;
-
-const repaired = (value: Json): Json => {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(repaired);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), repaired(each)]));
 };
 
 const toolText = ({ pictures }: Walk, { content }: Message): string => {

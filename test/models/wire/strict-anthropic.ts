@@ -2,6 +2,7 @@ import { listOf, objectOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
 import { isObject } from '../../../src/schema/endpoint.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
+import { problemsOfSchema } from './strict-schema.ts';
 
 /**
  * Refuses what the Messages API is documented or reported to refuse, and what some services with the same protocol
@@ -27,6 +28,7 @@ export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
   checkMessages(messages, check);
   checkThinking(body, headers, messages, check);
   checkChoice(body, check);
+  const names = new Set<unknown>();
   for (const tool of listOf(body.tools)) {
     const { name, description, input_schema } = objectOf(tool) ?? {};
     check(typeof name === 'string' && NAME.test(name), 'tools.name: String should match pattern');
@@ -34,7 +36,11 @@ export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
       description === undefined || description !== '',
       'tools.description: String should have at least 1 character',
     );
-    check(objectOf(input_schema)?.type === 'object', 'tools.input_schema.type: Field required');
+    for (const problem of problemsOfSchema(input_schema)) check(false, `tools.input_schema: ${problem}`);
+    for (const key of Object.keys(objectOf(objectOf(input_schema)?.properties) ?? {}))
+      check(KEY.test(key), 'tools.input_schema.properties: Property keys should match pattern');
+    check(!names.has(name), 'tools: Tool names must be unique');
+    names.add(name);
   }
   return problems;
 };
@@ -55,6 +61,7 @@ const FIELDS = new Set([
   'stream',
 ]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
 const ID = /^[a-zA-Z0-9_-]+$/;
 
 const checkChoice = ({ model, tools, tool_choice, thinking }: JsonObject, check: Check): void => {

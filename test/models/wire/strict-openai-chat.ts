@@ -1,4 +1,5 @@
 import { isObject } from '../../../src/schema/endpoint.ts';
+import { problemsOfSchema } from './strict-schema.ts';
 
 /**
  * The body of a request of Chat Completions as the strictest services check it: each rule is one that some service is
@@ -116,10 +117,8 @@ const checkTools = (tools: unknown, must: Must): void => {
     const { name, parameters } = tool.function;
     must(NAME.test(name), `the tool name ${name} is refused`);
     must(!names.has(name), `the tool name ${name} is there twice`);
-    must(
-      parameters?.type === 'object' && isObject(parameters.properties),
-      'parameters is no schema of an object',
-    );
+    for (const problem of problemsOfSchema(parameters)) must(false, `the tool ${name}: ${problem}`);
+    must(isObject(parameters?.properties), `the tool ${name}: object schema missing properties`);
     names.add(name);
   }
 };

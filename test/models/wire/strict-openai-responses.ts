@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/schema/json.ts';
+import { problemsOfSchema } from './strict-schema.ts';
 
 /** A request of the Responses protocol as OpenAI checks it; returns why it is rejected, or undefined. */
 export const rejectionOf = (body: JsonObject): string | undefined => {
@@ -66,9 +67,10 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const rejectedTool = ({ tools = [] }: JsonObject): string | undefined => {
   const names = new Set<unknown>();
   for (const tool of tools as JsonObject[]) {
-    const parameters = tool.parameters as JsonObject | undefined;
+    const { parameters } = tool;
     if (tool.type !== 'function' || !NAME.test(String(tool.name)) || names.has(tool.name)) return 'tool name';
-    if (parameters?.type !== 'object') return `Invalid schema for function '${String(tool.name)}'`;
+    const [problem] = problemsOfSchema(parameters);
+    if (problem !== undefined) return `Invalid schema for function '${String(tool.name)}': ${problem}`;
     names.add(tool.name);
   }
   return undefined;

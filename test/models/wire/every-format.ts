@@ -1,0 +1,45 @@
+import type { InferenceRequest } from '../../../src/models/model.ts';
+import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
+import { geminiWire } from '../../../src/models/wire/gemini.ts';
+import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
+import { OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
+import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
+import type { Wire, WireRequest } from '../../../src/models/wire/wire.ts';
+import { refusalsOf } from './strict-anthropic.ts';
+import { refusalOfGemini } from './strict-gemini.ts';
+import { problemsOfChat } from './strict-openai-chat.ts';
+import { rejectionOf } from './strict-openai-responses.ts';
+
+/** Each format with a model of it, and a service that rejects what the real ones are documented to reject. */
+export const FORMATS: readonly {
+  wire: Wire;
+  upstream: string;
+  rejects(request: WireRequest): string | undefined;
+}[] = [
+  {
+    wire: openaiChatWire(OPENAI_CHAT),
+    upstream: 'gpt-4o',
+    rejects: ({ body }) => problemsOfChat(body)[0],
+  },
+  { wire: openaiResponsesWire(), upstream: 'gpt-5', rejects: ({ body }) => rejectionOf(body) },
+  {
+    wire: anthropicWire(),
+    upstream: 'claude-sonnet-4-5',
+    rejects: (request) => refusalsOf(request)[0],
+  },
+  {
+    wire: geminiWire({ platform: 'gemini' }),
+    upstream: 'gemini-2.5-pro',
+    rejects: (request) => refusalOfGemini(request, 'gemini'),
+  },
+];
+
+/** The request of each format, and why its service rejects it. */
+export const encoded = (
+  request: InferenceRequest,
+): { format: string; sent: WireRequest; problem: string | undefined }[] =>
+  FORMATS.map(({ wire, upstream, rejects }) => {
+    const spec = { id: 'm', provider_id: 'p', upstream_model: upstream };
+    const sent = wire.encode({ upstream, provider: 'p', spec, request, pauses: [] });
+    return { format: wire.format, sent, problem: rejects(sent) };
+  });
