@@ -171,12 +171,12 @@ const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
   const types = typesOf(type);
   const [only] = types ?? [];
   if (!types || only === undefined) return withProperties(result);
-  if (types.length === 1) return withProperties(of(only, result));
+  if (types.length === 1) return withProperties(typed(only, result));
   // Some providers take one type only.
   if ('anyOf' in result) return result;
   return {
     ...annotationsOf(result),
-    anyOf: types.map((each) => withProperties(withoutText(of(each, result)))),
+    anyOf: types.map((each) => oneOfTypes(each, result)),
   };
 };
 
@@ -195,22 +195,25 @@ const withTuple = ({ items, additionalItems, ...schema }: Members): Members => {
   return { ...schema, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) };
 };
 
-/** A schema of this type, with the keywords and values that belong to it. */
-const of = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
+/** A schema of this type, with the values that it can have. */
+const typed = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
   const { enum: values, const: value, ...rest } = schema;
-  const own = Object.entries(rest).filter(([name]) => (KEYWORDS[name] ?? type) === type);
   const possible = Array.isArray(values) ? values.filter((each) => isOfType(each, type)) : [];
   return {
     type,
-    ...Object.fromEntries(own),
+    ...rest,
     ...(possible.length > 0 && { enum: possible }),
     ...(value !== undefined && isOfType(value, type) && { const: value }),
   };
 };
 
-/** What holds for all types is with the list of them. */
-const withoutText = ({ title: _, description: _description, default: _default, ...rest }: Members) =>
-  rest.type === 'null' ? { type: 'null' } : rest;
+/** One of several types, with its own keywords. Texts and defaults hold for all of them. */
+const oneOfTypes = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
+  if (type === 'null') return { type };
+  const { title: _, description: _description, default: _default, ...rest } = schema;
+  const own = Object.entries(rest).filter(([name]) => (KEYWORDS[name] ?? type) === type);
+  return withProperties(typed(type, Object.fromEntries(own)));
+};
 
 const KEYWORDS: Readonly<Record<string, string>> = {
   properties: 'object',

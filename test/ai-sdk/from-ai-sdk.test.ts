@@ -51,7 +51,7 @@ t.test('sends overrides, tools and the trace as options of the call', async (t) 
     topP: 0.5,
     maxOutputTokens: 7,
     headers: trace,
-    tools: [{ type: 'function', name: /^web_search_[0-9a-f]{8}$/, description: 'Finds.' }],
+    tools: [{ type: 'function', name: /^web_search__[0-9a-f]{8}$/, description: 'Finds.' }],
   });
   t.notOk(call && 'reasoning' in call, 'version 3 has no option for the effort');
   const unset = { temperature: null, top_p: null, max_tokens: null, reasoning_effort: null };

@@ -51,7 +51,7 @@ const assistant = (custom: object[]) => [
   ...custom,
   {
     type: 'tool-call',
-    toolName: 'get_weather_7b52d0fc',
+    toolName: 'get_weather__dce3870e',
     input: { city: 'Oslo' },
     providerOptions: { google: { thoughtSignature: 's' } },
   },
@@ -65,7 +65,7 @@ t.test('writes a history, with what was kept as the options of its blocks', asyn
   const [id] = calls.flatMap((part) => (part.type === 'tool-call' ? part.toolCallId : []));
   t.match(id, /^call_1_[0-9a-f]{12}$/, 'an id that every provider accepts');
   const name = calls.flatMap((part) => (part.type === 'tool-call' ? part.toolName : []))[0];
-  t.match(name, /^get_weather_[0-9a-f]{8}$/);
+  t.match(name, /^get_weather__[0-9a-f]{8}$/);
   const [reasoning, intro, text, call, last] = assistant([]);
   t.strictSame(prompt, [
     { role: 'system', content: 'One.', providerOptions: mark },

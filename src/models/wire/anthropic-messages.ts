@@ -31,7 +31,7 @@ export const writeMessages = (
   };
   const { writer, system, turns } = collectTurns(sendsThinking);
   writePrompt(request, rules, writer);
-  const messages = pairCalls(turns.map(inOrder));
+  const messages = turns.map(inOrder).filter(({ content }) => content.length > 0);
   if (messages[0]?.role !== 'user') messages.unshift(userTurn('(start of the conversation)'));
   const paused = pauses
     .flatMap(({ content }) => listOf(content).map(objectOf))
@@ -44,14 +44,10 @@ export const writeMessages = (
 
 export const userTurn = (text: string): Turn => ({ role: 'user', content: [{ type: 'text', text }] });
 
-/** A result with what is needed where no call belongs to it. */
-type Result = { type: 'result'; part: ResultPart; mark: JsonObject };
-type Draft = { role: Turn['role']; content: (Block | Result)[] };
-
 const collectTurns = (sendsThinking: boolean) => {
   const system: Block[] = [];
-  const turns: Draft[] = [];
-  const add = (role: Turn['role'], blocks: readonly (Block | Result)[], isStable: boolean): void => {
+  const turns: Turn[] = [];
+  const add = (role: Turn['role'], blocks: readonly Block[], isStable: boolean): void => {
     if (blocks.length === 0) return;
     if (isStable) markLast(blocks);
     const last = turns.at(-1);
@@ -70,11 +66,7 @@ const collectTurns = (sendsThinking: boolean) => {
       );
     },
     results(results, isStable) {
-      add(
-        'user',
-        results.map((part): Result => ({ type: 'result', part, mark: {} })),
-        isStable,
-      );
+      add('user', results.map(resultBlock), isStable);
     },
     assistant(parts, isStable) {
       const blocks = parts.flatMap((part): Block[] => {
@@ -98,28 +90,19 @@ export const isThinkingBlock = ({ type }: { type?: unknown }): boolean =>
   type === 'thinking' || type === 'redacted_thinking';
 
 /** The blocks were made for this request, except for thinking, which is not marked. */
-const markLast = (blocks: readonly (Block | Result)[]): void => {
+const markLast = (blocks: readonly Block[]): void => {
   const last = blocks.findLast((block) => !isThinkingBlock(block));
-  if (last) Object.assign(isResult(last) ? last.mark : last, MARK);
+  if (last) Object.assign(last, MARK);
 };
 
-const isResult = (block: Block | Result): block is Result => block.type === 'result';
-
-/**
- * The service refuses text behind a call, thinking at another place, and thinking at the end of a message. A call
- * that is there twice, as a block and as a call of the message, is one.
- */
-const inOrder = ({ role, content }: Draft): Draft => {
-  if (role === 'user')
-    return { role, content: [...content.filter(isResult), ...content.filter((b) => !isResult(b))] };
-  const ordered: (Block | Result)[] = [];
-  let calls: (Block | Result)[] = [];
-  const ids = new Set<unknown>();
+/** The service refuses text behind a call, thinking at another place, and thinking at the end of a message. */
+const inOrder = ({ role, content }: Turn): Turn => {
+  if (role === 'user') return { role, content };
+  const ordered: Block[] = [];
+  let calls: Block[] = [];
   for (const block of content) {
-    if (!isResult(block) && block.type === 'tool_use') {
-      if (!ids.has(block.id)) calls.push(block);
-      ids.add(block.id);
-    } else if (isThinkingBlock(block)) {
+    if (block.type === 'tool_use') calls.push(block);
+    else if (isThinkingBlock(block)) {
       ordered.push(...calls, block);
       calls = [];
     } else ordered.push(block);
@@ -129,61 +112,9 @@ const inOrder = ({ role, content }: Draft): Draft => {
   return { role, content: ordered.slice(0, end + 1) };
 };
 
-const INTERRUPTED = '[Tool execution was interrupted]';
-
-/** Gives each call its own id and its result, and writes results without a call as text. */
-const pairCalls = (drafts: readonly Draft[]): Turn[] => {
-  const used = new Set<string>();
-  const turns: Turn[] = [];
-  /** Ids as sent, by the ids that the calls of the message before had. */
-  let open = new Map<string, string>();
-  const interruptedResults = (): Block[] =>
-    Array.from(open.values(), (id) => resultBlock(id, { text: INTERRUPTED }, {}));
-  for (const { role, content } of drafts) {
-    const blocks: Block[] = [];
-    if (role === 'assistant') {
-      for (const block of content) {
-        if (isResult(block)) continue;
-        const isCall = block.type === 'tool_use';
-        blocks.push(isCall ? { ...block, id: addCall(String(block.id), open, used) } : block);
-      }
-    } else {
-      const texts: Block[] = [];
-      for (const block of content) {
-        if (!isResult(block)) {
-          texts.push(block);
-          continue;
-        }
-        const id = open.get(block.part.id);
-        open.delete(block.part.id);
-        if (id === undefined) texts.push({ ...textBlock(wordsFor(block.part)), ...block.mark });
-        else blocks.push(resultBlock(id, block.part, block.mark));
-      }
-      blocks.push(...interruptedResults(), ...texts);
-      open = new Map();
-    }
-    if (blocks.length > 0) turns.push({ role, content: blocks });
-  }
-  if (open.size > 0) turns.push({ role: 'user', content: interruptedResults() });
-  return turns;
-};
-
-const LONGEST_ID = 64;
-
-const addCall = (given: string, open: Map<string, string>, used: Set<string>): string => {
-  let id = given;
-  for (let count = 2; used.has(id); count += 1) id = `${given.slice(0, LONGEST_ID - 8)}_${count}`;
-  used.add(id);
-  open.set(given, id);
-  return id;
-};
-
 /** A result without text has no content: a blank one is refused. */
-const resultBlock = (id: string, { text }: Pick<ResultPart, 'text'>, mark: JsonObject): Block => ({
+const resultBlock = ({ id, text }: ResultPart): Block => ({
   type: 'tool_result',
   tool_use_id: id,
   ...(text.trim() !== '' && { content: text }),
-  ...mark,
 });
-
-const wordsFor = ({ name, text }: ResultPart): string => `[Result of ${name}] ${text}`.trimEnd();

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { readSigned } from './gemini-items.ts';
-import type { AssistantPart, CallPart, PromptWriter, ResultPart, TextPart } from './prompt.ts';
+import type { AssistantPart, PromptWriter, ResultPart, TextPart } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
 
 /**
@@ -27,33 +27,24 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
 export const createContents = (rules: Rules): PromptWriter & { body(): JsonObject } => {
   const system: string[] = [];
   const contents: Content[] = [];
-  /** Calls of the last content that have no results yet. */
-  let open: readonly CallPart[] = [];
-  const answer = (results: readonly ResultPart[]): void => {
-    const parts = responsesTo(open, results, rules);
-    open = [];
-    if (parts.length > 0) contents.push({ role: 'user', parts });
-  };
   return {
     system(text) {
       system.push(text);
     },
     user(parts) {
-      answer([]);
       contents.push({ role: 'user', parts: parts.map(userPart) });
     },
     assistant(given) {
-      answer([]);
       const parts = modelParts(given, rules);
       if (parts.length === 0) return;
-      open = given.filter((part) => part.type === 'call');
       const last = contents.at(-1);
       if (last?.role === 'model') last.parts.push(...parts);
       else contents.push({ role: 'model', parts });
     },
-    results: answer,
+    results(results) {
+      contents.push({ role: 'user', parts: results.map((result) => responsePart(result, rules)) });
+    },
     body() {
-      answer([]);
       if (rules.systemInContents) addSystem(contents, system);
       if (!contents[0] || (contents[0].role === 'model' && hasCalls(contents[0])))
         contents.unshift({ role: 'user', parts: [{ text: '(empty message)' }] });
@@ -86,20 +77,9 @@ const filePart = ({ mediaType, data }: FilePart): JsonObject => {
     : { inlineData: { mimeType: inline[1], data: data.url.slice(inline[0].length) } };
 };
 
-/** A result without its call would be refused; the model reads it as text. */
-const responsesTo = (
-  calls: readonly CallPart[],
-  results: readonly ResultPart[],
-  { callIds }: Rules,
-): JsonObject[] => {
-  const rest = [...results];
-  const responses = calls.map(({ id, name }) => {
-    const at = rest.findIndex((result) => result.id === id);
-    const content = at < 0 ? '[Tool execution was interrupted]' : (rest.splice(at, 1)[0]?.text ?? '');
-    return { functionResponse: { ...(callIds && { id }), name, response: { name, content } } };
-  });
-  return [...responses, ...rest.map(({ name, text }) => ({ text: `Result of ${name}: ${text}` }))];
-};
+const responsePart = ({ id, name, text }: ResultPart, { callIds }: Rules): JsonObject => ({
+  functionResponse: { ...(callIds && { id }), name, response: { name, content: text } },
+});
 
 const modelParts = (given: readonly AssistantPart[], { callIds, needsSignatures }: Rules): JsonObject[] => {
   const parts: JsonObject[] = [];

@@ -7,13 +7,14 @@ import { nameForModel } from '../../schema/model-tool.ts';
 import { wellFormed } from '../../schema/well-formed.ts';
 import type { InferenceRequest } from '../model.ts';
 import { type FilePart, filePart, type MediaRules, picturesIn } from './prompt-media.ts';
+import { pairCalls } from './prompt-pairs.ts';
 
 /**
  * The history of a thread in the form that every provider accepts, piece by piece, in order.
  *
  * Guarantees: no text is blank and none has half a character; the name of a call, its id and its arguments (an object)
- * are what the strictest provider accepts, whatever a model wrote; all results that follow one answer come as one
- * piece, and each result has the name of its call. A block of a user that the model is known not to accept is refused
+ * are what the strictest provider accepts, whatever a model wrote, and no id is there twice; calls and results are paired
+ * (`prompt-pairs.ts`). A block of a user that the model is known not to accept is refused
  * before the provider is called. Reasoning that a provider wants back is written at its place, and only for the model
  * that made it. What an answer held in addition to text is described in words, unless the model accepts its own
  * pictures.
@@ -53,9 +54,16 @@ export type PromptRules = MediaRules & {
 export const writePrompt = (
   { system, messages, cache }: Pick<InferenceRequest, 'system' | 'messages' | 'cache'>,
   rules: PromptRules,
-  writer: PromptWriter,
+  given: PromptWriter,
 ): void => {
-  const walk: Walk = { rules, pictures: picturesIn(messages, rules), names: new Map(), results: [] };
+  const writer = pairCalls(given);
+  const walk: Walk = {
+    rules,
+    pictures: picturesIn(messages, rules),
+    sent: new Map(),
+    used: new Set(),
+    results: [],
+  };
   const pieces = createPieces();
   for (const text of system) pieces.add(systemPiece(writer, text));
   if (cache) pieces.mark('first');
@@ -74,13 +82,16 @@ export const writePrompt = (
     if (index + 1 === cache?.stable_messages) pieces.mark('last');
   }
   pieces.write();
+  writer.end();
 };
 
 type Walk = {
   readonly rules: PromptRules;
   readonly pictures: ReadonlySet<ContentBlock>;
-  /** Names of calls by their ids. */
-  readonly names: Map<string, string>;
+  /** The last call of each id, as it is sent. */
+  readonly sent: Map<string, CallPart>;
+  /** Ids of calls as they are sent. */
+  readonly used: Set<string>;
   /** Results that wait for the rest of their piece. */
   results: ResultPart[];
 };
@@ -159,16 +170,23 @@ const textParts = (text: string): TextPart[] =>
 const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Message): AssistantPart[] => {
   const items = createItems(walk.rules.origin, metadata?.reasoning_items);
   const parts: AssistantPart[] = [];
+  const called = new Set<string>();
+  // A call that is there twice, as a block and as a call of the message, is one.
+  const calls = (id: string, name: string, input: Json): CallPart[] => {
+    if (called.has(id)) return [];
+    called.add(id);
+    return [callPart(walk, id, name, input)];
+  };
   for (const [index, block] of content.entries()) {
     if ('source' in block && walk.pictures.has(block)) parts.push(filePart(block, walk.rules));
     else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
     else if (block.type === 'text') parts.push(...items.within(block.text));
     else if (block.type === 'thinking') {
       if (!isBlank(block.thinking)) parts.push({ type: 'thought', text: block.thinking.toWellFormed() });
-    } else if (block.type === 'tool_use') parts.push(callPart(walk, block.id, block.name, block.input));
+    } else if (block.type === 'tool_use') parts.push(...calls(block.id, block.name, block.input));
   }
   for (const [index, { id, name, arguments: input }] of tool_calls.entries()) {
-    parts.push(...items.before(index), callPart(walk, id, name, input));
+    parts.push(...items.before(index), ...calls(id, name, input));
   }
   parts.push(...items.rest());
   // An answer that consists of reasoning alone is not sent: no provider accepts one.
@@ -218,19 +236,36 @@ const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index:
   return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
 };
 
-const callPart = (walk: Walk, id: string, called: string, input: Json): CallPart => {
-  const name = nameForModel(called);
-  walk.names.set(id, name);
-  // The result of a call whose arguments are no object says so; providers refuse such arguments.
-  return { type: 'call', id: idForModel(id), name, input: isObject(input) ? wellFormed(input) : {} };
+const callPart = (walk: Walk, id: string, name: string, input: Json): CallPart => {
+  const call: CallPart = {
+    type: 'call',
+    id: unusedId(walk, idForModel(id)),
+    name: nameForModel(name),
+    // The result of a call whose arguments are no object says so; providers refuse such arguments.
+    input: isObject(input) ? wellFormed(input) : {},
+  };
+  walk.sent.set(id, call);
+  return call;
 };
 
-const resultPart = (walk: Walk, id: string, text: string): ResultPart => ({
-  id: idForModel(id),
-  name: walk.names.get(id) ?? nameForModel(id),
-  text: text.toWellFormed(),
-});
+/** Some providers number the calls of each answer from zero, and others reject an id that is used twice. */
+const unusedId = ({ used }: Walk, given: string): string => {
+  let id = given;
+  for (let count = 2; used.has(id); count += 1) id = `${given.slice(0, LONGEST_ID - 8)}_${count}`;
+  used.add(id);
+  return id;
+};
 
+const resultPart = (walk: Walk, id: string, text: string): ResultPart => {
+  const call = walk.sent.get(id);
+  return {
+    id: call?.id ?? idForModel(id),
+    name: call?.name ?? nameForModel(id),
+    text: text.toWellFormed(),
+  };
+};
+
+const LONGEST_ID = 64;
 const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const HASH_LENGTH = 12;
 
@@ -238,7 +273,7 @@ const HASH_LENGTH = 12;
 export const idForModel = (id: string): string => {
   if (LEGAL_ID.test(id)) return id;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
-  return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 64 - HASH_LENGTH - 1)}_${hash}`;
+  return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, LONGEST_ID - HASH_LENGTH - 1)}_${hash}`;
 };
 
 const toolText = ({ pictures }: Walk, { content }: Message): string => {

@@ -447,7 +447,7 @@ const differences: [why: string, request: Partial<InferenceRequest>, theirs: obj
     'A result without a call is text.',
     { messages: [userMessage('q'), result('c1', 'late')] },
     [{ content: [{}, { type: 'tool_result' }] }],
-    [{ content: [{ type: 'text', text: '[Result of c1] late' }, {}] }],
+    [{ content: [{ text: 'q' }, { type: 'text', text: '[Result of c1] late' }] }],
   ],
   [
     'An id that comes again in another answer is made unique, and its result follows it.',

@@ -179,12 +179,9 @@ t.test('a call without a result gets one, and a result without its call is text'
     { role: 'model', parts: [callPart('a'), callPart('b')] },
     {
       role: 'user',
-      parts: [
-        response('a', '[Tool execution was interrupted]'),
-        response('b'),
-        { text: 'Result of c: found c' },
-      ],
+      parts: [response('a', '[Tool execution was interrupted]'), response('b')],
     },
+    { role: 'user', parts: [{ text: '[Result of c] found c' }] },
     { role: 'user', parts: [{ text: 'next' }] },
     { role: 'model', parts: [callPart('d')] },
     { role: 'user', parts: [response('d', '[Tool execution was interrupted]')] },
