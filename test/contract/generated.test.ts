@@ -31,7 +31,7 @@ const generator = async (): Promise<string> => {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    external: ['@redocly/openapi-core', 'typescript-5'],
+    external: ['typescript-5'],
     alias: { typescript: 'typescript-5' },
   });
   return outfile;

@@ -10,6 +10,12 @@ import type { Violation } from './errors.ts';
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
+/** Checked where it is used. */
+const unchecked = z
+  .unknown()
+  .optional()
+  .transform((value) => value ?? undefined);
+
 /** An id that may be given; blank is as good as nothing. */
 const OptionalId = z
   .string()
@@ -29,13 +35,13 @@ const Part = z.object({
 const Selectors = { tenant: OptionalId, agentId: OptionalId, agent_id: OptionalId };
 
 /** Checked with all that it needs, in `push/config.ts`. */
-const PushConfig = optional(z.unknown()).meta({
+const PushConfig = unchecked.meta({
   override: { $ref: '#/components/schemas/A2aPushNotificationConfigInput' },
 });
 
 const Configuration = z.object({
   acceptedOutputModes: optional(listOf(z.string())),
-  historyLength: optional(z.unknown()).meta({ override: { type: 'integer', minimum: 0 } }),
+  historyLength: unchecked.meta({ override: { type: 'integer', minimum: 0 } }),
   returnImmediately: optional(z.boolean()),
   taskPushNotificationConfig: PushConfig,
   pushNotificationConfig: PushConfig.meta({

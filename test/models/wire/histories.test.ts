@@ -8,7 +8,7 @@ import { encoded, FORMATS } from './every-format.ts';
 
 /** Whatever a thread holds, each format makes a request of it that its service accepts, and the thread stays as it is. */
 
-const text = (words: string): ContentBlock => ({ type: 'text', text: words });
+const text = (words: string) => ({ type: 'text' as const, text: words });
 const assistant = (content: ContentBlock[], ...calls: [id: string, name: string, args: Json][]): Message => ({
   id: 'a',
   role: 'assistant',
