@@ -519,7 +519,7 @@ t.test(
       sink,
       new AbortController().signal,
     );
-    t.match(name, /^agent_run_sales_bot_[0-9a-f]{8}$/);
+    t.match(name, /^agent_run_sales_bot__[0-9a-f]{8}$/);
     t.strictSame(started, [id]);
     const body = JSON.parse(requests[0]?.body ?? '');
     t.equal(body.messages[1].tool_calls[0].function.name, name);
