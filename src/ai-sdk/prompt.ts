@@ -11,15 +11,9 @@ import type {
   LanguageModelV4Prompt,
 } from 'ai-sdk-provider-4';
 import type { InferenceRequest } from '../models/model.ts';
-import {
-  type AssistantPart,
-  idForModel,
-  type ResultPart,
-  type UserPart,
-  type PromptRules as WritingRules,
-  writePrompt,
-} from '../models/wire/prompt.ts';
+import { idForModel, type PromptRules as WritingRules, writePrompt } from '../models/wire/prompt.ts';
 import type { FilePart } from '../models/wire/prompt-media.ts';
+import type { AssistantPart, ResultPart, UserPart } from '../models/wire/prompt-parts.ts';
 import { type ItemOf, readItem } from './items.ts';
 import type { AiSdkProviderOptions } from './model.ts';
 

@@ -73,7 +73,7 @@ t.test('sends a choice of tools, and none without tools', async (t) => {
       { type: 'auto' },
       { type: 'none' },
       { type: 'required' },
-      { type: 'tool', toolName: /^a_b_[0-9a-f]{8}$/ },
+      { type: 'tool', toolName: /^a_b__[0-9a-f]{8}$/ },
       undefined,
       undefined,
     ],

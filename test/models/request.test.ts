@@ -326,7 +326,7 @@ t.test('OpenAI itself is asked in its own terms', async (t) => {
     await infer(model, requestOf('x', { system: ['s'], overrides }));
     t.match(seen.at(-1), {
       url: `${base_url || 'https://api.openai.com/v1'}/chat/completions`,
-      body: { messages: [{ role: 'developer' }, {}], max_completion_tokens: 7, reasoning_effort: 'xhigh' },
+      body: { messages: [{ role: 'developer' }, {}], max_completion_tokens: 7, reasoning_effort: 'high' },
     });
   }
 });
@@ -334,7 +334,7 @@ t.test('OpenAI itself is asked in its own terms', async (t) => {
 type Effort = NonNullable<InferenceRequest['overrides']['reasoning_effort']>;
 const efforts: [adapter: string, upstream: string, effort: Effort, sent: object][] = [
   ['openai', 'gpt-5', 'low', { reasoning_effort: 'low' }],
-  ['openai', 'gpt-5', 'max', { reasoning_effort: 'xhigh' }],
+  ['openai', 'gpt-5', 'max', { reasoning_effort: 'high' }],
   ['openai', 'up', 'max', { reasoning_effort: 'high' }],
   ['openai', 'up', { budget: 9000 }, { reasoning_effort: 'medium' }],
   ['openai', 'up', { budget: 1 }, { reasoning_effort: 'low' }],

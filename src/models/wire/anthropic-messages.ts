@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { fileBlock } from './anthropic-media.ts';
-import { type PromptRules, type PromptWriter, type ResultPart, writePrompt } from './prompt.ts';
+import { type PromptRules, writePrompt } from './prompt.ts';
+import type { PromptWriter, ResultPart } from './prompt-parts.ts';
 import { listOf, objectOf } from './read.ts';
 import type { WireCall } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { readSigned } from './gemini-items.ts';
-import type { AssistantPart, PromptWriter, ResultPart, TextPart } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
+import type { AssistantPart, PromptWriter, ResultPart, TextPart } from './prompt-parts.ts';
 
 /**
  * The history as `contents` and `systemInstruction`.

@@ -7,14 +7,9 @@ import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts';
 import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
-import {
-  type AssistantPart,
-  type CallPart,
-  type PromptWriter,
-  type UserPart,
-  writePrompt,
-} from './prompt.ts';
+import { writePrompt } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
+import type { AssistantPart, CallPart, PromptWriter, UserPart } from './prompt-parts.ts';
 import { objectOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';

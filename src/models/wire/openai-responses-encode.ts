@@ -5,14 +5,9 @@ import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
-import {
-  type AssistantPart,
-  type PromptWriter,
-  type ResultPart,
-  type UserPart,
-  writePrompt,
-} from './prompt.ts';
+import { writePrompt } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
+import type { AssistantPart, PromptWriter, ResultPart, UserPart } from './prompt-parts.ts';
 import { chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 

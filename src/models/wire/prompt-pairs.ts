@@ -1,4 +1,4 @@
-import type { CallPart, PromptWriter, ResultPart } from './prompt.ts';
+import type { CallPart, PromptWriter, ResultPart } from './prompt-parts.ts';
 
 /**
  * Calls and their results, as every provider requires them.

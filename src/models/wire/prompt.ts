@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../schema/answer-part.ts';
 import { isObject } from '../../schema/endpoint.ts';
-import type { Json, JsonObject } from '../../schema/json.ts';
+import type { Json } from '../../schema/json.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
 import { wellFormed } from '../../schema/well-formed.ts';
 import type { InferenceRequest } from '../model.ts';
-import { type FilePart, filePart, type MediaRules, picturesIn } from './prompt-media.ts';
+import { filePart, type MediaRules, picturesIn } from './prompt-media.ts';
 import { pairCalls } from './prompt-pairs.ts';
+import type {
+  AssistantPart,
+  CallPart,
+  ItemPart,
+  PromptWriter,
+  ResultPart,
+  TextPart,
+  UserPart,
+} from './prompt-parts.ts';
 
 /**
  * The history of a thread in the form that every provider accepts, piece by piece, in order.
@@ -20,28 +29,6 @@ import { pairCalls } from './prompt-pairs.ts';
  * pictures.
  * Costs one pass over the history; nothing is kept.
  */
-
-export type TextPart = { type: 'text'; text: string };
-
-export type CallPart = { type: 'call'; id: string; name: string; input: JsonObject };
-
-/** Text of reasoning that came as a block of a message, from a client or another service. */
-export type ThoughtPart = { type: 'thought'; text: string };
-
-/** What the decoder of the same format gave to `reasoningItem`; it belongs to what follows it. */
-export type ItemPart = { type: 'item'; item: JsonObject };
-
-export type AssistantPart = TextPart | FilePart | CallPart | ThoughtPart | ItemPart;
-export type UserPart = TextPart | FilePart;
-export type ResultPart = { id: string; name: string; text: string };
-
-/** `isStable`: the provider may keep everything up to here, because the next request begins with it. */
-export type PromptWriter = {
-  system(text: string, isStable: boolean): void;
-  user(parts: readonly UserPart[], isStable: boolean): void;
-  assistant(parts: readonly AssistantPart[], isStable: boolean): void;
-  results(results: readonly ResultPart[], isStable: boolean): void;
-};
 
 export type PromptRules = MediaRules & {
   /** The provider accepts system texts only before everything else; later ones are moved there. */

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type AssistantPart, writePrompt } from '../../../src/models/wire/prompt.ts';
+import { writePrompt } from '../../../src/models/wire/prompt.ts';
+import type { AssistantPart } from '../../../src/models/wire/prompt-parts.ts';
 import { blockOfPart } from '../../../src/schema/answer-part.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { userMessage } from '../infer.ts';
