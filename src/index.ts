@@ -39,6 +39,7 @@ export type { AnswerPart } from './schema/answer-part.ts';
 export type { Clock, Ids } from './schema/clock.ts';
 export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
+export type { ProviderCall, ProviderTool } from './schema/provider-tool.ts';
 export { defineClientTool, defineTool } from './tools/define-tool.ts';
 export type { PlainValue } from './tools/returned.ts';
 export { defineState, type StateKey, type StateUpdate, type StateView, update } from './tools/state.ts';

@@ -130,7 +130,8 @@ const NOTHING = 'the answer of the model was not captured';
 
 /** Or why there is none. */
 const scriptEventOf = (event: Inference): ScriptEvent | string => {
-  const { error_type, response_content, response_tool_calls } = event;
+  const { error_type, response_tool_calls } = event;
+  const response_content = withoutProvided(event.response_content);
   if (error_type !== undefined) return { kind: 'error', error_type, message: '' };
   const tokens = tokensOf(event);
   if (response_tool_calls !== undefined && response_tool_calls !== null) {
@@ -149,6 +150,14 @@ const scriptEventOf = (event: Inference): ScriptEvent | string => {
     finish_reason: finishReasonOf(event.finish_reasons[0]),
   };
 };
+
+/** A script replays what the model wrote: calls of its provider and sources need no replay. */
+const withoutProvided = (content: Json | undefined): Json | undefined =>
+  Array.isArray(content)
+    ? content.filter((block) => !(isObject(block) && PROVIDED.includes(block.type)))
+    : content;
+
+const PROVIDED: readonly unknown[] = ['provider_call', 'source_url', 'source_document'];
 
 const toolCallOf = (calls: Json, tokens: ScriptTokens): ScriptEvent | string => {
   if (!Array.isArray(calls)) return NOTHING;

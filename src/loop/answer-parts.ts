@@ -51,7 +51,7 @@ export const excessWith = (turn: Turn, blocks: readonly PartBlock[], by?: string
   if (blocks.length === 0) return undefined;
   // Those of a failed attempt make room for the same again.
   const others = addedTo(turn).filter((each) => by === undefined || each.by !== by);
-  const given = turn.step?.parts.map(({ block }) => block) ?? [];
+  const given = turn.step?.parts.map(({ block }) => block).filter(isPartBlock) ?? [];
   return excessOf([...others.flatMap((each) => each.blocks), ...given], blocks);
 };
 

@@ -29,6 +29,7 @@ export const openStep = (turn: Turn): Step => {
     reasoning: '',
     reasoningItems: [],
     parts: [],
+    sources: [],
     reported: false,
     completed: false,
   };
@@ -61,14 +62,17 @@ export const answerSoFar = (turn: Turn): ContentBlock[] => {
 };
 
 /** What waited for the answer stands in front of it; what the model gave stands where it came in the text. */
-export const contentOf = (waited: readonly ContentBlock[], { text, parts }: Step): ContentBlock[] => {
+export const contentOf = (
+  waited: readonly ContentBlock[],
+  { text, parts, sources }: Step,
+): ContentBlock[] => {
   const content = [...waited];
   let from = 0;
   for (const { at, block } of parts) {
     content.push(...textBlock(text.slice(from, at)), block);
     from = at;
   }
-  content.push(...textBlock(text.slice(from)));
+  content.push(...textBlock(text.slice(from)), ...sources);
   return content;
 };
 
@@ -109,4 +113,5 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
     ...metadataOf(step),
   });
   step.parts = [];
+  step.sources = [];
 };

@@ -1,12 +1,12 @@
-import type { InferenceSink, InferenceSource, StopReason } from '../models/model.ts';
+import type { InferenceSink, StopReason } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
-import type { RunEvent } from '../schema/run-event.ts';
 import { hearPart } from './answer-parts.ts';
 import { trackAttempts } from './attempts.ts';
 import { newCall } from './calls.ts';
+import { endProviderCalls, trackProviderCalls } from './provider-calls.ts';
 import type { Attempts, Step, StepCall, Turn } from './turn.ts';
 
 /**
@@ -24,12 +24,15 @@ export type Hearing = {
   settle(stop: StopReason): void;
 };
 
-/** A part or a source counts as one token of what was received. */
+/** A part, a source or a change of a call of the provider counts as one token of what was received. */
 const PART = '....';
+
+const BROKE_OFF = 'the stream of the provider broke off';
 
 export const listen = (turn: Turn, step: Step): Hearing => {
   const { stream } = turn;
   const calls = createNames();
+  const provided = trackProviderCalls(turn, step);
   let doubtful: StepCall[] = [];
   /** What was received in addition to text and reasoning. */
   let rest = '';
@@ -69,7 +72,12 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     source(source) {
       hear();
       rest += PART;
-      stream.emit(sourceActivity(turn, source));
+      provided.source(source);
+    },
+    providerCall(call) {
+      hear();
+      rest += PART;
+      provided.report(call);
     },
     toolStart(given, called) {
       hear();
@@ -90,15 +98,20 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       stream.emit({ event_type: 'tool_call_cancel', ...calls.of(given), reason });
       calls.remove(given);
     },
-    brokeOff: attempts.brokeOff,
+    brokeOff(usage) {
+      attempts.brokeOff(usage);
+      endProviderCalls(turn, step, BROKE_OFF);
+    },
     reset(reason) {
       const { text } = step;
+      provided.takeBack(reason);
       rest = '';
       attempts.restart();
       step.text = '';
       step.reasoning = '';
       step.reasoningItems = [];
       step.parts = [];
+      step.sources = [];
       turn.calls = [];
       doubtful = [];
       stream.emit({ event_type: 'stream_reset', reason, ...(text !== '' && { text }) });
@@ -109,6 +122,7 @@ export const listen = (turn: Turn, step: Step): Hearing => {
     attempts,
     firstAt: () => firstAt,
     settle(stop) {
+      endProviderCalls(turn, step, 'the answer ended before the call');
       if (stop !== 'MaxTokens') return doubtful.forEach(tellReady);
       turn.calls = turn.calls.filter((each) => !doubtful.includes(each));
       for (const { call } of doubtful) {
@@ -116,25 +130,6 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       }
     },
   };
-};
-
-/** Whoever shows the answer shows them with it; they are no part of it. */
-const sourceActivity = (turn: Turn, source: InferenceSource): RunEvent => ({
-  event_type: 'activity_snapshot',
-  message_id: turn.ids.uuid(),
-  replace: true,
-  ...contentOfSource(source),
-});
-
-const contentOfSource = (source: InferenceSource) => {
-  const { id: sourceId, title } = source;
-  if (source.type === 'url') {
-    const { url } = source;
-    return { activity_type: 'source-url', content: { sourceId, url, ...(title !== undefined && { title }) } };
-  }
-  const { media_type: mediaType, filename } = source;
-  const content = { sourceId, mediaType, title: source.title, ...(filename !== undefined && { filename }) };
-  return { activity_type: 'source-document', content };
 };
 
 type Named = { id: string; name: string };

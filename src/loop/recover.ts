@@ -47,6 +47,7 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     reasoning: '',
     reasoningItems: [],
     parts: [],
+    sources: [],
     reported: true,
     completed: false,
   };

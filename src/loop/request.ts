@@ -26,6 +26,7 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
     system,
     messages,
     tools: offered(turn, scratch),
+    ...(spec.provider_tools.length > 0 && { provider_tools: spec.provider_tools }),
     overrides: checkedOverrides(turn, layered(modelSettingsOf(spec), turn.overrides, scratch.overrides)),
     session: { thread_id: turn.thread_id, run_id: turn.run_id },
     stream_idle_timeout_secs: retry.stream_idle_timeout_secs,

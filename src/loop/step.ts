@@ -1,6 +1,7 @@
 import { reportInference } from './answer.ts';
 import { takeCompaction } from './compaction.ts';
 import { runPhase } from './phases.ts';
+import { endProviderCalls, takeBackCalls } from './provider-calls.ts';
 import { setLifecycle } from './state.ts';
 import { noteTasks } from './tasks.ts';
 import { produce, type Step, type Turn } from './turn.ts';
@@ -31,6 +32,7 @@ const countStep = (turn: Turn, step: Step): boolean => {
   if (!step.reported) {
     step.attempts?.brokeOff();
     step.attempts?.end();
+    endProviderCalls(turn, step, CUT_OFF);
     reportInference(turn);
     turn.cutOff = step;
     return false;
@@ -43,6 +45,8 @@ const countStep = (turn: Turn, step: Step): boolean => {
   turn.steps += 1;
   return true;
 };
+
+const CUT_OFF = 'the answer was cut off';
 
 const keepNote = (turn: Turn): void => {
   if (turn.note === undefined) return;
@@ -69,7 +73,10 @@ const closeStep = (turn: Turn): void => {
 
 /** The inference failed: the step is closed and does not count; what it streamed is not kept. */
 export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
-  const { text = '' } = turn.step ?? {};
+  const { step } = turn;
+  const { text = '' } = step ?? {};
+  if (step && reset) takeBackCalls(turn, step, reset.reason);
+  else if (step) endProviderCalls(turn, step, CUT_OFF);
   if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset, ...(text !== '' && { text }) });
   if (!turn.step) return;
   turn.step.attempts?.brokeOff();

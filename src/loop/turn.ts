@@ -8,6 +8,7 @@ import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
 import type { Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
+import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
 import type { RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
@@ -113,7 +114,9 @@ export type Step = {
   /** What the model wants back with the next request. */
   reasoningItems: ReasoningItem[];
   /** What the answer holds besides its text, and behind how many characters of it. */
-  parts: { at: number; block: PartBlock }[];
+  parts: { at: number; block: PartBlock | ProviderCallBlock }[];
+  /** What the answer refers to; they stand behind everything else. */
+  sources: SourceBlock[];
   /** Of its inference; undefined for a step without one. */
   attempts?: Attempts;
   /** The settings of its latest request; undefined before the request. */

@@ -1,4 +1,5 @@
 import type { ReasoningItem } from '../schema/message.ts';
+import type { ProviderCall } from '../schema/provider-tool.ts';
 import { BOUNDS } from './bounds.ts';
 import { interrupted } from './classify.ts';
 import { ModelError } from './errors.ts';
@@ -53,9 +54,9 @@ export const createAnswer = (
       measure.answer(value);
       sink.reasoningEncrypted(value);
     },
-    reasoningItem(item) {
+    reasoningItem(item, tool) {
       measure.answer(JSON.stringify(item));
-      sink.reasoningItem?.({ ...origin, item });
+      sink.reasoningItem?.({ ...origin, item, ...(tool !== undefined && { tool }) });
     },
     file(mediaType, data) {
       begun = true;
@@ -74,6 +75,11 @@ export const createAnswer = (
       measure.answer(source.id + (source.title ?? ''));
       measure.answer(source.type === 'url' ? source.url : source.media_type + (source.filename ?? ''));
       sink.source?.(source);
+    },
+    providerCall(call) {
+      begun = true;
+      measure.providerCall(call);
+      sink.providerCall?.(call);
     },
     callStart(id, name) {
       begun = true;
@@ -142,6 +148,7 @@ const totalled = (usage: InferenceUsage | undefined): InferenceUsage | undefined
 /** Of one answer. @throws ModelError when it is too long */
 const createMeasure = () => {
   const args = new Map<string, number>();
+  const provided = new Set<string>();
   let length = 0;
   let parts = 0;
   const within = (value: number, most: number, what: string): number => {
@@ -159,6 +166,12 @@ const createMeasure = () => {
     },
     part(): void {
       parts = within(parts + 1, BOUNDS.parts, 'files and sources');
+    },
+    providerCall({ id, input, output, error }: ProviderCall): void {
+      within(id.length, BOUNDS.nameLength, 'characters in the id or name of a call');
+      provided.add(id);
+      within(provided.size, BOUNDS.calls, 'calls');
+      answer(JSON.stringify([input, output, error]));
     },
     call(id: string, name: string): void {
       within(Math.max(id.length, name.length), BOUNDS.nameLength, 'characters in the id or name of a call');

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../schema/json.ts';
 import type { Message, ReasoningItem } from '../schema/message.ts';
 import type { ModelSpec } from '../schema/model.ts';
 import type { ToolChoice } from '../schema/model-settings.ts';
+import type { ProviderCall, ProviderTool } from '../schema/provider-tool.ts';
 import type { InferenceOverrides } from '../schema/run.ts';
 import type { Usage } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -26,6 +27,8 @@ export type InferenceRequest = {
   tools: readonly ToolDescriptor[];
   /** How the model may use its tools. Absent: as the provider decides, which is `auto`. */
   toolChoice?: ToolChoice;
+  /** Tools that the provider executes. A model that lacks one of them does not offer it. */
+  provider_tools?: readonly ProviderTool[];
   /** `null` or absent = unset. */
   overrides: Partial<InferenceOverrides>;
   /** Whose inference it is; a pool sends the inferences of one session to the same member. */
@@ -69,8 +72,13 @@ export type InferenceSink = {
   reasoningItem?(item: Omit<ReasoningItem, 'after'>): void;
   /** A part of the answer that is not text, where it comes in the text. One that cannot be taken is left out. */
   part?(part: AnswerPart): void;
-  /** What the answer refers to; readers are shown it, and it is no part of the answer. */
+  /** What the answer refers to. */
   source?(source: InferenceSource): void;
+  /**
+   * A call of a tool that the provider executes, when it begins and with each change. Fields that a change leaves out
+   * keep their values.
+   */
+  providerCall?(call: ProviderCall): void;
   toolStart(id: string, name: string): void;
   toolDelta(id: string, argsDelta: string): void;
   /** `argsText` is the whole JSON text of the arguments; it is broken only if the model wrote it so. */

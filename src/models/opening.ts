@@ -1,5 +1,6 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { ReasoningItem } from '../schema/message.ts';
+import type { ProviderCall } from '../schema/provider-tool.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import type { InferenceEnd, InferenceSink, InferenceSource } from './model.ts';
 import { backoffMs, type Pause, type Random, type RetrySettings, spread } from './retry.ts';
@@ -87,6 +88,9 @@ export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink
       }),
       ...(sink.part && { part: noting((part: AnswerPart) => sink.part?.(part)) }),
       ...(sink.source && { source: noting((source: InferenceSource) => sink.source?.(source)) }),
+      ...(sink.providerCall && {
+        providerCall: noting((call: ProviderCall) => sink.providerCall?.(call)),
+      }),
       toolStart: noting((id: string, name: string) => sink.toolStart(id, name)),
       toolDelta: noting((id: string, delta: string) => sink.toolDelta(id, delta)),
       toolEnd: noting((id: string, args: string) => sink.toolEnd(id, args)),

@@ -108,6 +108,14 @@ const listen = (sink: RecoverableSink): Listener => {
         given = true;
         sink.part?.(part);
       },
+      source(source) {
+        given = true;
+        sink.source?.(source);
+      },
+      providerCall(call) {
+        given = true;
+        sink.providerCall?.(call);
+      },
       toolStart(id, name) {
         calls.set(id, { id, name, complete: false });
         sink.toolStart(id, name);

@@ -1,7 +1,8 @@
 import type { AnswerPart } from '../schema/answer-part.ts';
+import type { ProviderCall } from '../schema/provider-tool.ts';
 import type { Usage } from '../schema/run-event.ts';
 import type { ModelError } from './errors.ts';
-import type { InferenceEnd, InferenceSink, StopReason } from './model.ts';
+import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from './model.ts';
 
 /** One answer of a model that is no model: what it says is known before. */
 
@@ -14,10 +15,14 @@ export type ScriptedCall = {
   streamed?: boolean;
 };
 
-/** Given in this order: reasoning, text, parts, calls. A list of texts is one delta each. */
+/** Given in this order: reasoning, calls of the provider, text, sources, parts, calls. A list of texts is one delta each. */
 export type ScriptedAnswer = {
   reasoning?: string | readonly string[];
+  /** Calls of tools that the provider executes. */
+  providerCalls?: readonly ProviderCall[];
   text?: string | readonly string[];
+  /** What the answer refers to. */
+  sources?: readonly InferenceSource[];
   parts?: readonly AnswerPart[];
   calls?: readonly ScriptedCall[];
   usage?: Usage;
@@ -39,9 +44,11 @@ const giveCall = ({ id, tool, args, streamed = false }: ScriptedCall, sink: Infe
 
 /** Gives all of it at once. @throws what it fails with */
 export const giveAnswer = (answer: ScriptedAnswer, sink: InferenceSink): InferenceEnd => {
-  const { reasoning, text, parts = [], calls = [], usage, fails } = answer;
+  const { reasoning, providerCalls = [], text, sources = [], parts = [], calls = [], usage, fails } = answer;
   for (const delta of deltas(reasoning)) if (delta !== '') sink.reasoning(delta);
+  for (const call of providerCalls) sink.providerCall?.(call);
   for (const delta of deltas(text)) if (delta !== '') sink.text(delta);
+  for (const source of sources) sink.source?.(source);
   for (const part of parts) sink.part?.(part);
   for (const call of calls) giveCall(call, sink);
   if (fails) throw fails;

@@ -5,6 +5,7 @@ import { createAnswer } from './answer.ts';
 import { ModelError } from './errors.ts';
 import { idleSecondsOf } from './idle.ts';
 import type { Model, SentSettings } from './model.ts';
+import { withOfferedTools } from './provider-tools.ts';
 import { appliedOptions, withOptions } from './settings/body-options.ts';
 import { withToolIds } from './tool-names.ts';
 import type { EventReader } from './transport/stream.ts';
@@ -45,6 +46,7 @@ export type SignedRequest = {
 
 export type WireModelOptions = {
   provider: string;
+  /** The name of the adapter. */
   adapter: string;
   timeoutSeconds: number;
   transport: Transport;
@@ -61,8 +63,9 @@ export const createWireModel = (
   id: spec.id,
   provider,
   upstream: spec.upstream_model,
-  async stream(request, sink, signal) {
-    const upstream = request.overrides.upstream_model ?? spec.upstream_model;
+  async stream(given, sink, signal) {
+    const upstream = given.overrides.upstream_model ?? spec.upstream_model;
+    const request = withOfferedTools(given, { adapter, upstream });
     const wire = await endpoint.wire(upstream);
     const idle = idleSecondsOf(request, upstream);
     const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);

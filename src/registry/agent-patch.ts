@@ -38,6 +38,7 @@ const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
   excluded_tools: 'clears',
   excluded_tool_patterns: 'clears',
   delegates: 'takes back',
+  provider_tools: 'takes back',
   client_tools: 'takes back',
   client_system_messages: 'takes back',
   endpoint: 'clears',

@@ -35,6 +35,8 @@ export type Registry = {
   faultOf(agentId: string): string | undefined;
   /** Whether the agent is offered the tool. */
   hasTool(agentId: string, toolId: string): boolean;
+  /** Whether the agent is offered any tool. */
+  hasTools(agentId: string): boolean;
   /** Names that lead nowhere. */
   diagnostics(): Diagnostic[];
 };
@@ -124,6 +126,10 @@ export const createRegistry = ({ previous, ...input }: RegistryInput): Registry 
     hasTool(agentId, toolId) {
       const agent = compiled(agentId);
       return 'result' in agent && agent.result.tools.has(toolId);
+    },
+    hasTools(agentId) {
+      const agent = compiled(agentId);
+      return 'result' in agent && agent.result.tools.size > 0;
     },
     diagnostics,
   };

@@ -40,6 +40,7 @@ export const agentJson = (spec: AgentSpec, localKind: string = LOCAL) => ({
   ...given('excluded_tool_patterns', spec.excluded_tool_patterns),
   ...(spec.endpoint && { endpoint: endpointJson(spec.endpoint) }),
   ...filled('delegates', spec.delegates),
+  ...filled('provider_tools', spec.provider_tools),
   ...filled('client_tools', spec.client_tools),
   ...(spec.client_system_messages && { client_system_messages: true }),
   ...(Object.keys(spec.sections).length > 0 && { sections: spec.sections }),

@@ -6,6 +6,7 @@ import { JsonObject } from './json.ts';
 import { listOf } from './list.ts';
 import { modelSettingFields } from './model-settings.ts';
 import { requiredText } from './problems.ts';
+import { ProviderTools } from './provider-tool.ts';
 import { StopCondition } from './stop-condition.ts';
 
 /**
@@ -45,6 +46,9 @@ const Fields = z.strictObject({
   excluded_tool_patterns: texts.optional(),
   endpoint: RemoteEndpoint.optional(),
   delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
+  provider_tools: ProviderTools.default([]).meta({
+    description: 'tools that the model provider executes; no permission rule or hook applies to them',
+  }),
   client_tools: texts
     .default([])
     .meta({ description: 'ids of its own tools that a client may replace for a run by declaring them' }),

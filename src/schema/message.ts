@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Json, JsonObject } from './json.ts';
+import { ProviderCallBlock, ProviderToolType, SourceDocumentBlock, SourceUrlBlock } from './provider-tool.ts';
 
 /** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
 
@@ -48,6 +49,9 @@ export const ContentBlock = z
     z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: Json }),
     z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.array(TextBlock) }),
     z.object({ type: z.literal('thinking'), thinking: z.string() }),
+    ProviderCallBlock,
+    SourceUrlBlock,
+    SourceDocumentBlock,
   ])
   .meta({ id: 'ContentBlock', description: 'A part of the content of a message.' });
 export type ContentBlock = z.infer<typeof ContentBlock>;
@@ -69,6 +73,9 @@ export const ReasoningItem = z
       .object({ text: z.int(), calls: z.int() })
       .meta({ description: 'the place of the item: behind so many characters of text and so many calls' }),
     item: JsonObject.meta({ description: 'what the protocol wants back, unchanged' }),
+    tool: ProviderToolType.optional().meta({
+      description: 'the tool of the provider that the item belongs to; sent back while the tool is offered',
+    }),
   })
   .meta({
     id: 'ReasoningItem',

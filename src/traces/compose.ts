@@ -165,11 +165,14 @@ const callOf = ({ id, name, arguments: args }: ToolCall): ToolCall => ({
 });
 
 const blockOf = (block: ContentBlock): ContentBlock =>
-  block.type === 'tool_use' ? { ...block, input: withoutSecrets(block.input) } : block;
+  (block.type === 'tool_use' || block.type === 'provider_call') && block.input !== undefined
+    ? // What is masked in an object is an object.
+      ({ ...block, input: withoutSecrets(block.input) } as ContentBlock)
+    : block;
 
 const messageOf = (message: Message): Message => {
   const { content, tool_calls } = message;
-  if (!tool_calls && !content.some(({ type }) => type === 'tool_use')) return message;
+  if (!tool_calls && content.every((block) => blockOf(block) === block)) return message;
   return {
     ...message,
     content: content.map(blockOf),

@@ -54,6 +54,7 @@ import {
 } from '../../src/console/screens/agent-editor/references/skill-access.ts';
 import { snippetOf } from '../../src/console/screens/agent-editor/snippet.ts';
 import { permissionsOf } from '../../src/console/screens/agent-editor/tools/permission.ts';
+import { itemsIn, withItems, withTool } from '../../src/console/screens/agent-editor/tools/provider-tools.ts';
 import {
   fieldsOf,
   groupsOf,
@@ -533,4 +534,18 @@ t.test('durations on a scale that gets wider', async (t) => {
   ]);
   t.equal(shareOfChange(2, 3), 0.5);
   t.equal(shareOfChange(0, 3), undefined);
+});
+
+t.test('tools of the model provider are chosen, and keep the options that have no control', async (t) => {
+  const search = { type: 'web_search', max_uses: 3 };
+  const files = { type: 'file_search', store_ids: ['vs_1'] };
+  t.strictSame(withTool(undefined, 'web_search', search), [search]);
+  t.strictSame(withTool([search], 'file_search', files), [search, files]);
+  t.strictSame(withTool([search, files], 'web_search', undefined), [files]);
+  const limited = withItems(search, 'web_search', itemsIn('a.example, b.example\n c.example'));
+  t.strictSame(limited, { ...search, allowed_domains: ['a.example', 'b.example', 'c.example'] });
+  t.strictSame(withTool([search, files], 'web_search', limited), [limited, files]);
+  t.strictSame(withItems(limited, 'web_search', itemsIn(' ')), search);
+  t.strictSame(withItems(files, 'file_search', []), { ...files, store_ids: [] });
+  t.strictSame(changedFields({ provider_tools: [] }, {}), []);
 });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { actionOf, problemsIn } from '../../src/console/assistant/actions.ts';
 import { MOST_BYTES, refusalOf, sizeText, typeOf } from '../../src/console/chat/attachments.ts';
 import { blocksOf, textOf, transcriptOf } from '../../src/console/chat/blocks.ts';
-import { callState, callsIn } from '../../src/console/chat/call.ts';
+import { callState, callsIn, isOfProvider } from '../../src/console/chat/call.ts';
 import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/growing.ts';
 import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
 import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
@@ -316,4 +316,18 @@ t.test('what the assistant has done is told from the results of its tools', asyn
   t.equal(result('of_tomorrow', {}), undefined);
   t.equal(result('admin_create_agent', 'text'), undefined);
   t.strictSame(problemsIn('none'), []);
+});
+
+t.test('marks a call that the model provider executes, and does not wait for the user', async (t) => {
+  const part = {
+    type: 'tool-web_search' as const,
+    toolCallId: 'p1',
+    state: 'input-available' as const,
+    input: {},
+    providerExecuted: true,
+  };
+  const marked = { ...part, callProviderMetadata: { troupe: { executedBy: 'provider' } } };
+  t.equal(isOfProvider(marked), true);
+  t.equal(isOfProvider(part), false);
+  t.equal(callState(marked, 'last'), 'stopped');
 });

@@ -70,6 +70,23 @@ t.test('an answer that a script cannot hold leaves no script, and a reason', asy
   }
 });
 
+t.test('leaves calls of the model provider and sources out of the script', async (t) => {
+  const searched = { type: 'provider_call', id: 'p', tool: 'web_search', status: 'completed' };
+  const source = { type: 'source_url', id: 's', url: 'https://a.example' };
+  const excerpt = excerptOf(
+    inference({ response_content: [searched, text('Sunny.'), source] }),
+    inference({
+      response_content: [searched],
+      response_tool_calls: [{ id: 'c', name: 'look', arguments: {} }],
+    }),
+  );
+  t.match(excerpt.script, [
+    { kind: 'chat_response', content: 'Sunny.' },
+    { kind: 'tool_call', name: 'look' },
+  ]);
+  t.equal(problemOf(excerpt, 'require'), undefined);
+});
+
 t.test('without an inference there is nothing, in every mode', async (t) => {
   const excerpt = excerptOf({ type: 'tool', name: 'n' }, { type: 'handoff' }, null, 5, [], 'x');
   for (const mode of ['optional', 'require', 'skip'] as const)

@@ -202,7 +202,7 @@ t.test('a part of a model that cannot be taken is left out, and the log says so'
   t.match(warned[1], { problem: /at most 64 parts/ });
 });
 
-t.test('what an answer refers to is told, and is no part of it', async (t) => {
+t.test('reports the sources of an answer, and keeps them behind its text', async (t) => {
   const { turn, events } = scene({});
   answering(turn, (sink) => {
     sink.source?.({ type: 'url', id: 's1', url: 'https://a.example', title: 'A' });
@@ -220,7 +220,11 @@ t.test('what an answer refers to is told, and is no part of it', async (t) => {
       },
     ],
   );
-  t.strictSame(saidIn(turn.produced.at(-1)), ['so it is']);
+  t.match(turn.produced.at(-1)?.content, [
+    { type: 'text', text: 'so it is' },
+    { type: 'source_url', id: 's1', url: 'https://a.example', title: 'A' },
+    { type: 'source_document', id: 's2', media_type: 'application/pdf', title: 'B' },
+  ]);
 });
 
 t.test('a hook before an answer adds to it once, however often the answer is tried', async (t) => {

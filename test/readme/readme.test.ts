@@ -210,6 +210,20 @@ t.test('the settings file with a pool starts a service', async (t) => {
   t.ok(await served(t, '--settings-file', 'pool.yaml', file));
 });
 
+t.test('the agent with tools of its provider is accepted, and they are offered', async (t) => {
+  const file = blocks('yaml').find((block) => block.includes('provider_tools')) ?? '';
+  const url = await served(t, '--settings-file', 'tools.yaml', file);
+  const headers = { authorization: 'Bearer choose-one' };
+  const read = async (path: string) => (await fetch(`${url}${path}`, { headers })).json();
+  t.match(await read('/v1/config/agents/researcher'), {
+    provider_tools: [
+      { type: 'web_search', allowed_domains: ['nodejs.org', 'developer.mozilla.org'], max_uses: 3 },
+      { type: 'code_execution' },
+    ],
+  });
+  t.notMatch(JSON.stringify(await read('/v1/config/diagnostics')), 'provider_tool');
+});
+
 t.test('the file with settings of model calls is accepted', async (t) => {
   const [, , file = ''] = blocks('yaml');
   t.match(file, 'top_k');

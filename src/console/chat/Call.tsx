@@ -17,6 +17,7 @@ import {
   type CallState,
   callState,
   inputLine,
+  isOfProvider,
   isOpen,
   type Place,
   toolOf,
@@ -157,6 +158,7 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
       <div className={css.head}>
         <Icon name="tools" size={14} />
         <code>{tool}</code>
+        {calls.some(isOfProvider) && <Chip>{t('call.provider')}</Chip>}
         {calls.length > 1 && <span className={css.count}>× {calls.length}</span>}
       </div>
       {earlier > 0 && (

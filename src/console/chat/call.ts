@@ -56,6 +56,12 @@ export const CALL_TONES: Record<CallState, Tone> = {
   superseded: 'none',
 };
 
+/** The model provider executes it, and no tool of the service. */
+export const isOfProvider = (part: CallPart): boolean => {
+  const metadata = 'callProviderMetadata' in part ? part.callProviderMetadata : undefined;
+  return metadata?.troupe?.executedBy === 'provider';
+};
+
 /** Until it has a result, somebody or something is still at it. */
 export const isOpen = (state: CallState): boolean =>
   state === 'calling' || state === 'approval' || state === 'answer';

@@ -36,6 +36,53 @@ const ROLES = ['user', 'assistant', 'tool', 'system'] as const;
 const reasoningOf = ({ metadata }: Message): string =>
   isObject(metadata) && typeof metadata.reasoning === 'string' ? metadata.reasoning : '';
 
+const SHOWN_APART: readonly unknown[] = [
+  'text',
+  'thinking',
+  'provider_call',
+  'source_url',
+  'source_document',
+];
+
+/** What the model provider has executed, and the sources of the answer. */
+const Provided = ({ content }: Pick<Message, 'content'>) => {
+  const t = useTexts(texts);
+  const sources = content.filter(({ type }) => type === 'source_url' || type === 'source_document');
+  return (
+    <>
+      {content.map(({ type, tool, id, ...rest }) =>
+        type === 'provider_call' ? (
+          <div key={String(id)} className={css.call}>
+            <span>{t('provider', { name: String(tool) })}</span>
+            <Json value={rest} label={String(tool)} />
+          </div>
+        ) : null,
+      )}
+      {sources.length > 0 && (
+        <div className={css.call}>
+          <span>{t('sources')}</span>
+          <ul>
+            {sources.map((source) => (
+              <li key={String(source.id)}>
+                <Source title={String(source.title ?? source.url)} url={source.url} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+};
+
+const Source = ({ title, url }: { title: string; url: unknown }) =>
+  typeof url === 'string' && /^https?:/i.test(url) ? (
+    <a href={url} target="_blank" rel="noreferrer noopener">
+      {redactText(title)}
+    </a>
+  ) : (
+    redactText(title)
+  );
+
 /** One message, whoever said it. */
 export const Said = ({ message, actions }: { message: Message; actions?: ReactNode }) => {
   const t = useTexts(texts);
@@ -43,7 +90,7 @@ export const Said = ({ message, actions }: { message: Message; actions?: ReactNo
   const known = ROLES.find((each) => each === role);
   const text = textIn(message);
   const thought = reasoningOf(message);
-  const media = message.content.filter(({ type }) => type !== 'text' && type !== 'thinking');
+  const media = message.content.filter(({ type }) => !SHOWN_APART.includes(type));
   return (
     <article className={css.message} data-role={role} data-internal={visibility === 'internal' || undefined}>
       <header className={css.head}>
@@ -63,6 +110,7 @@ export const Said = ({ message, actions }: { message: Message; actions?: ReactNo
       {media.map((block) => (
         <Json key={JSON.stringify(block).slice(0, 200)} value={short(block)} label={String(block.type)} />
       ))}
+      <Provided content={message.content} />
       {calls.map((call) => (
         <div key={call.id} className={css.call}>
           <span>{t('call', { name: call.name })}</span>

@@ -7,10 +7,12 @@ import {
   type Block,
   contentOf,
   newBlock,
+  sentBack,
   sourcesOfCitation,
   sourcesOfResult,
   thinkingItem,
 } from './anthropic-blocks.ts';
+import { callBegun, callEnded, isResultBlock, toolOfBlock } from './anthropic-server-tools.ts';
 import { countOf, objectOf, reportUsage, textOf } from './read.ts';
 import type { AnswerWriter, Finish } from './wire.ts';
 
@@ -37,6 +39,8 @@ export type State = {
   reason: string | undefined;
   explanation: string | undefined;
   isStopped: boolean;
+  /** Where code is executed; an answer continues there after a pause. */
+  container: string | undefined;
   /** Characters of what is kept only for a pause. */
   kept: number;
 };
@@ -57,6 +61,7 @@ export const newState = (answer: AnswerWriter): State => ({
   reason: undefined,
   explanation: undefined,
   isStopped: false,
+  container: undefined,
   kept: 0,
 });
 
@@ -77,9 +82,18 @@ export const begin = (state: State, index: number, start: JsonObject): Block => 
       state.answer.callStart(block.id, block.name);
       break;
     default:
-      for (const source of sourcesOfResult(start)) report(state, source);
+      beginServerBlock(state, start);
   }
   return block;
+};
+
+/** A result comes whole; the arguments of a call follow. */
+const beginServerBlock = (state: State, start: JsonObject): void => {
+  const tool = toolOfBlock(start);
+  if (tool === undefined) return;
+  const isResult = isResultBlock(start);
+  state.answer.providerCall(isResult ? callEnded(start, tool) : callBegun(start, tool, undefined));
+  for (const source of sourcesOfResult(start)) report(state, source);
 };
 
 /** Other services leave ids out, or use one twice. */
@@ -138,16 +152,34 @@ export const close = (state: State, block: Block, isWhole: boolean): void => {
   const { answer, open } = state;
   if (open.get(block.index) === block) open.delete(block.index);
   if (state.last === block) state.last = undefined;
-  if (block.type === 'tool_use') {
-    if (block.args === '') answer.callDelta(block.id, block.given);
-    answer.callEnd(block.id, argumentsOf(block));
-    return;
+  switch (block.type) {
+    case 'tool_use':
+      if (block.args === '') answer.callDelta(block.id, block.given);
+      answer.callEnd(block.id, argumentsOf(block));
+      break;
+    case 'thinking':
+    case 'redacted_thinking':
+      closeThinking(state, block, isWhole);
+      break;
+    default:
+      closeServerBlock(state, block, isWhole);
   }
-  if (block.type !== 'thinking' && block.type !== 'redacted_thinking') return;
+};
+
+const closeThinking = ({ answer }: State, block: Block, isWhole: boolean): void => {
   const item = isWhole || block.signature !== '' ? thinkingItem(block) : undefined;
   if (!item) return;
   answer.reasoningEncrypted(textOf(item.signature) ?? textOf(item.data) ?? '');
   answer.reasoningItem(item);
+};
+
+/** A call whose arguments were cut off is not sent back. */
+const closeServerBlock = ({ answer }: State, block: Block, isWhole: boolean): void => {
+  const tool = toolOfBlock(block.start);
+  const item = tool !== undefined && isWhole ? sentBack(block) : undefined;
+  if (tool === undefined || !item) return;
+  if (!isResultBlock(item)) answer.providerCall(callBegun(item, tool, objectOf(item.input)));
+  answer.reasoningItem(item, tool);
 };
 
 /** Counts grow while an answer is made; a 0 behind another count is what some proxies write for none. */
@@ -195,7 +227,9 @@ export const finishOf = (state: State): Finish => {
     const content = contentOf(blocks);
     // Calls have to be answered before the message can be continued.
     if (state.callIds.size > 0) return { reason: 'calls', raw };
-    return content.length > 0 ? { reason: 'paused', raw, pause: { content } } : { reason: 'other', raw };
+    if (content.length === 0) return { reason: 'other', raw };
+    const { container } = state;
+    return { reason: 'paused', raw, pause: { content, ...(container !== undefined && { container }) } };
   }
   const reason = REASONS.get(raw) ?? 'other';
   return { reason, raw: reason === 'filtered' && explanation ? `${raw}: ${explanation}` : raw };

@@ -65,7 +65,8 @@ export const contentOf = (blocks: readonly Block[]): JsonObject[] => {
     : content;
 };
 
-const sentBack = (block: Block): JsonObject | undefined => {
+/** The block as a later request contains it; undefined where there is none. */
+export const sentBack = (block: Block): JsonObject | undefined => {
   const { type, text, citations, start } = block;
   if (type === 'thinking' || type === 'redacted_thinking') return thinkingItem(block);
   if (type !== 'text') return 'input' in start ? { ...start, input: parsedInput(argumentsOf(block)) } : start;

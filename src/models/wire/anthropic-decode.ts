@@ -21,8 +21,8 @@ import type { AnswerWriter, Decoder } from './wire.ts';
  * Events of a message, one after the other.
  *
  * Guarantees: blocks are identified by their index, so their deltas may be interleaved; each call has an id that no other
- * call of the answer has; thinking becomes an item when its block has ended. Calls of tools that the service executes
- * are not reported, but what they found is, as sources.
+ * call of the answer has; thinking becomes an item when its block has ended, and so do the calls of tools that the
+ * service executes, which are reported with their results and sources.
  * Costs one parse of an event, and the text of the answer once more for a pause.
  */
 export const anthropicDecoder = (answer: AnswerWriter): Decoder => {
@@ -115,6 +115,7 @@ const readMessage = (state: State, message: JsonObject | undefined): void => {
   if (messageId !== undefined && state.answer.hasBegun()) throw interrupted('connection reset');
   state.messageId = id;
   state.startReason = textOf(message.stop_reason);
+  readContainer(state, message);
   readContent(state, message.content);
   readUsage(state, objectOf(message.usage), false);
 };
@@ -176,6 +177,11 @@ const readEnd = (state: State, delta: JsonObject | undefined): void => {
   if (!delta) return;
   state.reason = textOf(delta.stop_reason) ?? state.reason;
   state.explanation = textOf(objectOf(delta.stop_details)?.explanation) ?? state.explanation;
+  readContainer(state, delta);
+};
+
+const readContainer = (state: State, { container }: JsonObject): void => {
+  state.container = textOf(objectOf(container)?.id) ?? state.container;
 };
 
 const readWhole = (state: State, json: unknown): boolean => {

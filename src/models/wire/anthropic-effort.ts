@@ -42,14 +42,14 @@ export const thinkingFor = (effort: Overrides['reasoning_effort'], upstream: str
 export const WITHOUT_THINKING: Thinking = { sendsBlocks: false };
 
 /** Headers that belong to `block_binding`. */
-const BINDING_BETA = { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' };
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
 
 /**
  * Context messages, compaction and plugins change what stands before an earlier thinking block. A model that checks
  * this refuses the whole request, unless it is asked to drop such blocks.
  */
-export const bindingHeaders = (upstream: string, hasBlocks: boolean): Record<string, string> =>
-  hasBlocks && bindsThinking(upstream) ? BINDING_BETA : {};
+export const bindingBetas = (upstream: string, hasBlocks: boolean): string[] =>
+  hasBlocks && bindsThinking(upstream) ? [BINDING_BETA] : [];
 
 /** `hasBlocks`: the messages contain thinking blocks. */
 export const thinkingFields = (

@@ -3,7 +3,7 @@ import type { ModelSettings } from '../../schema/model-settings.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import {
-  bindingHeaders,
+  bindingBetas,
   canForceTools,
   isThinking,
   settingFields,
@@ -13,9 +13,12 @@ import {
   tokenFields,
   WITHOUT_THINKING,
 } from './anthropic-effort.ts';
-import { isThinkingBlock, type Messages, type Turn, userTurn, writeMessages } from './anthropic-messages.ts';
+import { isThinkingBlock, type Messages, userTurn, writeMessages } from './anthropic-messages.ts';
 import { isAdaptive } from './anthropic-models.ts';
+import { serverTools } from './anthropic-server-tools.ts';
 import { anthropicTool } from './anthropic-tools.ts';
+import type { Turn } from './anthropic-turn.ts';
+import { textOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
@@ -30,10 +33,14 @@ import type { WireCall, WireRequest } from './wire.ts';
 export const encodeMessages = (call: WireCall): WireRequest => {
   const { upstream } = call;
   const planned = planMessages(call, 'anthropic');
-  const { system, messages, max_tokens, thinking, hasBlocks, settings, tools, choice, sent } = planned;
+  const { system, messages, max_tokens, thinking, hasBlocks, settings, tools, server, choice, sent } =
+    planned;
   return {
     path: 'messages',
-    headers: { 'anthropic-version': '2023-06-01', ...bindingHeaders(upstream, hasBlocks) },
+    headers: {
+      'anthropic-version': '2023-06-01',
+      ...betaHeader([...bindingBetas(upstream, hasBlocks), ...server.betas]),
+    },
     body: {
       model: upstream,
       max_tokens,
@@ -41,8 +48,11 @@ export const encodeMessages = (call: WireCall): WireRequest => {
       ...thinkingFields(thinking, upstream, hasBlocks),
       ...(system.length > 0 && { system }),
       messages,
-      ...(tools.length > 0 && { tools: toolsToSend(tools).map(anthropicTool) }),
+      ...(tools.length + server.tools.length > 0 && {
+        tools: [...toolsToSend(tools).map(anthropicTool), ...server.tools],
+      }),
       ...(tools.length > 0 && choiceFields(choice, settings)),
+      ...containerOf(call),
       stream: true,
     },
     sent,
@@ -66,6 +76,7 @@ export const planMessages = (call: WireCall, format: string) => {
   const { max_tokens, thinking } = tokenFields(settings, spec, upstream, wanted.thinking);
   const { tools, choice } = chooseTools(request, canForceTools(thinking, upstream));
   const { system, messages: written } = wanted.messages;
+  const server = serverTools(request.provider_tools);
   const hasBlocks = written.some(({ content }) => content.some(isThinkingBlock));
   const messages = call.pauses.length > 0 ? written : endedByUser(written, upstream, thinking);
   const sent = sentSettings(fitted, {
@@ -73,7 +84,16 @@ export const planMessages = (call: WireCall, format: string) => {
     reasoning_effort: thinking.budget === undefined ? thinking.effort : { budget: thinking.budget },
     tool_choice: choice,
   });
-  return { system, messages, max_tokens, thinking, hasBlocks, settings, tools, choice, sent };
+  return { system, messages, max_tokens, thinking, hasBlocks, settings, tools, server, choice, sent };
+};
+
+const betaHeader = (betas: readonly string[]): Record<string, string> =>
+  betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') };
+
+/** Code that was executed before a pause has left its files in a container. */
+const containerOf = ({ pauses }: WireCall): JsonObject => {
+  const container = textOf(pauses.at(-1)?.container);
+  return container === undefined ? {} : { container };
 };
 
 const withThinking = (

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../schema/json.ts';
 import { fileBlock } from './anthropic-media.ts';
+import { pairServerCalls, toolOfBlock } from './anthropic-server-tools.ts';
+import type { Block, Turn } from './anthropic-turn.ts';
 import { type PromptRules, writePrompt } from './prompt.ts';
 import type { PromptWriter, ResultPart } from './prompt-parts.ts';
 import { listOf, objectOf } from './read.ts';
@@ -10,14 +11,11 @@ import type { WireCall } from './wire.ts';
  *
  * Guarantees: messages of the user and of the assistant alternate, and the first is the user's. Each call has exactly
  * one result, in the message behind it and before everything else there, and no id is used twice. Calls stand behind
- * the texts of their message, and no message ends with thinking. At most two blocks are marked for the cache, and
- * none of them is a thinking block.
+ * the texts of their message, and no message ends with thinking. Calls that the service executed have their results. At
+ * most two blocks are marked for the cache, and none of them is a block of the history.
  * Costs two passes over the history.
  */
 export type Messages = { system: Block[]; messages: Turn[] };
-
-export type Block = JsonObject;
-export type Turn = { role: 'user' | 'assistant'; content: Block[] };
 
 export const writeMessages = (
   { upstream, provider, spec, request, pauses }: WireCall,
@@ -32,11 +30,12 @@ export const writeMessages = (
   };
   const { writer, system, turns } = collectTurns(sendsThinking);
   writePrompt(request, rules, writer);
-  const messages = turns.map(inOrder).filter(({ content }) => content.length > 0);
-  if (messages[0]?.role !== 'user') messages.unshift(userTurn('(start of the conversation)'));
   const paused = pauses
     .flatMap(({ content }) => listOf(content).map(objectOf))
     .filter((block) => block !== undefined);
+  const own = turns.map(inOrder).filter(({ content }) => content.length > 0);
+  const messages = pairServerCalls(own, paused);
+  if (messages[0]?.role !== 'user') messages.unshift(userTurn('(start of the conversation)'));
   const last = messages.at(-1);
   if (last?.role === 'assistant') last.content.push(...paused);
   else if (paused.length > 0) messages.push({ role: 'assistant', content: paused });
@@ -75,7 +74,7 @@ const collectTurns = (sendsThinking: boolean) => {
         if (part.type === 'call')
           return [{ type: 'tool_use', id: part.id, name: part.name, input: part.input }];
         // Thinking without the signature of this service is refused, and a picture has no block in an answer.
-        return part.type === 'item' && sendsThinking ? [part.item] : [];
+        return part.type === 'item' && (part.tool !== undefined || sendsThinking) ? [part.item] : [];
       });
       add('assistant', blocks, isStable);
     },
@@ -90,9 +89,11 @@ const MARK = { cache_control: { type: 'ephemeral' } } as const;
 export const isThinkingBlock = ({ type }: { type?: unknown }): boolean =>
   type === 'thinking' || type === 'redacted_thinking';
 
-/** The blocks were made for this request, except for thinking, which is not marked. */
+const isKept = (block: Block): boolean => isThinkingBlock(block) || toolOfBlock(block) !== undefined;
+
+/** Marks a block that was made for this request: others are part of the history. */
 const markLast = (blocks: readonly Block[]): void => {
-  const last = blocks.findLast((block) => !isThinkingBlock(block));
+  const last = blocks.findLast((block) => !isKept(block));
   if (last) Object.assign(last, MARK);
 };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { ModelError } from '../errors.ts';
-import type { Turn } from './anthropic-messages.ts';
+import type { Turn } from './anthropic-turn.ts';
 import { mistralCallId } from './mistral-ids.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../schema/json.ts';
+import { pairedParts } from './gemini-built-in-tools.ts';
 import { readSigned } from './gemini-items.ts';
 import type { FilePart } from './prompt-media.ts';
 import type { AssistantPart, PromptWriter, ResultPart, TextPart } from './prompt-parts.ts';
@@ -35,7 +36,7 @@ export const createContents = (rules: Rules): PromptWriter & { body(): JsonObjec
       contents.push({ role: 'user', parts: parts.map(userPart) });
     },
     assistant(given) {
-      const parts = modelParts(given, rules);
+      const parts = pairedParts(modelParts(given, rules));
       if (parts.length === 0) return;
       const last = contents.at(-1);
       if (last?.role === 'model') last.parts.push(...parts);
@@ -105,7 +106,7 @@ const modelParts = (given: readonly AssistantPart[], { callIds, needsSignatures 
         break;
       case 'item': {
         const signed = readSigned(part.item);
-        if (signed?.on === 'thought') parts.push(signed.part);
+        if (signed?.on === 'part') parts.push(signed.part);
         else if (signed?.on === 'text') ofText = signed;
         else ofCall = signed?.signature;
         break;

@@ -3,6 +3,7 @@ import { exactJson } from '../../schema/exact-integers.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
+import { type BuiltInCalls, createBuiltInCalls } from './gemini-built-in-tools.ts';
 import { signatureOfCall, signatureOfText, signedThought } from './gemini-items.ts';
 import { reportGrounding } from './gemini-sources.ts';
 import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
@@ -16,6 +17,7 @@ import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 type Answering = {
   readonly answer: AnswerWriter;
+  readonly builtIn: BuiltInCalls;
   /** Ids of the calls of this answer. */
   ids: Set<string> | undefined;
   /** What the answer has referred to so far: each chunk repeats the list. */
@@ -32,6 +34,7 @@ type Answering = {
 export const decodeGemini = (answer: AnswerWriter): Decoder => {
   const answering: Answering = {
     answer,
+    builtIn: createBuiltInCalls(answer),
     ids: undefined,
     sources: undefined,
     blocked: undefined,
@@ -58,7 +61,10 @@ export const decodeGemini = (answer: AnswerWriter): Decoder => {
       for (const chunk of chunks) if (chunk) readChunk(answering, chunk);
       return true;
     },
-    end: () => finishOf(answering),
+    end() {
+      answering.builtIn.end();
+      return finishOf(answering);
+    },
   };
 };
 
@@ -113,6 +119,7 @@ const readChunk = (answering: Answering, chunk: JsonObject): void => {
     const read = objectOf(part);
     if (read) readPart(answering, read);
   }
+  answering.builtIn.metadata(candidate);
   const finish = textOf(candidate.finishReason);
   if (finish && finish !== 'FINISH_REASON_UNSPECIFIED') answering.finish = finish;
   answering.explained = textOf(candidate.finishMessage) ?? answering.explained;
@@ -151,16 +158,13 @@ const blockReasonOf = (given: unknown): string | undefined => {
 
 const explainedBy = (word: string, words: string | undefined): string => (words ? `${word}: ${words}` : word);
 
-/**
- * Code that the provider has executed, and its own calls and their results, are not parts of the answer: what they led
- * to is in its text.
- */
 const readPart = (answering: Answering, part: JsonObject): void => {
-  const { answer } = answering;
+  const { answer, builtIn } = answering;
+  const text = textOf(part.text);
+  if (text === undefined && builtIn.part(part)) return;
   const signature = textOf(part.thoughtSignature) || undefined;
   const call = objectOf(part.functionCall);
   const file = objectOf(part.inlineData);
-  const text = textOf(part.text);
   if (call) readCall(answering, call, signature);
   else if (file) readFile(answer, file);
   else if (part.thought === true) readThought(answer, text ?? '', signature);

@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
+import type { ProviderTool } from '../../schema/provider-tool.ts';
 import { ModelError } from '../errors.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { type SentTool, toolsToSend } from '../tool-names.ts';
+import { builtInTools } from './gemini-built-in-tools.ts';
 import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
@@ -53,8 +55,7 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
       },
       ...(settings.service_tier && { serviceTier: settings.service_tier }),
       ...contents.body(),
-      ...(tools.length > 0 && { tools: [{ functionDeclarations: toolsToSend(tools).map(declarationOf) }] }),
-      ...(choice !== undefined && { toolConfig: { functionCallingConfig: callingOf(choice) } }),
+      ...toolFields({ tools, choice }, request.provider_tools),
       ...(continuationToken !== undefined && { continuationToken }),
     },
     sent: sentSettings(fitted, {
@@ -62,6 +63,23 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
       reasoning_effort: thinkingConfig && sentEffort(thinkingConfig),
       tool_choice: choice,
     }),
+  };
+};
+
+const toolFields = (
+  { tools, choice }: ChosenTools,
+  providerTools: readonly ProviderTool[] | undefined,
+): JsonObject => {
+  const builtIn = builtInTools(providerTools);
+  const functions = tools.length > 0 ? [{ functionDeclarations: toolsToSend(tools).map(declarationOf) }] : [];
+  const toolConfig = {
+    ...(choice !== undefined && { functionCallingConfig: callingOf(choice) }),
+    // Without it, a request with both is refused.
+    ...(functions.length > 0 && builtIn.length > 0 && { includeServerSideToolInvocations: true }),
+  };
+  return {
+    ...(functions.length + builtIn.length > 0 && { tools: [...functions, ...builtIn] }),
+    ...(Object.keys(toolConfig).length > 0 && { toolConfig }),
   };
 };
 

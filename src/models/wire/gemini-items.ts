@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../schema/json.ts';
+import { keptPart } from './gemini-built-in-tools.ts';
 import { countOf, textOf } from './read.ts';
 
 /**
@@ -10,7 +11,8 @@ type Signed =
   | { on: 'call'; signature: string }
   /** `length`: how many characters of the text that follows were in the part. */
   | { on: 'text'; signature: string; length: number }
-  | { on: 'thought'; part: JsonObject };
+  /** A thought, or a call that Gemini has executed. */
+  | { on: 'part'; part: JsonObject };
 
 export const signatureOfCall = (thoughtSignature: string): JsonObject => ({ thoughtSignature });
 
@@ -27,9 +29,11 @@ export const signedThought = (thoughtSignature: string, text: string): JsonObjec
 });
 
 export const readSigned = (item: JsonObject): Signed | undefined => {
+  const kept = keptPart(item);
+  if (kept) return { on: 'part', part: kept };
   const signature = textOf(item.thoughtSignature);
   if (signature === undefined) return undefined;
-  if (item.thought === true) return { on: 'thought', part: item };
+  if (item.thought === true) return { on: 'part', part: item };
   const length = countOf(item.length);
   return length === undefined ? { on: 'call', signature } : { on: 'text', signature, length };
 };

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../schema/json.ts';
 import { toStreamError } from '../classify.ts';
 import { ModelError } from '../errors.ts';
 import { isRefusal } from '../reason.ts';
+import { type BuiltInCalls, createBuiltInCalls, toolOfItem } from './openai-built-in-tools.ts';
 import { type Calls, createCalls } from './openai-responses-calls.ts';
 import { failureOf } from './openai-responses-failure.ts';
 import {
@@ -20,14 +21,14 @@ import type { AnswerWriter, Decoder, Finish } from './wire.ts';
  *
  * Guarantees: each text, call, source and reasoning item is written once, whether it came in deltas, in its finished
  * item, in the response at the end, or in all of them. Items are identified by `output_index`, because some services
- * change the ids of items within a stream. Built-in tools run at the provider: their items are ignored, except for the
- * sources that they found.
+ * change the ids of items within a stream.
  * Cost per delta: one JSON.parse, one switch and a call of the writer.
  */
 export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
   const state: State = {
     answer,
     calls: createCalls(answer),
+    builtIn: createBuiltInCalls(answer),
     texted: new Set(),
     sourced: new Set(),
     returned: new Set(),
@@ -59,6 +60,7 @@ type Place = number | undefined;
 type State = {
   readonly answer: AnswerWriter;
   readonly calls: Calls;
+  readonly builtIn: BuiltInCalls;
   /** Items whose text or reasoning was written. */
   readonly texted: Set<Place>;
   /** Items whose sources were written. */
@@ -92,6 +94,9 @@ const read = (state: State, type: string, json: JsonObject): void => {
     case 'response.function_call_arguments.done':
     case 'response.custom_tool_call_input.done':
       state.calls.arguments(json);
+      break;
+    case 'response.code_interpreter_call_code.done':
+      state.builtIn.code(json);
       break;
     case 'response.output_item.added':
       readAdded(state, objectOf(json.item), place);
@@ -140,7 +145,9 @@ const isIn = (places: ReadonlySet<Place>, place: Place): boolean =>
   place === undefined ? places.size > 0 : places.has(place) || places.has(undefined);
 
 const readAdded = (state: State, item: JsonObject | undefined, place: Place): void => {
-  if (!item || !isCall(item)) return;
+  if (!item) return;
+  state.builtIn.begin(item, place);
+  if (!isCall(item)) return;
   passed(state, place);
   state.calls.open(item, place);
 };
@@ -159,8 +166,12 @@ const readItem = (state: State, item: JsonObject | undefined, place: Place): voi
     if (text !== '') state.textRead.add(item.id);
     readText(state, text, place);
   }
+  if (toolOfItem(item) !== undefined) state.builtIn.end(item, place, isNext(state, place));
   readSources(state, item, place);
 };
+
+/** Whether nothing that stands behind the place was written. */
+const isNext = ({ latest }: State, place: Place): boolean => place === undefined || place > latest;
 
 const readReasoningItem = (state: State, item: JsonObject, place: Place): void => {
   const { answer } = state;
@@ -175,7 +186,7 @@ const readReasoningItem = (state: State, item: JsonObject, place: Place): void =
   answer.reasoningEncrypted(encrypted);
   // Its place is before what belongs to it. The provider accepts calls and texts without their reasoning, but no
   // reasoning at another place.
-  if (place === undefined || place > state.latest) answer.reasoningItem(reasoningItemOf(item, encrypted));
+  if (isNext(state, place)) answer.reasoningItem(reasoningItemOf(item, encrypted));
 };
 
 const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
@@ -219,6 +230,7 @@ const readOutput = (state: State, output: readonly unknown[]): void => {
     const item = objectOf(each);
     if (item && isAll) readItem(state, item, place);
     else if (item && isCall(item)) state.calls.complete(item);
+    else if (item && toolOfItem(item) !== undefined) state.builtIn.end(item, place, isNext(state, place));
   }
 };
 

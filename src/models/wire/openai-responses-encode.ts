@@ -4,6 +4,7 @@ import { ModelError } from '../errors.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
+import { builtInTool, includedBy, limitOf } from './openai-built-in-tools.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
 import { writePrompt } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
@@ -25,6 +26,9 @@ export const encodeResponses = (call: WireCall): WireRequest => {
   });
   const { settings } = fitted;
   const maxTokens = settings.max_tokens ?? spec.max_output_tokens;
+  const builtIn = (request.provider_tools ?? []).flatMap(builtInTool);
+  const { include: ofModel = [], ...fields } = settingFields(settings, call);
+  const include = [...(Array.isArray(ofModel) ? ofModel : []), ...includedBy(request.provider_tools)];
   return {
     path: 'responses',
     headers: {},
@@ -32,10 +36,14 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       model: upstream,
       input: inputOf(call),
       ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
-      ...settingFields(settings, call),
+      ...fields,
+      ...limitOf(request.provider_tools),
+      ...(include.length > 0 && { include }),
       ...cacheFields(request),
       store: false,
-      ...(tools.length > 0 && { tools: toolsToSend(tools).map((tool) => ({ type: 'function', ...tool })) }),
+      ...(tools.length + builtIn.length > 0 && {
+        tools: [...toolsToSend(tools).map((tool) => ({ type: 'function', ...tool })), ...builtIn],
+      }),
       ...(choice !== undefined && {
         tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice },
       }),
@@ -86,7 +94,7 @@ const resultItem = ({ id, text }: ResultPart): JsonObject => ({
 });
 
 /**
- * Calls and texts carry no ids of the provider: it stores none. Reasoning that nothing of the same answer follows is
+ * Calls, texts and items of built-in tools carry no ids of the provider: it stores none. Reasoning that nothing of the same answer follows is
  * left out, because the provider rejects it ('without its required following item'), and so is reasoning of another
  * service, for which the protocol has no item.
  */
@@ -94,17 +102,31 @@ const assistantItems = (parts: readonly AssistantPart[]): JsonObject[] => {
   const items: JsonObject[] = [];
   let reasoning: JsonObject[] = [];
   for (const part of parts) {
-    if (part.type === 'item') reasoning.push(part.item);
-    if (part.type !== 'text' && part.type !== 'call') continue;
-    items.push(
-      ...reasoning,
-      part.type === 'text'
-        ? { role: 'assistant', content: [{ type: 'output_text', text: part.text }] }
-        : { type: 'function_call', call_id: part.id, name: part.name, arguments: JSON.stringify(part.input) },
-    );
+    if (part.type === 'item' && part.tool === undefined) reasoning.push(part.item);
+    const item = itemOf(part);
+    if (!item) continue;
+    items.push(...reasoning, item);
     reasoning = [];
   }
   return items;
+};
+
+const itemOf = (part: AssistantPart): JsonObject | undefined => {
+  switch (part.type) {
+    case 'text':
+      return { role: 'assistant', content: [{ type: 'output_text', text: part.text }] };
+    case 'call':
+      return {
+        type: 'function_call',
+        call_id: part.id,
+        name: part.name,
+        arguments: JSON.stringify(part.input),
+      };
+    case 'item':
+      return part.tool === undefined ? undefined : part.item;
+    default:
+      return undefined;
+  }
 };
 
 const userContent = (part: UserPart, index: number): JsonObject =>

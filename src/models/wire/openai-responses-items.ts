@@ -40,8 +40,9 @@ export const sourceOfAnnotation = (annotation: JsonObject, id: string): Inferenc
   switch (type) {
     case 'url_citation':
       return urlSource(annotation, id);
-    case 'file_citation':
     case 'container_file_citation':
+      return fileSource(textOf(filename) || textOf(file_id), 'text/plain', fileReference(annotation) ?? id);
+    case 'file_citation':
       return fileSource(textOf(filename) || textOf(file_id), 'text/plain', id);
     case 'file_path':
       return fileSource(textOf(file_id), 'application/octet-stream', id);
@@ -49,6 +50,10 @@ export const sourceOfAnnotation = (annotation: JsonObject, id: string): Inferenc
       return undefined;
   }
 };
+
+/** By which the file can be fetched from the provider. */
+const fileReference = ({ container_id, file_id }: JsonObject): string | undefined =>
+  typeof container_id === 'string' && typeof file_id === 'string' ? `${container_id}/${file_id}` : undefined;
 
 const urlSource = ({ url, title }: JsonObject, id: string): InferenceSource | undefined =>
   typeof url === 'string' && url !== ''

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../schema/json.ts';
+import type { ProviderToolType } from '../../schema/provider-tool.ts';
 import type { FilePart } from './prompt-media.ts';
 
 /** The pieces of a prompt, as a format receives them. */
@@ -10,8 +11,11 @@ export type CallPart = { type: 'call'; id: string; name: string; input: JsonObje
 /** Text of reasoning that came as a block of a message, from a client or another service. */
 export type ThoughtPart = { type: 'thought'; text: string };
 
-/** What the decoder of the same format gave to `reasoningItem`; it belongs to what follows it. */
-export type ItemPart = { type: 'item'; item: JsonObject };
+/**
+ * What the decoder of the same format gave to `reasoningItem`. It belongs to what follows it, unless it is of a `tool`
+ * of the provider.
+ */
+export type ItemPart = { type: 'item'; item: JsonObject; tool?: ProviderToolType };
 
 export type AssistantPart = TextPart | FilePart | CallPart | ThoughtPart | ItemPart;
 export type UserPart = TextPart | FilePart;

@@ -4,6 +4,7 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
+import type { ProviderToolType } from '../../schema/provider-tool.ts';
 import { wellFormed } from '../../schema/well-formed.ts';
 import type { InferenceRequest } from '../model.ts';
 import { filePart, type MediaRules, picturesIn } from './prompt-media.ts';
@@ -39,14 +40,16 @@ export type PromptRules = MediaRules & {
 
 /** @throws ModelError `invalid_request` for a block that the model does not accept, or a URL that is none */
 export const writePrompt = (
-  { system, messages, cache }: Pick<InferenceRequest, 'system' | 'messages' | 'cache'>,
+  request: Pick<InferenceRequest, 'system' | 'messages' | 'cache' | 'provider_tools'>,
   rules: PromptRules,
   given: PromptWriter,
 ): void => {
   const writer = pairCalls(given);
+  const { system, messages, cache, provider_tools = [] } = request;
   const walk: Walk = {
     rules,
     pictures: picturesIn(messages, rules),
+    offered: new Set(provider_tools.map(({ type }) => type)),
     sent: new Map(),
     used: new Set(),
     results: [],
@@ -75,6 +78,8 @@ export const writePrompt = (
 type Walk = {
   readonly rules: PromptRules;
   readonly pictures: ReadonlySet<ContentBlock>;
+  /** Tools of the provider in this request. */
+  readonly offered: ReadonlySet<ProviderToolType>;
   /** The last call of each id, as it is sent. */
   readonly sent: Map<string, CallPart>;
   /** Ids of calls as they are sent. */
@@ -155,7 +160,7 @@ const textParts = (text: string): TextPart[] =>
   isBlank(text) ? [] : [{ type: 'text', text: text.toWellFormed() }];
 
 const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Message): AssistantPart[] => {
-  const items = createItems(walk.rules.origin, metadata?.reasoning_items);
+  const items = createItems(walk, metadata?.reasoning_items);
   const parts: AssistantPart[] = [];
   const called = new Set<string>();
   // A call that is there twice, as a block and as a call of the message, is one.
@@ -177,21 +182,27 @@ const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Mess
   }
   parts.push(...items.rest());
   // An answer that consists of reasoning alone is not sent: no provider accepts one.
-  return parts.some(({ type }) => type !== 'item' && type !== 'thought') ? parts : [];
+  return parts.some((part) => (part.type === 'item' ? part.tool : part.type !== 'thought')) ? parts : [];
 };
 
 /** Hands out the items of an answer at their places, which are counted in characters of its text and in calls. */
-const createItems = (origin: PromptRules['origin'], all: readonly ReasoningItem[] = []) => {
+const createItems = (
+  { rules: { origin }, offered }: Pick<Walk, 'rules' | 'offered'>,
+  all: readonly ReasoningItem[] = [],
+) => {
   const own = all.filter(
-    ({ provider, model, format }) =>
-      provider === origin.provider && model === origin.model && format === origin.format,
+    ({ provider, model, format, tool }) =>
+      provider === origin.provider &&
+      model === origin.model &&
+      format === origin.format &&
+      (tool === undefined || offered.has(tool)),
   );
   let next = 0;
   let texted = 0;
   const due = (isDue: (after: ReasoningItem['after']) => boolean): ItemPart[] => {
     const parts: ItemPart[] = [];
     for (let each = own[next]; each && isDue(each.after); each = own[next]) {
-      parts.push({ type: 'item', item: each.item });
+      parts.push(itemPart(each));
       next += 1;
     }
     return parts;
@@ -204,7 +215,7 @@ const createItems = (origin: PromptRules['origin'], all: readonly ReasoningItem[
       for (let each = own[next]; each && each.after.calls === 0; each = own[next]) {
         const at = each.after.text - texted;
         if (at >= text.length) break;
-        parts.push(...textParts(text.slice(from, at)), { type: 'item', item: each.item });
+        parts.push(...textParts(text.slice(from, at)), itemPart(each));
         from = Math.max(from, at);
         next += 1;
       }
@@ -215,6 +226,12 @@ const createItems = (origin: PromptRules['origin'], all: readonly ReasoningItem[
     rest: (): ItemPart[] => due(() => true),
   };
 };
+
+const itemPart = ({ item, tool }: ReasoningItem): ItemPart => ({
+  type: 'item',
+  item,
+  ...(tool !== undefined && { tool }),
+});
 
 /** Some formats join texts as they are. */
 const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index: number): string => {

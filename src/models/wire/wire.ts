@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
+import type { ProviderCall, ProviderToolType } from '../../schema/provider-tool.ts';
 import type { InferenceRequest, InferenceSource, InferenceUsage, SentSettings } from '../model.ts';
 import type { Framing } from '../transport/framing.ts';
 
@@ -49,13 +50,18 @@ export type AnswerWriter = {
   reasoning(delta: string): void;
   /** Opaque text, complete, that readers of the run are shown. The same text twice in a row is reported once. */
   reasoningEncrypted(value: string): void;
-  /** What the next request to the same model must contain, at this place of the answer. */
-  reasoningItem(item: JsonObject): void;
+  /**
+   * What the next request to the same model must contain, at this place of the answer. `tool`: the tool of the
+   * provider that it belongs to.
+   */
+  reasoningItem(item: JsonObject, tool?: ProviderToolType): void;
   /** `data` is base64. */
   file(mediaType: string, data: string): void;
   /** A file that the provider keeps at an address. */
   fileAt(mediaType: string, url: string): void;
   source(source: InferenceSource): void;
+  /** A call of a tool that the provider executes, when it begins and with each change. */
+  providerCall(call: ProviderCall): void;
   /** A second start with the same id has no effect. */
   callStart(id: string, name: string): void;
   callDelta(id: string, delta: string): void;

@@ -1,5 +1,6 @@
 import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
+import { isSource } from '../../schema/provider-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { mediaTokens } from './media-tokens.ts';
 import { textTokens } from './text-tokens.ts';
@@ -53,9 +54,11 @@ const blockTokens = (block: ContentBlock): number => {
   }
 };
 
-/** Parts of an answer other than its text are only named in a request. */
-const answerTokens = (block: ContentBlock): number =>
-  isPartBlock(block) ? Math.max(PER_BLOCK, textTokens(wordsForPart(block))) : blockTokens(block);
+/** Parts of an answer other than its text are only named in a request. Sources are not sent. */
+const answerTokens = (block: ContentBlock): number => {
+  if (isSource(block)) return 0;
+  return isPartBlock(block) ? Math.max(PER_BLOCK, textTokens(wordsForPart(block))) : blockTokens(block);
+};
 
 /** A call counts as a block; long arguments count as the text that they are. */
 const callTokens = ({ name, arguments: args }: ToolCall): number =>

@@ -1,5 +1,6 @@
 import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
 import { type ContentBlock, type Message, textOf } from '../../schema/message.ts';
+import { isSource } from '../../schema/provider-tool.ts';
 import type { CompactionPlan } from './compaction.ts';
 import type { CompactionSettings } from './settings.ts';
 import { type ShorteningLimits, shortenResult } from './shorten.ts';
@@ -48,6 +49,7 @@ const lineOf = ({ role, content, tool_calls = [], tool_call_id }: Message): stri
 /** As a request of the conversation has it. */
 const wordsOf = (block: ContentBlock, role: Message['role']): string => {
   if (role === 'assistant' && isPartBlock(block)) return wordsForPart(block);
+  if (isSource(block)) return '';
   return block.type === 'text' ? block.text : `[${block.type}]`;
 };
 

@@ -45,7 +45,12 @@ export const TaskStatus = z
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
 export const Artifact = z
-  .object({ artifactId: z.string(), name: z.string(), parts: z.array(Part) })
+  .object({
+    artifactId: z.string(),
+    name: z.string(),
+    parts: z.array(Part),
+    metadata: JsonObject.optional(),
+  })
   .meta({ id: 'A2aArtifact', description: 'What a task has made.' });
 export type Artifact = z.infer<typeof Artifact>;
 

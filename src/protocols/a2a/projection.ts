@@ -1,8 +1,10 @@
 import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
-import type { Message, MessageMetadata } from '../../schema/message.ts';
+import type { JsonObject } from '../../schema/json.ts';
+import type { ContentBlock, Message, MessageMetadata } from '../../schema/message.ts';
 import { fillPage } from '../../schema/page-rows.ts';
+import { isProviderCall, isSource } from '../../schema/provider-tool.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
@@ -61,23 +63,25 @@ export const createProjection = ({
     return latest.rows.reverse();
   };
 
-  const lastWordOf = (scope: string, { thread_id, run_id }: Run): A2aMessage | undefined => {
+  const lastAnswerOf = (scope: string, { thread_id, run_id }: Run) => {
     for (const { message } of store.messages.ofRun(scope, thread_id, run_id, { reverse: true })) {
       if (message.role !== 'assistant') continue;
-      for (const word of shown(message, thread_id, run_id)) return word;
+      for (const word of shown(message, thread_id, run_id)) return { word, content: message.content };
     }
     return undefined;
   };
 
   const statusOf = (scope: string, { run, changed_at }: TimedRun): TaskStatus => {
     const state = taskStateOf(run);
-    const message = SILENT.includes(state) ? undefined : explained(run, state, lastWordOf(scope, run));
+    const message = SILENT.includes(state)
+      ? undefined
+      : explained(run, state, lastAnswerOf(scope, run)?.word);
     return { state, ...(message && { message }), timestamp: timestampOf(changed_at) };
   };
 
   const artifact = (scope: string, run: Run): Artifact | undefined => {
-    const parts = lastWordOf(scope, run)?.parts;
-    return parts && responseOf(parts);
+    const answer = lastAnswerOf(scope, run);
+    return answer && { ...responseOf(answer.word.parts), ...metadataOf(answer.content) };
   };
 
   return {
@@ -109,6 +113,19 @@ export const timestampOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What the agent answers: one artifact, whether it comes whole or in pieces. */
 export const responseOf = (parts: Part[]): Artifact => ({ artifactId: 'response', name: 'response', parts });
+
+/** What the model provider did for the answer is about it, and no part of it. */
+const metadataOf = (content: readonly ContentBlock[]): Pick<Artifact, 'metadata'> => {
+  const calls = content.filter(isProviderCall).map(({ type: _, ...call }) => call);
+  const sources = content.filter(isSource);
+  if (calls.length + sources.length === 0) return {};
+  // Blocks of stored messages are JSON.
+  const metadata = {
+    ...(calls.length > 0 && { providerCalls: calls }),
+    ...(sources.length > 0 && { sources }),
+  } as JsonObject;
+  return { metadata };
+};
 
 /** States that say everything themselves. */
 const SILENT: readonly TaskState[] = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'];

@@ -28,7 +28,7 @@ export type Answer = {
   /** The next piece; undefined when there is none. */
   take(): Piece | undefined;
   /** What is missing of the artifact, as its last piece. */
-  last(parts: readonly Part[]): Piece;
+  last(whole: Artifact): Piece;
   /** What the pieces so far say. */
   said(): Artifact | undefined;
 };
@@ -109,10 +109,11 @@ export const createAnswer = (): Answer => {
       return piece;
     },
     last(whole) {
-      const isBegun = told !== NOTHING && begins(whole, parts, told);
-      return isBegun
-        ? pieceOf(restOf(whole, told), true)
-        : { artifact: responseOf([...whole]), append: false, lastChunk: true };
+      if (told === NOTHING || !begins(whole.parts, parts, told))
+        return { artifact: whole, append: false, lastChunk: true };
+      const { artifact, ...piece } = pieceOf(restOf(whole.parts, told), true);
+      const { metadata } = whole;
+      return { ...piece, artifact: { ...artifact, ...(metadata && { metadata }) } };
     },
     said: () => (told === NOTHING ? undefined : responseOf(toldOf(parts, told))),
   };

@@ -103,7 +103,7 @@ export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed =>
     const behind = (follower: Follower): boolean => follower.at < changed_at;
     const whole = { artifact: response, append: false, lastChunk: true };
     tell(artifactEvent(whole), (follower) => !follower.pieces && behind(follower));
-    tell(artifactEvent(answer.last(response.parts)), (follower) => follower.pieces && behind(follower));
+    tell(artifactEvent(answer.last(response)), (follower) => follower.pieces && behind(follower));
   };
 
   return {

@@ -1,3 +1,4 @@
+import { PROVIDER_CALL } from '../../schema/provider-tool.ts';
 import type { RunEventOf } from '../../schema/run-event.ts';
 import { frame } from './frames.ts';
 
@@ -22,7 +23,8 @@ export const activitySnapshot = (event: Snapshot): string => {
   const own = part && isObject ? part(content, messageId) : '';
   const data = { messageId, activityType, content, replace };
   // A client keeps what it was given and sends it back with every message: it need not have the same bytes twice.
-  const transient = own !== '' && isPart(event) && holdsBytes(content) ? true : undefined;
+  const isRepeated = (own !== '' && isPart(event) && holdsBytes(content)) || activityType === PROVIDER_CALL;
+  const transient = isRepeated ? true : undefined;
   return own + frame('data-activity-snapshot', { data, transient });
 };
 

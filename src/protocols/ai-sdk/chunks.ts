@@ -21,6 +21,8 @@ const data = <const Type extends string, Data extends z.ZodType>(type: Type, sch
 
 const id = z.string();
 const toolCallId = z.string();
+/** On a call that the model provider executes. */
+const providerExecuted = z.literal(true).optional();
 
 export const FinishReason = z.enum(['stop', 'content-filter', 'tool-calls', 'error']);
 export type FinishReason = z.infer<typeof FinishReason>;
@@ -46,7 +48,7 @@ export const UiMessageChunk = z
     chunk('reasoning-start', { id }),
     chunk('reasoning-delta', { id, delta: z.string() }),
     chunk('reasoning-end', { id }),
-    chunk('tool-input-start', { toolCallId, toolName: z.string() }),
+    chunk('tool-input-start', { toolCallId, toolName: z.string(), providerExecuted }),
     chunk('tool-input-delta', { toolCallId, inputTextDelta: z.string() }),
     chunk('tool-input-error', {
       toolCallId,
@@ -55,7 +57,16 @@ export const UiMessageChunk = z
       errorText: z.string(),
       providerExecuted: z.literal(true),
     }),
-    chunk('tool-input-available', { toolCallId, toolName: z.string(), input: z.unknown() }),
+    chunk('tool-input-available', {
+      toolCallId,
+      toolName: z.string(),
+      input: z.unknown(),
+      providerExecuted,
+      providerMetadata: z
+        .object({ troupe: z.object({ executedBy: z.literal('provider') }) })
+        .optional()
+        .meta({ description: 'the model provider executes the call' }),
+    }),
     chunk('tool-approval-request', { approvalId: z.string(), toolCallId }),
     data(
       'data-tool-approval',

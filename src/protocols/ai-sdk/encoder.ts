@@ -5,6 +5,7 @@ import {
   type Blocks,
   beginReasoning,
   beginText,
+  closeBlocks,
   closeReasoning,
   closeStep,
   closeText,
@@ -30,6 +31,7 @@ import {
 } from './calls.ts';
 import type { FinishReason } from './chunks.ts';
 import { DELTA_END, finish, frame, runInfo } from './frames.ts';
+import { providerCall, providerCallsLost, type ShownProviderCalls } from './provider-calls.ts';
 
 /**
  * Run events to frames of the chat streaming protocol, version 6 (chat-and-agui.md 4, 5).
@@ -58,6 +60,7 @@ type State = {
   readonly options: ChatOptions;
   readonly blocks: Blocks;
   readonly calls: Calls;
+  readonly provided: ShownProviderCalls;
   /** Id of the client's message. */
   answer: string | undefined;
   /** Until the run starts again. */
@@ -66,7 +69,14 @@ type State = {
 
 export const createChatEncoder = (options: ChatOptions = {}): Encoder => {
   const blocks = createBlocks();
-  const state: State = { options, blocks, calls: createCalls(), answer: undefined, over: false };
+  const state: State = {
+    options,
+    blocks,
+    calls: createCalls(),
+    provided: new Map(),
+    answer: undefined,
+    over: false,
+  };
   return {
     event: (event) => (state.over && event.event_type !== 'run_start' ? '' : encode(state, event)),
     text(delta) {
@@ -92,13 +102,13 @@ const encode = (state: State, event: RunEvent): string => {
 const HANDLERS: Handlers = {
   run_start: (state, event) => start(state, event),
   run_finish: (state, { termination }) => {
-    const closed = callsLost(state.calls, CUT_OFF) + closeStep(state.blocks);
+    const closed = allLost(state) + closeStep(state.blocks);
     state.over = true;
     const failed = termination.type === 'error' ? errorFrame(termination.value) : '';
     return closed + failed + finish(FINISH[termination.type]);
   },
   error: (state, { message }) => {
-    const closed = callsLost(state.calls, CUT_OFF) + closeStep(state.blocks);
+    const closed = allLost(state) + closeStep(state.blocks);
     state.over = true;
     return closed + errorFrame(message);
   },
@@ -106,7 +116,7 @@ const HANDLERS: Handlers = {
     forgetCalls(state.calls);
     return openStep(state.blocks, message_id);
   },
-  step_end: ({ blocks, calls }) => callsLost(calls, CUT_OFF) + (blocks.voided ? '' : closeStep(blocks)),
+  step_end: (state) => allLost(state) + (state.blocks.voided ? '' : closeStep(state.blocks)),
   text_delta: ({ blocks }, { delta }) => beginText(blocks, delta),
   reasoning_delta: ({ blocks }, { delta }) =>
     blocks.reasoningHead === ''
@@ -133,15 +143,22 @@ const HANDLERS: Handlers = {
   state_snapshot: (_state, { snapshot }) => frame('data-state-snapshot', { data: snapshot }),
   state_delta: (_state, { delta }) => frame('data-state-delta', { data: delta }),
   messages_snapshot: (_state, { messages }) => frame('data-messages-snapshot', { data: messages }),
-  activity_snapshot: ({ blocks }, event) =>
-    (isPart(event) ? closeText(blocks) : '') + activitySnapshot(event),
+  activity_snapshot: ({ blocks, provided }, event) => {
+    const call = providerCall(provided, event);
+    if (call !== undefined) return closeBlocks(blocks) + call + activitySnapshot(event);
+    return (isPart(event) ? closeText(blocks) : '') + activitySnapshot(event);
+  },
   activity_delta: (_state, event) => activityDelta(event),
 };
+
+/** Calls that are open will not end. */
+const allLost = ({ calls, provided }: State): string =>
+  callsLost(calls, CUT_OFF) + providerCallsLost(provided, CUT_OFF);
 
 /** A run that was cut off by the end of its process has left things open. */
 const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_start'>): string => {
   const { blocks, calls, options } = state;
-  const closed = callsLost(calls, CUT_OFF) + closeStep(blocks);
+  const closed = allLost(state) + closeStep(blocks);
   resetBlocks(blocks, run_id);
   const messageId = options.continues ?? turn_id ?? run_id;
   if (state.answer !== messageId) calls.shown.clear();

@@ -3,7 +3,9 @@ import { inexactInteger } from '../../schema/exact-integers.ts';
 import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
+import type { SourceBlock } from '../../schema/provider-tool.ts';
 import { belowPart, isApproval } from './calls.ts';
+import { providerCallPart } from './provider-calls.ts';
 import type { Suspension, Suspensions } from './suspensions.ts';
 
 /**
@@ -28,7 +30,10 @@ type Part =
   | { type: 'reasoning'; text: string }
   | { type: 'file'; mediaType: string; url: string; filename?: string }
   | { type: 'data-artifact'; id: string; data: { data: unknown; filename?: string } }
+  | { type: 'source-url'; sourceId: string; url: string; title?: string }
+  | { type: 'source-document'; sourceId: string; mediaType: string; title: string; filename?: string }
   | NonNullable<ReturnType<typeof belowPart>>
+  | ReturnType<typeof providerCallPart>
   | ToolPart;
 
 /** The part of the official type that this service uses. */
@@ -133,7 +138,25 @@ const partOf = (block: ContentBlock): Part | undefined => {
       return filePart(block, `${block.type}/*`);
     case 'document':
       return filePart(block, UNKNOWN_TYPE);
+    case 'provider_call':
+      return providerCallPart(block);
+    case 'source_url':
+    case 'source_document':
+      return sourcePart(block);
   }
+};
+
+const sourcePart = (block: SourceBlock): Part => {
+  const { id: sourceId } = block;
+  if (block.type === 'source_url')
+    return {
+      type: 'source-url',
+      sourceId,
+      url: block.url,
+      ...(block.title !== undefined && { title: block.title }),
+    };
+  const { media_type: mediaType, title, filename } = block;
+  return { type: 'source-document', sourceId, mediaType, title, ...(filename !== undefined && { filename }) };
 };
 
 /** A stored link need not say what it leads to, but the client wants to be told. */

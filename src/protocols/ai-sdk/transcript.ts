@@ -3,6 +3,7 @@ import type { Message, ToolCall } from '../../schema/message.ts';
 import { verdictOf } from '../../tools/verdict.ts';
 import { type ChatInput, decodeTranscript } from './decode.ts';
 import type { ChatOptions } from './encoder.ts';
+import { isProviderCallPart } from './provider-calls.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
 import { type ToolResponse, toolResponses } from './tool-responses.ts';
 
@@ -68,7 +69,8 @@ const stepsOf = ({ parts }: ChatMessage): Part[][] => {
   const steps: Part[][] = [[]];
   for (const part of parts.filter(isPart)) {
     if (part.type === 'step-start') steps.push([]);
-    else steps.at(-1)?.push(part);
+    // What the model provider has executed is no call of a tool of the service.
+    else if (!isProviderCallPart(part)) steps.at(-1)?.push(part);
   }
   return steps;
 };

@@ -101,10 +101,17 @@ const runAt = (
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
 /** No error where the run continues: a client would take an error as a reason to repeat the call. */
-const resultOf = ({ kind, text, run }: AgentAnswer): CallToolResult => ({
-  ...textResult(text, kind === 'asked' || kind === 'failed'),
-  ...(kind === 'left' && run && { _meta: { 'troupe/run': { ...run, status: 'running' } } }),
-});
+const resultOf = ({ kind, text, run, calls, sources }: AgentAnswer): CallToolResult => {
+  const meta = {
+    ...(kind === 'left' && run && { 'troupe/run': { ...run, status: 'running' } }),
+    ...(calls && { 'troupe/provider_calls': calls }),
+    ...(sources && { 'troupe/sources': sources }),
+  };
+  return {
+    ...textResult(text, kind === 'asked' || kind === 'failed'),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+};
 
 const textResult = (text: string, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text }],

@@ -1,6 +1,8 @@
 import type { Encoder } from '../../runtime/channel.ts';
+import type { Json } from '../../schema/json.ts';
+import { callOfActivity, type ProviderCall } from '../../schema/provider-tool.ts';
 import type { Run, Termination } from '../../schema/run.ts';
-import type { RunEvent } from '../../schema/run-event.ts';
+import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 
 /**
  * What a client is told of the run of its call (mcp.md A9): lines of a log while it goes on, and at its end one text.
@@ -13,7 +15,14 @@ export type CallStory = {
 };
 
 /** `asked`: the run waits for a decision or input. `left`: the service stops, and the run continues after its restart. */
-export type CallOutcome = { kind: 'ended' | 'asked' | 'failed' | 'left'; text: string };
+export type CallOutcome = {
+  kind: 'ended' | 'asked' | 'failed' | 'left';
+  text: string;
+  /** What the model provider executed. */
+  calls?: readonly ProviderCall[];
+  /** What the answer refers to, as in the stream of the run. */
+  sources?: readonly Json[];
+};
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'error';
 
@@ -32,6 +41,7 @@ export const createCallStory = ({ log, advance }: StoryListener): CallStory => {
   let steps = 0;
   let done = 0;
   const tools = new Map<string, string>();
+  const provided = createProvided(log);
   let outcome = UNHEARD;
 
   const finished = (line: string): void => {
@@ -50,11 +60,13 @@ export const createCallStory = ({ log, advance }: StoryListener): CallStory => {
     switch (event.event_type) {
       case 'step_start':
         stepAt = text.length;
+        provided.keep();
         steps += 1;
         log('info', `step ${steps}`);
         break;
       case 'stream_reset':
         text = text.slice(0, stepAt);
+        provided.takeBack();
         break;
       case 'step_end':
         stepAt = text.length;
@@ -74,7 +86,10 @@ export const createCallStory = ({ log, advance }: StoryListener): CallStory => {
         outcome = failed(event.message);
         break;
       case 'run_finish':
-        if (outcome === UNHEARD) outcome = outcomeOf(event.termination, text);
+        if (outcome === UNHEARD) outcome = { ...outcomeOf(event.termination, text), ...provided.all() };
+        break;
+      case 'activity_snapshot':
+        provided.hear(event);
         break;
       default:
     }
@@ -95,6 +110,35 @@ export const createCallStory = ({ log, advance }: StoryListener): CallStory => {
       toolDelta: nothing,
     },
     outcome: () => outcome,
+  };
+};
+
+/** Calls that the model provider executes, and the sources that it names. */
+const createProvided = (log: StoryListener['log']) => {
+  let calls = new Map<string, ProviderCall>();
+  let sources: Json[] = [];
+  let kept = { calls: new Map(calls), sources: [...sources] };
+  return {
+    hear(event: RunEventOf<'activity_snapshot'>): void {
+      const call = callOfActivity(event);
+      if (call) {
+        if (!calls.has(call.id)) log('info', `the model provider executes: ${call.tool}`);
+        calls.set(call.id, call);
+      } else if (event.activity_type === 'source-url' || event.activity_type === 'source-document')
+        sources.push(event.content);
+    },
+    /** What was heard so far is not taken back any more. */
+    keep(): void {
+      kept = { calls: new Map(calls), sources: [...sources] };
+    },
+    takeBack(): void {
+      calls = new Map(kept.calls);
+      sources = [...kept.sources];
+    },
+    all: (): Pick<CallOutcome, 'calls' | 'sources'> => ({
+      ...(calls.size > 0 && { calls: [...calls.values()] }),
+      ...(sources.length > 0 && { sources }),
+    }),
   };
 };
 

@@ -3,6 +3,7 @@ import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.t
 import type { JsonObject } from '../../schema/endpoint.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
+import type { ProviderToolWarning } from '../provider-tools.ts';
 import type { SectionWarning } from '../sections.ts';
 import type { SettingWarning } from '../setting-warnings.ts';
 import type { UnknownModelWarning } from '../unknown-models.ts';
@@ -75,6 +76,7 @@ export type ConfigService = {
     | ToolWarning
     | SettingWarning
     | UnknownModelWarning
+    | ProviderToolWarning
   )[];
   removalPreview(providerId: string): JsonObject;
   permissionPreview(agentId: string): JsonObject;

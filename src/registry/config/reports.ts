@@ -2,6 +2,7 @@ import { NotFound, Unavailable } from '../../schema/outcome.ts';
 import { delegateCircles } from '../delegate-circles.ts';
 import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
+import { leftOutProviderTools } from '../provider-tools.ts';
 import { unknownSections } from '../sections.ts';
 import { settingWarnings } from '../setting-warnings.ts';
 import { unknownModels } from '../unknown-models.ts';
@@ -20,6 +21,7 @@ export const createReports = (
     return [
       ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
+      ...leftOutProviderTools(snapshot.records, snapshot.registry.hasTools),
       ...(mcp ? leftOutTools(mcp) : []),
       ...delegateCircles(snapshot.records.agents),
       ...settingWarnings(snapshot.records),

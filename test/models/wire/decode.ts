@@ -68,6 +68,7 @@ export const SILENT: AnswerWriter = {
   file: ignore,
   fileAt: ignore,
   source: ignore,
+  providerCall: ignore,
   callStart: ignore,
   callDelta: ignore,
   callEnd: ignore,

@@ -221,7 +221,7 @@ const rows: Row[] = [
     },
   },
   {
-    name: 'ignores code that the provider has executed, and its own calls',
+    name: 'keeps code that the provider has executed, and its own calls',
     events: [
       chunk([
         { executableCode: { language: 'PYTHON', code: 'print(1)' }, thoughtSignature: 's' },
@@ -232,7 +232,16 @@ const rows: Row[] = [
       ]),
       ended([]),
     ],
-    expected: { heard: heardHello, items: [], end: endTurn },
+    expected: {
+      heard: heardHello,
+      items: [
+        { part: { executableCode: { language: 'PYTHON', code: 'print(1)' }, thoughtSignature: 's' } },
+        { part: { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } } },
+        { part: { toolCall: { toolType: 'GOOGLE_SEARCH', id: 't', args: {} } } },
+        { part: { toolResponse: { toolType: 'GOOGLE_SEARCH', id: 't', response: {} } } },
+      ],
+      end: endTurn,
+    },
   },
   {
     name: 'reports inline data as a file',

@@ -231,7 +231,7 @@ const STREAMS: [name: string, events: Event[], expected: Partial<Decoded>][] = [
       sources: [
         SOURCE,
         { type: 'document', id: 'msg_0-2', media_type: 'text/plain', title: 'a.txt', filename: 'a.txt' },
-        { type: 'document', id: 'msg_0-3', media_type: 'text/plain', title: 'b.txt', filename: 'b.txt' },
+        { type: 'document', id: 'c/f2', media_type: 'text/plain', title: 'b.txt', filename: 'b.txt' },
         {
           type: 'document',
           id: 'msg_0-4',
@@ -249,7 +249,7 @@ const STREAMS: [name: string, events: Event[], expected: Partial<Decoded>][] = [
     { heard: [['text', 'Hi']], sources: [SOURCE], end: { stop: 'EndTurn' } },
   ],
   [
-    'built-in tools are ignored, and their sources are kept',
+    'items of built-in tools that are sent back, with their sources',
     [
       added({ type: 'web_search_call', id: 'ws_0', status: 'in_progress' }),
       { type: 'response.web_search_call.searching', item_id: 'ws_0', output_index: 0 },
@@ -275,6 +275,11 @@ const STREAMS: [name: string, events: Event[], expected: Partial<Decoded>][] = [
     ],
     {
       heard: [['text', 'Hi']],
+      items: [
+        { type: 'web_search_call', status: 'completed', action: { type: 'search' } },
+        { type: 'file_search_call', results: [{ file_id: 'f', filename: 'a.txt' }] },
+        { type: 'code_interpreter_call', code: 'x', container_id: 'c', outputs: null },
+      ],
       sources: [
         { type: 'url', id: 'ws_0-1', url: 'https://a.example' },
         { type: 'document', id: 'fs_1-3', media_type: 'text/plain', title: 'a.txt', filename: 'a.txt' },

@@ -2,14 +2,21 @@ import { listOf, objectOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
 import { isObject } from '../../../src/schema/endpoint.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
+import {
+  anthropicBlockProblems,
+  anthropicToolProblems,
+  isServerBlock,
+  isServerTool,
+} from './strict-provider-tools.ts';
 import { problemsOfSchema } from './strict-schema.ts';
 
 /**
  * Refuses what the Messages API is documented or reported to refuse, and what some services with the same protocol
  * refuse. Returns the reasons in the words of the service.
  */
-export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
-  const problems: string[] = [];
+export const refusalsOf = (request: WireRequest): string[] => {
+  const { headers, body, path } = request;
+  const problems = [...anthropicToolProblems(request), ...anthropicBlockProblems(request)];
   const check = (holds: boolean, problem: string): void => {
     if (!holds) problems.push(problem);
   };
@@ -31,6 +38,7 @@ export const refusalsOf = ({ headers, body, path }: WireRequest): string[] => {
   const names = new Set<unknown>();
   for (const tool of listOf(body.tools)) {
     const { name, description, input_schema } = objectOf(tool) ?? {};
+    if (isServerTool(objectOf(tool) ?? {})) continue;
     check(typeof name === 'string' && NAME.test(name), 'tools.name: String should match pattern');
     check(
       description === undefined || description !== '',
@@ -58,6 +66,7 @@ const FIELDS = new Set([
   'messages',
   'tools',
   'tool_choice',
+  'container',
   'stream',
 ]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -220,7 +229,7 @@ const checkBlock = (block: JsonObject, at: string, check: Check): void => {
       check(block.cache_control === undefined, `${at}: thinking blocks cannot have cache_control`);
       break;
     default:
-      check(false, `${at}: Input tag '${type}' does not match any of the expected tags`);
+      check(isServerBlock(block), `${at}: Input tag '${type}' does not match any of the expected tags`);
   }
 };
 

@@ -1,12 +1,12 @@
 import { listOf, objectOf, textOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
+import { geminiToolProblems } from './strict-provider-tools.ts';
 
 /** What the Gemini API, or Vertex AI, is documented or reported to refuse in a request; undefined: nothing. */
-export const refusalOfGemini = (
-  { path, body }: WireRequest,
-  platform: 'gemini' | 'vertex',
-): string | undefined => {
+export const refusalOfGemini = (request: WireRequest, platform: 'gemini' | 'vertex'): string | undefined => {
+  const { path, body } = request;
   const refuse = new Refusals();
+  for (const problem of geminiToolProblems(request, platform)) refuse.unless(false, problem);
   refuse.unless(
     /^[\w@%./-]+:streamGenerateContent\?alt=sse$/.test(path) && !path.includes('..'),
     `path ${path}`,
@@ -30,7 +30,7 @@ export const refusalOfGemini = (
   for (const tool of listOf(body.tools))
     for (const declaration of listOf(objectOf(tool)?.functionDeclarations))
       checkDeclaration(refuse, declaration);
-  if (body.toolConfig !== undefined) checkChoice(refuse, body);
+  if (objectOf(body.toolConfig)?.functionCallingConfig !== undefined) checkChoice(refuse, body);
   return refuse.first;
 };
 
@@ -92,7 +92,10 @@ const checkContents = (
   }
 };
 
-const KINDS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
+const KINDS = [
+  ...['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'],
+  ...['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'],
+];
 
 const checkParts = (
   refuse: Refusals,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/schema/json.ts';
+import { isBuiltInItem, rejectedBuiltInItem, rejectedBuiltInTools } from './strict-provider-tools.ts';
 import { problemsOfSchema } from './strict-schema.ts';
 
 /** A request of the Responses protocol as OpenAI checks it; returns why it is rejected, or undefined. */
@@ -11,7 +12,13 @@ export const rejectionOf = (body: JsonObject): string | undefined => {
   if (!Array.isArray(input) || input.length === 0) return "Missing required parameter: 'input'";
   if (!JSON.stringify(body).isWellFormed() || /\\ud[89a-f]/.test(JSON.stringify(body)))
     return 'invalid unicode';
-  return rejectedSetting(body) ?? rejectedTool(body) ?? rejectedChoice(body) ?? rejectedItems(input);
+  return (
+    rejectedSetting(body) ??
+    rejectedBuiltInTools(body) ??
+    rejectedTool(body) ??
+    rejectedChoice(body) ??
+    rejectedItems(input)
+  );
 };
 
 const FIELDS = new Set([
@@ -26,6 +33,7 @@ const FIELDS = new Set([
   'store',
   'tools',
   'tool_choice',
+  'max_tool_calls',
   'stream',
   'parallel_tool_calls',
   'text',
@@ -37,8 +45,8 @@ const REASONS = /^(openai\/)?(o\d|gpt-[56](?!-chat))/;
 const rejectedSetting = ({ model, temperature, top_p, reasoning, include, prompt_cache_key }: JsonObject) => {
   const reasons = REASONS.test(String(model));
   const effort = (reasoning as JsonObject | undefined)?.effort;
-  if (!reasons && (reasoning !== undefined || include !== undefined))
-    return "Unsupported parameter: 'reasoning'";
+  const includesReasoning = Array.isArray(include) && include.includes('reasoning.encrypted_content');
+  if (!reasons && (reasoning !== undefined || includesReasoning)) return "Unsupported parameter: 'reasoning'";
   if (reasons && effort !== undefined && !effortsOf(String(model)).includes(String(effort)))
     return `Unsupported value: '${String(effort)}' is not supported with the '${String(model)}' model`;
   const mayBeSampled = effort === 'none' && String(model).includes('gpt-5.1');
@@ -67,9 +75,9 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const rejectedTool = ({ tools = [] }: JsonObject): string | undefined => {
   const names = new Set<unknown>();
   for (const tool of tools as JsonObject[]) {
-    const { parameters } = tool;
-    if (tool.type !== 'function' || !NAME.test(String(tool.name)) || names.has(tool.name)) return 'tool name';
-    const [problem] = problemsOfSchema(parameters);
+    if (tool.type !== 'function') continue;
+    if (!NAME.test(String(tool.name)) || names.has(tool.name)) return 'tool name';
+    const [problem] = problemsOfSchema(tool.parameters);
     if (problem !== undefined) return `Invalid schema for function '${String(tool.name)}': ${problem}`;
     names.add(tool.name);
   }
@@ -89,7 +97,9 @@ const rejectedItems = (input: readonly JsonObject[]): string | undefined => {
   const open = new Set<unknown>();
   const ids = new Set<unknown>();
   for (const [index, item] of input.entries()) {
-    const rejected = CHECKS[String(item.type ?? item.role)]?.(item, { open, ids, next: input[index + 1] });
+    const rejected = isBuiltInItem(item)
+      ? (rejectedBuiltInItem(item) ?? 'fine')
+      : CHECKS[String(item.type ?? item.role)]?.(item, { open, ids, next: input[index + 1] });
     if (rejected !== 'fine') return `input[${index}]: ${rejected ?? 'unknown type or role'}`;
   }
   return open.size > 0 ? `No tool output found for function call ${[...open].join()}` : undefined;
@@ -141,7 +151,10 @@ const CHECKS: Record<string, Check> = {
     if (isBlank(encrypted_content)) return `Item '${String(id)}' not found: items are not persisted`;
     if (id !== undefined && ids.has(id)) return `Duplicate item found with id ${String(id)}`;
     ids.add(id);
-    return next?.type === 'reasoning' || next?.type === 'function_call' || next?.role === 'assistant'
+    return next?.type === 'reasoning' ||
+      isBuiltInItem(next ?? {}) ||
+      next?.type === 'function_call' ||
+      next?.role === 'assistant'
       ? 'fine'
       : `Item '${String(id)}' was provided without its required following item`;
   },

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/schema/json.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
 import fc from '../../random.ts';
 import {
@@ -112,6 +113,15 @@ const ENDINGS = fc.constantFrom<Parameters<typeof runFinish>[0]>(
 );
 const endings = (): typeof ENDINGS => ENDINGS;
 
+/** A call of the model provider in each of its states, and one that is none. */
+const PROVIDER_CALLS: JsonObject[] = [
+  { id: 'p1', tool: 'web_search', status: 'running' },
+  { id: 'p1', tool: 'web_search', status: 'running', input: { queries: ['a'] } },
+  { id: 'p1', tool: 'web_search', status: 'completed', output: { results: [] } },
+  { id: 'p2', tool: 'code_execution', status: 'failed', error: 'no' },
+  { id: 'p3', tool: 'unknown' },
+];
+
 /** Any event of a run, for sequences in any order. */
 export const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.constantFrom(runStart(), runStart('N'), runFinish(), runFinish({ type: 'suspended' })),
@@ -124,5 +134,6 @@ export const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
     { event_type: 'stream_reset', reason: 'connection reset', text: 'a' },
     { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'output limit' },
   ),
+  fc.constantFrom(...PROVIDER_CALLS.map((call) => activity('provider-call', call))),
   fc.jsonValue().map((content) => activity('source-document', JSON.parse(JSON.stringify(content)))),
 );

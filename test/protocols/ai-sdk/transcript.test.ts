@@ -192,3 +192,21 @@ t.test('a request with nothing in it is refused', async (t) => {
   t.throws(() => read([]), nothing);
   t.throws(() => read([{ role: 'user', parts: [] }]), nothing);
 });
+
+t.test('calls that the model provider has executed are no calls of tools', async (t) => {
+  const mark = { callProviderMetadata: { troupe: { executedBy: 'provider' } } };
+  const searched = tool('p1', 'output-available', { output: {}, providerExecuted: true, ...mark });
+  const failed = tool('p2', 'output-error', { errorText: 'no', providerExecuted: true, ...mark });
+  const transcript = read([
+    user('hi'),
+    answer(STEP, searched, failed, text('Sunny.'), ended('c1', 1), STEP, text('one')),
+    user('more'),
+  ]);
+  t.strictSame(lines(transcript), [
+    'user: hi',
+    'assistant: Sunny. asks c1',
+    'tool of c1: 1',
+    'assistant: one',
+    'user: more',
+  ]);
+});

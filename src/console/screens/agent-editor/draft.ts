@@ -64,6 +64,7 @@ export const copyOf = (spec: JsonObject, localKind: string): Draft => {
 /** Fields for which null says as much as nothing. */
 const NULLABLE: readonly string[] = ['description', 'context_policy', ...SETTINGS, 'endpoint'];
 const EMPTY_IS_NONE = [
+  'provider_tools',
   'stop_conditions',
   'active_hook_filter',
   'delegates',

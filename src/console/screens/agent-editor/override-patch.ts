@@ -12,6 +12,7 @@ export const PATCHABLE = [
   'system_prompt',
   'max_rounds',
   'max_continuation_retries',
+  'provider_tools',
   'client_tools',
   'client_system_messages',
   'stop_conditions',
@@ -28,7 +29,7 @@ export const PATCHABLE = [
 ] as const;
 
 /** Where nothing is an empty list; for all others it is null. */
-const LISTS = ['stop_conditions', 'plugin_ids', 'active_hook_filter', 'delegates'];
+const LISTS = ['provider_tools', 'stop_conditions', 'plugin_ids', 'active_hook_filter', 'delegates'];
 
 const BY_BACKEND = ['model_id', 'system_prompt', 'max_rounds'];
 

@@ -111,6 +111,7 @@ const effortProblems = ({ reasoning_effort: effort }: JsonObject): Problem[] =>
 // ---- what the service says ----
 
 const SAID: readonly [pattern: RegExp, field: (match: RegExpMatchArray) => string][] = [
+  [/provider_tools/, () => 'provider_tools'],
   [/section "([^"]+)" — ([\w.]+):/, ([, key = '', path = '']) => `sections.${key}.${path}`],
   [/section "([^"]+)" — missing field '([^']+)'/, ([, key = '', path = '']) => `sections.${key}.${path}`],
   [/section "([^"]+)"/, ([, key = '']) => `sections.${key}`],

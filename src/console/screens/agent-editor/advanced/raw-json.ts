@@ -17,6 +17,7 @@ const FIELDS = [
   'system_prompt',
   'max_rounds',
   'max_continuation_retries',
+  'provider_tools',
   'client_tools',
   'client_system_messages',
   'stop_conditions',

@@ -9,6 +9,7 @@ import { AssistantTools } from './AssistantTools.tsx';
 import { Effective } from './Effective.tsx';
 import { McpAccess } from './McpAccess.tsx';
 import { PermissionPreview } from './PermissionPreview.tsx';
+import { ProviderTools } from './ProviderTools.tsx';
 import { Selector } from './Selector.tsx';
 import { fieldsOf, selectionOf, verdictsOf, withServer } from './selection.ts';
 import { texts } from './texts.ts';
@@ -56,6 +57,13 @@ export const Tools = ({
           />
         </Resettable>
       ))}
+      <Resettable field="provider_tools">
+        <ProviderTools
+          value={draft.provider_tools}
+          error={errors.get('provider_tools')}
+          onChange={(tools) => change({ provider_tools: tools.length > 0 ? tools : undefined })}
+        />
+      </Resettable>
       <PermissionPreview draft={draft} verdicts={verdicts} editing={editing} />
       <AssistantTools assistant={capabilities.admin_assistant} />
     </>
