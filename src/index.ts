@@ -37,6 +37,7 @@ export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.
 export type { AgentInput } from './schema/agent.ts';
 export type { AnswerPart } from './schema/answer-part.ts';
 export type { Clock, Ids } from './schema/clock.ts';
+export type { ContentBlock, InputBlock } from './schema/message.ts';
 export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
 export type { ProviderCall, ProviderTool } from './schema/provider-tool.ts';

@@ -22,7 +22,7 @@ export type { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answe
 export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
-export type { ListedMessage } from '../schema/message.ts';
+export type { ContentBlock, InputBlock, ListedMessage } from '../schema/message.ts';
 export type { Run, RunOverridesInput, RunStatus, Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';
 export type { AgentStats } from '../schema/runtime-stats.ts';
@@ -49,6 +49,7 @@ export {
   Unavailable,
 } from './errors.ts';
 export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
+export { fileBlock } from './file-block.ts';
 export type { Paged } from './pages.ts';
 export type { RunEnd, RunMessage, RunRequest, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';

@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
+import type { InputBlock } from '../schema/message.ts';
 import type { Run, RunOverridesInput, Termination } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
@@ -32,7 +33,8 @@ export type RunEnd = {
   termination: Termination;
 };
 
-export type RunMessage = { role: 'user' | 'assistant' | 'system'; content: string };
+/** `content`: a text, or texts and files (`fileBlock`); files only in messages of role user. */
+export type RunMessage = { role: 'user' | 'assistant' | 'system'; content: string | readonly InputBlock[] };
 
 export type RunRequest = {
   agentId: string;

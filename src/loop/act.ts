@@ -36,7 +36,7 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
     else if (decision.kind === 'suspend') await suspend(turn, entry, decision.ticket, signal);
     else {
       const executed = withinAnswer(turn, entry, givenByGate(entry, decision.output));
-      settle(turn, entry, executed.result);
+      settle(turn, entry, executed.result, executed.content);
       addPartsOf(turn, entry, executed);
     }
   }
@@ -81,7 +81,7 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
       if ('suspend' in outcome) await suspendRun(turn, entry, outcome, signal);
       else {
         const executed = withinAnswer(turn, entry, outcome);
-        settle(turn, entry, executed.result);
+        settle(turn, entry, executed.result, executed.content);
         await finishCall(turn, entry, executed, signal);
       }
     }

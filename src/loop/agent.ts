@@ -1,4 +1,4 @@
-import type { Model } from '../models/model.ts';
+import type { AcceptedInput, Model } from '../models/model.ts';
 import type { RetrySettings } from '../models/retry.ts';
 import type { CompactorDeps } from '../plugins/context/compactor.ts';
 import type { PluginParts } from '../plugins/plugin.ts';
@@ -13,6 +13,8 @@ export type ResolvedAgent = {
   readonly spec: AgentSpec;
   /** Of a remote agent no more than its name. */
   readonly model: Model;
+  /** Kinds of input that the model is known to accept; undefined where nothing is known. */
+  readonly accepts?: AcceptedInput;
   /** Where it runs, when that is not here. */
   readonly remote?: RemoteAgent;
   /** Tools offered to the model, by id. */

@@ -83,14 +83,14 @@ const mirrored = (turn: Turn, entry: StepCall) => {
 };
 
 /** Stores what identifies the place of a value in the state; the schema of the key stays in the program. */
-function storedReturn({ result, asks: { state, actions }, parts }: Executed): Json {
+function storedReturn({ result, content, asks: { state, actions }, parts }: Executed): Json {
   const updates = state?.map(({ key: { key, scope, hidden }, value }) => ({
     key: { key, scope, hidden },
     value,
   }));
   const asks = { ...(updates && { state: updates }), ...(actions && { actions }) };
   // Tools return JSON, and so are the results, blocks and updates that are made of it.
-  return { result, parts, asks } as unknown as Json;
+  return { result, parts, asks, ...(content && { content }) } as unknown as Json;
 }
 
 /** A new step has no calls yet. */

@@ -89,7 +89,7 @@ const resume = async (
   if (verdict.kind === 'suspend') await suspend(turn, entry, verdict.ticket, signal);
   else if (verdict.kind === 'set_result') {
     const executed = withinAnswer(turn, entry, givenByGate(entry, verdict.output));
-    settleResumed(turn, entry, executed.result);
+    settleResumed(turn, entry, executed.result, executed.content);
     addPartsOf(turn, entry, executed);
   } else await run(turn, entry, signal);
   return undefined;
@@ -110,7 +110,7 @@ const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<vo
   if ('suspend' in outcome) await suspendRun(turn, entry, outcome, signal);
   else {
     const executed = withinAnswer(turn, entry, outcome);
-    settleResumed(turn, entry, executed.result);
+    settleResumed(turn, entry, executed.result, executed.content);
     await finishCall(turn, entry, executed, signal);
   }
 };

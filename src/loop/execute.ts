@@ -1,5 +1,5 @@
 import type { HookOutcome } from '../plugins/plugin.ts';
-import { blocksOfParts, type PartBlock } from '../schema/answer-part.ts';
+import { blocksOfParts } from '../schema/answer-part.ts';
 import { monotonic } from '../schema/clock.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Resume } from '../schema/run.ts';
@@ -17,6 +17,7 @@ import {
   type ToolProgress,
   toToolResult,
 } from '../tools/tool.ts';
+import { checkedContent } from '../tools/tool-content.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import { isApproval } from '../tools/verdict.ts';
 import { addParts, excessWith } from './answer-parts.ts';
@@ -116,10 +117,10 @@ export const execute = async (
 
 const executedAs = (tool: string, outcome: Checked | Error): Executed => {
   if (outcome instanceof Error) return { result: toToolResult(tool, outcome), asks: {}, parts: [] };
-  const { output, parts } = outcome;
+  const { output, content, parts } = outcome;
   const { state, actions } = output;
   const asks = { ...(state && { state }), ...(actions && { actions }) };
-  return { result: toToolResult(tool, output), asks, parts };
+  return { result: toToolResult(tool, output), asks, parts, ...(content && { content }) };
 };
 
 /** A gate has given the result. */
@@ -133,14 +134,15 @@ export const withinAnswer = (turn: Turn, entry: StepCall, executed: Executed): E
   return executedAs(executed.result.tool_name, new ToolError('execution_failed', `parts: ${excess}`));
 };
 
-/** An output that can be sent and stored, and its parts as they will be. */
-type Checked = { output: ToolOutput; parts: readonly PartBlock[] };
+/** An output that can be sent and stored, and its content and parts as they will be. */
+type Checked = Pick<Executed, 'content' | 'parts'> & { output: ToolOutput };
 
 const checked = (given: ToolOutput): Checked | ToolError => {
   const output = jsonOutput(given);
   if (output instanceof ToolError) return output;
   try {
-    return { output, parts: output.parts ? blocksOfParts(output.parts) : [] };
+    const content = output.content && checkedContent(output.content);
+    return { output, parts: output.parts ? blocksOfParts(output.parts) : [], ...(content && { content }) };
   } catch (error) {
     if (error instanceof Invalid) return new ToolError('execution_failed', error.message);
     throw error;

@@ -1,4 +1,5 @@
 import { digestOfCall, digestOfTickets } from '../schema/call-digest.ts';
+import type { ContentBlock } from '../schema/message.ts';
 import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import { type Shown, shownJson, shownText } from '../tools/media-text.ts';
@@ -7,27 +8,35 @@ import type { Suspension } from '../tools/tool.ts';
 import { advanceCall } from './calls.ts';
 import { deniedText, INTERRUPTED } from './history.ts';
 import { traceSuspended, traceTool } from './trace.ts';
-import { argumentsOf, produce, type StepCall, type Turn } from './turn.ts';
+import { argumentsOf, type Executed, produce, type StepCall, type Turn } from './turn.ts';
 
 /** What a call comes to: its message for the history, its event for the readers, its status. */
 
-const toolMessage = (turn: Turn, { call }: StepCall, { text, pictures }: Shown) =>
-  produce(turn, {
-    id: turn.ids.uuid(),
-    role: 'tool',
-    tool_call_id: call.id,
-    content: [{ type: 'text', text }, ...pictures],
-  });
+const toolMessage = (turn: Turn, { call }: StepCall, content: ContentBlock[]) =>
+  produce(turn, { id: turn.ids.uuid(), role: 'tool', tool_call_id: call.id, content });
 
-const shownOf = ({ message, data }: ToolResult): Shown =>
-  message === null ? shownJson(data) : shownText(message);
+/** What the model reads of a result: the content that the tool has given, else its message or its data. */
+const contentOf = ({ message, data, status }: ToolResult, given: Executed['content']): ContentBlock[] => {
+  if (given) return [...given];
+  if (message === null) return blocksOf(shownJson(data));
+  const { text, files } = shownText(message);
+  // The message of a failure stands for the text of the data; its files are evidence.
+  return blocksOf({ text, files: status === 'error' ? [...files, ...shownJson(data).files] : files });
+};
 
-/** The call has its result, in the step that asked for it. */
-export const settle = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+const blocksOf = ({ text, files }: Shown): ContentBlock[] => [{ type: 'text', text }, ...files];
+
+/** The call has its result, in the step that asked for it. `content`: for the model. */
+export const settle = (
+  turn: Turn,
+  entry: StepCall,
+  result: ToolResult,
+  content?: Executed['content'],
+): void => {
   entry.returned = undefined;
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
   traceTool(turn, entry, result);
-  const message = toolMessage(turn, entry, shownOf(result));
+  const message = toolMessage(turn, entry, contentOf(result, content));
   turn.stream.emit({
     event_type: 'tool_call_done',
     id: entry.call.id,
@@ -68,7 +77,9 @@ export const suspend = async (
   turn.observe.agents.suspension(turn.agent.spec.id);
   // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
   const text = `Tool '${name}' suspended: awaiting decision`;
-  const message_id = first ? toolMessage(turn, entry, { text, pictures: [] }).id : placeholderOf(turn, entry);
+  const message_id = first
+    ? toolMessage(turn, entry, [{ type: 'text', text }]).id
+    : placeholderOf(turn, entry);
   const result: ToolResult = {
     tool_name: name,
     status: 'pending',
@@ -122,10 +133,15 @@ const placeholderOf = (turn: Turn, { call }: StepCall): string =>
     .find((message) => message !== undefined)?.id ?? '';
 
 /** The call goes on after a decision and has its real result. */
-export const settleResumed = (turn: Turn, entry: StepCall, result: ToolResult): void => {
+export const settleResumed = (
+  turn: Turn,
+  entry: StepCall,
+  result: ToolResult,
+  content?: Executed['content'],
+): void => {
   advanceCall(turn, entry, result.status === 'success' ? 'SUCCEED' : 'FAIL');
   traceTool(turn, entry, result);
-  const message = toolMessage(turn, entry, shownOf(result));
+  const message = toolMessage(turn, entry, contentOf(result, content));
   turn.stream.emit({
     event_type: 'tool_call_resumed',
     target_id: entry.call.id,
@@ -179,7 +195,7 @@ const reasonIn = (payload: Resume['result']): string | undefined => {
 /** Gives every call that has not begun the interrupted result; one that an earlier process finished has its own. */
 export const interruptCalls = (turn: Turn): void => {
   for (const entry of turn.calls) {
-    if (entry.returned) settle(turn, entry, entry.returned.result);
+    if (entry.returned) settle(turn, entry, entry.returned.result, entry.returned.content);
     else if (entry.status === 'new') settle(turn, entry, interrupted(entry));
   }
 };

@@ -6,7 +6,7 @@ import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
-import type { Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
+import type { InputBlock, Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
@@ -53,6 +53,8 @@ export type OpenTicket = {
 /** What a call came to; `parts`: what it adds to the next answer. All of it is JSON. */
 export type Executed = {
   result: ToolResult;
+  /** What the model reads in place of the message or the data of the result. */
+  content?: readonly InputBlock[];
   asks: Pick<ToolOutput, 'state' | 'actions'>;
   parts: readonly PartBlock[];
 };

@@ -19,6 +19,9 @@ import type { TraceContext } from '../schema/trace-context.ts';
 
 export type { ToolChoice };
 
+/** Kinds of input that a model is known to accept; undefined where nothing is known. */
+export type AcceptedInput = NonNullable<ModelSpec['modalities']>['input'];
+
 export type InferenceRequest = {
   /** System texts in order. */
   system: readonly string[];
@@ -37,6 +40,8 @@ export type InferenceRequest = {
   cache?: { stable_messages: number };
   /** A stream silent for so long broke off (agent-loop.md 9.4). A model that cannot tell ignores it. */
   stream_idle_timeout_secs?: number;
+  /** Kinds of input that the model is known to accept; absent where nothing is known. */
+  accepts?: AcceptedInput;
   /** Whose trace the request belongs to; sent along. */
   trace?: TraceContext;
 };

@@ -1,5 +1,5 @@
 import type { Capabilities } from '../models/capabilities.ts';
-import type { Model } from '../models/model.ts';
+import type { AcceptedInput, Model } from '../models/model.ts';
 import { DEFAULT_RETRY, type RetrySettings } from '../models/retry.ts';
 import type { CompactorDeps } from '../plugins/context/compactor.ts';
 import { createDefaultPlugins } from '../plugins/context/plugin.ts';
@@ -29,6 +29,7 @@ import { Unmet } from './unmet.ts';
 export type Resolved = {
   readonly spec: AgentSpec;
   readonly model: Model;
+  readonly accepts?: AcceptedInput;
   readonly remote?: RemoteAgent;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly plugins: readonly { readonly id: string; readonly parts: PluginParts }[];
@@ -93,7 +94,7 @@ export const createResolver = ({
     checkAgent(spec);
     const remote = remoteOf(spec, 'agent');
     if (remote) return { spec, remote, ...NOTHING_HERE, model: nameOnly(spec), resolution_id };
-    const { route, facts } = models.target(spec.model_id);
+    const { route, facts, accepts } = models.target(spec.model_id);
     const retry = retrySettings(spec);
     const model = route(retry);
     const { active_hook_filter: filter } = spec;
@@ -112,6 +113,7 @@ export const createResolver = ({
     return {
       spec,
       model,
+      accepts,
       tools,
       plugins: acting,
       stop: createStopPolicies({ ...spec, stop_conditions: [...spec.stop_conditions, ...more] }),

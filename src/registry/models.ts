@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { acceptedByAny, acceptedInput, withKnownInput } from '../models/accepted-input.ts';
 import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models/capabilities.ts';
 import { type KnownModel, knownModel } from '../models/catalog.ts';
 import { pricesOf } from '../models/cost.ts';
-import type { Model, Provider } from '../models/model.ts';
+import type { AcceptedInput, Model, Provider } from '../models/model.ts';
 import { withCost } from '../models/priced.ts';
 import { adapterName, createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
@@ -24,6 +25,8 @@ export type Target = {
   route: Route;
   /** Of a pool, what holds for each member. */
   facts: Capabilities;
+  /** Of a pool, what any member accepts. */
+  accepts: AcceptedInput;
 };
 
 export type Models = {
@@ -77,7 +80,8 @@ export const createModels = (input: ModelsInput): Models => {
   const modelOf = once(models, specs, (spec): BuiltModel => {
     const provider = providers.get(spec.provider_id)?.provider;
     const bare = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
-    const model = withCost(withEntrySettings(bare, spec), (upstream) => pricesFor(spec, upstream));
+    const known = withKnownInput(bare, () => factsOf(spec));
+    const model = withCost(withEntrySettings(known, spec), (upstream) => pricesFor(spec, upstream));
     return { spec, provider, model, route: routes.model(model) };
   });
 
@@ -146,10 +150,12 @@ export const createModels = (input: ModelsInput): Models => {
       }
       if (isModel || !poolSpecs.has(id)) {
         const model = taken(modelOf(id), `model not found: ${id}`);
-        return { route: model.route, facts: factsOf(model.spec) };
+        const facts = factsOf(model.spec);
+        return { route: model.route, facts, accepts: acceptedInput(facts) };
       }
       const { route, members } = taken(poolOf(id), `model not found: ${id}`);
-      return { route, facts: sharedCapabilities(members.map(({ spec }) => factsOf(spec))) };
+      const each = members.map(({ spec }) => factsOf(spec));
+      return { route, facts: sharedCapabilities(each), accepts: acceptedByAny(each) };
     },
   };
 };

@@ -106,6 +106,7 @@ export const inputRoutes = (rooms: Rooms) => {
       scope: 'agent-invocation',
       params: ThreadParams,
       body: ThreadInput,
+      bodyLimit: 'attachments',
       responses: { 202: ThreadInputAccepted, 404: ErrorBody },
       async handle({ scope, params: { id }, body, header, isAdmin }) {
         if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
@@ -128,6 +129,7 @@ export const inputRoutes = (rooms: Rooms) => {
       scope: 'agent-invocation',
       params: RunParams,
       body: RunInput,
+      bodyLimit: 'attachments',
       responses: { 202: RunInputAccepted, 404: ErrorBody },
       async handle({ scope, params: { id }, body, header, isAdmin }) {
         const messages = keptMessages(body.messages);

@@ -85,6 +85,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       tag: 'runs',
       scope: 'agent-invocation',
       body: StartRun,
+      bodyLimit: 'attachments',
       responses: {
         200: eventStream(RunEvent, 'what happens in the run, until its `run_finish`'),
 

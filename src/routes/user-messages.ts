@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { UserMessage } from '../runtime/index.ts';
-import { emptyInputProblem } from '../schema/empty-input.ts';
+import { MOST_PARTS } from '../schema/answer-part.ts';
+import { inputProblem, locateInputProblem } from '../schema/input-content.ts';
 import { listOf, MOST_MESSAGES } from '../schema/list.ts';
+import { InputBlock } from '../schema/message.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 /** The messages of requests that submit input (runtime.md 4.2). */
@@ -12,25 +14,40 @@ const Role = z
   .string()
   .meta({ description: `${[...ROLES].join(', ')}; messages of any other role are dropped` });
 
-export const UserMessages = listOf(z.object({ role: Role, content: z.string() }), MOST_MESSAGES);
+const Content = z
+  .union([z.string(), listOf(InputBlock, MOST_PARTS)], { error: wrongContent })
+  .meta({ description: `a text, or 1 to ${MOST_PARTS} content blocks; files only in messages of role user` });
 
-export function rolesOf(messages: z.output<typeof UserMessages>): string[] {
+function wrongContent({ code, input }: { code?: string; input?: unknown }): string | undefined {
+  const isOther = code === 'invalid_union' && input !== undefined && typeof input !== 'string';
+  return isOther && !Array.isArray(input) ? 'must be a text or an array of content blocks' : undefined;
+}
+
+export const UserMessages = listOf(z.object({ role: Role, content: Content }), MOST_MESSAGES);
+type GivenMessages = z.output<typeof UserMessages>;
+
+export function rolesOf(messages: GivenMessages): string[] {
   return messages.map(({ role }) => role);
 }
 
-/** Messages of other roles are dropped. @throws Invalid when nothing is left, or a user says nothing */
-export const keptMessages = (messages: z.output<typeof UserMessages>): UserMessage[] => {
-  const kept = messages
-    .filter(({ role }) => ROLES.has(role))
-    .map(({ role, content }) => ({
-      // The filter above leaves only these roles.
-      role: role as UserMessage['role'],
-      content: [{ type: 'text' as const, text: content }],
-    }));
+/** Messages of other roles are dropped. @throws Invalid when nothing is left, or for a block that cannot be used */
+export const keptMessages = (messages: GivenMessages): UserMessage[] => {
+  const kept = messages.flatMap(({ role, content }, index): UserMessage[] => {
+    if (!ROLES.has(role)) return [];
+    const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+    const problem = contentProblem(role, blocks);
+    if (problem !== undefined) throw new Invalid(`messages[${index}].${problem}`);
+    // The check above leaves only these roles.
+    return [{ role: role as UserMessage['role'], content: blocks }];
+  });
   if (kept.length === 0) throw new Invalid('at least one message is required');
-  for (const { role, content } of kept) {
-    const problem = role === 'user' ? emptyInputProblem(content) : undefined;
-    if (problem !== undefined) throw new Invalid(`a message of role user ${problem}`);
-  }
   return kept;
+};
+
+const contentProblem = (role: string, content: readonly InputBlock[]): string | undefined => {
+  if (content.length === 0) return 'content: must be a text or have at least one block';
+  const file = role === 'user' ? -1 : content.findIndex((block) => 'source' in block);
+  if (file >= 0) return `content[${file}]: must be of type 'text' in a message of role ${role}`;
+  const problem = inputProblem(content);
+  return problem && locateInputProblem(problem);
 };

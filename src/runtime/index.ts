@@ -29,6 +29,7 @@ import type { ThreadView } from './thread-view.ts';
 import { createThreads, type Threads } from './threads.ts';
 
 export { deniedText } from '../loop/history.ts';
+export { answerFiles } from './answer-files.ts';
 export type { Attach, Channel, Protocol } from './channel.ts';
 export type { ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './ephemeral.ts';

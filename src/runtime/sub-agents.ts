@@ -3,6 +3,7 @@ import type { Resume, Run, WaitingTicket } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { restStateOf } from '../schema/run-state.ts';
 import type { SubAgentCall, SubAgentEnd, SubAgentOutcome, SubAgents } from '../tools/sub-agent.ts';
+import { answerFiles } from './answer-files.ts';
 import type { Attach, Protocol } from './channel.ts';
 import type { RuntimeDeps } from './deps.ts';
 import type { DecisionInput, Submission } from './submission.ts';
@@ -48,7 +49,9 @@ export const createSubAgents = (deps: RuntimeDeps, use: Use, isLetGo: () => bool
     signal.addEventListener('abort', stop, { once: true });
     try {
       const run = await use(scope, child.thread_id, (thread) => restedRun(thread, child.run_id));
-      return outcomeOf(child.run_id, run, heard);
+      const outcome = outcomeOf(child.run_id, run, heard);
+      const files = outcome.status === 'completed' ? answerFiles(store, scope, child) : [];
+      return files.length > 0 ? { ...outcome, files } : outcome;
     } finally {
       signal.removeEventListener('abort', stop);
     }

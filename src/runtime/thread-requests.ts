@@ -19,6 +19,7 @@ import { knownRun, type Thread, writeNow } from './thread.ts';
 import { LET_GO } from './thread-retired.ts';
 import { type ThreadView, viewOf } from './thread-view.ts';
 import { resolveDecision } from './thread-waits.ts';
+import { refuseUnaccepted } from './unaccepted.ts';
 import { refuseUnsupported } from './unsupported.ts';
 import type { Decided } from './wait.ts';
 import { continuesOpen, openFor } from './work.ts';
@@ -78,6 +79,7 @@ const refuseInput = (thread: Thread, submission: Submission): void => {
   const continues = open !== undefined && continuesOpen(thread, submission);
   const agent = continues ? deps.resolve(open.agent_id, open.resolution_id) : submission.agent;
   refuseUnsupported(agent, submission);
+  refuseUnaccepted(agent, submission);
   if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
     throw new NotFound(`run not found: ${submission.into}`);
   const blocker = submission.mode === 'foreground' && blockingBarrier(ledger.pending, 'interrupt');

@@ -1,4 +1,5 @@
 import { decodedSize, isBase64 } from './base64.ts';
+import { describeMedia } from './described-media.ts';
 import type { Json } from './json.ts';
 import {
   type DataBlock,
@@ -54,8 +55,8 @@ export const LARGEST_PART = 8 * 1024 * 1024;
 /** Bytes of all parts of one answer. */
 export const LARGEST_ANSWER = 16 * 1024 * 1024;
 export const MOST_PARTS = 64;
-const LONGEST_URL = 8192;
-const LONGEST_NAME = 255;
+export const LONGEST_URL = 8192;
+export const LONGEST_NAME = 255;
 const LONGEST_TYPE = 255;
 
 /** @throws Invalid in words for whoever made the part */
@@ -108,7 +109,7 @@ export const blocksOfParts = (parts: readonly AnswerPart[]): PartBlock[] => {
 
 const CONTROL = /\p{Cc}/u;
 
-const isName = (filename: string): boolean =>
+export const isName = (filename: string): boolean =>
   typeof filename === 'string' &&
   filename !== '' &&
   filename.length <= LONGEST_NAME &&
@@ -118,9 +119,11 @@ const isName = (filename: string): boolean =>
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\\p{Cc}]*"))*$/u;
 
+export const isMediaType = (text: string): boolean => text.length <= LONGEST_TYPE && MEDIA_TYPE.test(text);
+
 const checkedType = (media_type: unknown): string => {
   const given = typeof media_type === 'string' ? media_type.trim() : '';
-  if (given.length <= LONGEST_TYPE && MEDIA_TYPE.test(given)) return given;
+  if (isMediaType(given)) return given;
   throw new Invalid("media_type must be a media type, like 'image/png'");
 };
 
@@ -148,9 +151,11 @@ const base64Of = (file: string | Uint8Array, name: string): string => {
 
 const PROTOCOLS = new Set(['http:', 'https:']);
 
+export const isHttpUrl = (url: string): boolean =>
+  url.length <= LONGEST_URL && URL.canParse(url) && PROTOCOLS.has(new URL(url).protocol);
+
 const urlBlock = ({ url, media_type, filename }: Extract<AnswerPart, { url: unknown }>): PartBlock => {
-  const legal = typeof url === 'string' && url.length <= LONGEST_URL && URL.canParse(url);
-  if (!legal || !PROTOCOLS.has(new URL(url).protocol))
+  if (typeof url !== 'string' || !isHttpUrl(url))
     throw new Invalid(`url must be an http or https address of at most ${LONGEST_URL} characters`);
   const named = media_type === undefined ? undefined : checkedType(media_type);
   const source = { type: 'url' as const, url, ...(named !== undefined && { media_type: named }) };
@@ -231,13 +236,8 @@ const READ_OUT = 4000;
  * is told once; what its parts were made of, the model has read in the results of its tools.
  */
 export const wordsForPart = (block: PartBlock): string => {
-  if (block.type !== 'text') return `[file ${nameOf(block.title, block)}${typeOfMedia(block)}]`;
+  if (block.type !== 'text') return describeMedia(block);
   if (block.text.length <= READ_OUT) return block.text;
   const filename = block.part?.filename;
   return `[data ${filename === undefined ? '' : `${filename}, `}${JSON_TYPE}, ${block.text.length} characters]`;
-};
-
-const nameOf = (title: string | undefined, { source }: MediaBlock): string => {
-  if (title !== undefined) return `${title}, `;
-  return source.type === 'url' ? `${source.url}, ` : '';
 };

@@ -4,14 +4,26 @@ import { ProviderCallBlock, ProviderToolType, SourceDocumentBlock, SourceUrlBloc
 
 /** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
 
-export const MediaSource = z.discriminatedUnion('type', [
+/** For a union whose members differ in their `type`. */
+const unknownType =
+  (types: readonly string[]) =>
+  ({ code }: { code?: string }): string | undefined =>
+    code === 'invalid_union' ? `must be one of ${types.map((type) => `'${type}'`).join(', ')}` : undefined;
+
+const SOURCES = [
   z.object({
     type: z.literal('url'),
     url: z.string(),
     media_type: z.string().optional().meta({ description: 'without, it follows from the end of the path' }),
   }),
-  z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
-]);
+  z.object({
+    type: z.literal('base64'),
+    media_type: z.string(),
+    data: z.string().meta({ description: 'standard base64 with padding; at most 8 MiB decoded' }),
+  }),
+] as const;
+
+export const MediaSource = z.discriminatedUnion('type', SOURCES, { error: unknownType(['url', 'base64']) });
 
 const PartNote = z
   .object({
@@ -39,13 +51,28 @@ const mediaBlock = <const T extends string>(type: T) =>
     part: PartNote.optional(),
   });
 
+const INPUT_BLOCKS = [
+  TextBlock,
+  mediaBlock('image'),
+  mediaBlock('document'),
+  mediaBlock('audio'),
+  mediaBlock('video'),
+] as const;
+
+export const InputBlock = z
+  .discriminatedUnion('type', INPUT_BLOCKS, {
+    error: unknownType(INPUT_BLOCKS.map(({ shape }) => shape.type.value)),
+  })
+  .meta({
+    id: 'InputBlock',
+    description:
+      'A text or a file that a client or a tool writes. PDFs and all other files that are no image, audio or video are documents.',
+  });
+export type InputBlock = z.infer<typeof InputBlock>;
+
 export const ContentBlock = z
   .discriminatedUnion('type', [
-    TextBlock,
-    mediaBlock('image'),
-    mediaBlock('document'),
-    mediaBlock('audio'),
-    mediaBlock('video'),
+    ...INPUT_BLOCKS,
     z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: Json }),
     z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.array(TextBlock) }),
     z.object({ type: z.literal('thinking'), thinking: z.string() }),

@@ -40,11 +40,13 @@ const phraseOf = (issue: z.core.$ZodRawIssue): string => {
     case 'invalid_key':
       return 'has a key that is not allowed';
     case 'invalid_union':
-      return 'has none of the allowed forms';
+      return NO_FORM;
     default:
       return 'is not allowed';
   }
 };
+
+const NO_FORM = 'has none of the allowed forms';
 
 const NAMES: Readonly<Record<string, string>> = {
   array: 'an array',
@@ -91,15 +93,23 @@ const FORMATS: Readonly<Record<string, string>> = {
 export const problemOf = (issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): Problem => {
   const path = [...above, ...issue.path];
   const nearest = issue.code === 'invalid_union' ? nearestBranch(issue.errors) : undefined;
-  if (nearest) return problemOf(nearest, path);
+  // A union may have its own message for a value of another type.
+  const isOther = nearest?.code === 'invalid_type' && nearest.path.length === 0;
+  if (nearest && (!isOther || issue.message === NO_FORM)) return problemOf(nearest, path);
   return { path, text: issue.message, missing: issue.message === MISSING };
 };
 
 const nearestBranch = (branches: readonly (readonly z.core.$ZodIssue[])[]): z.core.$ZodIssue | undefined => {
   const [first, ...others] = branches.flatMap(([issue]) => (issue ? [issue] : []));
   if (!first) return undefined;
-  return others.reduce((best, issue) => (issue.path.length > best.path.length ? issue : best), first);
+  return others.reduce((best, issue) => (isNearer(issue, best) ? issue : best), first);
 };
+
+/** A branch that accepts the type of the value is nearer than one that does not. */
+const isNearer = (issue: z.core.$ZodIssue, best: z.core.$ZodIssue): boolean =>
+  issue.path.length === best.path.length
+    ? best.code === 'invalid_type' && issue.code !== 'invalid_type'
+    : issue.path.length > best.path.length;
 
 const MOST_TOLD = 5;
 

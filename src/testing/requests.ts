@@ -1,11 +1,12 @@
+import type { InputBlock } from '../schema/message.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { framesOf, type OpenRun, openRun, type TestRun } from './run.ts';
 
 /** What a test asks of the service, by its public routes. */
 
 export type RunInput = {
-  /** What the user says. */
-  message: string;
+  /** What the user says: a text, or texts and files. */
+  message: string | readonly InputBlock[];
   /** Default: the first agent. */
   agent?: string;
   /** Goes on with this thread; default: a new one. */

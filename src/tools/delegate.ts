@@ -1,10 +1,19 @@
 import { z } from 'zod';
 import type { AgentSpec } from '../schema/agent.ts';
+import { MOST_PARTS, type PartBlock } from '../schema/answer-part.ts';
+import type { InputBlock } from '../schema/message.ts';
 import type { TicketBelow } from '../schema/run.ts';
 import type { Ticket } from '../schema/run-event.ts';
 import { defineTool } from './define-tool.ts';
 import type { RemoteOutput } from './remote-agent.ts';
-import { type Json, type Tool, type ToolContext, ToolError, type ToolProgress } from './tool.ts';
+import {
+  type Json,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+  type ToolProgress,
+} from './tool.ts';
 
 /**
  * Tools that hand a task to another agent (agent-loop.md 15.1), wherever it runs: `delegate-local.ts` and
@@ -31,6 +40,8 @@ export type DelegateOutcome = {
   /** Undefined when there is no run of it here. */
   child_run_id: string | undefined;
   response: string;
+  /** In addition to the response; those of a remote delegate are in its output. */
+  files?: readonly PartBlock[];
   steps: number;
   output?: RemoteOutput;
 } & ({ status: 'completed' | 'cancelled' | 'timeout' } | { status: 'failed'; reason: string } | Waiting);
@@ -109,11 +120,21 @@ const follow = async (
 const outputOf = (
   agent_id: string,
   status: string,
-  { child_run_id, response, output, steps }: DelegateOutcome,
-) => ({
-  data: { agent_id, status, response, ...(output && { output: jsonOf(output) }), steps },
-  ...(child_run_id !== undefined && { metadata: { child_run_id } }),
-});
+  { child_run_id, response, files = [], output, steps }: DelegateOutcome,
+): ToolOutput => {
+  const data = { agent_id, status, response, ...(output && { output: jsonOf(output) }), steps };
+  return {
+    data,
+    ...(files.length > 0 && { content: withFiles(data, files) }),
+    ...(child_run_id !== undefined && { metadata: { child_run_id } }),
+  };
+};
+
+/** An answer has as many files as content has blocks. */
+const withFiles = (data: Json, files: readonly PartBlock[]): InputBlock[] => [
+  { type: 'text', text: JSON.stringify(data) },
+  ...files.slice(0, MOST_PARTS - 1),
+];
 
 const jsonOf = ({ text, artifacts, raw }: RemoteOutput) => ({
   ...(text !== undefined && { text }),

@@ -1,40 +1,43 @@
-import type { MediaBlock } from '../schema/media.ts';
+import { isName } from '../schema/answer-part.ts';
+import { decodedSize } from '../schema/base64.ts';
+import { describeMedia } from '../schema/described-media.ts';
+import { imageTypeOf, type MediaBlock, mediaBlock } from '../schema/media.ts';
 import type { Json } from './tool.ts';
 
 /**
- * Results of tools as a model reads them: files in base64 are named in words, because a picture of 200 KB as text costs
- * 200,000 characters in this request and in each one after it. Pictures are returned as blocks in addition to the text, for the
- * models that take pictures.
+ * Results of tools as a model reads them: a file in base64 is described in its place, because an image of 200 KB as text
+ * costs 200,000 characters in this request and in each one after it. The files are returned as blocks in addition to the
+ * text, for the models that accept them.
  *
  * Every place where a file may stand is found by its shape: base64 text with a media type next to it, as in results of
  * MCP and parts of A2A, and `data:` addresses in any text. Results of clients and of traces keep what the tool returned.
  */
-export type Shown = { text: string; pictures: readonly MediaBlock[] };
+export type Shown = { text: string; files: readonly MediaBlock[] };
 
 /** The JSON of a result. */
 export const shownJson = (result: Json): Shown => {
-  const pictures: MediaBlock[] = [];
-  return { text: JSON.stringify(walk(result, pictures)), pictures };
+  const files: MediaBlock[] = [];
+  return { text: JSON.stringify(walk(result, files)), files };
 };
 
 export const shownText = (text: string): Shown => {
-  const pictures: MediaBlock[] = [];
-  return { text: withoutAddresses(text, pictures), pictures };
+  const files: MediaBlock[] = [];
+  return { text: withoutAddresses(text, files), files };
 };
 
 /** Without an allocation for results without files, which most are. */
-const walk = (value: Json, pictures: MediaBlock[]): Json => {
-  if (typeof value === 'string') return withoutAddresses(value, pictures);
+const walk = (value: Json, files: MediaBlock[]): Json => {
+  if (typeof value === 'string') return withoutAddresses(value, files);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => walk(item, pictures));
+    const items = value.map((item) => walk(item, files));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   const type = mediaTypeIn(value);
   const members = Object.entries(value).map(([name, member]): [string, Json] => {
     if (type !== undefined && typeof member === 'string' && PAYLOADS.has(name) && isBase64(member))
-      return [name, named(type, member, pictures)];
-    return [name, walk(member, pictures)];
+      return [name, described({ type, data: member, name: nameIn(value) }, files)];
+    return [name, walk(member, files)];
   });
   return members.every(([name, member]) => member === value[name]) ? value : Object.fromEntries(members);
 };
@@ -42,13 +45,24 @@ const walk = (value: Json, pictures: MediaBlock[]): Json => {
 /** Members in which formats keep a file as base64. */
 const PAYLOADS: ReadonlySet<string> = new Set(['data', 'blob', 'bytes', 'raw', 'base64', 'content', 'file']);
 const TYPES = ['mimeType', 'mediaType', 'media_type', 'mime_type', 'contentType', 'content_type'] as const;
+const FILENAMES = ['filename', 'name'] as const;
 
-const mediaTypeIn = (value: Readonly<Record<string, Json>>): string | undefined => {
+type Members = Readonly<Record<string, Json>>;
+
+const mediaTypeIn = (value: Members): string | undefined => {
   for (const name of TYPES) {
     const type = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof type === 'string' && TYPE.test(type)) return type.toLowerCase();
   }
   return value.type === 'image' || value.type === 'audio' ? `${value.type}/*` : undefined;
+};
+
+const nameIn = (value: Members): string | undefined => {
+  for (const key of FILENAMES) {
+    const name = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (typeof name === 'string' && isName(name)) return name;
+  }
+  return undefined;
 };
 
 const TYPE = /^[\w.+-]+\/[\w.+*-]+/;
@@ -62,33 +76,36 @@ const BASE64 = /^[A-Za-z0-9+/_\r\n-]+={0,2}\s*$/;
 
 const ADDRESS = /data:([\w.+-]+\/[\w.+-]+)(?:;[\w-]+=[\w.-]+)*;base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
 
-const withoutAddresses = (text: string, pictures: MediaBlock[]): string =>
+const withoutAddresses = (text: string, files: MediaBlock[]): string =>
   text.includes(';base64,')
-    ? text.replace(ADDRESS, (_, type: string, data: string) => named(type.toLowerCase(), data, pictures))
+    ? text.replace(ADDRESS, (_, type: string, data: string) =>
+        described({ type: type.toLowerCase(), data }, files),
+      )
     : text;
 
-/** Types that every model with pictures reads, by how their files begin in base64. */
-const PICTURES: Readonly<Record<string, readonly string[]>> = {
-  'image/png': ['iVBORw0KGgo'],
-  'image/jpeg': ['/9j/'],
-  'image/webp': ['UklGR'],
+/** Bounds of what is kept of one result; larger files are only described. */
+const LARGEST_FILE = 3.5 * 1024 * 1024;
+const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_FILES = 16;
+
+/** Some formats only say that it is an image. */
+const ASSUMED_TYPES: Readonly<Record<string, string>> = { 'image/*': 'image/png', 'audio/*': 'audio/wav' };
+
+type Found = { type: string; data: string; name?: string | undefined };
+
+const described = ({ type, data: given, name }: Found, files: MediaBlock[]): string => {
+  // Formats differ in the alphabet, and some break lines.
+  const data = Buffer.from(given, 'base64').toString('base64');
+  const media_type = (type.startsWith('image/') && imageTypeOf(data)) || ASSUMED_TYPES[type] || type;
+  const block = mediaBlock(media_type, { type: 'base64', media_type, data }, name);
+  if (fits(data, files)) files.push(block);
+  return describeMedia(block);
 };
 
-/** Providers refuse larger ones, and with them the whole request. */
-const LARGEST_PICTURE = 3.5 * 1024 * 1024;
-const MOST_PICTURES = 16;
-
-const named = (media_type: string, data: string, pictures: MediaBlock[]): string => {
-  const type = Object.keys(PICTURES).find((each) => PICTURES[each]?.some((begin) => data.startsWith(begin)));
-  const bytes = Math.floor((data.length * 3) / 4);
-  const isPicture = media_type.startsWith('image/') && type !== undefined;
-  const known = pictures.findIndex(({ source }) => source.type === 'base64' && source.data === data);
-  if (known >= 0) return `[picture ${known + 1}]`;
-  if (isPicture && bytes <= LARGEST_PICTURE && pictures.length < MOST_PICTURES) {
-    pictures.push({ type: 'image', source: { type: 'base64', media_type: type, data } });
-    return `[picture ${pictures.length}: ${type}, ${sizeOf(bytes)}]`;
-  }
-  return `[a file of type ${media_type} and ${sizeOf(bytes)} was left out]`;
+const fits = (data: string, files: readonly MediaBlock[]): boolean => {
+  const sizes = files.map(({ source }) => (source.type === 'base64' ? decodedSize(source.data) : 0));
+  const held = sizes.reduce((sum, size) => sum + size, 0);
+  const isKept = files.some(({ source }) => source.type === 'base64' && source.data === data);
+  const size = decodedSize(data);
+  return !isKept && files.length < MOST_FILES && size <= LARGEST_FILE && held + size <= MOST_BYTES;
 };
-
-const sizeOf = (bytes: number): string => `${Math.max(1, Math.round(bytes / 1024))} KB`;

@@ -15,6 +15,7 @@ export type PlainValue =
 const OUTPUT: Record<keyof ToolOutput, true> = {
   data: true,
   message: true,
+  content: true,
   metadata: true,
   state: true,
   parts: true,

@@ -1,3 +1,4 @@
+import type { PartBlock } from '../schema/answer-part.ts';
 import type { Resume, TicketBelow } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
@@ -34,6 +35,8 @@ export type SubAgentOutcome = {
   /** Undefined when it could not be started. */
   child_run_id: string | undefined;
   response: string;
+  /** Files, addresses and data in its last answer. */
+  files?: readonly PartBlock[];
   steps: number;
 } & SubAgentEnd;
 

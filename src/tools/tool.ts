@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { AnswerPart } from '../schema/answer-part.ts';
+import type { InputBlock } from '../schema/message.ts';
 import { maskForeign, maskKnown } from '../schema/redaction/foreign.ts';
 import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
@@ -74,10 +75,24 @@ export type ToolContext = {
   mail?: Mail;
 };
 
-/** `message`, where set, is what the model reads instead of the JSON of `data`. */
+/** What a call returns: `data` for clients and, as JSON, for the model; `message` is what the model reads instead. */
 export type ToolOutput = {
   data: Json;
   message?: string;
+  /**
+   * What the model reads instead of both: texts and files, as in messages of users. A model that does not accept a file
+   * reads its description. At most 64 blocks; files have at most 8 MiB each and 16 MiB together.
+   *
+   * @example
+   * return {
+   *   data: { url },
+   *   content: [
+   *     { type: 'text', text: `The page ${url}:` },
+   *     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } },
+   *   ],
+   * };
+   */
+  content?: readonly InputBlock[];
   metadata?: Record<string, Json>;
   /** Applied with the result. */
   state?: readonly StateUpdate[];

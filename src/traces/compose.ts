@@ -1,6 +1,8 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { TraceFact } from '../loop/trace-fact.ts';
+import { describeMedia } from '../schema/described-media.ts';
 import type { Json, JsonObject } from '../schema/endpoint.ts';
+import type { MediaBlock } from '../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../schema/message.ts';
 import type { EvaluationResult, TraceEvent } from '../schema/trace.ts';
 import { promptId, toolId } from './ids.ts';
@@ -164,11 +166,19 @@ const callOf = ({ id, name, arguments: args }: ToolCall): ToolCall => ({
   arguments: withoutSecrets(args),
 });
 
-const blockOf = (block: ContentBlock): ContentBlock =>
-  (block.type === 'tool_use' || block.type === 'provider_call') && block.input !== undefined
-    ? // What is masked in an object is an object.
-      ({ ...block, input: withoutSecrets(block.input) } as ContentBlock)
-    : block;
+/** A trace is read by people: bytes of files are described. */
+const blockOf = (block: ContentBlock): ContentBlock => {
+  if ((block.type === 'tool_use' || block.type === 'provider_call') && block.input !== undefined) {
+    // What is masked in an object is an object.
+    return { ...block, input: withoutSecrets(block.input) } as ContentBlock;
+  }
+  return isFile(block) ? { ...block, source: { ...block.source, data: describeMedia(block) } } : block;
+};
+
+type FileBlock = MediaBlock & { source: Extract<MediaBlock['source'], { type: 'base64' }> };
+
+const isFile = (block: ContentBlock): block is FileBlock =>
+  'source' in block && block.source.type === 'base64';
 
 const messageOf = (message: Message): Message => {
   const { content, tool_calls } = message;

@@ -117,14 +117,14 @@ const sound = blockOfPart({ file: 'AAAA', media_type: 'audio/wav' });
 const drawn: ContentBlock[] = [{ type: 'text', text: 'Look:' }, image, { type: 'text', text: 'nice' }];
 
 const named: [adapter: string, expected: unknown][] = [
-  ['openai', { content: 'Look:\n[file a.png, image/png]\nnice' }],
-  ['groq', { content: 'Look:\n[file a.png, image/png]\nnice' }],
+  ['openai', { content: 'Look:\n[image a.png, image/png, 3 bytes]\nnice' }],
+  ['groq', { content: 'Look:\n[image a.png, image/png, 3 bytes]\nnice' }],
   [
     'anthropic',
     {
       content: [
         { type: 'text', text: 'Look:' },
-        { type: 'text', text: '\n[file a.png, image/png]\n' },
+        { type: 'text', text: '\n[image a.png, image/png, 3 bytes]\n' },
         { type: 'text', text: 'nice' },
       ],
     },
@@ -143,16 +143,16 @@ t.test('models that draw are sent their own pictures, and the names of what they
       { text: 'Look:' },
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
       { text: 'nice' },
-      { text: '\n[file audio/wav]' },
-      { text: '\n[file https://a.example/b.png, image/png]' },
+      { text: '\n[audio audio/wav, 3 bytes]' },
+      { text: '\n[image https://a.example/b.png, image/png]' },
     ],
   });
   const vector = blockOfPart({ file: 'AAAA', media_type: 'image/svg+xml' });
   t.match(await sentFor(t, 'gemini', [vector], 'gemini-2.5-flash-image'), {
-    parts: [{ text: '[file image/svg+xml]' }],
+    parts: [{ text: '[image image/svg+xml, 3 bytes]' }],
   });
   t.match(await sentFor(t, 'gemini', [image], 'gemini-3-pro-image'), {
-    parts: [{ text: '[file a.png, image/png]' }],
+    parts: [{ text: '[image a.png, image/png, 3 bytes]' }],
   });
 });
 

@@ -433,45 +433,6 @@ t.test('a spec with an empty list of modalities takes every block', async (t) =>
   t.ok(await send(t, 'openai', linked('image'), { model: { modalities: { input: [] } } }));
 });
 
-const PICTURE = `iVBORw0KGgo${'A'.repeat(100_000)}`;
-
-const pictured: Message[] = [
-  userMessage('look'),
-  { id: 'a', role: 'assistant', content: [], tool_calls: [{ id: 'c1', name: 'shot', arguments: {} }] },
-  {
-    id: 'r',
-    role: 'tool',
-    tool_call_id: 'c1',
-    content: [
-      { type: 'text', text: 'taken' },
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } },
-    ],
-  },
-];
-
-t.test('a picture of a result goes to a model that takes pictures as a picture', async (t) => {
-  for (const adapter of ['openai', 'anthropic', 'gemini', 'openai_resp', 'groq']) {
-    const model = { modalities: { input: ['text', 'image'] } } as const;
-    const { body } = await send(t, adapter, requestOf('', { messages: pictured }), {
-      model: { modalities: { input: [...model.modalities.input] } },
-    });
-    const written = JSON.stringify(body);
-    t.equal(written.split(PICTURE).length, 2, `${adapter}: once`);
-    t.match(written, /Pictures of the results above:/);
-  }
-});
-
-t.test('a model that is not known to take pictures reads that one was left out', async (t) => {
-  for (const modalities of [undefined, { input: ['text'] }] as const) {
-    const { body } = await send(t, 'openai', requestOf('', { messages: pictured }), {
-      model: modalities ? { modalities: { input: ['text'] } } : {},
-    });
-    const written = JSON.stringify(body);
-    t.ok(written.length < 2000);
-    t.match(written, /taken\\n\[a picture of 73 KB and type image\/png was left out\]/);
-  }
-});
-
 t.test(
   'a tool whose id providers refuse goes out under another name, and its calls come back under its id',
   async (t) => {

@@ -276,6 +276,22 @@ t.test('the parts of the tool example are in the answer', async (t) => {
   );
 });
 
+t.test('the model reads the content of the tool example', async (t) => {
+  const example = blocks('ts').find((each) => each.includes('content: [\n')) ?? '';
+  const { pixel } = await import(await programOf(t, 'readme-content', example));
+  const asked: unknown[] = [];
+  const model = scriptedModel([
+    { calls: [{ tool: 'pixel' }] },
+    ({ messages }) => {
+      asked.push(messages.at(-1)?.content);
+      return 'There.';
+    },
+  ]);
+  await using troupe = await startTestTroupe({ tools: [pixel], model });
+  await troupe.run('Draw');
+  t.match(asked, [[{ text: 'The pixel:' }, { type: 'image', source: { media_type: 'image/png' } }]]);
+});
+
 t.test('runs are streamed inside the program, and by a client', async (t) => {
   for (const call of ['troupe.runs.stream', 'client.runs.stream']) {
     const example = blocks('ts').find((each) => each.includes(call)) ?? '';

@@ -159,8 +159,8 @@ t.test('a model reads short data, and the name of everything else', async (t) =>
   );
   t.equal(
     words({ file: 'aGk=', media_type: 'application/pdf', filename: 'report.pdf' }),
-    '[file report.pdf, application/pdf]',
+    '[file report.pdf, application/pdf, 2 bytes]',
   );
-  t.equal(words({ file: 'aGk=', media_type: 'image/png' }), '[file image/png]');
-  t.equal(words({ url: 'https://a.example/x.png' }), '[file https://a.example/x.png, image/png]');
+  t.equal(words({ file: 'aGk=', media_type: 'image/png' }), '[image image/png, 2 bytes]');
+  t.equal(words({ url: 'https://a.example/x.png' }), '[image https://a.example/x.png, image/png]');
 });

@@ -12,7 +12,9 @@ const bodyRoutes: [method: string, path: string][] = [
 ];
 
 t.test('every route with a body refuses what it cannot decode', async (t) => {
-  const { call, url, runToEnd } = await startTroupe(t, { settings: { body_limit_bytes: 1000 } });
+  const { call, url, runToEnd } = await startTroupe(t, {
+    settings: { body_limit_bytes: 1000, attachment_body_limit_bytes: 1000 },
+  });
   await runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
   const state = async () => ({
     threads: (await call('GET', '/v1/threads/summaries')).body,

@@ -91,7 +91,7 @@ t.test('refuses files without content, and accepts empty texts', async (t) => {
   ] satisfies [string, object][]) {
     const { status, body: answer } = await troupe.post(path, body);
     t.equal(status, 400, path);
-    t.match(JSON.stringify(answer), /has an empty file/, path);
+    t.match(JSON.stringify(answer), /data must not be empty/, path);
   }
   t.equal((await troupe.call('GET', '/v1/runs')).body.total, before);
   const empty = { agentId: 'echo', messages: [{ role: 'user', content: '' }] };

@@ -39,7 +39,7 @@ t.test('input that cannot be is refused, and nothing of it is kept', async (t) =
     });
   }
   for (const bad of [
-    { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] },
+    { messages: [{ role: 'user', content: [{ type: 'x' }] }] },
     { messages, mode: 'later' },
     { messages, mode: null },
     { messages: null },

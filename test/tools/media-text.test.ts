@@ -4,7 +4,10 @@ import type { Json } from '../../src/tools/tool.ts';
 
 const shown = (result: Json) => (typeof result === 'string' ? shownText(result) : shownJson(result));
 
-const PNG = `iVBORw0KGgo${'A'.repeat(200_000)}`;
+/** The head of an image, and nothing that is one behind it. */
+const head = Buffer.from('89504e470d0a1a0a0000000d49484452000002000000018008060000', 'hex');
+const PNG = Buffer.concat([head, Buffer.alloc(150_000 - head.length)]).toString('base64');
+const JPEG = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(96)]).toString('base64');
 const OTHER = 'A'.repeat(4000);
 
 t.test('takes pictures out of the text of a result, wherever they stand', async (t) => {
@@ -27,26 +30,50 @@ t.test('takes pictures out of the text of a result, wherever they stand', async 
     `look: data:image/png;base64,${PNG} there`,
   ];
   for (const result of results) {
-    const { text, pictures } = shown(result);
+    const { text, files } = shown(result);
     t.ok(text.length < 500, text.slice(0, 500));
-    t.match(text, /\[picture 1: image\/png, 146 KB\]/);
-    t.strictSame(pictures, [
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
-    ]);
+    t.match(text, /\[image image\/png, 512x384, 146 KB\]/);
+    t.strictSame(files, [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }]);
   }
 });
 
-t.test('names other files, and pictures that no model takes', async (t) => {
-  for (const [type, data] of [
-    ['audio/wav', OTHER],
-    ['application/pdf', OTHER],
-    ['image/png', OTHER],
-    ['image/png', `iVBORw0KGgo${'A'.repeat(6_000_000)}`],
+t.test('describes files of other types, and keeps them for models that accept them', async (t) => {
+  for (const [mimeType, expected, type] of [
+    ['audio/wav', '[audio sound.wav, audio/wav, 3 KB]', 'audio'],
+    ['application/pdf', '[file sound.wav, application/pdf, 3 KB]', 'document'],
+    ['image/svg+xml', '[image sound.wav, image/svg+xml, 3 KB]', 'image'],
   ] as const) {
-    const { text, pictures } = shown({ content: [{ type: 'x', data, mimeType: type }] });
-    t.match(text, new RegExp(`\\[a file of type ${type} and \\d+ KB was left out\\]`));
-    t.strictSame(pictures, []);
+    const { text, files } = shown({ content: [{ type: 'x', data: OTHER, mimeType, name: 'sound.wav' }] });
+    t.ok(text.includes(expected), text);
+    const source = { type: 'base64', media_type: mimeType, data: OTHER };
+    t.strictSame(files, [{ type, source, title: 'sound.wav' }]);
   }
+});
+
+t.test('reads the type of an image from its bytes', async (t) => {
+  const { files } = shown({ data: JPEG, mimeType: 'image/png' });
+  t.match(files, [{ source: { media_type: 'image/jpeg' } }]);
+  t.match(shown({ type: 'image', data: JPEG }).files, [{ source: { media_type: 'image/jpeg' } }]);
+});
+
+t.test('keeps a file that stands in a result twice once, and no more than fit', async (t) => {
+  t.equal(
+    shown({ a: { data: PNG, mimeType: 'image/png' }, b: { data: PNG, mimeType: 'image/png' } }).files.length,
+    1,
+  );
+  const large = Buffer.alloc(4_000_000).toString('base64');
+  const { text, files } = shown({ data: large, mimeType: 'video/mp4' });
+  t.match([text, files], ['{"data":"[video video/mp4, 3.8 MB]","mimeType":"video/mp4"}', []]);
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    data: Buffer.alloc(60, index).toString('base64'),
+    mimeType: 'audio/wav',
+  }));
+  t.equal(shown(many).files.length, 16);
+  const half = (byte: number) => ({
+    data: Buffer.alloc(3_500_000, byte).toString('base64'),
+    mimeType: 'audio/wav',
+  });
+  t.equal(shown([half(1), half(2), half(3)]).files.length, 2);
 });
 
 t.test('leaves everything else as it is', async (t) => {

@@ -1,14 +1,25 @@
 import type { JsonObject } from '../../schema/json.ts';
-import { ModelError } from '../errors.ts';
-import type { FilePart } from './prompt-media.ts';
+import { isTextType } from '../../schema/media.ts';
+import { type FileForms, type FilePart, unsupported } from './prompt-media.ts';
 
-/** A file of a user as a block. @throws ModelError `invalid_request` for a type that the protocol has no block for */
+/** Files as blocks, in messages of the user and in results. */
+
+const hasBlock = (part: FilePart): boolean => {
+  const type = typeOf(part.mediaType);
+  return type.startsWith('image/') || type === 'application/pdf' || isTextType(type);
+};
+
+export const fileForms: FileForms = {
+  refusal: (part) => (hasBlock(part) ? undefined : unsupported(`media type: ${part.mediaType}`)),
+  inResult: hasBlock,
+};
+
+/** A file that has a block. */
 export const fileBlock = (part: FilePart): JsonObject => {
   const type = typeOf(part.mediaType);
   if (type.startsWith('image/')) return { type: 'image', source: imageSource(part, type) };
   if (type === 'application/pdf') return document(part, sourceOf(part, type));
-  if (type.startsWith('text/')) return textDocument(part);
-  throw new ModelError('invalid_request', `media type: ${part.mediaType} not supported by this provider`);
+  return textDocument(part);
 };
 
 /** Without parameters, such as a character set. */

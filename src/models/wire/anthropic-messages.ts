@@ -1,4 +1,4 @@
-import { fileBlock } from './anthropic-media.ts';
+import { fileBlock, fileForms } from './anthropic-media.ts';
 import { pairServerCalls, toolOfBlock } from './anthropic-server-tools.ts';
 import type { Block, Turn } from './anthropic-turn.ts';
 import { type PromptRules, writePrompt } from './prompt.ts';
@@ -26,6 +26,7 @@ export const writeMessages = (
     modalities: spec.modalities,
     systemFirst: true,
     ownPictures: false,
+    files: fileForms,
     origin: { provider, model: upstream, format },
   };
   const { writer, system, turns } = collectTurns(sendsThinking);
@@ -115,8 +116,12 @@ const inOrder = ({ role, content }: Turn): Turn => {
 };
 
 /** A result without text has no content: a blank one is refused. */
-const resultBlock = ({ id, text }: ResultPart): Block => ({
+const resultBlock = ({ id, text, content }: ResultPart): Block => ({
   type: 'tool_result',
   tool_use_id: id,
-  ...(text.trim() !== '' && { content: text }),
+  ...(text.trim() !== '' && {
+    content: content
+      ? content.map((part) => (part.type === 'text' ? textBlock(part.text) : fileBlock(part)))
+      : text,
+  }),
 });

@@ -78,9 +78,17 @@ const filePart = ({ mediaType, data }: FilePart): JsonObject => {
     : { inlineData: { mimeType: inline[1], data: data.url.slice(inline[0].length) } };
 };
 
-const responsePart = ({ id, name, text }: ResultPart, { callIds }: Rules): JsonObject => ({
-  functionResponse: { ...(callIds && { id }), name, response: { name, content: text } },
-});
+const responsePart = ({ id, name, text, content = [] }: ResultPart, { callIds }: Rules): JsonObject => {
+  const files = content.filter((part) => part.type === 'file');
+  return {
+    functionResponse: {
+      ...(callIds && { id }),
+      name,
+      response: { name, content: text },
+      ...(files.length > 0 && { parts: files.map(filePart) }),
+    },
+  };
+};
 
 const modelParts = (given: readonly AssistantPart[], { callIds, needsSignatures }: Rules): JsonObject[] => {
   const parts: JsonObject[] = [];

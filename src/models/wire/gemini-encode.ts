@@ -9,6 +9,7 @@ import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
 import { writePrompt } from './prompt.ts';
+import type { FilePart } from './prompt-media.ts';
 import { textOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
@@ -20,15 +21,17 @@ export type GeminiRules = {
 
 export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireRequest => {
   const { upstream, provider, adapter, spec, request, pauses } = call;
+  const isNewer = isGemini3(upstream);
   const contents = createContents({
     callIds: platform === 'gemini',
-    needsSignatures: needsSignatures(upstream),
+    needsSignatures: isNewer,
     systemInContents: /(^|\/)gemma-/i.test(upstream),
   });
   const rules = {
     modalities: spec.modalities,
     systemFirst: true,
     ownPictures: takesOwnPictures(upstream),
+    files: { inResult: (part: FilePart) => isNewer && RESULT_TYPES.has(part.mediaType) },
     origin: { provider, model: upstream, format: 'gemini' },
   };
   writePrompt(request, rules, contents);
@@ -83,10 +86,22 @@ const toolFields = (
   };
 };
 
-/** Gemini 3 refuses calls of the history without a signature. A name of an unknown generation is taken for a newer one. */
-const needsSignatures = (upstream: string): boolean =>
+/**
+ * Gemini 3 and later refuse calls of the history without a signature, and accept files in results. A name of an unknown
+ * generation is taken for a newer one.
+ */
+const isGemini3 = (upstream: string): boolean =>
   /(^|\/)gemini-/i.test(upstream) &&
   !/(^|\/)gemini-([12]([.-]|$)|pro(-vision)?$|robotics-er-1\.5([.-]|$))/i.test(upstream);
+
+/** Documented for results. */
+const RESULT_TYPES: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+  'application/pdf',
+  'text/plain',
+]);
 
 /** Later models refuse a picture without the signature of the thought behind it, which is not kept. */
 const takesOwnPictures = (upstream: string): boolean => /(^|\/)gemini-[12]\b/.test(upstream);

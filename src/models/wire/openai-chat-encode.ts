@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
 import { isOpenAiThinker } from '../effort.ts';
-import { ModelError } from '../errors.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
@@ -8,7 +7,7 @@ import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts
 import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
 import { writePrompt } from './prompt.ts';
-import type { FilePart } from './prompt-media.ts';
+import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, CallPart, PromptWriter, UserPart } from './prompt-parts.ts';
 import { objectOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
@@ -71,7 +70,7 @@ function messagesOf({ upstream, provider, spec, request }: WireCall, options: Ch
   const origin = { provider, model: upstream, format: 'openai-chat' };
   writePrompt(
     request,
-    { modalities: spec.modalities, systemFirst: false, ownPictures: false, origin },
+    { modalities: spec.modalities, systemFirst: false, ownPictures: false, files: FILE_FORMS, origin },
     writer,
   );
   return messages;
@@ -125,34 +124,37 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
   ['audio/mpeg', 'mp3'],
 ]);
 
-function fileOf({ mediaType, data, filename }: FilePart): JsonObject {
-  if (mediaType.startsWith('image/')) {
+/** A tool message holds text alone. */
+const FILE_FORMS: FileForms = {
+  refusal(part) {
+    const { mediaType, data } = part;
+    if (mediaType.startsWith('image/') || textOfFile(part) !== undefined) return undefined;
+    if (mediaType.startsWith('audio/')) {
+      if ('url' in data) return unsupported('audio file parts with URLs');
+      return AUDIO_FORMATS.has(mediaType) ? undefined : unsupported(`audio media type ${mediaType}`);
+    }
+    if (mediaType !== 'application/pdf') return unsupported(`file part media type ${mediaType}`);
+    return 'url' in data ? unsupported('PDF file parts with URLs') : undefined;
+  },
+};
+
+/** A file that has a form. */
+function fileOf(part: FilePart): JsonObject {
+  const { mediaType, data, filename } = part;
+  if (mediaType.startsWith('image/') || 'url' in data) {
     return {
       type: 'image_url',
       image_url: { url: 'url' in data ? data.url : dataUrl(mediaType, data.base64) },
     };
   }
-  if (mediaType.startsWith('audio/')) {
-    if ('url' in data) throw unsupported('audio file parts with URLs');
-    const format = AUDIO_FORMATS.get(mediaType);
-    if (format === undefined) throw unsupported(`audio media type ${mediaType}`);
-    return { type: 'input_audio', input_audio: { data: data.base64, format } };
-  }
-  if (mediaType === 'application/pdf') {
-    if ('url' in data) throw unsupported('PDF file parts with URLs');
-    const file_data = dataUrl(mediaType, data.base64);
-    return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data } };
-  }
-  if (mediaType.startsWith('text/') && 'base64' in data) {
-    return { type: 'text', text: Buffer.from(data.base64, 'base64').toString('utf8') };
-  }
-  throw unsupported(`file part media type ${mediaType}`);
+  const format = AUDIO_FORMATS.get(mediaType);
+  if (format !== undefined) return { type: 'input_audio', input_audio: { data: data.base64, format } };
+  const text = textOfFile(part);
+  if (text !== undefined) return { type: 'text', text };
+  const file_data = dataUrl(mediaType, data.base64);
+  return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data } };
 }
 
 function dataUrl(mediaType: string, base64: string): string {
   return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64}`;
-}
-
-function unsupported(what: string): ModelError {
-  return new ModelError('invalid_request', `${what} not supported by this provider`);
 }

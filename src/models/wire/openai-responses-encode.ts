@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { isOpenAiThinker } from '../effort.ts';
-import { ModelError } from '../errors.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import { builtInTool, includedBy, limitOf } from './openai-built-in-tools.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
 import { writePrompt } from './prompt.ts';
-import type { FilePart } from './prompt-media.ts';
+import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, PromptWriter, ResultPart, UserPart } from './prompt-parts.ts';
 import { chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
@@ -80,6 +79,7 @@ const inputOf = ({ upstream, provider, spec, request }: WireCall): JsonObject[] 
       modalities: spec.modalities,
       systemFirst: false,
       ownPictures: false,
+      files: FILE_FORMS,
       origin: { provider, model: upstream, format: 'openai-responses' },
     },
     writer,
@@ -87,10 +87,10 @@ const inputOf = ({ upstream, provider, spec, request }: WireCall): JsonObject[] 
   return input;
 };
 
-const resultItem = ({ id, text }: ResultPart): JsonObject => ({
+const resultItem = ({ id, text, content }: ResultPart): JsonObject => ({
   type: 'function_call_output',
   call_id: id,
-  output: text,
+  output: content ? content.map(userContent) : text,
 });
 
 /**
@@ -132,7 +132,20 @@ const itemOf = (part: AssistantPart): JsonObject | undefined => {
 const userContent = (part: UserPart, index: number): JsonObject =>
   part.type === 'text' ? { type: 'input_text', text: part.text } : fileContent(part, index);
 
-const fileContent = ({ mediaType, data, filename }: FilePart, index: number): JsonObject => {
+const hasForm = (part: FilePart): boolean =>
+  part.mediaType.startsWith('image/') ||
+  'url' in part.data ||
+  part.mediaType === 'application/pdf' ||
+  textOfFile(part) !== undefined;
+
+const FILE_FORMS: FileForms = {
+  refusal: (part) => (hasForm(part) ? undefined : unsupported(`file part media type ${part.mediaType}`)),
+  inResult: hasForm,
+};
+
+/** A file that has a form. */
+const fileContent = (part: FilePart, index: number): JsonObject => {
+  const { mediaType, data, filename } = part;
   if (mediaType.startsWith('image/')) {
     // A data URL needs one type.
     const type = mediaType === 'image/*' ? 'image/jpeg' : mediaType;
@@ -142,12 +155,8 @@ const fileContent = ({ mediaType, data, filename }: FilePart, index: number): Js
     };
   }
   if ('url' in data) return { type: 'input_file', file_url: data.url };
-  if (mediaType !== 'application/pdf') {
-    throw new ModelError(
-      'invalid_request',
-      `file part media type ${mediaType} not supported by this provider`,
-    );
-  }
+  const text = textOfFile(part);
+  if (text !== undefined) return { type: 'input_text', text };
   return {
     type: 'input_file',
     filename: filename ?? `part-${index}.pdf`,

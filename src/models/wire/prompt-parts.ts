@@ -19,7 +19,14 @@ export type ItemPart = { type: 'item'; item: JsonObject; tool?: ProviderToolType
 
 export type AssistantPart = TextPart | FilePart | CallPart | ThoughtPart | ItemPart;
 export type UserPart = TextPart | FilePart;
-export type ResultPart = { id: string; name: string; text: string };
+export type ResultPart = {
+  id: string;
+  name: string;
+  /** All of it; files are described. */
+  text: string;
+  /** In order, where files are sent within the result. */
+  content?: readonly (TextPart | FilePart)[];
+};
 
 /** `isStable`: the provider may keep everything up to here, because the next request begins with it. */
 export type PromptWriter = {

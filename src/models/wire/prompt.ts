@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { isPartBlock, type PartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { describeMedia } from '../../schema/described-media.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
 import type { ProviderToolType } from '../../schema/provider-tool.ts';
 import { wellFormed } from '../../schema/well-formed.ts';
-import type { InferenceRequest } from '../model.ts';
-import { filePart, type MediaRules, picturesIn } from './prompt-media.ts';
+import type { AcceptedInput, InferenceRequest } from '../model.ts';
+import { type FilePart, filePart, type MediaRules, sentFiles, userFile } from './prompt-media.ts';
 import { pairCalls } from './prompt-pairs.ts';
 import type {
   AssistantPart,
@@ -24,10 +25,11 @@ import type {
  *
  * Guarantees: no text is blank and none has half a character; the name of a call, its id and its arguments (an object)
  * are what the strictest provider accepts, whatever a model wrote, and no id is there twice; calls and results are paired
- * (`prompt-pairs.ts`). A block of a user that the model is known not to accept is refused
- * before the provider is called. Reasoning that a provider wants back is written at its place, and only for the model
- * that made it. What an answer held in addition to text is described in words, unless the model accepts its own
- * pictures.
+ * (`prompt-pairs.ts`). A block of a user that the model is known not to accept is refused before the provider is called,
+ * and described in words once it has been answered. Reasoning that a provider wants back is written at its place, and
+ * only for the model that made it. What an answer held in addition to text is described in words, unless the model
+ * accepts its own pictures. Files of results are sent to models that are known to accept them: within the result, where
+ * the format has a form for that, or in a message of the user behind the results.
  * Costs one pass over the history; nothing is kept.
  */
 
@@ -40,20 +42,23 @@ export type PromptRules = MediaRules & {
 
 /** @throws ModelError `invalid_request` for a block that the model does not accept, or a URL that is none */
 export const writePrompt = (
-  request: Pick<InferenceRequest, 'system' | 'messages' | 'cache' | 'provider_tools'>,
+  { system, messages, cache, accepts: known, provider_tools = [] }: PromptInput,
   rules: PromptRules,
   given: PromptWriter,
 ): void => {
   const writer = pairCalls(given);
-  const { system, messages, cache, provider_tools = [] } = request;
+  const accepts = known ?? (rules.modalities?.input?.length ? rules.modalities.input : undefined);
   const walk: Walk = {
     rules,
-    pictures: picturesIn(messages, rules),
+    accepts,
+    files: sentFiles(messages, accepts, rules),
     offered: new Set(provider_tools.map(({ type }) => type)),
-    sent: new Map(),
+    calls: new Map(),
     used: new Set(),
     results: [],
+    behind: [],
   };
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const pieces = createPieces();
   for (const text of system) pieces.add(systemPiece(writer, text));
   if (cache) pieces.mark('first');
@@ -63,11 +68,10 @@ export const writePrompt = (
   }
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'system' || !rules.systemFirst) {
-      for (const piece of piecesOf(walk, message, writer)) pieces.add(piece);
+      for (const piece of piecesOf(walk, message, writer, index < answered)) pieces.add(piece);
     }
     if (messages[index + 1]?.role !== 'tool') {
       for (const piece of resultPieces(walk, writer)) pieces.add(piece);
-      pieces.add(returnedPictures(walk, messages, index, writer));
     }
     if (index + 1 === cache?.stable_messages) pieces.mark('last');
   }
@@ -75,17 +79,23 @@ export const writePrompt = (
   writer.end();
 };
 
+type PromptInput = Pick<InferenceRequest, 'system' | 'messages' | 'cache' | 'accepts' | 'provider_tools'>;
+
 type Walk = {
   readonly rules: PromptRules;
-  readonly pictures: ReadonlySet<ContentBlock>;
+  readonly accepts: AcceptedInput;
+  /** Files of answers and results that the model is sent. */
+  readonly files: ReadonlySet<ContentBlock>;
   /** Tools of the provider in this request. */
   readonly offered: ReadonlySet<ProviderToolType>;
   /** The last call of each id, as it is sent. */
-  readonly sent: Map<string, CallPart>;
+  readonly calls: Map<string, CallPart>;
   /** Ids of calls as they are sent. */
   readonly used: Set<string>;
   /** Results that wait for the rest of their piece. */
   results: ResultPart[];
+  /** Their files that follow them. */
+  behind: { of: ResultPart; files: readonly FilePart[] }[];
 };
 
 type Piece = (isStable: boolean) => void;
@@ -110,15 +120,15 @@ const createPieces = () => {
 const systemPiece = (writer: PromptWriter, text: string): Piece | undefined =>
   isBlank(text) ? undefined : (isStable) => writer.system(text.toWellFormed(), isStable);
 
-const piecesOf = (walk: Walk, message: Message, writer: PromptWriter): Piece[] => {
+const piecesOf = (walk: Walk, message: Message, writer: PromptWriter, isAnswered: boolean): Piece[] => {
   switch (message.role) {
     case 'system':
       return present([systemPiece(writer, textOf(message.content))]);
     case 'tool':
-      walk.results.push(resultPart(walk, message.tool_call_id ?? '', toolText(walk, message)));
+      addResult(walk, message);
       return [];
     case 'user':
-      return userPieces(walk, message, writer);
+      return userPieces(walk, message, writer, isAnswered);
     case 'assistant': {
       const parts = assistantParts(walk, message);
       return parts.length === 0 ? [] : [(isStable) => writer.assistant(parts, isStable)];
@@ -130,16 +140,21 @@ const present = (pieces: readonly (Piece | undefined)[]): Piece[] =>
   pieces.filter((piece) => piece !== undefined);
 
 const resultPieces = (walk: Walk, writer: PromptWriter): Piece[] => {
-  const { results } = walk;
+  const { results, behind } = walk;
   if (results.length === 0) return [];
   walk.results = [];
-  return [(isStable) => writer.results(results, isStable)];
+  walk.behind = [];
+  const files = partsBehind(behind);
+  return [
+    (isStable) => writer.results(results, isStable),
+    ...(files.length > 0 ? [(isStable: boolean) => writer.user(files, isStable)] : []),
+  ];
 };
 
 /** A user who wrote nothing waits for an answer nevertheless, and providers refuse a message without content. */
 const NOTHING_WRITTEN: TextPart = { type: 'text', text: '(empty message)' };
 
-const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter): Piece[] => {
+const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter, isAnswered: boolean): Piece[] => {
   let hasResults = false;
   const parts: UserPart[] = [];
   for (const block of content) {
@@ -147,7 +162,7 @@ const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter): Pie
       hasResults = true;
       walk.results.push(resultPart(walk, block.tool_use_id, textOf(block.content)));
     } else if (block.type === 'text') parts.push(...textParts(block.text));
-    else if ('source' in block) parts.push(filePart(block, walk.rules));
+    else if ('source' in block) parts.push(userFile(block, walk.accepts, { ...walk.rules, isAnswered }));
   }
   if (parts.length === 0 && hasResults) return [];
   if (parts.length === 0) parts.push(NOTHING_WRITTEN);
@@ -170,7 +185,7 @@ const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Mess
     return [callPart(walk, id, name, input)];
   };
   for (const [index, block] of content.entries()) {
-    if ('source' in block && walk.pictures.has(block)) parts.push(filePart(block, walk.rules));
+    if ('source' in block && walk.files.has(block)) parts.push(filePart(block));
     else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
     else if (block.type === 'text') parts.push(...items.within(block.text));
     else if (block.type === 'thinking') {
@@ -248,7 +263,7 @@ const callPart = (walk: Walk, id: string, name: string, input: Json): CallPart =
     // The result of a call whose arguments are no object says so; providers refuse such arguments.
     input: isObject(input) ? wellFormed(input) : {},
   };
-  walk.sent.set(id, call);
+  walk.calls.set(id, call);
   return call;
 };
 
@@ -261,7 +276,7 @@ const unusedId = ({ used }: Walk, given: string): string => {
 };
 
 const resultPart = (walk: Walk, id: string, text: string): ResultPart => {
-  const call = walk.sent.get(id);
+  const call = walk.calls.get(id);
   return {
     id: call?.id ?? idForModel(id),
     name: call?.name ?? nameForModel(id),
@@ -280,35 +295,43 @@ export const idForModel = (id: string): string => {
   return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, LONGEST_ID - HASH_LENGTH - 1)}_${hash}`;
 };
 
-const toolText = ({ pictures }: Walk, { content }: Message): string => {
-  const lost = content.flatMap((block) =>
-    block.type === 'image' && block.source.type === 'base64' && !pictures.has(block)
-      ? [`[a picture of ${sizeInKb(block)} KB and type ${block.source.media_type} was left out]`]
-      : [],
-  );
-  return [textOf(content), ...lost].join('\n');
+/** Files that are not sent, or that follow, are described in their place, unless the text of the result does so. */
+const addResult = (walk: Walk, { content, tool_call_id = '' }: Message): void => {
+  const { files: sent, rules } = walk;
+  const said = textOf(content);
+  const texts: string[] = [];
+  const within: (TextPart | FilePart)[] = [];
+  const files: FilePart[] = [];
+  for (const block of content) {
+    if (block.type === 'text') {
+      texts.push(block.text);
+      within.push(...textParts(block.text));
+    } else if ('source' in block) {
+      const words = describeMedia(block);
+      const isDescribed = said.includes(words);
+      if (!isDescribed) texts.push(words);
+      const part = sent.has(block) ? filePart(block) : undefined;
+      if (part && rules.files?.inResult?.(part)) within.push(part);
+      else if (!isDescribed) within.push(...textParts(words));
+      if (part && !rules.files?.inResult?.(part)) files.push(part);
+    }
+  }
+  const result = resultPart(walk, tool_call_id, texts.join('\n'));
+  if (within.some(({ type }) => type === 'file')) result.content = within;
+  walk.results.push(result);
+  if (files.length > 0) walk.behind.push({ of: result, files });
 };
 
-const sizeInKb = (block: PartBlock): number => Math.max(1, Math.round(sizeOfBlock(block) / 1024));
-
 /**
- * Pictures of the results that end here, in a message of the user behind them: not every provider accepts a picture in
- * a result, and all of them accept one there.
+ * Files of results in a message of the user behind them: not every provider accepts a file in a result, and all of them
+ * accept one there.
  */
-const returnedPictures = (
-  { rules, pictures }: Walk,
-  messages: readonly Message[],
-  last: number,
-  writer: PromptWriter,
-): Piece | undefined => {
-  let first = last;
-  while (messages[first]?.role === 'tool') first -= 1;
-  const parts = messages
-    .slice(first + 1, last + 1)
-    .flatMap(({ content }) =>
-      content.flatMap((block) => ('source' in block && pictures.has(block) ? [filePart(block, rules)] : [])),
-    );
-  if (parts.length === 0) return undefined;
-  return (isStable) =>
-    writer.user([{ type: 'text', text: 'Pictures of the results above:' }, ...parts], isStable);
+const partsBehind = (behind: Walk['behind']): UserPart[] => {
+  if (behind.length === 0) return [];
+  const named = (of: ResultPart): TextPart[] =>
+    behind.length === 1 ? [] : [{ type: 'text', text: `Result of ${of.name} (${of.id}):` }];
+  return [
+    { type: 'text', text: 'Files of the results above:' },
+    ...behind.flatMap(({ of, files }) => [...named(of), ...files]),
+  ];
 };

@@ -18,7 +18,8 @@ export const shortenResult = (message: Message, limits: ShorteningLimits): Messa
   const preview = previewOf(text, limits);
   if (preview.length === text.length) return message;
   const marker = `[Content compacted: original ~${original} tokens, showing first ${preview.length} chars]`;
-  return { ...message, content: [{ type: 'text', text: `${preview}\n${marker}` }] };
+  const files = message.content.filter(({ type }) => type !== 'text');
+  return { ...message, content: [{ type: 'text', text: `${preview}\n${marker}` }, ...files] };
 };
 
 const previewOf = (text: string, { preview_max_chars, preview_max_lines }: ShorteningLimits): string => {

@@ -1,4 +1,5 @@
 import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { describeMedia } from '../../schema/described-media.ts';
 import { type ContentBlock, type Message, textOf } from '../../schema/message.ts';
 import { isSource } from '../../schema/provider-tool.ts';
 import type { CompactionPlan } from './compaction.ts';
@@ -50,6 +51,7 @@ const lineOf = ({ role, content, tool_calls = [], tool_call_id }: Message): stri
 const wordsOf = (block: ContentBlock, role: Message['role']): string => {
   if (role === 'assistant' && isPartBlock(block)) return wordsForPart(block);
   if (isSource(block)) return '';
+  if ('source' in block) return describeMedia(block);
   return block.type === 'text' ? block.text : `[${block.type}]`;
 };
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
-import { dataBlock, JSON_TYPE, mediaBlock, mediaTypeOf, UNKNOWN_TYPE } from '../../schema/media.ts';
+import { dataBlock, JSON_TYPE, mediaBlock, mediaTypeOf, sourceAt, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /**
@@ -27,8 +27,8 @@ export const blockOf = (part: InputPart): ContentBlock => {
   if (raw !== undefined)
     return { ...mediaBlock(media_type, { type: 'base64', media_type, data: raw }, filename), ...note };
   if (url !== undefined) {
-    const source = { type: 'url' as const, url, ...(named !== undefined && { media_type: named }) };
-    return { ...mediaBlock(media_type, source, filename), ...note };
+    const source = sourceAt(url, named);
+    return { ...mediaBlock(source.media_type ?? media_type, source, filename), ...note };
   }
   const other = named === JSON_TYPE ? undefined : named;
   return { ...dataBlock(JSON.stringify(data)), ...noteOf({ media_type: other, filename, metadata }) };

@@ -1,5 +1,5 @@
-import { emptyInputProblem } from '../../schema/empty-input.ts';
 import { newIdProblem } from '../../schema/id.ts';
+import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import { blockOf, type InputPart, typeOf } from './blocks.ts';
@@ -44,8 +44,9 @@ export const decodeSend = (
   const violations = violationsIn(shape, tenant);
   if (violations.length > 0) throw invalidRequest(violations);
   const content = message.parts.map(blockOf);
-  const problem = emptyInputProblem(content);
-  if (problem !== undefined) throw invalidRequest([violation('message.parts', `the message ${problem}`)]);
+  const problem = inputProblem(content);
+  if (problem)
+    throw invalidRequest([violation(`message.parts[${problem.index}]`, describeInputProblem(problem))]);
   const { historyLength, returnImmediately = false } = configuration ?? {};
   return {
     agent_id: tenant ?? selectorOf(shape),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type MediaBlock, mediaBlock } from '../../schema/media.ts';
+import { kindOfMedia, type MediaBlock, mediaBlock, sourceAt } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /** The content of messages, as clients write it: text, or a list of parts (chat-and-agui.md 11.2). */
@@ -36,16 +36,18 @@ const blockOf = (value: unknown): ContentBlock | undefined => {
   const { data: part } = Part.safeParse(value);
   if (part?.type === 'text') return { type: 'text', text: part.text };
   if (part?.type === 'binary') return binaryBlock(part);
-  return part && { type: part.type, source: sourceOf(part.source) };
+  return part && typedBlock(part.type, sourceOf(part.source));
 };
+
+/** The media type of a document may be that of an image. */
+const typedBlock = (type: MediaBlock['type'], source: MediaBlock['source']): MediaBlock =>
+  type === 'document' && source.media_type !== undefined
+    ? { type: kindOfMedia(source.media_type), source }
+    : { type, source };
 
 const sourceOf = (source: z.output<typeof Source>): MediaBlock['source'] =>
   source.type === 'url'
-    ? {
-        type: 'url',
-        url: source.value,
-        ...(source.mimeType !== undefined && { media_type: source.mimeType }),
-      }
+    ? sourceAt(source.value, source.mimeType)
     : { type: 'base64', media_type: source.mimeType, data: source.value };
 
 /** A form from before there were kinds of media. One that only names a file elsewhere is of no use here. */
@@ -55,5 +57,5 @@ const binaryBlock = ({
   url,
 }: Extract<z.output<typeof Part>, { type: 'binary' }>): MediaBlock | undefined => {
   if (data !== undefined) return mediaBlock(mimeType, { type: 'base64', media_type: mimeType, data });
-  return url === undefined ? undefined : mediaBlock(mimeType, { type: 'url', url, media_type: mimeType });
+  return url === undefined ? undefined : mediaBlock(mimeType, sourceAt(url, mimeType));
 };

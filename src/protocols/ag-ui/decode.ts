@@ -1,5 +1,5 @@
 import type { DecisionInput } from '../../runtime/index.ts';
-import { emptyInputProblem } from '../../schema/empty-input.ts';
+import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { ChatInput } from '../ai-sdk/decode.ts';
 import { newMessages } from '../new-messages.ts';
@@ -59,8 +59,8 @@ const inputOf = ({ role, id, content }: AgUiMessage, fresh: boolean): ChatInput[
     case 'user': {
       const blocks = blocksOf(content);
       if (blocks.length === 0) return [];
-      const problem = emptyInputProblem(blocks);
-      if (problem !== undefined) throw new Invalid(`message '${id ?? ''}' ${problem}`);
+      const problem = inputProblem(blocks);
+      if (problem) throw new Invalid(`message '${id ?? ''}', ${describeInputProblem(problem)}`);
       return [{ ...named, role, content: blocks }];
     }
     case 'system':

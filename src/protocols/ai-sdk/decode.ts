@@ -1,5 +1,5 @@
 import type { DecisionInput, Rewind, UserMessage } from '../../runtime/index.ts';
-import { emptyInputProblem } from '../../schema/empty-input.ts';
+import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { ContentBlock, Message } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
@@ -130,8 +130,8 @@ const convert = (messages: readonly ChatMessage[], { answers = false } = {}): Ch
     const role = roleOf(message.role, answers);
     const content = role ? CONTENT[role](message.parts, attachments) : [];
     if (!role || content.length === 0) return [];
-    const problem = role === 'user' ? emptyInputProblem(content) : undefined;
-    if (problem !== undefined) throw new Invalid(`message '${message.id ?? ''}' ${problem}`);
+    const problem = role === 'user' ? inputProblem(content) : undefined;
+    if (problem) throw new Invalid(`message '${message.id ?? ''}', ${describeInputProblem(problem)}`);
     return [{ ...(message.id && { id: message.id }), role, content }];
   });
 };

@@ -19,7 +19,7 @@ import {
  * away, and ends when the call is cancelled.
  */
 export type AgentCallDeps = {
-  store: Pick<Store, 'runs'>;
+  store: Pick<Store, 'runs' | 'messages'>;
   runtime: Pick<Runtime, 'submit' | 'admit' | 'follow' | 'cancelRun'>;
   ids: Ids;
   clock: Clock;

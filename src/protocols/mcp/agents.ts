@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { answerFiles } from '../../runtime/index.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Run } from '../../schema/run.ts';
@@ -18,7 +19,9 @@ import {
   callAgent,
   proceedCall,
 } from './agent-call.ts';
+import { contentOfFiles } from './answer-content.ts';
 import { type Asked, askedBefore, decisionsIn, noSuchState, questionsOf, stateOf } from './asking.ts';
+import { NO_RESPONSE } from './call-story.ts';
 import type { McpProvider } from './provider.ts';
 import type { Sdk } from './sdk.ts';
 import { CLIENT_CAPABILITIES_KEY } from './versions.ts';
@@ -73,7 +76,7 @@ const callTool = async (
   const asks = answer.kind === 'asked' && showsForms(asking);
   const run = asks ? runAt(deps, scope, answer.run) : undefined;
   const inputRequests = run && questionsOf(sdk, run);
-  if (!run || !inputRequests) return resultOf(answer);
+  if (!run || !inputRequests) return resultOf(answer, filesOf(deps, scope, answer));
   return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
 };
 
@@ -101,7 +104,10 @@ const runAt = (
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
 /** No error where the run continues: a client would take an error as a reason to repeat the call. */
-const resultOf = ({ kind, text, run, calls, sources }: AgentAnswer): CallToolResult => {
+const resultOf = (
+  { kind, text, run, calls, sources }: AgentAnswer,
+  files: CallToolResult['content'],
+): CallToolResult => {
   const meta = {
     ...(kind === 'left' && run && { 'troupe/run': { ...run, status: 'running' } }),
     ...(calls && { 'troupe/provider_calls': calls }),
@@ -109,9 +115,19 @@ const resultOf = ({ kind, text, run, calls, sources }: AgentAnswer): CallToolRes
   };
   return {
     ...textResult(text, kind === 'asked' || kind === 'failed'),
+    ...(files.length > 0 && {
+      content: [...(text === NO_RESPONSE ? [] : [{ type: 'text' as const, text }]), ...files],
+    }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 };
+
+const filesOf = (
+  { store }: Pick<AgentToolsDeps, 'store'>,
+  scope: string,
+  { kind, run }: AgentAnswer,
+): CallToolResult['content'] =>
+  kind === 'ended' && run ? contentOfFiles(answerFiles(store, scope, run), run.run_id) : [];
 
 const textResult = (text: string, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text }],

@@ -157,6 +157,9 @@ export const leftBehind = ({ run_id, thread_id, agent_id }: Run): CallOutcome =>
     `${thread_id} continues after its restart. Do not repeat the call. GET /v1/runs/${run_id} returns the result.`,
 });
 
+/** Stands where an answer has no text. */
+export const NO_RESPONSE = '(no response)';
+
 const outcomeOf = (termination: Termination, text: string): CallOutcome => {
   switch (termination.type) {
     case 'cancelled':
@@ -168,7 +171,7 @@ const outcomeOf = (termination: Termination, text: string): CallOutcome => {
     case 'error':
       return failed(termination.value);
     default:
-      return { kind: 'ended', text: text || '(no response)' };
+      return { kind: 'ended', text: text || NO_RESPONSE };
   }
 };
 

@@ -287,7 +287,7 @@ t.test('files of users and pictures of models', async (t) => {
   ]);
   t.strictSame(listOf(contentsOf({ messages }, { upstream: 'gemini-3-pro-image' }))[1], {
     role: 'model',
-    parts: [{ text: '[file image/png]' }],
+    parts: [{ text: '[image image/png, 3 bytes]' }],
   });
 });
 

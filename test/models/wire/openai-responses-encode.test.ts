@@ -7,6 +7,7 @@ import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { WireCall } from '../../../src/models/wire/wire.ts';
+import { describeMedia } from '../../../src/schema/described-media.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import type { MediaBlock } from '../../../src/schema/media.ts';
 import type { ContentBlock, Message, ReasoningItem } from '../../../src/schema/message.ts';
@@ -429,6 +430,17 @@ const DIFFERENCES: Record<string, (request: InferenceRequest) => InferenceReques
       return { ...message, content: isEmpty ? [{ type: 'text', text: '(empty message)' }] : content };
     }),
   }),
+  'a document of text is sent as text': (request) => ({
+    ...request,
+    messages: request.messages.map((message) => ({ ...message, content: message.content.map(asText) })),
+  }),
+  'an address that is none is described once it was answered': (request) => {
+    const answered = request.messages.findLastIndex(({ role }) => role === 'assistant');
+    const messages = request.messages.map((message, index) =>
+      index < answered ? { ...message, content: message.content.map(described) } : message,
+    );
+    return { ...request, messages };
+  },
   'half a character is replaced': (request) => ({
     ...request,
     messages: JSON.parse(
@@ -449,6 +461,16 @@ const DIFFERENCES: Record<string, (request: InferenceRequest) => InferenceReques
     })),
   }),
 };
+
+const described = (block: ContentBlock): ContentBlock =>
+  'source' in block && block.source.type === 'url' && !URL.canParse(block.source.url)
+    ? { type: 'text', text: describeMedia(block) }
+    : block;
+
+const asText = (block: ContentBlock): ContentBlock =>
+  block.type === 'document' && block.source.type === 'base64' && block.source.media_type === 'text/plain'
+    ? { type: 'text', text: Buffer.from(block.source.data, 'base64').toString() }
+    : block;
 
 const withoutReasoning = (request: InferenceRequest): InferenceRequest => ({
   ...request,

@@ -6,6 +6,7 @@ import type {
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../../src/schema/answer-part.ts';
+import { describeMedia } from '../../../src/schema/described-media.ts';
 import type { MediaBlock } from '../../../src/schema/media.ts';
 import { type ContentBlock, type Message, textOf } from '../../../src/schema/message.ts';
 import type { ModelSpec } from '../../../src/schema/model.ts';
@@ -135,11 +136,9 @@ const CONVERT: Record<Message['role'], Convert> = {
 const leftOutOf = (content: readonly ContentBlock[], pictures: ReadonlySet<ContentBlock>): string[] =>
   content.flatMap((block) =>
     block.type === 'image' && block.source.type === 'base64' && !pictures.has(block)
-      ? [`[a picture of ${sizeInKb(block)} KB and type ${block.source.media_type} was left out]`]
+      ? [describeMedia(block)]
       : [],
   );
-
-const sizeInKb = (block: PartBlock): number => Math.max(1, Math.round(sizeOfBlock(block) / 1024));
 
 /**
  * Pictures of the results that end here, in a message of the user behind them: not every provider takes a picture in a
@@ -160,7 +159,7 @@ const returnedPictures = (
       ),
     );
   if (parts.length === 0) return [];
-  return [{ role: 'user', content: [{ type: 'text', text: 'Pictures of the results above:' }, ...parts] }];
+  return [{ role: 'user', content: [{ type: 'text', text: 'Files of the results above:' }, ...parts] }];
 };
 
 const textPart = (text: string): { type: 'text'; text: string }[] =>

@@ -200,7 +200,14 @@ const checkBlock = (block: JsonObject, at: string, check: Check): void => {
       check(isObject(block.input), `${at}.tool_use.input: Input should be a valid dictionary`);
       break;
     case 'tool_result':
-      check(block.content === undefined || String(block.content).trim() !== '', `${at}: blank tool_result`);
+      if (Array.isArray(block.content)) {
+        check(block.content.length > 0, `${at}: empty tool_result`);
+        for (const inner of listOf(block.content).map(objectOf)) {
+          check(['text', 'image', 'document'].includes(String(inner?.type)), `${at}: content of tool_result`);
+          checkBlock(inner ?? {}, `${at}.tool_result`, check);
+        }
+      } else
+        check(block.content === undefined || String(block.content).trim() !== '', `${at}: blank tool_result`);
       break;
     case 'image':
       check(

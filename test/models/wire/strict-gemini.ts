@@ -132,10 +132,20 @@ const checkParts = (
 
 const checkCall = (
   refuse: Refusals,
-  { id, name, ...rest }: Record<string, unknown>,
+  { id, name, parts, ...rest }: Record<string, unknown>,
   value: 'args' | 'response',
   platform: Platform,
 ): void => {
+  refuse.unless(parts === undefined || (value === 'response' && listOf(parts).length > 0), 'parts of a call');
+  for (const part of listOf(parts)) {
+    const { inlineData, ...more } = objectOf(part) ?? {};
+    const { mimeType, data } = objectOf(inlineData) ?? {};
+    refuse.unless(Object.keys(more).length === 0 && typeof data === 'string', 'part of a function response');
+    refuse.unless(
+      /^(image\/(png|jpeg|webp)|application\/pdf|text\/plain)$/.test(String(mimeType)),
+      `Unsupported mime type ${mimeType} in a function response`,
+    );
+  }
   refuse.unless(/^[A-Za-z_][\w.:-]{0,63}$/.test(String(name)), `invalid function name ${name}`);
   refuse.unless((id !== undefined) === (platform === 'gemini'), 'id of a call');
   refuse.unless(

@@ -105,6 +105,8 @@ const rejectedItems = (input: readonly JsonObject[]): string | undefined => {
   return open.size > 0 ? `No tool output found for function call ${[...open].join()}` : undefined;
 };
 
+const NOTHING_AROUND: Around = { open: new Set(), ids: new Set(), next: undefined };
+
 type Around = { open: Set<unknown>; ids: Set<unknown>; next: JsonObject | undefined };
 type Check = (item: JsonObject, around: Around) => string;
 
@@ -143,7 +145,8 @@ const CHECKS: Record<string, Check> = {
     return 'fine';
   },
   function_call_output({ call_id, output }, { open }) {
-    if (typeof output !== 'string') return 'output is no text';
+    if (typeof output !== 'string' && CHECKS.user?.({ content: output ?? null }, NOTHING_AROUND) !== 'fine')
+      return 'output is neither a text nor a list of content';
     return open.delete(call_id) ? 'fine' : `No tool call found for function call output ${String(call_id)}`;
   },
   reasoning({ id, summary, encrypted_content }, { ids, next }) {

@@ -1,0 +1,73 @@
+import { isHttpUrl, isMediaType, isName, LARGEST_PART, LONGEST_NAME, LONGEST_URL } from './answer-part.ts';
+import { decodedSize, isBase64 } from './base64.ts';
+import { kindOfMedia, type MediaBlock } from './media.ts';
+import type { ContentBlock } from './message.ts';
+
+/**
+ * What a message of a user, or the result of a tool, may hold. Every protocol checks it before anything is stored:
+ * providers refuse a request with a file that they cannot read, and a thread that has one in its history would fail in
+ * every later run. An empty text is accepted (runtime.md 4.2).
+ */
+
+/** `field`: of the source, or `title`. `text` follows the name of the field. */
+export type InputProblem = { index: number; type: MediaBlock['type']; field: string; text: string };
+
+/** The first problem; undefined when there is none. Costs decoding the files. */
+export function inputProblem(content: readonly ContentBlock[]): InputProblem | undefined {
+  for (const [index, block] of content.entries()) {
+    const problem = 'source' in block ? blockProblem(block) : undefined;
+    if (problem) return { index, type: block.type as MediaBlock['type'], ...problem };
+  }
+  return undefined;
+}
+
+/** Where the protocol has other names for the fields. */
+export const describeInputProblem = ({ index, type, field, text }: InputProblem): string =>
+  `block ${index} (${type}): ${field} ${text}`;
+
+/** By the names that a content block has: `content[1].source.data: must not be empty`. */
+export const locateInputProblem = ({ index, field, text }: InputProblem): string =>
+  `content[${index}].${field === 'title' ? field : `source.${field}`}: ${text}`;
+
+type Problem = Pick<InputProblem, 'field' | 'text'>;
+
+function blockProblem(block: MediaBlock): Problem | undefined {
+  const { source, title } = block;
+  if (title !== undefined && !isName(title))
+    return { field: 'title', text: `must have 1 to ${LONGEST_NAME} characters, and no control characters` };
+  const type = source.media_type === undefined ? undefined : typeProblem(block.type, source.media_type);
+  if (type !== undefined) return { field: 'media_type', text: type };
+  const text = source.type === 'url' ? urlProblem(source.url) : dataProblem(source.data);
+  return text === undefined ? undefined : { field: source.type === 'url' ? 'url' : 'data', text };
+}
+
+function typeProblem(type: MediaBlock['type'], media_type: string): string | undefined {
+  if (!isMediaType(media_type)) return `must be a media type such as 'image/png' (got ${quoted(media_type)})`;
+  const kind = kindOfMedia(media_type);
+  if (kind === type) return undefined;
+  return type === 'document'
+    ? `must not be of a type for which there is a block of type '${kind}' (got ${quoted(media_type)})`
+    : `must be ${type}/* in a block of type '${type}' (got ${quoted(media_type)})`;
+}
+
+function urlProblem(url: string): string | undefined {
+  if (url.trim() === '') return 'must not be empty';
+  if (/^\s*data:/i.test(url))
+    return 'must be an http or https URL; bytes are sent as a source of type base64';
+  return isHttpUrl(url)
+    ? undefined
+    : `must be an absolute http or https URL of at most ${LONGEST_URL} characters (got ${quoted(url)})`;
+}
+
+function dataProblem(data: string): string | undefined {
+  if (data === '') return 'must not be empty';
+  if (/^\s*data:/i.test(data)) return "must be base64 alone, without 'data:…;base64,' before it";
+  const bytes = decodedSize(data);
+  if (bytes > LARGEST_PART) return `holds ${bytes} bytes; at most ${LARGEST_PART} are allowed`;
+  return isBase64(data) ? undefined : 'must be standard base64 with padding';
+}
+
+const MOST_QUOTED = 80;
+
+const quoted = (text: string): string =>
+  `'${text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text}'`;
