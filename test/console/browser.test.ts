@@ -7,6 +7,7 @@ import { onContract } from './on-contract.ts';
 import { onDatasets } from './on-datasets.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
+import { onFiles } from './on-files.ts';
 import { onInbox } from './on-inbox.ts';
 import { onMachines } from './on-machines.ts';
 import { onPlugins } from './on-plugins.ts';
@@ -30,6 +31,7 @@ else {
   await t.test('many agents at once', (t) => onAgents(t, house));
   await t.test('plugins and skills', (t) => onPlugins(t, house));
   await t.test('conversations', (t) => onChat(t, house));
+  await t.test('files in conversations', (t) => onFiles(t, house));
   await t.test('what conversations leave behind', (t) => onTalk(t, house));
   await t.test('what tests of others find it by', (t) => onContract(t, house));
   await t.test('infrastructure, tools and evaluations', (t) => onEntries(t, house));

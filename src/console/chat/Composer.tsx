@@ -1,72 +1,14 @@
 import type { FileUIPart } from 'ai';
-import {
-  type ClipboardEvent,
-  type DragEvent,
-  type KeyboardEvent,
-  useEffect,
-  useId,
-  useRef,
-  useState,
-} from 'react';
-import { Button, IconButton } from '../design/Button.tsx';
-import { Icon } from '../design/Icon.tsx';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { Button } from '../design/Button.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ACCEPT, type Attached, attach, MOST_BYTES, MOST_FILES, refusalOf, sizeText } from './attachments.ts';
+import { AttachButton, AttachedFiles, useAttachments } from './Attachments.tsx';
+import type { Attached } from './attachments.ts';
 import css from './Composer.module.css';
 import { texts } from './texts.ts';
 
-/** Files that are to go with the next message, and why others are not. */
-const useAttachments = () => {
-  const t = useTexts(texts);
-  const [files, setFiles] = useState<readonly Attached[]>([]);
-  const [problem, setProblem] = useState<string>();
-  const add = async (added: readonly File[]): Promise<void> => {
-    if (added.length === 0) return;
-    const refusal = refusalOf(added, files);
-    if (refusal) {
-      const values = { count: MOST_FILES, size: sizeText(MOST_BYTES), name: refusal.name };
-      return setProblem(t(`composer.${refusal.reason}`, values));
-    }
-    setProblem(undefined);
-    try {
-      const read = await Promise.all(added.map(attach));
-      setFiles((before) => [...before, ...read].slice(0, MOST_FILES));
-    } catch {
-      setProblem(t('composer.unreadable', { name: added.map(({ name }) => name).join(', ') }));
-    }
-  };
-  const remove = (gone: Attached): void => setFiles(files.filter((file) => file !== gone));
-  const clear = (): void => {
-    setFiles([]);
-    setProblem(undefined);
-  };
-  return { files, problem, add, remove, clear };
-};
-
 const asParts = (files: readonly Attached[]): FileUIPart[] =>
   files.map(({ type, mediaType, filename, url }) => ({ type, mediaType, filename, url }));
-
-const Chosen = ({ files, onRemove }: { files: readonly Attached[]; onRemove: (file: Attached) => void }) => {
-  const t = useTexts(texts);
-  if (files.length === 0) return null;
-  return (
-    <ul className={css.files} data-testid="sandbox-selected-files">
-      {files.map((file) => (
-        <li key={file.url.slice(-64) + file.filename}>
-          <Icon name="file" size={12} />
-          <span>{file.filename}</span>
-          <small>{sizeText(file.bytes)}</small>
-          <IconButton
-            small
-            icon="close"
-            label={t('composer.remove', { name: file.filename })}
-            onClick={() => onRemove(file)}
-          />
-        </li>
-      ))}
-    </ul>
-  );
-};
 
 /**
  * Where a message is written. Enter sends it, while an answer comes as soon as that has ended; Shift+Enter begins a line,
@@ -84,8 +26,8 @@ export const Composer = (props: {
 }) => {
   const t = useTexts(texts);
   const [text, setText] = useState('');
-  const { files, problem, add, remove, clear } = useAttachments();
-  const chooser = useRef<HTMLInputElement>(null);
+  const attached = useAttachments();
+  const { files, problem, add, clear, take } = attached;
   const problemId = useId();
   const { isBusy, disabled = false, attachments = true } = props;
   const isEmpty = text.trim() === '' && files.length === 0;
@@ -111,19 +53,9 @@ export const Composer = (props: {
       setText(props.last);
     }
   };
-  const take = (event: ClipboardEvent | DragEvent, from: DataTransfer): void => {
-    if (!attachments || from.files.length === 0) return;
-    event.preventDefault();
-    void add([...from.files]);
-  };
   return (
     <div className={css.composer}>
-      {problem !== undefined && (
-        <div className={css.problem} id={problemId} role="alert">
-          {problem}
-        </div>
-      )}
-      <Chosen files={files} onRemove={remove} />
+      <AttachedFiles attachments={attached} problemId={problemId} />
       <textarea
         className={css.text}
         rows={1}
@@ -137,32 +69,12 @@ export const Composer = (props: {
           setDue(false);
         }}
         onKeyDown={onKeyDown}
-        onPaste={(event) => take(event, event.clipboardData)}
+        onPaste={(event) => attachments && take(event, event.clipboardData)}
         onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => take(event, event.dataTransfer)}
+        onDrop={(event) => attachments && take(event, event.dataTransfer)}
       />
       <div className={css.actions}>
-        {attachments && (
-          <>
-            <input
-              ref={chooser}
-              type="file"
-              multiple
-              hidden
-              accept={ACCEPT}
-              onChange={(event) => {
-                void add([...(event.target.files ?? [])]);
-                event.target.value = '';
-              }}
-            />
-            <IconButton
-              icon="attach"
-              label={t('composer.attach')}
-              disabled={disabled}
-              onClick={() => chooser.current?.click()}
-            />
-          </>
-        )}
+        {attachments && <AttachButton add={add} disabled={disabled} />}
         <small className={css.due} role="status">
           {isDue && t('composer.due')}
         </small>

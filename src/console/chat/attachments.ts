@@ -1,4 +1,5 @@
 import type { FileUIPart } from 'ai';
+import type { InputBlock } from '../../schema/message.ts';
 
 /** Files that go along with a message: as many, as large and of such kinds as the service takes. */
 
@@ -65,6 +66,19 @@ export const attach = async (file: File): Promise<Attached> => {
     bytes: file.size,
   };
 };
+
+/** By the family of the type, as the service does it. */
+const blockType = (mediaType: string): 'image' | 'audio' | 'video' | 'document' => {
+  const kinds = ['image', 'audio', 'video'] as const;
+  return kinds.find((kind) => mediaType.startsWith(`${kind}/`)) ?? 'document';
+};
+
+/** For the routes that take content blocks. */
+export const blockOf = ({ mediaType, filename, url }: Attached): InputBlock => ({
+  type: blockType(mediaType),
+  source: { type: 'base64', media_type: mediaType, data: url.slice(url.indexOf(',') + 1) },
+  title: filename,
+});
 
 /** `1.2 MB`, `34 KB` */
 export const sizeText = (bytes: number): string =>

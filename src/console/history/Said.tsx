@@ -1,6 +1,9 @@
+import type { FileUIPart } from 'ai';
 import { type ReactNode, useState } from 'react';
+import type { InputBlock } from '../../schema/message.ts';
+import { FileBlock } from '../chat/FileBlock.tsx';
 import { Markdown } from '../chat/markdown/Markdown.tsx';
-import { anyObject, isObject } from '../data/guard.ts';
+import { isObject } from '../data/guard.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
@@ -8,7 +11,7 @@ import { Json } from '../design/Json.tsx';
 import { Ago } from '../design/Time.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './History.module.css';
-import { type Message, textIn } from './messages.ts';
+import { filesIn, type Message, textIn } from './messages.ts';
 import { texts } from './texts.ts';
 
 /** A longer text is cut until somebody wants all of it. */
@@ -36,13 +39,18 @@ const ROLES = ['user', 'assistant', 'tool', 'system'] as const;
 const reasoningOf = ({ metadata }: Message): string =>
   isObject(metadata) && typeof metadata.reasoning === 'string' ? metadata.reasoning : '';
 
-const SHOWN_APART: readonly unknown[] = [
+/** Types of blocks that have a form of their own here. */
+const SHOWN: ReadonlySet<unknown> = new Set([
   'text',
   'thinking',
+  'image',
+  'audio',
+  'video',
+  'document',
   'provider_call',
   'source_url',
   'source_document',
-];
+]);
 
 /** What the model provider has executed, and the sources of the answer. */
 const Provided = ({ content }: Pick<Message, 'content'>) => {
@@ -90,7 +98,8 @@ export const Said = ({ message, actions }: { message: Message; actions?: ReactNo
   const known = ROLES.find((each) => each === role);
   const text = textIn(message);
   const thought = reasoningOf(message);
-  const media = message.content.filter(({ type }) => !SHOWN_APART.includes(type));
+  const files = filesIn(message).flatMap((block) => fileOf(block) ?? []);
+  const rest = message.content.filter(({ type }) => !SHOWN.has(type));
   return (
     <article className={css.message} data-role={role} data-internal={visibility === 'internal' || undefined}>
       <header className={css.head}>
@@ -107,8 +116,11 @@ export const Said = ({ message, actions }: { message: Message; actions?: ReactNo
         </details>
       )}
       {text !== '' && <LongText text={text} plain={role === 'tool'} />}
-      {media.map((block) => (
-        <Json key={JSON.stringify(block).slice(0, 200)} value={short(block)} label={String(block.type)} />
+      {files.map((file) => (
+        <FileBlock key={file.url.slice(-64) + file.filename} file={file} />
+      ))}
+      {rest.map((block) => (
+        <Json key={JSON.stringify(block).slice(0, 200)} value={block} label={String(block.type)} />
       ))}
       <Provided content={message.content} />
       {calls.map((call) => (
@@ -121,9 +133,15 @@ export const Said = ({ message, actions }: { message: Message; actions?: ReactNo
   );
 };
 
-/** What a file holds is not for reading. */
-const short = (block: unknown): unknown => {
-  const { source, ...rest } = anyObject(block, '');
-  if (!isObject(source) || typeof source.data !== 'string') return block;
-  return { ...rest, source: { ...source, data: `${source.data.slice(0, 64)}…` } };
+/** Undefined for a block without a source, which no service of today writes. */
+const fileOf = (block: InputBlock): FileUIPart | undefined => {
+  if (!('source' in block)) return undefined;
+  const { type, source, title } = block;
+  const mediaType = source.media_type ?? (type === 'document' ? 'application/octet-stream' : `${type}/*`);
+  return {
+    type: 'file',
+    mediaType,
+    filename: title ?? (source.type === 'url' ? source.url : mediaType),
+    url: source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`,
+  };
 };

@@ -1,3 +1,4 @@
+import type { InputBlock } from '../../schema/message.ts';
 import {
   anyObject,
   anything,
@@ -69,11 +70,17 @@ export const textIn = ({ content }: Pick<Message, 'content'>): string =>
     .filter((part) => typeof part === 'string')
     .join('\n\n');
 
+/** Files of a message, in the form in which they are sent. */
+export const filesIn = ({ content }: Pick<Message, 'content'>): InputBlock[] =>
+  content.filter((block): block is InputBlock & Message['content'][number] => FILES.has(block.type));
+
+const FILES: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'document']);
+
 /** What a user asked a run, to ask it again. */
-export const askedIn = (messages: readonly Message[]): { role: string; content: string }[] =>
+export const askedIn = (messages: readonly Message[]): { text: string; files: InputBlock[] }[] =>
   messages
     .filter(({ role, visibility }) => role === 'user' && visibility === undefined)
-    .map((message) => ({ role: 'user', content: textIn(message) }));
+    .map((message) => ({ text: textIn(message), files: filesIn(message) }));
 
 export const runIdOf = ({ metadata }: Pick<Message, 'metadata'>): string | undefined =>
   typeof metadata.run_id === 'string' ? metadata.run_id : undefined;

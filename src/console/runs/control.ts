@@ -1,4 +1,5 @@
 import { framesOf } from '../../client/connection.ts';
+import type { InputBlock } from '../../schema/message.ts';
 import { anything, number, object, text } from '../data/guard.ts';
 import { invalidate } from '../data/queries.ts';
 import { pathOf, send, sendRaw } from '../data/request.ts';
@@ -54,9 +55,14 @@ export const decide = async (runId: string, { ticket, action, payload, reason }:
 export const INPUT_MODES = ['queue', 'live_then_queue', 'interrupt_then_queue', 'resume_open_run'] as const;
 export type InputMode = (typeof INPUT_MODES)[number];
 
-export type SaidMessage = { role: string; content: unknown };
+export type SaidMessage = { role: string; content: string | readonly InputBlock[] };
 
-export const userMessage = (said: string): SaidMessage => ({ role: 'user', content: said });
+/** `files`: in addition to what is said, which may be nothing. */
+export const userMessage = (said: string, files: readonly InputBlock[] = []): SaidMessage => {
+  if (files.length === 0) return { role: 'user', content: said };
+  const words: InputBlock[] = said.trim() === '' ? [] : [{ type: 'text', text: said }];
+  return { role: 'user', content: [...words, ...files] };
+};
 
 export const sendInput = async (runId: string, said: string, mode: InputMode): Promise<void> => {
   const body = { messages: [userMessage(said)], mode };

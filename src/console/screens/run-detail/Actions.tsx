@@ -16,6 +16,7 @@ import {
   runsChanged,
   sendInput,
   startRun,
+  userMessage,
 } from '../../runs/control.ts';
 import { isOpen, type Run, runHref } from '../../runs/run.ts';
 import { useGo } from '../../shell/links.tsx';
@@ -81,15 +82,18 @@ const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
   );
 };
 
-const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: string; onClose: () => void }) => {
+type Asked = ReturnType<typeof askedIn>[number];
+
+/** The files of the message are sent again with it. */
+const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const [said, setSaid] = useState(asked);
+  const [said, setSaid] = useState(asked.text);
   const [busy, setBusy] = useState(false);
   const submit = async (): Promise<void> => {
     setBusy(true);
     try {
-      const messages = [{ role: 'user', content: said }];
+      const messages = [userMessage(said, asked.files)];
       const { run_id } = await startRun({ agentId: run.agent_id, messages });
       onClose();
       go(runHref(run_id));
@@ -107,7 +111,11 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: string; onClose
         )}
       </Field>
       <DialogActions>
-        <Button tone="primary" disabled={busy || said.trim() === ''} onClick={() => void submit()}>
+        <Button
+          tone="primary"
+          disabled={busy || (said.trim() === '' && asked.files.length === 0)}
+          onClick={() => void submit()}
+        >
           {t('again.go')}
         </Button>
       </DialogActions>
@@ -118,7 +126,7 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: string; onClose
 /** What can be done with a run, in the state that it is in. */
 export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   const t = useTexts(texts);
-  const [open, setOpen] = useState<'input' | { again: string }>();
+  const [open, setOpen] = useState<'input' | { again: Asked }>();
   const close = (): void => setOpen(undefined);
   const act = (work: () => Promise<unknown>, said: (answer: unknown) => string) => (): void => {
     work().then((answer) => {
@@ -128,7 +136,7 @@ export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   };
   const askAgain = async (): Promise<void> => {
     const messages = await readResource(messagesOf(run));
-    setOpen({ again: askedIn(messages).at(-1)?.content ?? '' });
+    setOpen({ again: askedIn(messages).at(-1) ?? { text: '', files: [] } });
   };
   const pin = () => send({ method: 'POST', path: pathOf`/v1/traces/${run.run_id}/pin` }, anything);
   return (

@@ -1,4 +1,6 @@
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { AttachButton, AttachedFiles, useAttachments } from '../../chat/Attachments.tsx';
+import { blockOf } from '../../chat/attachments.ts';
 import { object, text } from '../../data/guard.ts';
 import { invalidate } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
@@ -18,16 +20,20 @@ export const Composer = ({ threadId, isGone }: { threadId: string; isGone: boole
   const [said, setSaid] = useState('');
   const [mode, setMode] = useState<InputMode>('queue');
   const [busy, setBusy] = useState(false);
-  const canTell = said.trim() !== '' && !busy && !isGone;
+  const attached = useAttachments();
+  const { files, problem, add, clear, take } = attached;
+  const problemId = useId();
+  const canTell = (said.trim() !== '' || files.length > 0) && !busy && !isGone;
   const tell = async (): Promise<void> => {
     if (!canTell) return;
     setBusy(true);
     try {
-      const body = { messages: [userMessage(said)], mode };
+      const body = { messages: [userMessage(said, files.map(blockOf))], mode };
       const path = pathOf`/v1/threads/${threadId}/messages`;
       const { status } = await send({ method: 'POST', path, body }, Accepted);
       toast('success', t(status === 'queued' ? 'say.queued' : 'say.sent'));
       setSaid('');
+      clear();
       invalidate(pathOf`/v1/threads/${threadId}`);
     } catch (error) {
       toastError(error);
@@ -41,15 +47,21 @@ export const Composer = ({ threadId, isGone }: { threadId: string; isGone: boole
   };
   return (
     <div className={css.composer}>
+      <AttachedFiles attachments={attached} problemId={problemId} />
       <textarea
         aria-label={t('say.text')}
+        aria-describedby={problem === undefined ? undefined : problemId}
         placeholder={t('say.text')}
         rows={2}
         value={said}
         onKeyDown={onKeyDown}
         onChange={(event) => setSaid(event.target.value)}
+        onPaste={(event) => take(event, event.clipboardData)}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => take(event, event.dataTransfer)}
       />
       <div className={css.composerBar}>
+        <AttachButton add={add} disabled={isGone} />
         <FilterSelect
           label={t('say.how')}
           value={mode}

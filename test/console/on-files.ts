@@ -1,0 +1,109 @@
+import type { Locator, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { eventually } from '../service/troupe.ts';
+import type { House } from './visit.ts';
+
+/** Files: with a message, and in the conversations that have them. */
+
+/** A pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** As the browser tells a page of files that are pasted or dropped; in the words of a page, whose types are not here. */
+const give = async (where: Locator, type: 'paste' | 'drop', name: string): Promise<void> => {
+  await where.focus();
+  await where.page().evaluate(`{
+    const bytes = Uint8Array.from(atob('${PNG}'), (character) => character.charCodeAt(0));
+    const data = new DataTransfer();
+    data.items.add(new File([bytes], '${name}', { type: 'image/png' }));
+    const about = { clipboardData: data, dataTransfer: data, bubbles: true, cancelable: true };
+    const event = '${type}' === 'paste' ? new ClipboardEvent('paste', about) : new DragEvent('drop', about);
+    document.activeElement.dispatchEvent(event);
+  }`);
+};
+
+const isDrawn = async (image: Locator): Promise<boolean> => {
+  await image.waitFor();
+  // The page's own type of the element, which this program does not have.
+  return image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth > 0);
+};
+
+const choose = (page: Page, name: string, mimeType: string, bytes: Buffer): Promise<void> =>
+  page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer: bytes });
+
+export const onFiles = async (t: Test, house: House): Promise<void> => {
+  for (const theme of ['light', 'dark'] as const) {
+    t.test(
+      `files are pasted, dropped, chosen and removed, and a message shows them (${theme})`,
+      async (t) => {
+        const { page, go } = await house.visit(t, { stored: { 'troupe.admin.theme': theme } });
+        await go('/playground?agent=default');
+        await page.locator(`html[data-theme="${theme}"]`).waitFor();
+        const main = page.locator('main');
+        const field = main.getByPlaceholder('Type a message…');
+        await give(field, 'paste', 'pasted.png');
+        await give(field, 'drop', 'dropped.png');
+        await choose(page, 'note.txt', 'text/plain', Buffer.from('Hello'));
+        const chosen = main.getByTestId('sandbox-selected-files').getByRole('listitem');
+        await chosen.nth(2).waitFor();
+        t.strictSame(await chosen.locator('span').allTextContents(), [
+          'pasted.png',
+          'dropped.png',
+          'note.txt',
+        ]);
+        t.equal(await chosen.locator('img').count(), 2, 'images are previewed');
+        t.ok(await isDrawn(chosen.locator('img').first()));
+        await main.getByRole('button', { name: 'Remove dropped.png' }).click();
+        t.equal(await chosen.count(), 2);
+        await field.fill('Look');
+        await main.getByRole('button', { name: 'Send' }).click();
+        await main.getByText('Scripted response').waitFor();
+        t.ok(
+          await isDrawn(main.getByRole('article', { name: 'You' }).getByRole('img', { name: 'pasted.png' })),
+        );
+        await main.getByRole('link', { name: 'note.txt' }).waitFor();
+      },
+    );
+
+    t.test(`a thread takes files, and its messages show images, audio and others (${theme})`, async (t) => {
+      const { troupe } = house;
+      const id = `files-${theme}`;
+      const file = (type: string, media_type: string, title: string, data = 'UklGRg==') => ({
+        type,
+        title,
+        source: { type: 'base64', media_type, data },
+      });
+      const link = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
+      const content = [
+        { type: 'text', text: 'Look' },
+        file('image', 'image/png', 'cat.png', PNG),
+        file('document', 'application/pdf', 'spec.pdf'),
+        link,
+      ];
+      await troupe.runToEnd({ agentId: 'default', threadId: id, messages: [{ role: 'user', content }] });
+      const { page, go } = await house.visit(t, { stored: { 'troupe.admin.theme': theme } });
+      await go(`/threads/${id}`);
+      t.ok(await isDrawn(page.getByRole('img', { name: 'cat.png' })));
+      await page.getByRole('link', { name: 'spec.pdf' }).waitFor();
+      await page.getByText('https://a.example/b.png').waitFor();
+      const field = page.getByLabel('Say something in this thread');
+      await give(field, 'paste', 'second.png');
+      await page.getByTestId('sandbox-selected-files').getByText('second.png').waitFor();
+      await page.locator('input[type=file]').setInputFiles(
+        Array.from({ length: 5 }, (_, n) => ({
+          name: `${n}.txt`,
+          mimeType: 'text/plain',
+          buffer: Buffer.from('a'),
+        })),
+      );
+      await page.getByText('No more than 4 files').waitFor();
+      await page.getByRole('button', { name: 'Tell' }).click();
+      t.ok(await isDrawn(page.getByRole('img', { name: 'second.png' })));
+      const { body } = await eventually(
+        () => troupe.call('GET', `/v1/threads/${id}/messages`),
+        ({ body: { total } }) => total === 4,
+      );
+      t.match(body.messages, { 2: { content: [{ ...file('image', 'image/png', 'second.png', PNG) }] } });
+    });
+  }
+};
