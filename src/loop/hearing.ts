@@ -98,8 +98,8 @@ export const listen = (turn: Turn, step: Step): Hearing => {
       stream.emit({ event_type: 'tool_call_cancel', ...calls.of(given), reason });
       calls.remove(given);
     },
-    brokeOff(usage) {
-      attempts.brokeOff(usage);
+    brokeOff(usage, by) {
+      attempts.brokeOff(usage, by);
       endProviderCalls(turn, step, BROKE_OFF);
     },
     reset(reason) {

@@ -35,7 +35,7 @@ export const observeInference = (turn: Turn, called: Called): void => {
       status: 'ok',
       ...call,
       ...(end.usage && { usage: end.usage }),
-      cost: end.cost_usd,
+      ...(end.cost_usd !== undefined && { cost: end.cost_usd }),
     });
   else
     turn.observe.inference.ended({
