@@ -1,4 +1,6 @@
 import { isObject } from './endpoint.ts';
+import { Invalid } from './outcome.ts';
+import { compileExpression } from './regex.ts';
 
 /**
  * The keywords of JSON Schema 2020-12 with the values that they may have. Schemas of tools come from elsewhere, are often
@@ -42,17 +44,9 @@ const areNames: Check = (value) =>
   Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
 const isSchema: Check = (value) => isObject(value) || typeof value === 'boolean';
 
-/** Providers compile patterns; those of other dialects do not compile. */
-const isPattern: Check = (value) => {
-  if (typeof value !== 'string') return false;
-  try {
-    // The result is not used: no text from outside is matched with it.
-    new RegExp(value, 'u');
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Providers compile patterns; one that the engine of the service refuses is refused by some of them too. */
+const isPattern: Check = (value) =>
+  typeof value === 'string' && !(compileExpression(value) instanceof Invalid);
 
 const LEGAL: ReadonlyMap<string, Check> = new Map(
   (

@@ -119,8 +119,12 @@ const DIFFERENCES: Difference[] = [
     ],
     ours: { calls: [], stop: 'EndTurn' },
     theirs: { calls: [['code_execution', '{"language":"PYTHON","code":"print(1)"}']], stop: 'ToolUse' },
+    // An answer that has begun breaks off with another error, and what the provider executed begins it.
     fields: ['calls', 'stop', 'error'],
-    applies: (chunks) => partsOf(chunks).some((part) => 'executableCode' in part || 'toolCall' in part),
+    applies: (chunks) =>
+      partsOf(chunks).some((part) =>
+        ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'].some((key) => key in part),
+      ),
   },
   {
     name: 'details of usage that a later event leaves out',
