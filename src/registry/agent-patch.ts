@@ -41,6 +41,8 @@ const PATCHABLE: Readonly<Record<string, 'clears' | 'takes back'>> = {
   provider_tools: 'takes back',
   client_tools: 'takes back',
   client_system_messages: 'takes back',
+  output_schema: 'clears',
+  output_options: 'clears',
   endpoint: 'clears',
   ...SETTINGS,
 } satisfies Partial<Record<keyof AgentInput, 'clears' | 'takes back'>>;

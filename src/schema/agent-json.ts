@@ -38,6 +38,8 @@ export const agentJson = (spec: AgentSpec, localKind: string = LOCAL) => ({
   allowed_tool_patterns: spec.allowed_tool_patterns,
   ...given('excluded_tools', spec.excluded_tools),
   ...given('excluded_tool_patterns', spec.excluded_tool_patterns),
+  ...given('output_schema', spec.output_schema),
+  ...given('output_options', spec.output_options),
   ...(spec.endpoint && { endpoint: endpointJson(spec.endpoint) }),
   ...filled('delegates', spec.delegates),
   ...filled('provider_tools', spec.provider_tools),

@@ -5,6 +5,7 @@ import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
 import { JsonObject } from './json.ts';
 import { listOf } from './list.ts';
 import { modelSettingFields } from './model-settings.ts';
+import { OutputOptions, OutputSchema } from './output.ts';
 import { requiredText } from './problems.ts';
 import { ProviderTools } from './provider-tool.ts';
 import { StopCondition } from './stop-condition.ts';
@@ -44,6 +45,8 @@ const Fields = z.strictObject({
   allowed_tool_patterns: texts.nullable().optional(),
   excluded_tools: texts.optional(),
   excluded_tool_patterns: texts.optional(),
+  output_schema: OutputSchema.optional(),
+  output_options: OutputOptions.optional(),
   endpoint: RemoteEndpoint.optional(),
   delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
   provider_tools: ProviderTools.default([]).meta({

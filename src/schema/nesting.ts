@@ -19,12 +19,15 @@ export const MOST_VALUES = 50_000;
 export const MOST_KEY_BYTES = 2 ** 20;
 
 /** Also true for what contains itself. Costs a visit of each value, without recursion. */
-export const isTooDeep = (value: unknown): boolean => {
+export const isTooDeep = (value: unknown): boolean => nestsDeeperThan(value, DEEPEST);
+
+/** The same with another bound. */
+export const nestsDeeperThan = (value: unknown, levels: number): boolean => {
   const open: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
     if (typeof next.value !== 'object' || next.value === null) continue;
     const depth = next.depth + 1;
-    if (depth > DEEPEST) return true;
+    if (depth > levels) return true;
     for (const inner of Object.values(next.value)) {
       if (typeof inner === 'object') open.push({ value: inner, depth });
     }

@@ -7,6 +7,7 @@ import {
   RunMode,
   RunOrigin,
   StateSnapshot,
+  StructuredOutput,
   Termination,
   ticketContent,
 } from './run.ts';
@@ -97,6 +98,7 @@ export const RunResult = z.object({
   status: z.string(),
   output: RemoteOutput.optional(),
   status_reason: z.string().optional(),
+  structured_output: StructuredOutput,
 });
 export type RunResult = z.infer<typeof RunResult>;
 

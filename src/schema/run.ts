@@ -20,6 +20,7 @@ export const StopCode = z.enum([
   'content_match',
   'content_match_invalid_regex',
   'loop_detection',
+  'invalid_output',
 ]);
 export type StopCode = z.infer<typeof StopCode>;
 
@@ -207,6 +208,9 @@ export const Activation = z.object({
       .array(ToolDescriptor)
       .optional()
       .meta({ description: 'tools that the client of this run executes' }),
+    output_schema: Json.optional().meta({
+      description: 'JSON Schema of the structured result in place of that of the agent; null: there is none',
+    }),
   }),
   trace: z.object({
     parent_run_id: z.string().optional(),
@@ -237,6 +241,11 @@ export type Activation = z.infer<typeof Activation>;
 export const StateSnapshot = z.object({ revision: z.int(), extensions: JsonObject });
 export type StateSnapshot = z.infer<typeof StateSnapshot>;
 
+/** Any JSON, also null. Absent where a run has no schema, or has ended otherwise than with a value that fits it. */
+export const StructuredOutput = Json.optional().meta({
+  description: 'the value that fits the schema of the run',
+});
+
 const ErrorPayload = z.object({ message: z.string() });
 
 export const Run = z
@@ -252,6 +261,11 @@ export const Run = z
     status: RunStatus,
     termination_reason: Termination.optional(),
     final_output: z.string().optional(),
+    structured_output: StructuredOutput,
+    output_repairs: z
+      .int()
+      .optional()
+      .meta({ description: 'answers that did not fit the schema and were asked for again' }),
     error_payload: ErrorPayload.optional(),
     dispatch_id: z.string().optional(),
     session_id: z.string().optional(),
@@ -261,6 +275,7 @@ export const Run = z
       .object({
         termination_reason: Termination,
         final_output: z.string().optional(),
+        structured_output: StructuredOutput,
         error_payload: ErrorPayload.optional(),
       })
       .optional(),

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { isObject } from './endpoint.ts';
+import { Json, type JsonObject } from './json.ts';
+import { isObjectSchema, mapSchemas, schemaProblem } from './json-schema.ts';
+import { nestsDeeperThan } from './nesting.ts';
+import { Invalid } from './outcome.ts';
+
+/** Structured results of runs (work.md A): their schema, how a model is asked for them, and their form as an object. */
+
+export const MOST_SCHEMA_BYTES = 64 * 1024;
+export const DEEPEST_SCHEMA = 64;
+
+/** Of a result as JSON. */
+export const MOST_OUTPUT_BYTES = 2 ** 20;
+
+/** Why a value cannot be the schema of a result, if it cannot. */
+export function outputSchemaProblem(given: unknown): string | undefined {
+  if (!isObject(given)) return 'must be a JSON Schema, which is an object';
+  if (nestsDeeperThan(given, DEEPEST_SCHEMA)) return `nests deeper than ${DEEPEST_SCHEMA} levels`;
+  const bytes = new TextEncoder().encode(JSON.stringify(given)).length;
+  if (bytes > MOST_SCHEMA_BYTES) return `has ${bytes} bytes, more than ${MOST_SCHEMA_BYTES}`;
+  // What arrives here was parsed from JSON.
+  return schemaProblem(given as JsonObject);
+}
+
+/** @throws Invalid `output_schema: …` */
+export const checkedOutputSchema = (given: Json | undefined): JsonObject | null | undefined => {
+  if (given === undefined || given === null) return given;
+  const problem = outputSchemaProblem(given);
+  if (problem !== undefined) throw new Invalid(`output_schema: ${problem}`);
+  // Only an object is without a problem.
+  return given as JsonObject;
+};
+
+/** The schema of an agent. */
+export const OutputSchema = z
+  .custom<JsonObject>()
+  .check(({ value, issues }) => {
+    const problem = outputSchemaProblem(value);
+    if (problem !== undefined)
+      issues.push({ code: 'custom', input: value, message: `output_schema: ${problem}` });
+  })
+  .meta({
+    id: 'OutputSchema',
+    type: 'object',
+    additionalProperties: true,
+    description:
+      'JSON Schema 2020-12 of the structured result that a run must end with: up to 64 KiB and 64 levels, without remote `$ref`',
+  });
+
+/** In a request that starts a run. It is checked where it is used, since an invalid one is a 400. */
+export const RequestedOutput = Json.optional().meta({
+  description:
+    'JSON Schema of the structured result, in place of that of the agent; `null`: the run has none',
+});
+
+const OutputMode = z.enum(['auto', 'native', 'tool', 'prompt']);
+
+export const OutputOptions = z
+  .strictObject({
+    mode: OutputMode.default('auto').meta({
+      description:
+        'how the model is asked: `native` in the field of its provider, `tool` as a call, `prompt` in a system text',
+    }),
+    repairs: z
+      .int()
+      .min(0)
+      .max(5)
+      .default(2)
+      .meta({ description: 'how often a turn asks again for a result that does not fit' }),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
+      .default('answer')
+      .meta({ description: 'of the schema, where a provider wants a name' }),
+  })
+  .meta({ id: 'OutputOptions', description: 'How a structured result is asked for.' });
+export type OutputOptions = z.output<typeof OutputOptions>;
+
+export const DEFAULT_OUTPUT: OutputOptions = OutputOptions.parse({});
+
+/** The property of an object that holds a result which is no object itself. */
+const RESULT = 'result';
+
+/** A schema of an object, for protocols in which a result is one. References keep their targets. */
+export function asObjectSchema(schema: JsonObject): JsonObject {
+  if (isObjectSchema(schema)) return schema;
+  const moved = mapSchemas(schema, (each) =>
+    typeof each.$ref === 'string' && (each.$ref === '#' || each.$ref.startsWith('#/'))
+      ? { ...each, $ref: `#/properties/${RESULT}${each.$ref.slice(1)}` }
+      : each,
+  );
+  return { type: 'object', properties: { [RESULT]: moved }, required: [RESULT], additionalProperties: false };
+}
+
+export const asObject = (schema: JsonObject, value: Json): JsonObject =>
+  // A value that fits a schema of an object is one.
+  isObjectSchema(schema) ? (value as JsonObject) : { [RESULT]: value };
+
+/** The result in an object that was made for `asObjectSchema`; undefined where the object has none. */
+export const fromObject = (schema: JsonObject, given: Json): Json | undefined => {
+  if (isObjectSchema(schema)) return given;
+  // JSON by its type.
+  return isObject(given) ? (given[RESULT] as Json | undefined) : undefined;
+};
