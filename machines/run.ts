@@ -35,17 +35,20 @@ export type Inferred =
 type Suspended = { kind: 'suspended' } & Asked;
 type Blocked = { kind: 'blocked'; reason: string };
 
-/** What the tool calls of a step led to. */
-export type Acted = { kind: 'executed' } | Suspended | Blocked;
+/** What the tool calls of a step led to. `answered`: the model gave its result with them, and all of them succeeded. */
+export type Acted = { kind: 'executed' } | { kind: 'answered' } | Suspended | Blocked;
+
+/** What the check of a structured result led to. `repair`: the model reads what is wrong, and answers again. */
+export type Validated = { kind: 'fits' } | { kind: 'repair' } | { kind: 'exhausted'; ending: RunEnding };
 
 /** What the decisions and the input that ended a wait led to. */
 export type Decided = { kind: 'resolved' } | Suspended | Blocked;
 
 /**
  * `over`: the model had answered, and there was no input for another step; `waits`: nor is there an end, since
- * background tasks are still at work.
+ * background tasks are still at work; `unchecked`: the answer is to be a structured result, and was not checked.
  */
-export type Checkpointed = { over: false } | { over: true; waits?: boolean };
+export type Checkpointed = { over: false } | { over: true; waits?: boolean; unchecked?: boolean };
 
 /** The status of a run on the wire (runtime.md 2.5). */
 export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';
@@ -104,7 +107,7 @@ export type RunMachineEvent =
 /** `retryAfterMs`: how long to wait at least. `heldBack`: nothing was tried, so there is no attempt to count. */
 type Failure = { transient?: boolean; final?: boolean; retryAfterMs?: number; heldBack?: boolean };
 type Failed = { event: { error: unknown } };
-type Found = { event: { output: Inferred | Acted | Decided } };
+type Found = { event: { output: Inferred | Acted | Decided | Validated } };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -259,6 +262,7 @@ export const runMachine = setup({
     decide: service<Decided>(),
     infer: service<Inferred>(),
     act: service<Acted>(),
+    validate: service<Validated>(),
     checkpoint: service<Checkpointed>(),
     reschedule: service<void>(),
     reclaim: service<{ entry: RunEntry }>(),
@@ -277,21 +281,28 @@ export const runMachine = setup({
     asksForTools: (_, { kind }: Inferred) => kind === 'calls',
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
     hasPendingWork: (_, { kind }: Inferred) => kind === 'pending_work',
-    needsDecision: (_, found: Inferred | Acted | Decided) =>
+    hasAnswered: (_, { kind }: Inferred | Acted | Decided | Validated) => kind === 'answered',
+    mustRepair: (_, { kind }: Inferred | Acted | Decided | Validated) => kind === 'repair',
+    isExhausted: (_, { kind }: Inferred | Acted | Decided | Validated) => kind === 'exhausted',
+    needsDecision: (_, found: Inferred | Acted | Decided | Validated) =>
       'waits' in found && found.waits === 'forDecision',
-    needsAuthentication: (_, found: Inferred | Acted | Decided) =>
+    needsAuthentication: (_, found: Inferred | Acted | Decided | Validated) =>
       'waits' in found && found.waits === 'forAuthentication',
-    needsInput: (_, found: Inferred | Acted | Decided) => 'waits' in found && found.waits === 'forInput',
-    isSuspendedNoMore: ({ context }, { kind }: Inferred | Acted | Decided) =>
+    needsInput: (_, found: Inferred | Acted | Decided | Validated) =>
+      'waits' in found && found.waits === 'forInput',
+    isSuspendedNoMore: ({ context }, { kind }: Inferred | Acted | Decided | Validated) =>
       kind === 'suspended' && (context.steered || context.decided),
-    isBlocked: (_, { kind }: Inferred | Acted | Decided) => kind === 'blocked',
+    isBlocked: (_, { kind }: Inferred | Acted | Decided | Validated) => kind === 'blocked',
     isCancelled: ({ context }) => context.ending?.type === 'cancelled',
     isForbidden: ({ context }) => context.ending?.type === 'blocked',
     hasFailed: ({ context }) => context.ending?.type === 'error',
     isSteered: ({ context }) => context.steered,
     isAwaited: ({ context }) => context.steered || context.decided,
+    isUnchecked: (_, checkpointed: Checkpointed) => checkpointed.over && checkpointed.unchecked === true,
     isOver: (_, { over }: Checkpointed) => over,
     isOverButWaits: (_, checkpointed: Checkpointed) => checkpointed.over && checkpointed.waits === true,
+    /** Whether the run has a schema for its result. The runtime binds it; a machine without a host has none. */
+    mustValidate: () => false,
     /** Is something to be done between the answer and the last commit? The runtime knows. */
     mustConclude: () => true,
     isFinal: (_, { error }: { error: unknown }) => (error as Failure | null)?.final === true,
@@ -432,6 +443,11 @@ export const runMachine = setup({
               },
               ...asked('The agent, which runs elsewhere,'),
               {
+                guard: 'mustValidate',
+                target: 'validating',
+                description: 'The model answered, and the run must end with a structured result.',
+              },
+              {
                 guard: 'mustConclude',
                 target: '#run.concluding',
                 actions: naturally,
@@ -470,6 +486,11 @@ export const runMachine = setup({
                 description: 'A call waits, and what it waits for is already here.',
               },
               ...asked('A call'),
+              {
+                guard: { type: 'hasAnswered', ...found },
+                target: 'validating',
+                description: 'Every call has succeeded, and the model gave its result with them.',
+              },
               { target: 'checkpointing', description: 'Every call has a result.' },
             ],
             onError: storeFailed('A phase or hook failed.'),
@@ -494,6 +515,11 @@ export const runMachine = setup({
                 description: 'The model has answered; background tasks are still at work.',
               },
               {
+                guard: { type: 'isUnchecked', params: ({ event }) => event.output },
+                target: 'validating',
+                description: 'The input that was expected is gone, and the answer has not been checked.',
+              },
+              {
                 guard: { type: 'isOver', params: ({ event }) => event.output },
                 target: '#run.concluding',
                 actions: naturally,
@@ -502,6 +528,36 @@ export const runMachine = setup({
               { target: 'inferring', description: 'The next step.' },
             ],
             onError: storeFailed('A phase or hook failed.'),
+          },
+        },
+        validating: {
+          description:
+            'Checks the answer against the schema of the run. Runs without a schema never enter it.',
+          invoke: {
+            src: 'validate',
+            input: ({ context }) => context,
+            onDone: [
+              { guard: 'isSteered', target: 'checkpointing', description: 'New input: one more step.' },
+              {
+                guard: { type: 'mustRepair', ...found },
+                target: 'checkpointing',
+                description: 'The answer does not fit; the model reads why, and answers again.',
+              },
+              {
+                guard: { type: 'isExhausted', ...found },
+                target: '#run.concluding',
+                actions: {
+                  type: 'end',
+                  params: ({ event }) => ({
+                    // The guard of this transition lets only 'exhausted' through.
+                    ending: (event.output as Extract<Validated, { kind: 'exhausted' }>).ending,
+                  }),
+                },
+                description: 'The answer does not fit, and no repair is left.',
+              },
+              { target: '#run.concluding', actions: naturally, description: 'The answer fits.' },
+            ],
+            onError: storeFailed('The schema cannot be used.'),
           },
         },
         retrying: {

@@ -3,10 +3,12 @@
 import { type App, startApp } from './app.ts';
 import { type Client, createClient } from './client/index.ts';
 import { appInput, type TroupeConfig } from './config.ts';
+import { type RunAgent, runAgent } from './run-agent.ts';
 import { settingsFrom } from './settings.ts';
 
 export * from './client/index.ts';
 export type { TroupeConfig } from './config.ts';
+export { type DefinedAgent, defineAgent } from './define-agent.ts';
 export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
 export { underPath } from './http/under-path.ts';
 export { defineProvider, type ProviderDefinition } from './models/define.ts';
@@ -33,6 +35,7 @@ export type {
   ScheduledAction,
   Section,
 } from './plugins/plugin.ts';
+export type { AgentRun, RunAgentOptions } from './run-agent.ts';
 export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
 export type { AgentInput } from './schema/agent.ts';
 export type { AnswerPart } from './schema/answer-part.ts';
@@ -60,6 +63,14 @@ export {
  */
 export type Troupe = Omit<App, 'fetchAs'> &
   Client & {
+    /**
+     * Runs an agent and resolves with its structured result, or with its text where it has no schema.
+     *
+     * @throws OutputInvalid, RunFailed
+     * @example
+     * const { output } = await troupe.run(triage, 'My invoice is wrong');
+     */
+    run: RunAgent;
     /** The same in another scope. Its threads and runs do not exist in this one. */
     inScope(scope: string): Client;
   };
@@ -95,5 +106,6 @@ export const createTroupe = async (config: TroupeConfig = {}): Promise<Troupe> =
       fetch: (request) => fetchAs(scope, request),
       pauses: [],
     });
-  return { ...app, ...inScope(settings.scope_id), inScope };
+  const client = inScope(settings.scope_id);
+  return { ...app, ...client, inScope, run: runAgent(client) };
 };

@@ -31,6 +31,7 @@ export function toCall(
   const shared = {
     ...(tools.length > 0 && { tools: toolsToSend(tools).map(toFunctionTool) }),
     ...(choice !== undefined && { toolChoice: toToolChoice(choice) }),
+    ...(request.output && { responseFormat: toResponseFormat(request.output) }),
     ...(temperature != null && { temperature }),
     ...(top_p != null && { topP: top_p }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -48,6 +49,15 @@ export function toCall(
 }
 
 type FunctionTool = Extract<NonNullable<LanguageModelV3CallOptions['tools']>[number], { type: 'function' }>;
+
+type ResponseFormat = Extract<NonNullable<LanguageModelV3CallOptions['responseFormat']>, { type: 'json' }>;
+
+const toResponseFormat = ({ name, schema }: NonNullable<InferenceRequest['output']>): ResponseFormat => ({
+  type: 'json',
+  name,
+  // A JSON Schema; the type of the package is stricter than JSON.
+  schema: schema as NonNullable<ResponseFormat['schema']>,
+});
 
 const toToolChoice = (
   choice: NonNullable<ChosenTools['choice']>,

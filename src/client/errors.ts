@@ -1,3 +1,5 @@
+import type { Termination } from '../schema/run.ts';
+
 /** What can go wrong between a client and the service, as classes. */
 
 /** The service said no. */
@@ -102,3 +104,52 @@ const jsonOf = (text: string): unknown => {
     return text;
   }
 };
+
+type OfRun = { run_id: string; text: string };
+
+/** A run has ended without a structured result that fits. */
+export class OutputInvalid extends Error {
+  readonly problems: readonly string[];
+  /** Everything that the run has said. */
+  readonly text: string;
+  readonly run_id: string;
+
+  constructor(problems: readonly string[], { run_id, text }: OfRun, options: { cause?: unknown } = {}) {
+    super(`run ${run_id} has no valid structured result: ${problems.join('; ')}`, options);
+    this.name = 'OutputInvalid';
+    this.problems = problems;
+    this.text = text;
+    this.run_id = run_id;
+  }
+}
+
+/** A run whose result was wanted has ended otherwise, or waits. */
+export class RunFailed extends Error {
+  readonly termination: Termination;
+  readonly text: string;
+  readonly run_id: string;
+
+  constructor(termination: Termination, { run_id, text }: OfRun) {
+    super(`run ${run_id} has no result: ${wordsOf(termination)}`);
+    this.name = 'RunFailed';
+    this.termination = termination;
+    this.text = text;
+    this.run_id = run_id;
+  }
+}
+
+const wordsOf = (termination: Termination): string => {
+  if (!('value' in termination)) return termination.type;
+  const { type, value } = termination;
+  return `${type}: ${typeof value === 'string' ? value : (value.detail ?? value.code)}`;
+};
+
+/** Of an error of zod, each issue with its place; of any other one, its message. */
+export function problemsIn(error: unknown): string[] {
+  const issues: unknown =
+    typeof error === 'object' && error !== null && 'issues' in error ? error.issues : [];
+  const problems = (Array.isArray(issues) ? issues : []).map(({ path = [], message = '' }) =>
+    path.length > 0 ? `/${path.join('/')}: ${message}` : String(message),
+  );
+  return problems.length > 0 ? problems : [error instanceof Error ? error.message : String(error)];
+}

@@ -44,6 +44,8 @@ export {
   Gone,
   InvalidRequest,
   NotFound,
+  OutputInvalid,
+  RunFailed,
   TroupeError,
   Unauthorized,
   Unavailable,

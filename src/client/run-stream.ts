@@ -1,9 +1,10 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
+import type { Json, JsonObject } from '../schema/json.ts';
 import type { InputBlock } from '../schema/message.ts';
 import type { Run, RunOverridesInput, Termination } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
-import { ConnectionLost } from './errors.ts';
+import { ConnectionLost, OutputInvalid, problemsIn, RunFailed } from './errors.ts';
 import { followLog, persistently } from './follow.ts';
 
 /**
@@ -21,6 +22,13 @@ export type RunStream = AsyncIterable<RunEvent, void> & {
   end(): Promise<RunEnd>;
   /** Reads what is left, for the answer alone. */
   text(): Promise<string>;
+  /**
+   * Reads what is left, for the structured result alone. A schema, such as one of zod, checks it once more and gives it
+   * its type.
+   *
+   * @throws OutputInvalid, RunFailed
+   */
+  output<Output = Json>(schema?: OutputParser<Output>): Promise<Output>;
   /** Cancels the run. Who only leaves the loop, or aborts the signal, lets it go on without a reader. */
   abort(): Promise<void>;
 };
@@ -31,10 +39,14 @@ export type RunEnd = {
   /** Everything that was said, without reasoning and without what a repeated attempt took back. */
   text: string;
   termination: Termination;
+  /** Of a run that has a schema and has ended with a value that fits it. */
+  structured_output?: Json;
 };
 
 /** `content`: a text, or texts and files (`fileBlock`); files only in messages of role user. */
 export type RunMessage = { role: 'user' | 'assistant' | 'system'; content: string | readonly InputBlock[] };
+
+export type OutputParser<Output> = { parse(value: unknown): Output };
 
 export type RunRequest = {
   agentId: string;
@@ -43,6 +55,8 @@ export type RunRequest = {
   messages: readonly RunMessage[];
   /** Settings of the model calls of this run, over those of the agent and of its model. */
   overrides?: RunOverridesInput | undefined;
+  /** JSON Schema of the structured result, in place of that of the agent; null: the run has none. */
+  output_schema?: JsonObject | null | undefined;
 };
 
 type RunStart = Extract<RunEvent, { event_type: 'run_start' }>;
@@ -84,14 +98,22 @@ export const streamRun = (
   const end = async (): Promise<RunEnd> => {
     while (!(await next()).done);
     if (!seen.finish) throw new Error('the events of the run were left by another reader');
-    const { thread_id, run_id, termination } = seen.finish;
-    return { thread_id, run_id, text: [...seen.texts.values()].join(''), termination };
+    const { thread_id, run_id, termination, result } = seen.finish;
+    const structured_output = result?.structured_output;
+    return {
+      thread_id,
+      run_id,
+      text: [...seen.texts.values()].join(''),
+      termination,
+      ...(structured_output !== undefined && { structured_output }),
+    };
   };
 
   return {
     ids,
     end,
     text: async () => (await end()).text,
+    output: async (schema) => structuredOutputOf(await end(), schema),
     async abort() {
       const { run_id } = await ids;
       await call(connection, 'POST', path`/v1/runs/${run_id}/cancel`);
@@ -105,6 +127,23 @@ export const streamRun = (
     }),
   };
 };
+
+/** @throws OutputInvalid, RunFailed */
+export function structuredOutputOf<Output>(end: RunEnd, schema: OutputParser<Output> | undefined): Output {
+  const { termination, structured_output } = end;
+  if (termination.type === 'stopped' && termination.value.code === 'invalid_output') {
+    throw new OutputInvalid([termination.value.detail ?? 'does not fit the schema'], end);
+  }
+  if (termination.type !== 'natural_end') throw new RunFailed(termination, end);
+  if (structured_output === undefined) throw new OutputInvalid(['the run has no schema for its result'], end);
+  // Without a schema the caller says what the type is.
+  if (!schema) return structured_output as Output;
+  try {
+    return schema.parse(structured_output);
+  } catch (error) {
+    throw new OutputInvalid(problemsIn(error), end, { cause: error });
+  }
+}
 
 async function* eventsOf(
   connection: Connection,

@@ -53,6 +53,7 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
   const session_duration_ms = replay?.duration_ms ?? 0;
   const failures: EvalFailure[] = await failuresOf(fixture.expect, {
     final_text,
+    structured_output: replay?.structured_output,
     calls: tally.calls,
     total_tokens: spentTokens(tally),
     duration_ms: session_duration_ms,
@@ -70,6 +71,7 @@ const reportOf = async (fixture: Fixture, outcome: Outcome): Promise<EvalReport>
     passed: failures.length === 0,
     failures,
     final_text,
+    ...(replay?.structured_output !== undefined && { structured_output: replay.structured_output }),
     ...counted(tally),
     session_duration_ms,
     elapsed_ms: outcome.elapsed_ms,

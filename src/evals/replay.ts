@@ -9,6 +9,7 @@ import type {
 } from '../runtime/index.ts';
 import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
 import type { EvalMode } from '../schema/eval-run.ts';
+import type { Json } from '../schema/json.ts';
 import { type Message, textOf } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
@@ -48,6 +49,8 @@ export type Replay = {
   messages: readonly Message[];
   /** Of the last turn; empty when it failed. */
   answer: string;
+  /** Of the last run. */
+  structured_output: Json | undefined;
   duration_ms: number;
   /** Why the last turn failed. */
   error: string | undefined;
@@ -65,6 +68,7 @@ export const createReplay = (
   spans: deps.spans?.(),
   messages: [],
   answer: '',
+  structured_output: undefined,
   duration_ms: 0,
   error: undefined,
 });
@@ -91,6 +95,7 @@ export const playTurn = async (replay: Replay, input: string): Promise<boolean> 
     if (end === 'ended') {
       replay.duration_ms += Math.round(monotonic(deps.clock) - startedAt);
       replay.error = errorOf(state.run);
+      replay.structured_output = state.run.structured_output;
       replay.answer = replay.error === undefined ? lastAnswer(state.messages, input) : '';
       return replay.error === undefined;
     }

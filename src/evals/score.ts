@@ -1,8 +1,16 @@
 import distance from 'leven';
-import { contains, type Expectation, type Scorer, type ToolCallMatcher } from '../schema/dataset.ts';
+import {
+  contains,
+  type Expectation,
+  type ExpectedOutput,
+  type Scorer,
+  type ToolCallMatcher,
+} from '../schema/dataset.ts';
 import type { EvalFailure, RuntimeFailure } from '../schema/eval-report.ts';
 import type { Json } from '../schema/json.ts';
+import { outputSchemaProblem } from '../schema/output.ts';
 import { compileExpression } from '../schema/regex.ts';
+import { outputProblems } from '../tools/output-check.ts';
 import { problemsBySchema } from '../tools/validate.ts';
 
 /** What of an expectation a replay did not meet, in the order of evals-and-traces.md 5.5. */
@@ -16,6 +24,8 @@ export type ObservedCall = {
 
 export type Observed = {
   final_text: string;
+  /** Undefined where the last run has none. */
+  structured_output: Json | undefined;
   calls: readonly ObservedCall[];
   total_tokens: number;
   duration_ms: number;
@@ -33,6 +43,7 @@ export const failuresOf = async (expect: Expectation, seen: Observed): Promise<E
     ? [{ kind: 'replay_runtime_failure' as const, failure: seen.runtime_failure }]
     : []),
   ...judgeFailures(expect, seen.judge_score),
+  ...(await structuredFailures(expect.structured, seen.structured_output)),
   ...(await scorerFailures(expect.scorers ?? [], seen.final_text)),
 ];
 
@@ -47,6 +58,24 @@ const phraseFailures = (
     .filter((phrase) => text.includes(phrase))
     .map((phrase) => ({ kind: 'answer_contains_excluded_phrase' as const, phrase })),
 ];
+
+const structuredFailures = async (
+  expected: ExpectedOutput | undefined,
+  value: Json | undefined,
+): Promise<EvalFailure[]> => {
+  if (!expected) return [];
+  const mismatch = (message: string): EvalFailure => ({ kind: 'structured_mismatch', message });
+  if (value === undefined) return [mismatch('the run has no structured result')];
+  const { matches, schema } = expected;
+  const isMet = matches === undefined || contains(value, matches);
+  const unusable = schema && outputSchemaProblem(schema);
+  const problems = schema && unusable === undefined ? await outputProblems(schema, value) : [];
+  return [
+    ...(isMet ? [] : [mismatch(`the result does not contain ${JSON.stringify(matches)}`)]),
+    ...(unusable === undefined ? [] : [mismatch(`the expected schema ${unusable}`)]),
+    ...(problems.length > 0 ? [mismatch(problems.join('; '))] : []),
+  ];
+};
 
 const toolFailures = (expect: Expectation, calls: readonly ObservedCall[]): EvalFailure[] => {
   const actual = calls.map(({ name }) => name);

@@ -32,10 +32,14 @@ export const openStep = (turn: Turn): Step => {
     sources: [],
     reported: false,
     completed: false,
+    unsent: '',
+    result: undefined,
   };
   clearCalls(turn);
   turn.step = step;
   turn.cutOff = undefined;
+  turn.answer = undefined;
+  turn.structured = undefined;
   turn.stream.emit({ event_type: 'step_start', message_id: step.message_id });
   return step;
 };

@@ -7,7 +7,7 @@ import { hearPart } from './answer-parts.ts';
 import { trackAttempts } from './attempts.ts';
 import { newCall } from './calls.ts';
 import { endProviderCalls, trackProviderCalls } from './provider-calls.ts';
-import type { Attempts, Step, StepCall, Turn } from './turn.ts';
+import type { Attempts, RunStream, Step, StepCall, Turn } from './turn.ts';
 
 /**
  * What the loop hears of a model: deltas go to the stream as they come, calls are kept for the step.
@@ -29,8 +29,7 @@ const PART = '....';
 
 const BROKE_OFF = 'the stream of the provider broke off';
 
-export const listen = (turn: Turn, step: Step): Hearing => {
-  const { stream } = turn;
+export const listen = (turn: Turn, step: Step, stream: RunStream = turn.stream): Hearing => {
   const calls = createNames();
   const provided = trackProviderCalls(turn, step);
   let doubtful: StepCall[] = [];

@@ -17,13 +17,23 @@ import { noteLostAttempt } from './attempts.ts';
 import { handOver, noteActive } from './handoff.ts';
 import { listen } from './hearing.ts';
 import { observeInference } from './observe-inference.ts';
+import {
+  type OutputPlan,
+  planOutput,
+  requestWithOutput,
+  unsupportedMode,
+  type WantedOutput,
+  wantedOutput,
+} from './output.ts';
 import { runPhase } from './phases.ts';
 import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
+import { createOutputReader } from './result-call.ts';
 import { count, countFailure, startCount } from './rounds.ts';
 import { interruptCalls } from './settle.ts';
 import { mustWait } from './tasks.ts';
 import { produce, type Step, type Turn } from './turn.ts';
+import { takeResult } from './validate.ts';
 
 /** One inference: opens the step, sends the prompt, and keeps what must be committed of the answer. */
 
@@ -89,23 +99,33 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   }
   const refused = handOver(turn);
   if (refused !== undefined) return stopped({ type: 'blocked', value: refused });
+  const wanted = wantedOutput(turn);
   const { remote } = turn.agent;
-  if (remote) return converse(turn, remote, signal);
+  if (remote) {
+    if (wanted && !planOutput(turn, wanted, [])) return stopped(refusedMode(turn, wanted));
+    return converse(turn, remote, signal);
+  }
   const step = openStep(turn);
   await runPhase(turn, 'step_start', signal);
   await runPhase(turn, 'before_inference', signal);
   if (signal.aborted) return NOTHING;
-  const hearing = listen(turn, step);
+  const output = wanted && createOutputReader(turn, step);
+  const hearing = listen(turn, step, output?.stream);
   const { attempts } = hearing;
   turn.inference = signal;
   let end: InferenceEnd;
   let request: InferenceRequest | undefined;
+  let plan: OutputPlan | undefined;
   const step_index = step.index;
   try {
     request = requestFor(turn, step, signal);
-    noteLostAttempt(turn, request);
-    attempts.begin(request);
-    end = await turn.agent.model.stream(request, hearing.sink, signal);
+    plan = wanted && planOutput(turn, wanted, request.tools);
+    if (wanted && !plan) return stopped(refusedMode(turn, wanted));
+    const sent = plan ? requestWithOutput(turn, plan, request) : request;
+    const sink = plan && output ? output.sinkFor(plan, hearing.sink) : hearing.sink;
+    noteLostAttempt(turn, sent);
+    attempts.begin(sent);
+    end = await turn.agent.model.stream(sent, sink, signal);
   } catch (error) {
     attempts.brokeOff(usageIn(error), byIn(error));
     attempts.end();
@@ -123,6 +143,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     turn.warn({ step_index, model: turn.agent.model.id }, 'the provider did not say that its answer ended');
   }
   hearing.settle(end.stop);
+  takeResult(turn, step, plan, end.stop === 'MaxTokens');
   observeInference(turn, {
     startedAt: step.startedAt,
     firstAt: hearing.firstAt(),
@@ -131,6 +152,11 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   });
   return conclude(turn, { step, end, signal });
 };
+
+const refusedMode = (turn: Turn, wanted: WantedOutput): Ending => ({
+  type: 'error',
+  value: unsupportedMode(turn, wanted),
+});
 
 const answered = (turn: Turn, step: Step, request: InferenceRequest) => ({
   step_index: step.index,
@@ -154,9 +180,10 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
   turn.costUsd = addUsd(turn.costUsd, end.cost_usd);
   turn.note = end.note;
   reportInference(turn, end);
-  // Calls that came whole are executed, and their results continue the answer.
+  // Calls that came whole are executed, and their results continue the answer. A result is asked for again as a whole.
   const cutOff =
     end.stop === 'MaxTokens' &&
+    turn.answer === undefined &&
     turn.calls.length === 0 &&
     turn.continuations < turn.agent.spec.max_continuation_retries;
   keepAnswer(turn, step);

@@ -50,6 +50,8 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     sources: [],
     reported: true,
     completed: false,
+    unsent: '',
+    result: undefined,
   };
   turn.stream.emit({ event_type: 'step_start', message_id: message.id });
   const died: StepCall[] = [];

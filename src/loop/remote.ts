@@ -2,6 +2,7 @@ import type { ContentBlock, Message } from '../schema/message.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteSnapshot, RemoteTurn } from '../tools/remote-agent.ts';
 import { type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
 import { hearPart } from './answer-parts.ts';
+import { instructionOf, wantedOutput } from './output.ts';
 import {
   asks,
   contextOf,
@@ -135,6 +136,8 @@ const openingOf = (turn: Turn, key: string, { index }: Step): Opening => {
   const said = messagesOf(turn).slice(saidBefore(turn), intent.until);
   const content = said.flatMap((message): ContentBlock[] => message.content);
   if (content.length === 0) throw new Error('no user message content to send');
+  const wanted = wantedOutput(turn);
+  if (wanted) content.push({ type: 'text', text: instructionOf(wanted) });
   return {
     intent,
     turn: {

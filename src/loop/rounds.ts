@@ -22,6 +22,17 @@ export const count = (turn: Turn, inference: Inference): StopVerdict | undefined
   return turn.agent.stop.evaluate(stats, inference, turn.clock.now());
 };
 
+/** The next inference of the turn is the last one that its agent allows. */
+export const isLastRound = (turn: Turn): boolean => {
+  const { mostRounds } = turn.agent.stop;
+  return mostRounds > 0 && statsOf(turn).step_count + 1 >= mostRounds;
+};
+
+export const hasNoRoundLeft = (turn: Turn): boolean => {
+  const { mostRounds } = turn.agent.stop;
+  return mostRounds > 0 && statsOf(turn).step_count >= mostRounds;
+};
+
 export const countFailure = (turn: Turn): StopVerdict | undefined => {
   const stats = nextStats(statsOf(turn), 'failed', turn.agent.stop.texts);
   turn.state.apply([update(stopStats, stats)]);

@@ -2,6 +2,7 @@ import { reportInference } from './answer.ts';
 import { takeCompaction } from './compaction.ts';
 import { runPhase } from './phases.ts';
 import { endProviderCalls, takeBackCalls } from './provider-calls.ts';
+import { sendHeld } from './result-call.ts';
 import { setLifecycle } from './state.ts';
 import { noteTasks } from './tasks.ts';
 import { produce, type Step, type Turn } from './turn.ts';
@@ -60,6 +61,7 @@ const keepNote = (turn: Turn): void => {
 };
 
 const closeStep = (turn: Turn): void => {
+  if (turn.step) sendHeld(turn, turn.step);
   turn.step = undefined;
   setLifecycle(turn.state, {
     run_id: turn.run_id,
@@ -74,7 +76,8 @@ const closeStep = (turn: Turn): void => {
 /** The inference failed: the step is closed and does not count; what it streamed is not kept. */
 export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
   const { step } = turn;
-  const { text = '' } = step ?? {};
+  const { text: all = '', unsent = '' } = step ?? {};
+  const text = all.slice(0, all.length - unsent.length);
   if (step && reset) takeBackCalls(turn, step, reset.reason);
   else if (step) endProviderCalls(turn, step, CUT_OFF);
   if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset, ...(text !== '' && { text }) });

@@ -6,6 +6,7 @@ import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
+import type { JsonObject } from '../schema/json.ts';
 import type { InputBlock, Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
@@ -127,7 +128,14 @@ export type Step = {
   reported: boolean;
   /** It counts, and its hooks have been called. */
   completed: boolean;
+  /** The end of its text, as long as readers do not have it. */
+  unsent: string;
+  /** Arguments of the call that gives the structured result. */
+  result: string | undefined;
 };
+
+/** An answer that is to be a structured result. `problem`: why it cannot be one, whatever its text is. */
+export type Answer = { message_id: string; text: string; problem?: string };
 
 export type Turn = {
   readonly scope: string;
@@ -200,6 +208,12 @@ export type Turn = {
   lostAttempt: boolean;
   /** Text of the last assistant message of this run. */
   response: string;
+  /** Of the request: schema of the structured result in place of that of the agent; null turns it off. */
+  readonly outputSchema: JsonObject | null | undefined;
+  /** The last answer of a run that has a schema, until the next inference. */
+  answer: Answer | undefined;
+  /** The result that fits the schema, until the next inference. */
+  structured: { value: Json } | undefined;
   /** What the last step came to, of an agent that runs elsewhere. */
   outcome?: RemoteOutcome | undefined;
   /** Of the inference under way, or of the last one. */

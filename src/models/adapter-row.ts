@@ -1,4 +1,6 @@
+import type { JsonObject } from '../schema/json.ts';
 import type { ProviderSpec } from '../schema/model.ts';
+import type { Structured } from './model.ts';
 import type { ListSchema } from './model-list.ts';
 import type { AdapterOption, Environment } from './provider-options.ts';
 import type { TokenDeps } from './token-source.ts';
@@ -53,6 +55,13 @@ export type AdapterRow = {
   options?: readonly AdapterOption[];
   /** Checks options that depend on each other. @throws Invalid */
   check?(spec: ProviderSpec): void;
+  /** Whether the service has a field for the schema of an answer, and takes tools in the same request. */
+  structured?(of: {
+    schema: JsonObject;
+    upstream: string;
+    host: string;
+    spec: ProviderSpec;
+  }): Structured | undefined;
   /** @throws Invalid when an option is broken or credentials are missing */
   connect(connection: Connection, spec: ProviderSpec): Pick<Endpoint, 'wire' | 'headers' | 'renew'>;
 };

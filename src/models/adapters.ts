@@ -16,6 +16,14 @@ import {
   hasAwsKeys,
 } from './bedrock.ts';
 import { onceLoaded } from './once-loaded.ts';
+import {
+  alone,
+  anthropicStructured,
+  azureStructured,
+  geminiStructured,
+  OPENAI_HOSTS,
+  openaiStructured,
+} from './structured.ts';
 import { connectVertex, VERTEX_OPTIONS, vertexHome } from './vertex.ts';
 import {
   type ChatOptions,
@@ -52,15 +60,13 @@ const compatible = (row: Compatible, options = COMPATIBLE_CHAT): AdapterRow => (
   connect: (connection) => ({ wire: chat(options), headers: bearer(connection) }),
 });
 
-/** Hosts of OpenAI and Azure. */
-export const OPENAI_HOSTS = /(^|\.)(openai\.com|openai\.azure\.com)$/;
-
 /** In the order in which `capabilities.supported_adapters` lists them. */
 export const ADAPTERS = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1/',
     keyVariable: 'ANTHROPIC_API_KEY',
     docs: 'https://platform.claude.com/docs/en/api/messages',
+    structured: anthropicStructured,
     connect: ({ apiKey, headers }) => ({
       wire: onceLoaded(async () => (await import('./wire/anthropic.ts')).anthropicWire()),
       headers: always({ 'x-api-key': apiKey, ...headers }),
@@ -71,6 +77,7 @@ export const ADAPTERS = {
     keyVariable: 'OPENAI_API_KEY',
     docs: 'https://platform.openai.com/docs/api-reference/chat',
     list: { schema: 'openai' },
+    structured: openaiStructured,
     connect: (connection) => ({
       wire: chat(OPENAI_HOSTS.test(new URL(connection.baseURL).hostname) ? OPENAI_CHAT : FOREIGN_CHAT),
       headers: bearer(connection),
@@ -80,6 +87,7 @@ export const ADAPTERS = {
     baseUrl: 'https://api.openai.com/v1/',
     keyVariable: 'OPENAI_API_KEY',
     docs: 'https://platform.openai.com/docs/api-reference/responses',
+    structured: openaiStructured,
     connect: (connection) => ({
       wire: onceLoaded(async () => (await import('./wire/openai-responses.ts')).openaiResponsesWire()),
       headers: bearer(connection),
@@ -98,6 +106,7 @@ export const ADAPTERS = {
     keyVariable: 'GEMINI_API_KEY',
     docs: 'https://ai.google.dev/gemini-api/docs',
     list: { schema: 'gemini' },
+    structured: geminiStructured,
     connect: ({ apiKey, headers }) => ({
       wire: onceLoaded(async () => (await import('./wire/gemini.ts')).geminiWire({ platform: 'gemini' })),
       headers: always({ 'x-goog-api-key': apiKey, ...headers }),
@@ -108,6 +117,7 @@ export const ADAPTERS = {
     keyVariable: 'OLLAMA_API_KEY',
     keyOptional: true,
     docs: 'https://docs.ollama.com/api/openai-compatibility',
+    structured: alone,
   }),
   ollama_cloud: compatible({
     baseUrl: 'https://ollama.com/v1/',
@@ -128,6 +138,7 @@ export const ADAPTERS = {
     baseUrl: 'https://api.fireworks.ai/inference/v1/',
     keyVariable: 'FIREWORKS_API_KEY',
     docs: 'https://docs.fireworks.ai/tools-sdks/openai-compatibility',
+    structured: alone,
   }),
   groq: compatible({
     baseUrl: 'https://api.groq.com/openai/v1/',
@@ -170,6 +181,7 @@ export const ADAPTERS = {
     credentials: { areIn: () => false, variables: [], hosts: /(^|\.)googleapis\.com$/ },
     docs: 'https://cloud.google.com/vertex-ai/generative-ai/docs',
     options: VERTEX_OPTIONS,
+    structured: geminiStructured,
     connect: connectVertex,
   },
   // Which headers a program has to name itself by is between its owner and the service: `adapter_options.headers`.
@@ -192,6 +204,7 @@ export const ADAPTERS = {
     docs: 'https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle',
     list: { schema: 'openai', isAuthorizedAsInference: true },
     options: AZURE_OPTIONS,
+    structured: azureStructured,
     check: checkAzure,
     connect: connectAzure,
   },
@@ -216,6 +229,7 @@ export const ADAPTERS = {
     keyVariable: 'MISTRAL_API_KEY',
     docs: 'https://docs.mistral.ai/api',
     list: { schema: 'openai' },
+    structured: alone,
   }),
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1/',
@@ -238,6 +252,7 @@ export const ADAPTERS = {
     keyOptional: true,
     docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
     list: { schema: 'openai' },
+    structured: alone,
   }),
   lmstudio: compatible({
     baseUrl: 'http://localhost:1234/v1/',
@@ -245,6 +260,7 @@ export const ADAPTERS = {
     keyOptional: true,
     docs: 'https://lmstudio.ai/docs/developer/openai-compat',
     list: { schema: 'openai' },
+    structured: alone,
   }),
   openai_compatible: compatible({
     baseUrl: () => undefined,

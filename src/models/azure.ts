@@ -59,6 +59,12 @@ const versionOf = (spec: ProviderSpec): string => {
   );
 };
 
+/** Versions with an earlier date refuse the field for the schema of an answer. */
+export const takesSchemas = (spec: ProviderSpec): boolean => {
+  const version = versionOf(spec);
+  return !DATE.test(version) || version >= '2024-08-01';
+};
+
 export const connectAzure = (
   connection: Connection,
   spec: ProviderSpec,

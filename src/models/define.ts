@@ -1,5 +1,5 @@
 import type { ModelSpec } from '../schema/model.ts';
-import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from './model.ts';
+import type { InferenceEnd, InferenceRequest, InferenceSink, Provider, Structured } from './model.ts';
 
 export type ProviderDefinition = {
   /** What models name as their `provider_id`. */
@@ -13,6 +13,11 @@ export type ProviderDefinition = {
     sink: InferenceSink,
     about: { model: ModelSpec; signal: AbortSignal },
   ): Promise<InferenceEnd>;
+  /**
+   * The provider keeps to `output` of a request: together with tools, or in requests without them. Without, a
+   * structured result is asked for as a call of a tool.
+   */
+  structured?: Structured;
 };
 
 /**
@@ -27,12 +32,13 @@ export type ProviderDefinition = {
  *   },
  * });
  */
-export const defineProvider = ({ id, stream }: ProviderDefinition): Provider => ({
+export const defineProvider = ({ id, stream, structured }: ProviderDefinition): Provider => ({
   id,
   model: (model) => ({
     id: model.id,
     provider: id,
     upstream: model.upstream_model,
+    ...(structured && { structured: () => structured }),
     // Also what is thrown before the first await is a failed inference.
     stream: async (request, sink, signal) => stream(request, sink, { model, signal }),
   }),

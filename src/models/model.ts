@@ -36,6 +36,8 @@ export type InferenceRequest = {
   overrides: Partial<InferenceOverrides>;
   /** Whose inference it is; a pool sends the inferences of one session to the same member. */
   session?: { thread_id: string; run_id: string };
+  /** The answer is to be JSON that fits the schema. `strict`: it cannot be anything else, where the provider has that. */
+  output?: { name: string; schema: JsonObject; strict: boolean };
   /** Asks the provider to keep what comes again. `stable_messages`: how many of `messages`, from the first. */
   cache?: { stable_messages: number };
   /** A stream silent for so long broke off (agent-loop.md 9.4). A model that cannot tell ignores it. */
@@ -117,6 +119,8 @@ export type InferenceEnd = {
   note?: string;
 };
 
+export type Structured = 'with_tools' | 'alone';
+
 export type Model = {
   id: string;
   /** id of the provider */
@@ -125,6 +129,12 @@ export type Model = {
   upstream: string;
   /** What tokens cost; undefined where the model that used them has no price. `by`: see `InferenceSink.brokeOff`. */
   costUsd?(usage: InferenceUsage, upstream?: string | null, by?: AnsweredBy): number | undefined;
+  /**
+   * Whether its provider has a field for this schema of an answer, and takes tools in the same request.
+   *
+   * @param upstream name of the model at the provider, where the request has another one
+   */
+  structured?(schema: JsonObject, upstream?: string): Structured | undefined;
   stream(request: InferenceRequest, sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd>;
 };
 

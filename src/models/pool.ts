@@ -3,7 +3,7 @@ import { Invalid } from '../schema/outcome.ts';
 import type { Breakers } from './breakers.ts';
 import { ModelError } from './errors.ts';
 import { callGuarded } from './guarded.ts';
-import type { InferenceEnd, InferenceRequest, Model } from './model.ts';
+import type { InferenceEnd, InferenceRequest, Model, Structured } from './model.ts';
 import { isRetried, retryOpening, type WatchedSink, watchSink } from './opening.ts';
 import { createMembership } from './pool-members.ts';
 import type { Pause, Random, RetrySettings } from './retry.ts';
@@ -117,10 +117,18 @@ export const createPool = ({ spec, models, breakers, pause, random, maxRetryAfte
       upstream: spec.id,
       costUsd: (usage, upstream, by) =>
         members.find(({ model }) => model.id === by?.id)?.model.costUsd?.(usage, upstream),
+      structured: (schema, upstream) =>
+        weakest(members.map(({ model }) => model.structured?.(schema, upstream))),
       stream: (request, sink, signal) =>
         stream(settings, { request, watched: watchSink(sink, signal), signal }),
     }),
   };
+};
+
+/** What holds for each member, because any of them may be asked. */
+const weakest = (all: readonly (Structured | undefined)[]): Structured | undefined => {
+  if (all.includes(undefined)) return undefined;
+  return all.includes('alone') ? 'alone' : 'with_tools';
 };
 
 const IS_FULL = 'as many calls of the model are in progress as its provider admits';

@@ -127,13 +127,17 @@ export const createProvider = (spec: ProviderSpec, env: Environment, transport: 
   const name = adapterName(spec.adapter);
   if (name === 'scripted') return createScriptedProvider(spec);
   const tokens = { text: transport.text, now: () => Date.now() };
-  const { connection, wire, headers, renew } = connect(spec, { env, tokens });
+  const { row, connection, wire, headers, renew } = connect(spec, { env, tokens });
   const endpoint: Endpoint = { baseURL: connection.baseURL, headers, wire, ...(renew && { renew }) };
+  const host = new URL(connection.baseURL).hostname;
   const timeoutSeconds = timeoutSecondsOf(spec);
   return {
     id: spec.id,
-    model: (model) =>
-      loadedModel(endpoint, model, { provider: spec.id, adapter: name, timeoutSeconds, transport }),
+    model: (model) => ({
+      ...loadedModel(endpoint, model, { provider: spec.id, adapter: name, timeoutSeconds, transport }),
+      structured: (schema, upstream = model.upstream_model) =>
+        row.structured?.({ schema, upstream, host, spec }),
+    }),
   };
 };
 

@@ -46,7 +46,11 @@ const recovering = async (recovery: Recovery): Promise<InferenceEnd> => {
       return await model.stream(next, heard.sink, signal);
     } catch (error) {
       if (!(error instanceof ModelError) || signal.aborted || !brokeOff(error, heard.any())) throw error;
-      const plan = planRecovery({ text: heard.text(), calls: heard.calls() });
+      const plan = planRecovery({
+        // An answer of a fixed form cannot be continued.
+        text: request.output ? '' : heard.text(),
+        calls: heard.calls(),
+      });
       if (plan.kind !== 'finish' && used >= settings.max_stream_retries) throw error;
       const reason = reasonOf(error);
       sink.brokeOff?.(error.usage, error.by);

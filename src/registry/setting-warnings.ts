@@ -1,7 +1,7 @@
-import { OPENAI_HOSTS } from '../models/adapters.ts';
 import { adapterName } from '../models/provider.ts';
 import { layered } from '../models/settings/layers.ts';
 import { type About, type Format, fitSettings } from '../models/settings/rules.ts';
+import { OPENAI_HOSTS } from '../models/structured.ts';
 import { isThinking, thinkingFor } from '../models/wire/anthropic-effort.ts';
 import { isClaude } from '../models/wire/anthropic-models.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';

@@ -9,6 +9,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
 import { Json } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
+import { checkedOutputSchema, RequestedOutput } from '../schema/output.ts';
 import { fillPage } from '../schema/page-rows.ts';
 import { Limit, Offset } from '../schema/paging.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
@@ -45,11 +46,13 @@ const ThreadInput = withAliases(
     agentId: z.string().nullish().meta({ description: 'default: the last one of the thread' }),
     mode: Mode,
     messages: UserMessages.default([]),
+    output_schema: RequestedOutput,
   },
 )
-  .transform(({ agentId, mode, messages }) => ({
+  .transform(({ agentId, mode, messages, output_schema }) => ({
     mode,
     messages,
+    output_schema,
     agent_id: agentId?.trim() || undefined,
   }))
   .meta({
@@ -59,7 +62,7 @@ const ThreadInput = withAliases(
   });
 
 const RunInput = z
-  .object({ mode: Mode, messages: UserMessages.default([]) })
+  .object({ mode: Mode, messages: UserMessages.default([]), output_schema: RequestedOutput })
   .meta({ id: 'RunInput', description: 'Input to a run.', ...examples({ messages: HELLO }) });
 
 const Work = { accepted_run_id: z.string(), dispatch_id: z.string() };
@@ -75,6 +78,7 @@ const RunInputAccepted = z
 const Push = z
   .object({
     payload: Json.default(null).meta({ description: 'its `text`, or all of it, is what the agent reads' }),
+    output_schema: RequestedOutput,
   })
   .meta({
     id: 'MailboxPush',
@@ -115,7 +119,8 @@ export const inputRoutes = (rooms: Rooms) => {
         checkClientRoles(agent, rolesOf(body.messages), isAdmin);
         const named = body.agent_id !== undefined;
         const context = traceContextOf(header);
-        const submission = { mode: body.mode, agent, named, messages, context, ...fromUser };
+        const output_schema = checkedOutputSchema(body.output_schema);
+        const submission = { mode: body.mode, agent, named, messages, output_schema, context, ...fromUser };
         const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
         return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
       },
@@ -140,7 +145,9 @@ export const inputRoutes = (rooms: Rooms) => {
         const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
         checkClientRoles(agent, rolesOf(body.messages), isAdmin);
         const context = traceContextOf(header);
-        const submission = { mode: body.mode, agent, named: true, messages, into: id, context, ...fromUser };
+        const output_schema = checkedOutputSchema(body.output_schema);
+        const common = { mode: body.mode, agent, messages, output_schema, context, ...fromUser };
+        const submission = { ...common, named: true, into: id };
         const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
         return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
       },
@@ -161,7 +168,9 @@ export const inputRoutes = (rooms: Rooms) => {
         const agent = agentFor(scope, id);
         const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
         const context = traceContextOf(header);
-        const submission = { mode: 'queue', agent, named: false, messages, context, ...fromUser } as const;
+        const output_schema = checkedOutputSchema(body.output_schema);
+        const common = { mode: 'queue', agent, messages, output_schema, context, ...fromUser } as const;
+        const submission = { ...common, named: false };
         const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
         return reply(201, { dispatch_id, run_id, thread_id: id });
       },

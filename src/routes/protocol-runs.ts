@@ -4,6 +4,7 @@ import { type Route, type RouteRequest, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import type { JsonObject } from '../schema/json.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
@@ -40,6 +41,8 @@ export type Asked = {
   rewind?: Rewind;
   /** Tools that the client executes, for this request. */
   frontend_tools?: readonly ToolDescriptor[];
+  /** Schema of the structured result, or null for none; without, that of the agent. */
+  output_schema?: JsonObject | null | undefined;
   attach: Attach;
 };
 

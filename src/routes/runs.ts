@@ -8,6 +8,7 @@ import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
+import { checkedOutputSchema, RequestedOutput } from '../schema/output.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { ActiveRun, inferenceOverrides, Run, RunList, RunOverrides, RunStatus } from '../schema/run.ts';
 import { RunEvent } from '../schema/run-event.ts';
@@ -30,13 +31,15 @@ const StartRun = withAliases(
     threadId: z.string().nullish().meta({ description: 'id of the thread; a new one when missing' }),
     messages: UserMessages.default([]),
     overrides: RunOverrides.nullish(),
+    output_schema: RequestedOutput,
   },
 )
-  .transform(({ agentId, threadId, messages, overrides }) => ({
+  .transform(({ agentId, threadId, messages, overrides, output_schema }) => ({
     agent_id: agentId.trim(),
     thread_id: threadId?.trim() || undefined,
     messages,
     overrides: overrides ?? undefined,
+    output_schema,
   }))
   .meta({
     id: 'RunRequest',
@@ -94,6 +97,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
       async handle({ scope, body, header, isAdmin }) {
         if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
         const messages = keptMessages(body.messages);
+        const output_schema = checkedOutputSchema(body.output_schema);
         const thread_id =
           body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
         const agent = resolve(body.agent_id);
@@ -106,6 +110,7 @@ export const runRoutes = ({ store, runtime, resolve, ids }: Rooms) => {
           agent,
           named: true,
           messages,
+          output_schema,
           origin: 'user',
           adapter: 'internal',
           context,

@@ -56,6 +56,7 @@ export const restOf = (run: Run): RunEventOf<'run_finish'> => {
     response: run.final_output ?? '',
     status: 'done',
     status_reason: statusReason(termination),
+    ...(run.structured_output !== undefined && { structured_output: run.structured_output }),
   } as const;
   return { ...finishOf(run, termination), result };
 };
@@ -70,6 +71,7 @@ export const finishedRun = (
 ): Run => {
   const outcome: NonNullable<Run['outcome']> = { termination_reason: terminationOf(ending) };
   if (turn.response !== '') outcome.final_output = turn.response;
+  if (ending.type === 'natural_end' && turn.structured) outcome.structured_output = turn.structured.value;
   if (ending.type === 'error') outcome.error_payload = { message: ending.value };
   const finished: Run = Object.assign({ ...run }, outcome);
   if (run.output) {

@@ -4,7 +4,7 @@ import { setLifecycle } from '../loop/state.ts';
 import { abandonStep } from '../loop/step.ts';
 import type { Turn } from '../loop/turn.ts';
 import type { Run, Termination } from '../schema/run.ts';
-import type { RunEventOf } from '../schema/run-event.ts';
+import type { RunEventOf, RunResult } from '../schema/run-event.ts';
 import { finishOf, statusReason, terminationOf } from './ending.ts';
 
 /** What the stream of a run says at its end, whether or not anything of the run is stored. */
@@ -23,10 +23,15 @@ type Result = Pick<RunEventOf<'run_finish'>, 'result'>;
 /** What the last event of a stream says of the answer, for a run that has ended and for one that waits. */
 const resultOf = (turn: Turn, { type }: Termination, status_reason: string): Result => {
   const { agent, outcome, response } = turn;
-  if (agent.remote) return outcome || type === 'cancelled' ? remoteResult(turn, status_reason) : {};
+  const structured = type === 'natural_end' &&
+    turn.structured && { structured_output: turn.structured.value };
+  if (agent.remote) {
+    if (!outcome && type !== 'cancelled') return {};
+    return { result: { ...remoteResult(turn, status_reason), ...structured } };
+  }
   if (type === 'error' || type === 'suspended') return {};
   const status = status_reason === 'awaiting_tasks' ? 'waiting' : 'done';
-  return { result: { response, status, status_reason } };
+  return { result: { response, status, status_reason, ...structured } };
 };
 
 /** An agent that runs elsewhere has a word for everything that it may come to (a2a.md 12.7). */
@@ -39,13 +44,11 @@ const REMOTE_STATUS: Readonly<Record<string, string>> = {
   auth_required: 'waiting_auth',
 };
 
-const remoteResult = ({ outcome, response }: Turn, status_reason: string): Result => ({
-  result: {
-    response,
-    status: REMOTE_STATUS[status_reason] ?? 'done',
-    ...(outcome && { output: outcome.output }),
-    status_reason,
-  },
+const remoteResult = ({ outcome, response }: Turn, status_reason: string): RunResult => ({
+  response,
+  status: REMOTE_STATUS[status_reason] ?? 'done',
+  ...(outcome && { output: outcome.output }),
+  status_reason,
 });
 
 /** The reason of a wait in one word (runtime.md 2.6); an agent that runs elsewhere has its own. */

@@ -1,6 +1,7 @@
 import type { DispatchEvent } from '../../machines/dispatch.ts';
 import type { RunEnding, WaitsFor } from '../../machines/run.ts';
 import { openTickets } from '../loop/calls.ts';
+import { outputProgress } from '../loop/output.ts';
 import { noteTasks } from '../loop/tasks.ts';
 import { argumentsOf, type StepCall, type Turn } from '../loop/turn.ts';
 import { seconds } from '../schema/clock.ts';
@@ -49,6 +50,8 @@ export const gather = (execution: Execution, write: Write): void => {
   run.input_tokens = turn.inputTokens;
   run.output_tokens = turn.outputTokens;
   noteCutOff(run, turn);
+  const { repairs } = outputProgress(turn);
+  if (repairs > 0) run.output_repairs = repairs;
   run.state = turn.state.ofRun();
   run.updated_at = seconds(write.at);
   execution.run = run;

@@ -2,6 +2,7 @@ import type { SnapshotFrom } from 'xstate';
 import { advance } from '../../machines/advance.ts';
 import { type RunMachineEvent, runMachine } from '../../machines/run.ts';
 import { seconds } from '../schema/clock.ts';
+import type { JsonObject } from '../schema/json.ts';
 import {
   type Activation,
   type InferenceOverrides,
@@ -63,6 +64,7 @@ export type RunSeed = {
   input?: { range: MessageRange | undefined; trigger_message_ids: string[] } | undefined;
   frontend_tools?: readonly ToolDescriptor[] | undefined;
   overrides?: InferenceOverrides | undefined;
+  output_schema?: JsonObject | null | undefined;
   context?: TraceContext | undefined;
 };
 
@@ -147,6 +149,7 @@ export const resumedRun = (
     /** Without, those that it has. */
     frontend_tools?: readonly ToolDescriptor[] | undefined;
     overrides?: InferenceOverrides | undefined;
+    output_schema?: JsonObject | null | undefined;
   },
 ): Run => {
   const { dispatch_id: _before, ...rest } = run;
@@ -187,17 +190,20 @@ export const resumedRun = (
 };
 
 const optionsWith = (
-  { frontend_tools: declared, overrides: before, ...rest }: Activation['options'],
+  { frontend_tools: declared, overrides: before, output_schema: asked, ...rest }: Activation['options'],
   {
     frontend_tools = declared,
     overrides = before,
+    output_schema = asked,
   }: {
     frontend_tools?: readonly ToolDescriptor[] | undefined;
     overrides?: InferenceOverrides | undefined;
+    output_schema?: JsonObject | null | undefined;
   },
 ): Activation['options'] => ({
   ...rest,
   ...(overrides && { overrides }),
+  ...(output_schema !== undefined && { output_schema }),
   ...(frontend_tools && frontend_tools.length > 0 && { frontend_tools: [...frontend_tools] }),
 });
 

@@ -3,6 +3,8 @@ import { type Parking, type RunContext, type RunEnding, runMachine } from '../..
 import { act } from '../loop/act.ts';
 import { decide } from '../loop/decide.ts';
 import { infer } from '../loop/infer.ts';
+import { wantedOutput } from '../loop/output.ts';
+import { afterCalls, validate } from '../loop/validate.ts';
 import type { Execution } from './execution.ts';
 import {
   answered,
@@ -46,7 +48,10 @@ const telling = <Result>(
 
 /** Made once a process, since binding a machine is not cheap. */
 export const boundRunMachine: typeof runMachine = runMachine.provide({
-  guards: { mustConclude: ({ context }) => mustConclude(executionOf(context)) },
+  guards: {
+    mustValidate: ({ context }) => wantedOutput(executionOf(context).turn) !== undefined,
+    mustConclude: ({ context }) => mustConclude(executionOf(context)),
+  },
   actors: {
     decide: telling(async (execution, { signal }) => {
       await beginDeciding(execution, signal);
@@ -63,7 +68,18 @@ export const boundRunMachine: typeof runMachine = runMachine.provide({
         throw error;
       }
     }),
-    act: telling(({ turn }, { signal }) => act(turn, signal)),
+    act: telling(async (execution, { signal }) => {
+      const outcome = await act(execution.turn, signal);
+      if (signal.aborted) return outcome;
+      const led = afterCalls(execution.turn, outcome);
+      if (led.kind === 'answered') answered(execution);
+      return led;
+    }),
+    validate: telling(async (execution, { signal }) => {
+      const outcome = await validate(execution.turn, signal);
+      if (outcome.kind === 'fits' && !signal.aborted) answered(execution);
+      return outcome;
+    }),
     checkpoint: telling((execution, { signal }) => checkpoint(execution, signal)),
     reschedule: telling((execution, { input }) => reschedule(execution, input)),
     reclaim: telling((execution) => reclaim(execution)),

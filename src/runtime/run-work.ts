@@ -4,6 +4,7 @@ import { keepLeftParts } from '../loop/answer-parts.ts';
 import { cancelCalls } from '../loop/calls.ts';
 import { InferenceFailed } from '../loop/infer.ts';
 import { hasMail, sendOut } from '../loop/outbox.ts';
+import { wantedOutput } from '../loop/output.ts';
 import { hasHooks, runPhase } from '../loop/phases.ts';
 import { recoverEntry } from '../loop/recover.ts';
 import { abandonStep, completeStep, completeStepNow } from '../loop/step.ts';
@@ -59,7 +60,9 @@ export const checkpoint = async (execution: Execution, signal: AbortSignal): Pro
   const { taken } = await commitProgress(execution, turn.answered ? 'on_natural_end' : 'next_step');
   if (taken > 0) turn.answered = false;
   await sendOut(turn, signal);
-  return turn.answered ? { over: true, waits: await mustWait(turn, signal) } : { over: false };
+  if (!turn.answered) return { over: false };
+  const unchecked = wantedOutput(turn) !== undefined && turn.structured === undefined;
+  return { over: true, waits: await mustWait(turn, signal), unchecked };
 };
 
 /** An inference failed. */

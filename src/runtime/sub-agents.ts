@@ -231,6 +231,7 @@ const outcomeOf = (child_run_id: string, run: Run | undefined, heard: Heard): Su
   child_run_id,
   response: run?.final_output ?? '',
   steps: run?.steps ?? 0,
+  ...(run?.structured_output !== undefined && { output: { structured: run.structured_output } }),
   ...endOf(run, heard),
 });
 

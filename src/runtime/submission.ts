@@ -1,4 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { JsonObject } from '../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../schema/message.ts';
 import type { InferenceOverrides, Resume, RunAdapter, RunOrigin } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -63,6 +64,11 @@ export type Submission = {
   frontend_tools?: readonly ToolDescriptor[];
   /** Settings of the model calls of that run; without, those that it has. */
   overrides?: InferenceOverrides | undefined;
+  /**
+   * Schema of the structured result of the run that starts or continues with this, in place of that of its agent; null
+   * turns it off. Without, the one that it has.
+   */
+  output_schema?: JsonObject | null | undefined;
   /** The run that the input is meant for: the one that it continues, or the only one that it is steered into. */
   into?: string;
   /** What comes behind this place goes out of the history first; the run is a new one. */

@@ -196,6 +196,7 @@ const orderOf = (thread: Thread, request: Input) => ({
   decided: request.decided,
   frontend_tools: request.frontend_tools,
   overrides: request.overrides,
+  output_schema: request.output_schema,
   driven: request.mode === 'sub_agent',
   dispatch: wantedOf(request),
   alongside: request.alongside,

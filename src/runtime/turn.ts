@@ -1,6 +1,7 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { restoredCalls } from '../loop/calls.ts';
 import { withFrontendTools } from '../loop/frontend-tools.ts';
+import { restartRepairs } from '../loop/output.ts';
 import { restartCount } from '../loop/rounds.ts';
 import { createRunState, setTurnMark } from '../loop/state.ts';
 import type { Turn } from '../loop/turn.ts';
@@ -79,6 +80,9 @@ export const createTurn = (
     costUsd: run.cost_usd,
     lost: { input: run.cut_off?.input_tokens ?? 0, output: run.cut_off?.output_tokens ?? 0 },
     lostAttempt: interrupted,
+    outputSchema: run.activation?.options.output_schema,
+    answer: undefined,
+    structured: undefined,
     response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),
     checkpoint,
   };
@@ -88,12 +92,14 @@ export const createTurn = (
 export const beginTurn = (turn: Turn): void => {
   setTurnMark(turn.state, { turn_id: turn.ids.uuid(), first_step: turn.steps });
   restartCount(turn);
+  restartRepairs(turn);
 };
 
 /** Text of the last assistant message of the run, for an execution that takes it up again. */
 const lastAnswer = (history: readonly Message[], run_id: string): string => {
   const answer = history.findLast(
-    (message) => message.role === 'assistant' && message.metadata?.run_id === run_id,
+    ({ role, visibility, metadata }) =>
+      role === 'assistant' && visibility !== 'internal' && metadata?.run_id === run_id,
   );
   return answer ? saidIn(answer.content) : '';
 };

@@ -45,6 +45,8 @@ export type Order = {
   frontend_tools?: readonly ToolDescriptor[] | undefined;
   /** Settings of its model calls; without, those that the run has. */
   overrides?: InferenceOverrides | undefined;
+  /** Schema of the structured result, or null for none; without, the one that the run has. */
+  output_schema?: Submission['output_schema'];
   /** A tool call of another thread drives the run: it has no dispatch. */
   driven?: boolean;
   dispatch?: Pick<Submission, 'dispatch_id' | 'priority' | 'dedupe_key' | 'available_at'>;
@@ -134,7 +136,7 @@ type Putting<Of> = { order: Order; of: Of; queued: Dispatch | undefined; session
 
 const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: Putting<NewRun>): Run => {
   const { run_id, agent_id, resolution_id, origin, adapter, parent, context, rewind } = of;
-  const { mode, messages, now, frontend_tools, overrides } = order;
+  const { mode, messages, now, frontend_tools, overrides, output_schema } = order;
   if (rewind) rewindHistory(write, rewind, run_id);
   const input = now ? takeAtOnce(thread, write, run_id, order) : undefined;
   if (!now) stageFor(thread, write, of, messages);
@@ -153,6 +155,7 @@ const begun = (thread: Thread, write: Write, { order, of, queued, session_id }: 
     input,
     frontend_tools,
     overrides,
+    output_schema,
     context,
   });
 };
@@ -214,6 +217,7 @@ const continued = (
     input: news || order.messages.length > 0,
     frontend_tools: order.frontend_tools,
     overrides: order.overrides,
+    output_schema: order.output_schema,
   });
   return session_id === undefined ? resumed : claimedRun(resumed, session_id, write.at);
 };

@@ -133,6 +133,17 @@ const judgeScore = z.custom<number>().check(({ value, issues }) => {
   if (typeof value !== 'number') issues.push({ code: 'invalid_type', expected: 'number', input: value });
 });
 
+const ExpectedOutput = nullsAbsent(
+  z.object({
+    matches: Json.optional().meta({ description: 'what the structured result contains' }),
+    schema: JsonObject.optional().meta({ description: 'JSON Schema that it fits' }),
+  }),
+).meta({
+  id: 'ExpectedOutput',
+  description: 'What holds of the structured result; without keys: there is one.',
+});
+export type ExpectedOutput = z.infer<typeof ExpectedOutput>;
+
 const EXPECTATION_LISTS = [
   'final_answer_contains',
   'final_answer_excludes',
@@ -155,6 +166,7 @@ export const Expectation = nullsAbsent(
     min_judge_score: judgeScore.optional().meta({ type: 'number', description: 'within 0 and 1' }),
     expected_error_type: z.string().optional(),
     scorers: z.array(Scorer).max(MOST.scorers).optional(),
+    structured: ExpectedOutput.optional(),
   }),
 )
   .transform((given) => {

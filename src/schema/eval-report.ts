@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CutOff } from './cut-off.ts';
+import { StructuredOutput } from './run.ts';
 
 /** What came of one replay, and what was wrong with it (evals-and-traces.md 5.5, 5.6). */
 
@@ -42,6 +43,7 @@ export const EvalFailure = z
     z.object({ kind: z.literal('error_type_mismatch'), expected: z.string(), actual: z.string() }),
     z.object({ kind: z.literal('replay_runtime_failure'), failure: RuntimeFailure }),
     z.object({ kind: z.literal('judge_below_threshold'), threshold: z.number(), actual: z.number() }),
+    z.object({ kind: z.literal('structured_mismatch'), message: z.string() }),
     z.object({
       kind: z.literal('scorer_failed'),
       scorer: z.string(),
@@ -67,6 +69,7 @@ export const EvalReport = z
     passed: z.boolean(),
     failures: z.array(EvalFailure),
     final_text: z.string(),
+    structured_output: StructuredOutput,
     inference_count: total.meta({ description: 'inferences that were answered' }),
     tool_count: total,
     tool_failures: total,

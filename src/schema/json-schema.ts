@@ -148,9 +148,6 @@ const isJsonObject = (value: JsonObject[string]): value is JsonObject => isObjec
 const mapped = (map: JsonObject, change: (value: JsonObject[string]) => JsonObject[string]): JsonObject =>
   Object.fromEntries(Object.entries(map).map(([name, each]) => [name, change(each)]));
 
-/** The whole value is an object, whatever its properties are. */
-export const isObjectSchema = ({ type }: JsonObject): boolean => type === 'object';
-
 /** Why a schema cannot be used, if it cannot: `/properties/a/type: must be …`. */
 export function schemaProblem(root: JsonObject): string | undefined {
   const found = new Map<string, JsonObject | boolean>();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from './endpoint.ts';
 import { Json, type JsonObject } from './json.ts';
-import { isObjectSchema, mapSchemas, schemaProblem } from './json-schema.ts';
+import { mapSchemas, schemaProblem } from './json-schema.ts';
 import { nestsDeeperThan } from './nesting.ts';
 import { Invalid } from './outcome.ts';
 
@@ -79,12 +79,15 @@ export type OutputOptions = z.output<typeof OutputOptions>;
 
 export const DEFAULT_OUTPUT: OutputOptions = OutputOptions.parse({});
 
+/** The whole value is an object, whatever its properties are. */
+export const isObjectRoot = ({ type }: JsonObject): boolean => type === 'object';
+
 /** The property of an object that holds a result which is no object itself. */
 const RESULT = 'result';
 
 /** A schema of an object, for protocols in which a result is one. References keep their targets. */
 export function asObjectSchema(schema: JsonObject): JsonObject {
-  if (isObjectSchema(schema)) return schema;
+  if (isObjectRoot(schema)) return schema;
   const moved = mapSchemas(schema, (each) =>
     typeof each.$ref === 'string' && (each.$ref === '#' || each.$ref.startsWith('#/'))
       ? { ...each, $ref: `#/properties/${RESULT}${each.$ref.slice(1)}` }
@@ -95,11 +98,11 @@ export function asObjectSchema(schema: JsonObject): JsonObject {
 
 export const asObject = (schema: JsonObject, value: Json): JsonObject =>
   // A value that fits a schema of an object is one.
-  isObjectSchema(schema) ? (value as JsonObject) : { [RESULT]: value };
+  isObjectRoot(schema) ? (value as JsonObject) : { [RESULT]: value };
 
 /** The result in an object that was made for `asObjectSchema`; undefined where the object has none. */
 export const fromObject = (schema: JsonObject, given: Json): Json | undefined => {
-  if (isObjectSchema(schema)) return given;
+  if (isObjectRoot(schema)) return given;
   // JSON by its type.
   return isObject(given) ? (given[RESULT] as Json | undefined) : undefined;
 };

@@ -208,7 +208,7 @@ export const Activation = z.object({
       .array(ToolDescriptor)
       .optional()
       .meta({ description: 'tools that the client of this run executes' }),
-    output_schema: Json.optional().meta({
+    output_schema: JsonObject.nullable().optional().meta({
       description: 'JSON Schema of the structured result in place of that of the agent; null: there is none',
     }),
   }),

@@ -12,7 +12,7 @@ import { childrenOf } from './nesting.ts';
 export type Fold = { states: readonly string[] } | { depth: number } | 'large' | 'nothing';
 
 /** More arrows than this are not read at a glance. */
-const MOST_ARROWS = 36;
+const MOST_ARROWS = 40;
 
 /** More lines than this hide the way from a state to the next one. */
 const MOST_LINES = 8;

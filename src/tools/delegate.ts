@@ -136,10 +136,11 @@ const withFiles = (data: Json, files: readonly PartBlock[]): InputBlock[] => [
   ...files.slice(0, MOST_PARTS - 1),
 ];
 
-const jsonOf = ({ text, artifacts, raw }: RemoteOutput) => ({
+const jsonOf = ({ text, artifacts, raw, structured }: RemoteOutput) => ({
   ...(text !== undefined && { text }),
   ...(artifacts && { artifacts: artifacts.map((artifact) => ({ ...artifact })) }),
   ...(raw !== undefined && { raw }),
+  ...(structured !== undefined && { structured }),
 });
 
 type Told = {

@@ -23,7 +23,13 @@ export type RemoteSnapshot = RemoteTask & {
 export type RemoteArtifact = { id?: string; name?: string; media_type?: string; content: Json };
 
 /** The last task or message of the other side is `raw`. */
-export type RemoteOutput = { text?: string; artifacts?: readonly RemoteArtifact[]; raw?: Json };
+export type RemoteOutput = {
+  text?: string;
+  artifacts?: readonly RemoteArtifact[];
+  raw?: Json;
+  /** The structured result of a delegate of this service. */
+  structured?: Json;
+};
 
 /** What a task came to. The task is absent when a message answered at once, without one. */
 export type RemoteOutcome = {

@@ -1,4 +1,5 @@
 import type { PartBlock } from '../schema/answer-part.ts';
+import type { Json } from '../schema/json.ts';
 import type { Resume, TicketBelow } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
@@ -38,6 +39,8 @@ export type SubAgentOutcome = {
   /** Files, addresses and data in its last answer. */
   files?: readonly PartBlock[];
   steps: number;
+  /** What it is made of, other than the text. */
+  output?: { structured: Json };
 } & SubAgentEnd;
 
 export type SubAgentEnd =

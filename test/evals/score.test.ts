@@ -12,6 +12,7 @@ const seen = (more: Partial<Observed> = {}): Observed => ({
   error_type: undefined,
   runtime_failure: undefined,
   judge_score: undefined,
+  structured_output: undefined,
   ...more,
 });
 
@@ -124,4 +125,23 @@ t.test('JSON may stand in a fence, and is held against a schema and what it shou
   t.match(await scored('{"a": 1}', { subset: { a: 2 } }), [{ message: /does not contain/ }]);
   t.match(await scored('a: 1', {}), [{ message: 'the answer is not JSON' }]);
   t.match(await scored('{}', { schema: { $ref: '#/nowhere' } }), [{ message: /schema cannot be used/ }]);
+});
+
+t.test('a structured result contains what is expected, and fits the schema', async (t) => {
+  const structured_output = { team: 'billing', tags: ['a', 'b'] };
+  const of = (structured: object, observed: Partial<Observed> = { structured_output }) =>
+    score({ structured }, observed);
+  t.strictSame(await of({}), []);
+  t.strictSame(await of({ matches: { team: 'billing' }, schema: { required: ['tags'] } }), []);
+  t.strictSame(await of({}, {}), [
+    { kind: 'structured_mismatch', message: 'the run has no structured result' },
+  ]);
+  t.strictSame(await of({ matches: { team: 'tech' }, schema: { properties: { tags: { maxItems: 1 } } } }), [
+    { kind: 'structured_mismatch', message: 'the result does not contain {"team":"tech"}' },
+    { kind: 'structured_mismatch', message: '/tags: must NOT have more than 1 items' },
+  ]);
+  t.match(await of({ schema: { type: 'text' } }), [
+    { kind: 'structured_mismatch', message: /^the expected schema \/type: must be one of/ },
+  ]);
+  t.strictSame(await of({ schema: { type: 'null' } }, { structured_output: null }), []);
 });

@@ -27,6 +27,7 @@ const BLOCKED: Outcome = { output: { kind: 'blocked', reason: 'denied' } };
 /** A phase or hook failed, so that to try again, now or later, would do the same. */
 const FINAL: Outcome = { error: Object.assign(new Error('final'), { final: true }) };
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
+const INVALID: RunEnding = { type: 'stopped', value: { code: 'invalid_output' } };
 const REQUESTED: RunEnding = { type: 'behavior_requested' };
 
 const ASKED: WaitsFor[] = ['forDecision', 'forInput', 'forAuthentication'];
@@ -41,13 +42,15 @@ const services: Record<string, Outcome[]> = {
     ...failures,
     heldBack,
   ],
-  act: [...kinds('executed'), ...asked('suspended'), BLOCKED, ...failures],
+  act: [...kinds('executed', 'answered'), ...asked('suspended'), BLOCKED, ...failures],
   checkpoint: [
     { output: { over: true } },
     { output: { over: true, waits: true } },
+    { output: { over: true, unchecked: true } },
     { output: { over: false } },
     ...failures,
   ],
+  validate: [...kinds('fits', 'repair'), { output: { kind: 'exhausted', ending: INVALID } }, ...failures],
   reschedule: [{ output: undefined }, ...failures],
   reclaim: [...ENTRIES.map((entry) => ({ output: { entry } })), ...failures],
   park: [{ output: undefined }, ...failures, FINAL],
@@ -68,14 +71,18 @@ const events: AnyEventObject[] = [
 
 /** Whether anything is left to be done when the model has answered. */
 const CONCLUDED = [
-  { entries: ENTRIES, mustConclude: true },
-  { entries: ['inference'] as RunEntry[], mustConclude: false },
+  { entries: ENTRIES, mustConclude: true, mustValidate: false },
+  { entries: ['inference'] as RunEntry[], mustConclude: false, mustValidate: false },
+  { entries: ['inference'] as RunEntry[], mustConclude: true, mustValidate: true },
 ];
 
-const worlds = CONCLUDED.flatMap(({ entries, mustConclude }) =>
+const worlds = CONCLUDED.flatMap(({ entries, mustConclude, mustValidate }) =>
   entries.map((entry) => ({
     entry,
-    machine: runMachine.provide({ guards: { mustConclude: () => mustConclude } }),
+    mustValidate,
+    machine: runMachine.provide({
+      guards: { mustConclude: () => mustConclude, mustValidate: () => mustValidate },
+    }),
   })),
 );
 
@@ -101,7 +108,11 @@ const nameOf = ({ event }: Edge): string =>
   event.type.replace(/^xstate\.(done|error)\.actor\..*\.(\w+)$/, '$1 in $2');
 /** What a service that is done has to say. */
 const found = ({ event }: Edge): string | undefined =>
-  event.output?.kind ?? (event.output?.over ? (event.output.waits ? 'over, waits' : 'over') : undefined);
+  event.output?.kind ?? (event.output?.over ? overOf(event.output) : undefined);
+const overOf = ({ waits, unchecked }: { waits?: boolean; unchecked?: boolean }): string => {
+  if (waits) return 'over, waits';
+  return unchecked ? 'over, unchecked' : 'over';
+};
 /** Something that a wait of the run waits for has come. */
 const atHand = ({ context }: AnyMachineSnapshot): boolean => context.steered || context.decided;
 const told = (edge: Edge): string => `${pathOf(edge.from)} on ${JSON.stringify(edge.event)}`;
@@ -166,6 +177,9 @@ t.test('a run ends for the reason that ended it', async (t) => {
       ['done in inferring: answer', only({ type: 'natural_end' })],
       ['done in inferring: stopped', new Set([STOPPED, REQUESTED].map((ending) => JSON.stringify(ending)))],
       ['done in checkpointing: over', only({ type: 'natural_end' })],
+      ['done in validating: fits', only({ type: 'natural_end' })],
+      ['done in validating: exhausted', only(INVALID)],
+      ['error in validating', failed],
       ['done in acting: blocked', only({ type: 'blocked', value: 'denied' })],
       ['done in deciding: blocked', only({ type: 'blocked', value: 'denied' })],
       ['error in deciding', failed],
@@ -343,10 +357,14 @@ t.test('input that arrives while a run executes is taken before the run ends by 
     ...after('done in inferring'),
     ...after('done in deciding'),
     ...after('done in checkpointing'),
+    ...after('done in validating'),
   ]
     .filter(({ from }) => from.context.steered)
     .filter((edge) =>
-      [undefined, 'over', 'over, waits', 'answer', 'pending_work', 'resolved'].includes(found(edge)),
+      [
+        ...[undefined, 'over', 'over, waits', 'over, unchecked', 'answer', 'pending_work', 'resolved'],
+        ...['fits', 'repair', 'exhausted'],
+      ].includes(found(edge)),
     );
   t.ok(steered.length > 0);
   for (const { to } of steered) t.equal(pathOf(to), 'running.checkpointing');
@@ -396,10 +414,36 @@ t.test('what arrives while a run works or its wait is being written is not lost'
   t.same(lost.map(told), []);
 });
 
+t.test('an answer is validated where the run has a schema, and nowhere else', async (t) => {
+  const answered = edges.filter((edge) => nameOf(edge) === 'done in inferring' && found(edge) === 'answer');
+  const places = answered.filter(({ from }) => !from.context.steered).map(({ to }) => pathOf(to));
+  t.same(new Set(places), new Set(['running.validating', 'concluding', 'ending']));
+  const without = walks
+    .filter((_, index) => worlds[index]?.mustValidate === false)
+    .flatMap((walked) => walked.edges)
+    .filter((edge) => ['running.validating'].includes(pathOf(edge.to)));
+  t.same(
+    new Set(without.filter(({ from, to }) => pathOf(from) !== pathOf(to)).map((edge) => found(edge))),
+    new Set(['answered', 'over, unchecked']),
+    'the other ways lead there only by what a service of a run with a schema reports',
+  );
+});
+
+t.test('an answer that does not fit is given again, or ends the run', async (t) => {
+  const next = { fits: 'concluding', repair: 'running.checkpointing', exhausted: 'concluding' };
+  const checked = after('done in validating').filter(({ from }) => !from.context.steered);
+  t.same(new Set(checked.map(found)), new Set(Object.keys(next)));
+  for (const edge of checked) t.equal(pathOf(edge.to), Reflect.get(next, found(edge) ?? ''), told(edge));
+});
+
 t.test('a step boundary ends a run only when it says that the run is over', async (t) => {
   const crossed = after('done in checkpointing');
-  t.same(new Set(crossed.map(found)), new Set(['over', 'over, waits', undefined]));
-  const next = { over: 'concluding', 'over, waits': 'waiting.forTasks.parking' } as Record<string, string>;
+  t.same(new Set(crossed.map(found)), new Set(['over', 'over, waits', 'over, unchecked', undefined]));
+  const next = {
+    over: 'concluding',
+    'over, waits': 'waiting.forTasks.parking',
+    'over, unchecked': 'running.validating',
+  } as Record<string, string>;
   for (const edge of crossed) {
     const boundary = next[found(edge) ?? ''] ?? 'running.inferring';
     t.equal(pathOf(edge.to), edge.from.context.steered ? 'running.checkpointing' : boundary, told(edge));
@@ -417,7 +461,7 @@ t.test('a run that is held back waits for as long as the circuit is open', async
 });
 
 t.test('a transient failure is retried while attempts are left, any other one is not', async (t) => {
-  for (const place of ['deciding', 'inferring', 'acting', 'checkpointing']) {
+  for (const place of ['deciding', 'inferring', 'acting', 'checkpointing', 'validating']) {
     const failed = after(`error in ${place}`);
     t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
     for (const edge of failed) {

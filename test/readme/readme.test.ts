@@ -300,6 +300,21 @@ t.test('runs are streamed inside the program, and by a client', async (t) => {
   }
 });
 
+t.test('the structured result has its type', async (t) => {
+  const example = blocks('ts').find((each) => each.includes('defineAgent(')) ?? '';
+  const value = { team: 'billing', urgent: true };
+  const model = scriptedModel([{ calls: [{ tool: 'final_answer', args: value }] }]);
+  Object.assign(globalThis, { given: { providers: [model.provider], models: [model.entry] } });
+  const program = await programOf(
+    t,
+    'readme-output',
+    example
+      .replace("model_id: 'default'", `model_id: '${model.id}'`)
+      .replace('agents: [triage]', 'agents: [triage], ...globalThis.given'),
+  );
+  t.match(await outputOf(() => import(program)), 'billing true');
+});
+
 /** A stream of Cohere's own protocol. */
 const COHERE_ANSWER = [
   { type: 'message-start', id: 'm' },

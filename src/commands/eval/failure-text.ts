@@ -27,6 +27,8 @@ export const failureText = (failure: EvalFailure): string => {
       return runtimeText(failure.failure);
     case 'judge_below_threshold':
       return `the judge gave ${failure.actual}, wanted is ${failure.threshold}`;
+    case 'structured_mismatch':
+      return `structured result: ${failure.message}`;
     case 'scorer_failed':
       return `${failure.scorer}: ${failure.message}`;
   }

@@ -59,6 +59,8 @@ export const Run = object({
   status: text,
   termination_reason: optional(Termination),
   final_output: optional(text),
+  structured_output: anything,
+  output_repairs: optional(number),
   error_payload: optional(object({ message: text })),
   dispatch_id: optional(text),
   waiting: optional(Waiting),

@@ -4,6 +4,7 @@ import type { ModelSettings } from '../../schema/model-settings.ts';
 import { budgetOf, nameOf } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
 import { bindsThinking, isAdaptive, limitsOf, thinksAtAll, thinksUnasked } from './anthropic-models.ts';
+import { anthropicSchema } from './output-schema.ts';
 
 /** Fields of a body that say how much the model thinks, samples and writes. */
 
@@ -68,11 +69,17 @@ export const thinkingFields = (
       ...(effort !== undefined && { display: 'summarized' }),
       ...(drops && { block_binding: { prefix_mismatch_behavior: 'drop_block' } }),
     },
-    ...(effort !== undefined && { output_config: { effort } }),
   };
 };
 
 export const isThinking = ({ type }: Thinking): boolean => type !== undefined && type !== 'disabled';
+
+/** One field for the effort and the form of the answer. */
+export const outputFields = ({ effort }: Thinking, output?: InferenceRequest['output']): JsonObject => {
+  const format = output && { type: 'json_schema', schema: anthropicSchema(output.schema) };
+  if (effort === undefined && format === undefined) return {};
+  return { output_config: { ...(effort !== undefined && { effort }), ...(format && { format }) } };
+};
 
 /** `settings`: those that the model accepts. */
 export const settingFields = ({ temperature, top_p, stop, service_tier }: ModelSettings): JsonObject => ({

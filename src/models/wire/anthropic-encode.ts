@@ -6,6 +6,7 @@ import {
   bindingBetas,
   canForceTools,
   isThinking,
+  outputFields,
   settingFields,
   type Thinking,
   thinkingFields,
@@ -46,6 +47,7 @@ export const encodeMessages = (call: WireCall): WireRequest => {
       max_tokens,
       ...settingFields(settings),
       ...thinkingFields(thinking, upstream, hasBlocks),
+      ...outputFields(thinking, call.request.output),
       ...(system.length > 0 && { system }),
       messages,
       ...(tools.length + server.tools.length > 0 && {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSettings, ReasoningEffort } from '../../schema/model-settings.ts';
 import { nameOf } from '../effort.ts';
-import type { SentSettings } from '../model.ts';
+import type { InferenceRequest, SentSettings } from '../model.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { type SentTool, toolsToSend } from '../tool-names.ts';
-import { thinkingFields } from './anthropic-effort.ts';
+import { outputFields, thinkingFields } from './anthropic-effort.ts';
 import { planMessages } from './anthropic-encode.ts';
 import { userTurn, writeMessages } from './anthropic-messages.ts';
 import { bindsThinking, isClaude } from './anthropic-models.ts';
@@ -71,6 +71,7 @@ const planClaude = (call: WireCall): Planned => {
     maxTokens,
     fields: {
       ...thinkingFields(thinking, upstream, hasBlocks),
+      ...outputFields(thinking),
       ...(hasBlocks && bindsThinking(upstream) && { anthropic_beta: [BINDING_BETA] }),
     },
   };
@@ -88,7 +89,9 @@ const planOther = (call: WireCall): Planned => {
     mostTokens: spec.max_output_tokens,
   });
   const { settings } = fitted;
-  const { tools, choice } = chooseTools(request, true);
+  const { tools, choice: chosen } = chooseTools(request, takesChoice(upstream, request.toolChoice));
+  // The default, which a model that takes no choice refuses as well.
+  const choice = chosen === 'auto' ? undefined : chosen;
   const maxTokens = settings.max_tokens ?? spec.max_output_tokens;
   return {
     system,
@@ -101,6 +104,10 @@ const planOther = (call: WireCall): Planned => {
     sent: sentSettings(fitted, { max_tokens: maxTokens, tool_choice: choice }),
   };
 };
+
+/** Of the models of other companies only Nova can be told which tool to call; Mistral Large, that it calls one. */
+const takesChoice = (upstream: string, choice: InferenceRequest['toolChoice']): boolean =>
+  upstream.includes('nova') || (choice === 'required' && upstream.includes('mistral-large'));
 
 const inferenceOf = (
   { temperature, top_p, stop }: ModelSettings,

@@ -8,6 +8,7 @@ import { builtInTools } from './gemini-built-in-tools.ts';
 import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
 import { parametersOf } from './gemini-schema.ts';
+import { knownSchema } from './output-schema.ts';
 import { writePrompt } from './prompt.ts';
 import type { FilePart } from './prompt-media.ts';
 import { textOf } from './read.ts';
@@ -55,6 +56,10 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
         ...(maxOutputTokens !== undefined && { maxOutputTokens }),
         ...settingFields(settings),
         ...(thinkingConfig && { thinkingConfig }),
+        ...(request.output && {
+          responseMimeType: 'application/json',
+          responseJsonSchema: knownSchema(request.output.schema),
+        }),
       },
       ...(settings.service_tier && { serviceTier: settings.service_tier }),
       ...contents.body(),

@@ -1,11 +1,13 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
 import { isOpenAiThinker } from '../effort.ts';
+import type { InferenceRequest } from '../model.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts';
 import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
+import { isStrictSchema, knownSchema } from './output-schema.ts';
 import { writePrompt } from './prompt.ts';
 import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, CallPart, PromptWriter, UserPart } from './prompt-parts.ts';
@@ -41,6 +43,7 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
         tools: toolsToSend(tools).map((tool) => ({ type: 'function', function: tool })),
       }),
       ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
+      ...(request.output && { response_format: responseFormat(request.output) }),
       stream: true,
       stream_options: { include_usage: true },
     },
@@ -49,6 +52,13 @@ export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
       reasoning_effort: settings.reasoning_effort && wireEffort(settings.reasoning_effort, upstream, adapter),
       tool_choice: choice,
     }),
+  };
+}
+
+function responseFormat({ name, schema, strict }: NonNullable<InferenceRequest['output']>): JsonObject {
+  return {
+    type: 'json_schema',
+    json_schema: { name, schema: knownSchema(schema), strict: strict && isStrictSchema(schema) },
   };
 }
 

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { isOpenAiThinker } from '../effort.ts';
+import type { InferenceRequest } from '../model.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import { builtInTool, includedBy, limitOf } from './openai-built-in-tools.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
+import { isStrictSchema, knownSchema } from './output-schema.ts';
 import { writePrompt } from './prompt.ts';
 import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, PromptWriter, ResultPart, UserPart } from './prompt-parts.ts';
@@ -46,6 +48,7 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       ...(choice !== undefined && {
         tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice },
       }),
+      ...(request.output && { text: { format: formatOf(request.output) } }),
       stream: true,
     },
     sent: sentSettings(fitted, {
@@ -55,6 +58,13 @@ export const encodeResponses = (call: WireCall): WireRequest => {
     }),
   };
 };
+
+const formatOf = ({ name, schema, strict }: NonNullable<InferenceRequest['output']>): JsonObject => ({
+  type: 'json_schema',
+  name,
+  schema: knownSchema(schema),
+  strict: strict && isStrictSchema(schema),
+});
 
 const inputOf = ({ upstream, provider, spec, request }: WireCall): JsonObject[] => {
   const input: JsonObject[] = [];

@@ -18,6 +18,8 @@ export type StopVerdict = Extract<Termination, { type: 'natural_end' | 'stopped'
 export type StopPolicies = {
   /** How many answers the stats must keep. */
   readonly texts: number;
+  /** Inferences of a turn, by the spec and its conditions; 0 = unlimited. */
+  readonly mostRounds: number;
   /** @param now milliseconds */
   evaluate(stats: StopStats, inference: Inference, now: number): StopVerdict | undefined;
   /** After an inference that failed; nothing was answered, so only the count of failures can end the run. */
@@ -34,6 +36,7 @@ export const createStopPolicies = (spec: {
   const conditions = spec.stop_conditions ?? [];
   const policies = [maxRounds(spec.max_rounds), ...conditions.map(policyOf)];
   return {
+    mostRounds: leastOf([spec.max_rounds, ...conditions.flatMap(roundsOf)]),
     texts: Math.max(0, ...conditions.map(textsOf)),
     evaluate(stats, inference, now) {
       for (const policy of policies) {
@@ -47,6 +50,15 @@ export const createStopPolicies = (spec: {
         ? stopped('consecutive_errors')
         : undefined,
   };
+};
+
+const roundsOf = (condition: StopCondition): number[] =>
+  condition.type === 'max_rounds' ? [condition.rounds] : [];
+
+/** A limit of 0 is none. */
+const leastOf = (limits: readonly number[]): number => {
+  const set = limits.filter((limit) => limit > 0);
+  return set.length === 0 ? 0 : Math.min(...set);
 };
 
 const policyOf = (condition: StopCondition): Policy => {

@@ -81,7 +81,13 @@ export const createProjection = ({
 
   const artifact = (scope: string, run: Run): Artifact | undefined => {
     const answer = lastAnswerOf(scope, run);
-    return answer && { ...responseOf(answer.word.parts), ...metadataOf(answer.content) };
+    const { structured_output: data } = run;
+    if (!answer && data === undefined) return undefined;
+    const parts = answer?.word.parts ?? [];
+    return {
+      ...responseOf(data === undefined ? parts : [...parts, { data, mediaType: 'application/json' }]),
+      ...(answer && metadataOf(answer.content)),
+    };
   };
 
   return {

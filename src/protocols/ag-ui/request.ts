@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
 import { Json, type JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
+import { RequestedOutput } from '../../schema/output.ts';
 import { frontendContext, saysSomething } from '../frontend-context.ts';
 import { FrontendTool } from '../frontend-tool.ts';
 
@@ -66,16 +67,20 @@ export const AgUiBody = withAliases(
     tools: listOf(FrontendTool).default([]),
     resume: z.union([listOf(Answer), SingleAnswer]).nullish(),
     protocolVersion: z.unknown().optional(),
+    output_schema: RequestedOutput,
   },
-).transform(({ messages, state, context, tools, resume, threadId, agentId, protocolVersion }) => ({
-  messages,
-  /** As the text that it becomes, so that a large one is written while the body is read. */
-  said: frontendContext(told(state, context)),
-  tools,
-  /** Clients name the version since 1.0; those warn of every key that it does not have. */
-  strict: typeof protocolVersion === 'string',
-  resume: resume ?? [],
-  thread_id: threadId?.trim() || undefined,
-  agent_id: agentId?.trim() || undefined,
-}));
+).transform(
+  ({ messages, state, context, tools, resume, threadId, agentId, protocolVersion, output_schema }) => ({
+    messages,
+    output_schema,
+    /** As the text that it becomes, so that a large one is written while the body is read. */
+    said: frontendContext(told(state, context)),
+    tools,
+    /** Clients name the version since 1.0; those warn of every key that it does not have. */
+    strict: typeof protocolVersion === 'string',
+    resume: resume ?? [],
+    thread_id: threadId?.trim() || undefined,
+    agent_id: agentId?.trim() || undefined,
+  }),
+);
 export type AgUiBody = z.output<typeof AgUiBody>;

@@ -105,6 +105,7 @@ export const UiMessageChunk = z
     data('data-activity-snapshot', z.object({ ...activity, content: Json, replace: z.boolean().nullable() })),
     data('data-activity-delta', z.object({ ...activity, patch: z.array(Json) })),
     data('data-artifact', JsonObject),
+    data('data-structured-output', Json).meta({ description: 'the value that fits the schema of the run' }),
   ])
   .meta({ id: 'UiMessageChunk', description: 'A chunk of the UI message stream of the AI SDK, by `type`.' });
 export type UiMessageChunk = z.infer<typeof UiMessageChunk>;

@@ -101,8 +101,8 @@ const encode = (state: State, event: RunEvent): string => {
 
 const HANDLERS: Handlers = {
   run_start: (state, event) => start(state, event),
-  run_finish: (state, { termination }) => {
-    const closed = allLost(state) + closeStep(state.blocks);
+  run_finish: (state, { termination, result }) => {
+    const closed = allLost(state) + closeStep(state.blocks) + structuredOutput(result);
     state.over = true;
     const failed = termination.type === 'error' ? errorFrame(termination.value) : '';
     return closed + failed + finish(FINISH[termination.type]);
@@ -166,6 +166,11 @@ const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_sta
   state.over = false;
   return closed + frame('start', { messageId }) + runInfo({ runId: run_id, threadId: thread_id });
 };
+
+const structuredOutput = (result: RunEventOf<'run_finish'>['result']): string =>
+  result?.structured_output === undefined
+    ? ''
+    : frame('data-structured-output', { data: result.structured_output });
 
 const CUT_OFF = 'the call was cut off';
 

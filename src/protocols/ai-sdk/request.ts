@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withAliases } from '../../schema/aliases.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
+import { RequestedOutput } from '../../schema/output.ts';
 import { frontendContext } from '../frontend-context.ts';
 import { FrontendTool } from '../frontend-tool.ts';
 
@@ -32,9 +33,11 @@ export const ChatBody = withAliases(
     tools: z.union([listOf(FrontendTool), JsonObject.transform(() => undefined)]).nullish(),
     trigger: z.unknown().optional(),
     messageId: z.unknown().optional(),
+    output_schema: RequestedOutput,
   },
-).transform(({ messages, state, tools, threadId, agentId, id, trigger, messageId }) => ({
+).transform(({ messages, state, tools, threadId, agentId, id, trigger, messageId, output_schema }) => ({
   messages,
+  output_schema,
   /** As the text that it becomes, so that a large one is written while the body is read. */
   said: frontendContext(state),
   /** Tools that the client executes; none given: a run that goes on keeps those that it has. */

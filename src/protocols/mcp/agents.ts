@@ -10,6 +10,8 @@ import { z } from 'zod';
 import { answerFiles } from '../../runtime/index.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
+import type { JsonObject } from '../../schema/json.ts';
+import { asObject, asObjectSchema } from '../../schema/output.ts';
 import type { Run } from '../../schema/run.ts';
 import { type TraceContext, traceContextOf } from '../../schema/trace-context.ts';
 import {
@@ -76,7 +78,7 @@ const callTool = async (
   const asks = answer.kind === 'asked' && showsForms(asking);
   const run = asks ? runAt(deps, scope, answer.run) : undefined;
   const inputRequests = run && questionsOf(sdk, run);
-  if (!run || !inputRequests) return resultOf(answer, filesOf(deps, scope, answer));
+  if (!run || !inputRequests) return resultOf(deps, { agent_id: name, scope }, answer);
   return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
 };
 
@@ -103,11 +105,17 @@ const runAt = (
 
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
-/** No error where the run continues: a client would take an error as a reason to repeat the call. */
+/**
+ * No error where the run continues: a client would take an error as a reason to repeat the call. Except where the tool
+ * has a schema of its output, because clients refuse a result without an output that is no error.
+ */
 const resultOf = (
-  { kind, text, run, calls, sources }: AgentAnswer,
-  files: CallToolResult['content'],
+  deps: AgentToolsDeps,
+  { agent_id, scope }: { agent_id: string; scope: string },
+  answer: AgentAnswer,
 ): CallToolResult => {
+  const { kind, text, run, calls, sources } = answer;
+  const files = filesOf(deps, scope, answer);
   const meta = {
     ...(kind === 'left' && run && { 'troupe/run': { ...run, status: 'running' } }),
     ...(calls && { 'troupe/provider_calls': calls }),
@@ -118,6 +126,10 @@ const resultOf = (
     ...(files.length > 0 && {
       content: [...(text === NO_RESPONSE ? [] : [{ type: 'text' as const, text }]), ...files],
     }),
+    ...structuredResult(
+      outputSchemaOf(deps, agent_id),
+      kind === 'ended' ? runAt(deps, scope, run) : undefined,
+    ),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 };
@@ -128,6 +140,28 @@ const filesOf = (
   { kind, run }: AgentAnswer,
 ): CallToolResult['content'] =>
   kind === 'ended' && run ? contentOfFiles(answerFiles(store, scope, run), run.run_id) : [];
+
+const structuredResult = (
+  schema: JsonObject | undefined,
+  run: Run | undefined,
+): Pick<CallToolResult, 'structuredContent' | 'isError'> => {
+  if (!schema) return {};
+  const value = run?.structured_output;
+  return value === undefined ? { isError: true } : { structuredContent: asObject(schema, value) };
+};
+
+/** The schema that the tool is listed with. */
+const outputSchemaOf = (
+  { resolve }: Pick<AgentToolsDeps, 'resolve'>,
+  agent_id: string,
+): JsonObject | undefined => {
+  try {
+    return resolve(agent_id).spec.output_schema;
+  } catch {
+    // Listed without one, too.
+    return undefined;
+  }
+};
 
 const textResult = (text: string, isError: boolean): CallToolResult => ({
   content: [{ type: 'text', text }],
@@ -186,7 +220,16 @@ const createToolList = ({ published, resolve }: Pick<AgentToolsDeps, 'published'
     const now = published();
     if (of !== now) {
       of = now;
-      tools = [...now.ids].sort().map((id) => ({ name: id, description: describe(id), inputSchema: INPUT }));
+      tools = [...now.ids].sort().map((id): Tool => {
+        const schema = outputSchemaOf({ resolve }, id);
+        return {
+          name: id,
+          description: describe(id),
+          inputSchema: INPUT,
+          // It is of type object, as the protocol wants it.
+          ...(schema && { outputSchema: asObjectSchema(schema) as Tool['outputSchema'] }),
+        };
+      });
     }
     return tools;
   };

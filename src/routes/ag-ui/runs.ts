@@ -7,6 +7,7 @@ import { frame } from '../../protocols/ag-ui/frames.ts';
 import { AgUiBody } from '../../protocols/ag-ui/request.ts';
 import { descriptorOf } from '../../protocols/frontend-tool.ts';
 import { newMessages } from '../../protocols/new-messages.ts';
+import { checkedOutputSchema } from '../../schema/output.ts';
 import { type Addressing, createAddressing } from '../addressing.ts';
 import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
@@ -31,6 +32,7 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
   return async (client: Client, body: AgUiBody) => {
     const { scope } = client;
     const thread_id = threadOf(body.thread_id);
+    const output_schema = checkedOutputSchema(body.output_schema);
     const stream = createEventStream();
     const isAsked = await submitRequest(rooms, {
       ...client,
@@ -45,7 +47,7 @@ const createAgUiRun = (rooms: Rooms, { threadOf, agentFor }: Addressing) => {
         const frontend_tools = body.tools.map(descriptorOf);
         const attach = attaching(stream, { scope, thread_id, thread, request, body });
         const roles = newMessages(body.messages, thread.has).map(({ role }) => role);
-        return { messages, decisions, roles, frontend_tools, attach };
+        return { messages, decisions, roles, frontend_tools, output_schema, attach };
       },
     });
     if (!isAsked) {

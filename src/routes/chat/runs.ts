@@ -7,6 +7,7 @@ import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { descriptorOf } from '../../protocols/frontend-tool.ts';
 import { newMessages } from '../../protocols/new-messages.ts';
+import { checkedOutputSchema } from '../../schema/output.ts';
 import { createAddressing } from '../addressing.ts';
 import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { Rooms } from '../rooms.ts';
@@ -33,6 +34,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
   return async (client, body, draft) => {
     const { scope } = client;
     const thread_id = threadOf(body.thread_id);
+    const output_schema = checkedOutputSchema(body.output_schema);
     const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
     const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
     let repeated: Repeated | undefined;
@@ -57,6 +59,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
             roles: newMessages(body.messages, thread.has).map(({ role }) => role),
             attach: answer.attachTo(view, decisions),
             ...(rewind && { rewind }),
+            output_schema,
             ...(body.tools && { frontend_tools: body.tools.map(descriptorOf) }),
           };
         },

@@ -44,12 +44,16 @@ type Acts = { secret: Act<Json>; url: Act<string>; args: Act<string[]> };
 type Spot = { stored: Json | undefined; within: boolean; at: At };
 
 const walk = (value: Json, { stored, within, at }: Spot, acts: Acts): Json | undefined => {
+  if (isSchemaOfOutput(at)) return value;
   const place = placeOf(at.key, value, within);
   if (place === 'secret') return acts.secret(value, stored, at);
   if (place === 'url' && typeof value === 'string') return acts.url(value, stored, at);
   if (place === 'args' && isTexts(value)) return acts.args(value, stored, at);
   return walkMembers(value, { stored, within: holdsSecrets(at.key), at }, acts);
 };
+
+/** It names properties, such as `token`, and has no values of theirs. */
+const isSchemaOfOutput = ({ key, above }: At): boolean => key === 'output_schema' && above === undefined;
 
 /** What has nothing to change stays as it is: an entry may have many thousands of members, and few have a secret. */
 const walkMembers = (value: Json, { stored, within, at }: Spot, acts: Acts): Json => {

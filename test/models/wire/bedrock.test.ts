@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
 import { createAnswer } from '../../../src/models/answer.ts';
-import type { InferenceRequest } from '../../../src/models/model.ts';
+import type { InferenceRequest, ToolChoice } from '../../../src/models/model.ts';
 import { bedrockWire } from '../../../src/models/wire/bedrock.ts';
-import type { JsonObject } from '../../../src/schema/json.ts';
+import type { Json, JsonObject } from '../../../src/schema/json.ts';
 import type { ContentBlock, Message } from '../../../src/schema/message.ts';
 import fc from '../../random.ts';
 import { type Heard, recordingSink, requestOf, userMessage } from '../infer.ts';
@@ -140,7 +140,7 @@ t.test('writes calls and results as text for a request without tools', async (t)
   ]);
 });
 
-const choices: [given: NonNullable<InferenceRequest['toolChoice']>, sent: object | undefined][] = [
+const choices: [given: ToolChoice, sent: object | undefined][] = [
   ['auto', { auto: {} }],
   ['required', { any: {} }],
   [{ tool: 'get' }, { tool: { name: 'get' } }],
@@ -152,6 +152,35 @@ for (const [toolChoice, sent] of choices) {
     t.strictSame((toolConfig as JsonObject).toolChoice, sent);
   });
 }
+
+const othersChoices: [upstream: string, given: ToolChoice, sent: object | undefined][] = [
+  ['us.amazon.nova-pro-v1:0', { tool: 'get' }, { tool: { name: 'get' } }],
+  ['mistral.mistral-large-2407-v1:0', 'required', { any: {} }],
+  ['mistral.mistral-large-2407-v1:0', { tool: 'get' }, undefined],
+  ['meta.llama3-3-70b-instruct-v1:0', { tool: 'get' }, undefined],
+  ['meta.llama3-3-70b-instruct-v1:0', 'required', undefined],
+];
+for (const [upstream, toolChoice, sent] of othersChoices) {
+  const given = JSON.stringify(toolChoice);
+  t.test(`sends the choice ${given} to ${upstream} as ${JSON.stringify(sent)}`, async (t) => {
+    const tools = [TOOL, { ...TOOL, id: 'put', name: 'put' }];
+    const { toolConfig } = bodyOf(requestOf('', { messages: CALLED, tools, toolChoice }), upstream);
+    const { tools: offered, toolChoice: choice } = toolConfig as { tools: Json[]; toolChoice?: Json };
+    t.strictSame(choice, sent);
+    t.equal(offered.length, typeof toolChoice === 'string' || sent ? 2 : 1);
+  });
+}
+
+t.test('sends Claude the effort of its thinking', async (t) => {
+  const body = bodyOf(
+    requestOf('Hi', { overrides: { reasoning_effort: 'high' } }),
+    'anthropic.claude-opus-4-7',
+  );
+  t.match(body.additionalModelRequestFields, {
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+  });
+});
 
 t.test('offers no tools where no call is allowed, and sends stops and the tier', async (t) => {
   const overrides = { stop: ['END'], service_tier: 'flex' };

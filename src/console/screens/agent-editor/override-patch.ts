@@ -18,6 +18,8 @@ export const PATCHABLE = [
   'stop_conditions',
   'context_policy',
   ...SETTINGS,
+  'output_schema',
+  'output_options',
   'plugin_ids',
   'active_hook_filter',
   'sections',

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
+import { redactText } from '../../data/redact-text.ts';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -117,6 +118,11 @@ const FactLine = ({
           : format.duration(tookOf(run, events, now))}
       </Fact>
       <Fact label={t('fact.steps')}>{format.number(run.steps)}</Fact>
+      {run.output_repairs !== undefined && (
+        <Fact label={t('fact.repairs')} title={t('fact.repairsNote')}>
+          {format.number(run.output_repairs)}
+        </Fact>
+      )}
       <Fact label={t('fact.tokens')}>
         {format.compact(run.input_tokens)} / {format.compact(run.output_tokens)}
       </Fact>
@@ -134,6 +140,19 @@ const FactLine = ({
         </Fact>
       )}
     </dl>
+  );
+};
+
+const Result = ({ run }: { run: Run }) => {
+  const t = useTexts(texts);
+  if (run.structured_output === undefined) return null;
+  const text = redactText(JSON.stringify(run.structured_output, null, 2));
+  return (
+    <details className={css.result}>
+      <summary>{t('result')}</summary>
+      <CopyButton text={text} label={t('result.copy')} />
+      <pre>{text}</pre>
+    </details>
   );
 };
 
@@ -156,6 +175,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
         </span>
       </div>
       <FactLine run={run} events={log.events} usage={usage} />
+      <Result run={run} />
       <Tickets run={run} />
       <div className={css.columns}>
         <Lifecycle run={run} course={course} events={log.events} at={at} onGo={setAt} />

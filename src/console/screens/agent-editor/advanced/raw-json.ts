@@ -23,6 +23,8 @@ const FIELDS = [
   'stop_conditions',
   'context_policy',
   ...SETTINGS,
+  'output_schema',
+  'output_options',
   'plugin_ids',
   'active_hook_filter',
   'sections',

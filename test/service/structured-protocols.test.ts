@@ -1,0 +1,208 @@
+import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../src/registry/records.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
+import type { JsonObject } from '../../src/schema/json.ts';
+import { a2aFor } from './a2a/tasks-client.ts';
+import { mcpClient } from './mcp/mcp.ts';
+import { asks, hangs, type Inference } from './models.ts';
+import { eventually, startTroupe, type Troupe } from './troupe.ts';
+
+/** The structured result of a run in each protocol, and over a restart: work.md A5, checks 2, 8 and 11. */
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { team: { enum: ['billing', 'tech'] }, token: { type: 'string', default: 'secret' } },
+  required: ['team'],
+};
+const VALUE = { team: 'billing' };
+const TEXT = JSON.stringify(VALUE);
+
+const AGENTS = [
+  { id: 'typed', output_schema: SCHEMA },
+  { id: 'listed', output_schema: { type: 'array', items: { type: 'number' } } },
+  { id: 'boss', delegates: ['typed', 'listed'] },
+].map((agent) => AgentSpec.parse({ model_id: 'steps', ...agent }));
+
+const OPTIONS = { app: { records: { ...NO_RECORDS, agents: AGENTS } } };
+
+const start = (t: Test): Promise<Troupe> => startTroupe(t, OPTIONS);
+
+const answers = (value: unknown): Inference => asks(['f', 'final_answer', value as object]);
+
+const framesOf = ({ body }: { body: Record<string, unknown> }): Record<string, unknown>[] =>
+  String(body.text)
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)));
+
+t.test('chat v6 sends the result as a data part before the end', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(answers(VALUE));
+  const frames = framesOf(
+    await troupe.post('/v1/ai-sdk/chat', {
+      agentId: 'typed',
+      messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
+    }),
+  );
+  t.strictSame(
+    frames.slice(-2).map(({ type, data }) => ({ type, data })),
+    [
+      { type: 'data-structured-output', data: VALUE },
+      { type: 'finish', data: undefined },
+    ],
+  );
+  t.strictSame(
+    frames.filter(({ type }) => type === 'text-delta').map(({ delta }) => delta),
+    [TEXT],
+  );
+  t.notMatch(JSON.stringify(frames), 'final_answer');
+});
+
+t.test('AG-UI has the result in RUN_FINISHED', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(answers({ result: [1, 2] }));
+  const frames = framesOf(
+    await troupe.post('/v1/ag-ui/run', {
+      agentId: 'listed',
+      threadId: 'T',
+      messages: [{ id: 'm1', role: 'user', content: 'Hi' }],
+    }),
+  );
+  t.match(frames.at(-1), { type: 'RUN_FINISHED', result: { structured_output: [1, 2], response: '[1,2]' } });
+  t.notMatch(JSON.stringify(frames), 'final_answer');
+});
+
+t.test('an A2A artifact has the result as data behind the text, whole and in pieces', async (t) => {
+  const { troupe, send, get, stream } = await a2aFor(t, OPTIONS);
+  const parts = [{ text: TEXT }, { data: VALUE, mediaType: 'application/json' }];
+  troupe.models.steps.push(answers(VALUE));
+  const task = await send({ tenant: 'typed', messageId: 'm1' });
+  t.match(task, { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts }] });
+  t.match(await get(task.id), { artifacts: [{ parts }] });
+  troupe.models.steps.push(answers(VALUE));
+  const reader = await stream({ tenant: 'typed', messageId: 'm2' });
+  const pieces = (await reader.rest()).flatMap((event) =>
+    'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : [],
+  );
+  t.strictSame(pieces, parts);
+});
+
+t.test('MCP lists the schema of an agent, and its results have structured content', async (t) => {
+  const troupe = await start(t);
+  const session = await mcpClient(() => troupe.url).open();
+  const { result } = await session.ask('tools/list', {});
+  const tools = Object.fromEntries(
+    ((result?.tools ?? []) as { name: string; outputSchema?: unknown }[]).map((tool) => [tool.name, tool]),
+  );
+  t.strictSame(tools.typed?.outputSchema, SCHEMA);
+  t.match(tools.listed?.outputSchema, {
+    type: 'object',
+    properties: { result: { type: 'array' } },
+    required: ['result'],
+  });
+  t.notOk(tools.boss && 'outputSchema' in tools.boss);
+  const call = async (name: string) => {
+    const messages = await session.call(name, { message: 'Hi' }, { id: name });
+    return (await messages.rest()).at(-1)?.result;
+  };
+  troupe.models.steps.push(answers(VALUE));
+  t.match(await call('typed'), {
+    content: [{ type: 'text', text: TEXT }],
+    structuredContent: VALUE,
+    isError: false,
+  });
+  troupe.models.steps.push(answers({ result: [1] }));
+  t.match(await call('listed'), { structuredContent: { result: [1] } });
+  const wrong = answers({ team: 1 });
+  troupe.models.steps.push(wrong, wrong, wrong);
+  const failed = await call('typed');
+  t.match(failed, { isError: true }, 'clients refuse a result without its output that is no error');
+  t.notOk(failed && 'structuredContent' in failed);
+});
+
+t.test('a delegation has the result of the delegate', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(asks(['d', 'agent_run_typed', { prompt: 'Sort it' }]), answers(VALUE));
+  const messages = [{ role: 'user', content: 'Go' }];
+  const events = await troupe.runToEnd({ agentId: 'boss', threadId: 'T', messages });
+  const done = events.find(({ event_type }) => event_type === 'tool_call_done');
+  t.match(done, { result: { data: { response: TEXT, output: { structured: VALUE } } } });
+});
+
+t.test('an agent keeps its schema over a read, also where a property has the name of a secret', async (t) => {
+  const troupe = await start(t);
+  const headers = { authorization: 'Bearer admin-token-of-the-tests' };
+  const { body } = await troupe.call('GET', '/v1/config/agents/typed', undefined, headers);
+  const spec = (body.spec ?? body) as { output_schema?: unknown };
+  t.strictSame(spec.output_schema, SCHEMA);
+});
+
+t.test('a restart between repairs keeps their number, and the run ends with its result', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(answers({ team: 1 }), hangs());
+  const messages = [{ role: 'user', content: 'Go' }];
+  const stream = await troupe.run({ agentId: 'typed', threadId: 'T', messages });
+  const { run_id } = await stream.until('run_start');
+  await eventually(
+    async () => troupe.models.requests.length,
+    (asked) => asked === 2,
+  );
+  await troupe.restart();
+  troupe.models.steps.push(answers({ team: 1 }), answers(VALUE));
+  const { body } = await eventually(
+    () => troupe.call('GET', `/v1/runs/${String(run_id)}`),
+    ({ body }) => body.status === 'done',
+  );
+  t.match(body, { structured_output: VALUE, output_repairs: 2 });
+  const [, , third] = troupe.models.requests;
+  t.strictSame(
+    third?.request.toolChoice,
+    { tool: 'final_answer' },
+    'the result is still all that is asked for',
+  );
+});
+
+t.test('the schema of a request survives a restart in the middle of its run', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(hangs());
+  const messages = [{ role: 'user', content: 'Go' }];
+  const output_schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  const stream = await troupe.run({ agentId: 'typed', threadId: 'T', messages, output_schema });
+  const { run_id } = await stream.until('run_start');
+  await eventually(
+    async () => troupe.models.requests.length,
+    (asked) => asked === 1,
+  );
+  await troupe.restart();
+  troupe.models.steps.push(answers({ n: 1 }));
+  const { body } = await eventually(
+    () => troupe.call('GET', `/v1/runs/${String(run_id)}`),
+    ({ body }) => body.status === 'done',
+  );
+  t.strictSame(body.structured_output, { n: 1 });
+});
+
+t.test('input that is steered into a run makes one more step after its answer', async (t) => {
+  const troupe = await start(t);
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  troupe.models.steps.push(async (sink, request, signal) => {
+    await held;
+    return answers({ team: 'tech' })(sink, request, signal);
+  }, answers(VALUE));
+  const messages = [{ role: 'user', content: 'Go' }];
+  const stream = await troupe.run({ agentId: 'typed', threadId: 'T', messages });
+  const { run_id } = await stream.until('run_start');
+  const steered = await troupe.post('/v1/threads/T/messages', {
+    mode: 'steer',
+    messages: [{ role: 'user', content: 'It is about money' }],
+  });
+  t.equal(steered.status, 202);
+  release();
+  const events = await stream.rest();
+  t.match(events.at(-1), { result: { structured_output: VALUE } });
+  const { body } = await troupe.call('GET', `/v1/runs/${String(run_id)}`);
+  t.match(body, { steps: 2, structured_output: VALUE });
+});
