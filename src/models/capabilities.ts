@@ -13,7 +13,7 @@ export type Capabilities = Pick<
 
 /** `discovered` is what the provider's own list says of the model. */
 export const capabilitiesOf = (
-  spec: ModelSpec,
+  spec: Capabilities,
   discovered: Capabilities = {},
   known: KnownModel = {},
 ): Capabilities => {

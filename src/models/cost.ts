@@ -36,6 +36,22 @@ export const pricesOf = (spec: PriceFields, known: Prices | undefined): Prices |
   };
 };
 
+/** Prices in the fields of an entry. */
+export const priceFieldsOf = (prices: Prices): PriceFields => ({
+  input_token_price_per_million_usd: prices.input,
+  output_token_price_per_million_usd: prices.output,
+  ...(prices.cached_input !== undefined && {
+    cached_input_token_price_per_million_usd: prices.cached_input,
+  }),
+  ...(prices.cache_write_5m !== undefined && {
+    cache_write_5m_token_price_per_million_usd: prices.cache_write_5m,
+  }),
+  ...(prices.cache_write_1h !== undefined && {
+    cache_write_1h_token_price_per_million_usd: prices.cache_write_1h,
+  }),
+  ...(prices.reasoning !== undefined && { reasoning_token_price_per_million_usd: prices.reasoning }),
+});
+
 /**
  * What an inference cost in USD (evals-and-traces.md 5.6): what its provider reported, or its tokens at these prices.
  * Undefined without prices or without tokens. Cached and reasoning tokens are part of the input and output tokens, and

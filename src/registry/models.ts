@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { acceptedByAny, acceptedInput, withKnownInput } from '../models/accepted-input.ts';
 import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../models/capabilities.ts';
 import { type KnownModel, knownModel } from '../models/catalog.ts';
-import { pricesOf } from '../models/cost.ts';
+import { priceFieldsOf, pricesOf } from '../models/cost.ts';
 import type { AcceptedInput, Model, Provider } from '../models/model.ts';
 import { withCost } from '../models/priced.ts';
 import { adapterName, createProvider } from '../models/provider.ts';
 import type { Route, Routes } from '../models/route.ts';
 import { withEntrySettings } from '../models/settings/layers.ts';
 import type { Transport } from '../models/transport/types.ts';
-import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
+import type { KnownFields, ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { Records } from './records.ts';
 import { type Attempt, attempt, Unmet } from './unmet.ts';
 
@@ -36,6 +36,8 @@ export type Models = {
   problems(isMeant: IsMeant): readonly string[];
   /** Models of providers of the configuration of which a limit or a price is unknown. */
   gaps(): readonly ModelGap[];
+  /** The limits, abilities and prices of a model that apply to fields which its entry leaves out. */
+  known(spec: ModelSpec): KnownFields;
   /** For the models of the next snapshot. */
   readonly built: Built;
 };
@@ -114,10 +116,11 @@ export const createModels = (input: ModelsInput): Models => {
   const pricesFor = (spec: ModelSpec, upstream = spec.upstream_model) =>
     pricesOf(upstream === spec.upstream_model ? spec : {}, catalogued(spec, upstream)?.prices);
 
-  const factsOf = (spec: ModelSpec): Capabilities => {
+  /** @param stated goes over the list of the provider and the catalog */
+  const factsOf = (spec: ModelSpec, stated: Capabilities = spec): Capabilities => {
     const provider = providers.get(spec.provider_id)?.spec;
     return capabilitiesOf(
-      spec,
+      stated,
       provider && discovered(provider, spec),
       catalogued(spec, spec.upstream_model),
     );
@@ -135,6 +138,10 @@ export const createModels = (input: ModelsInput): Models => {
   return {
     built: { providers, models, pools },
     gaps: () => records.models.flatMap(gapsOf),
+    known(spec) {
+      const prices = catalogued(spec, spec.upstream_model)?.prices;
+      return { ...factsOf(spec, {}), ...(prices && priceFieldsOf(prices)) };
+    },
     problems: (isMeant) => [
       ...[...providers]
         .filter(([id]) => isMeant('providers', id))

@@ -3,6 +3,7 @@ import { route } from '../http/route.ts';
 import { ConfigDiagnostics } from '../schema/config-answers.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Json, JsonObject } from '../schema/json.ts';
+import { KnownFields } from '../schema/model.ts';
 import { AgentEntry } from './entry-schemas.ts';
 import { configOf, EntryPage, EntryParams, entriesReply } from './managed.ts';
 import type { Rooms } from './rooms.ts';
@@ -71,7 +72,14 @@ const Capabilities = z
       }),
     ),
     skills: z.array(z.looseObject({ id: z.string(), name: z.string(), description: z.string() })),
-    models: z.array(z.looseObject({ id: z.string(), provider_id: z.string(), upstream_model: z.string() })),
+    models: z.array(
+      z.looseObject({
+        id: z.string(),
+        provider_id: z.string(),
+        upstream_model: z.string(),
+        known: KnownFields,
+      }),
+    ),
     providers: z.array(named),
     backends: z.array(z.looseObject({ kind: z.string(), schema: JsonObject, default_config: JsonObject })),
     supported_adapters: z.array(z.string()),

@@ -36,31 +36,29 @@ export const isDate = (text: string): boolean => {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 };
 
+const modelFields = {
+  id: requiredText('id'),
+  provider_id: requiredText('provider_id'),
+  upstream_model: requiredText('upstream_model'),
+  context_window: aboveZero('context_window').optional(),
+  max_output_tokens: aboveZero('max_output_tokens').optional(),
+  modalities: nullsAbsent(ModalityFields).optional(),
+  knowledge_cutoff: z
+    .string()
+    .trim()
+    .refine(isDate, "field 'knowledge_cutoff' must be a date: YYYY-MM or YYYY-MM-DD")
+    .optional(),
+  input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
+  output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
+  ...modelSettingFields,
+  cached_input_token_price_per_million_usd: price('cached_input_token_price_per_million_usd').optional(),
+  cache_write_5m_token_price_per_million_usd: price('cache_write_5m_token_price_per_million_usd').optional(),
+  cache_write_1h_token_price_per_million_usd: price('cache_write_1h_token_price_per_million_usd').optional(),
+  reasoning_token_price_per_million_usd: price('reasoning_token_price_per_million_usd').optional(),
+};
+
 const ModelFields = z
-  .strictObject({
-    id: requiredText('id'),
-    provider_id: requiredText('provider_id'),
-    upstream_model: requiredText('upstream_model'),
-    context_window: aboveZero('context_window').optional(),
-    max_output_tokens: aboveZero('max_output_tokens').optional(),
-    modalities: nullsAbsent(ModalityFields).optional(),
-    knowledge_cutoff: z
-      .string()
-      .trim()
-      .refine(isDate, "field 'knowledge_cutoff' must be a date: YYYY-MM or YYYY-MM-DD")
-      .optional(),
-    input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
-    output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
-    ...modelSettingFields,
-    cached_input_token_price_per_million_usd: price('cached_input_token_price_per_million_usd').optional(),
-    cache_write_5m_token_price_per_million_usd: price(
-      'cache_write_5m_token_price_per_million_usd',
-    ).optional(),
-    cache_write_1h_token_price_per_million_usd: price(
-      'cache_write_1h_token_price_per_million_usd',
-    ).optional(),
-    reasoning_token_price_per_million_usd: price('reasoning_token_price_per_million_usd').optional(),
-  })
+  .strictObject(modelFields)
   .superRefine(({ context_window: window, max_output_tokens: output, max_tokens: most }, context) => {
     if (window !== undefined && output !== undefined && output > window) {
       context.addIssue(`max_output_tokens (${output}) must not exceed context_window (${window})`);
@@ -81,6 +79,27 @@ export const ModelSpec = nullsAbsent(ModelFields)
   .transform(unlessEmpty)
   .meta({ id: 'ModelSpec', description: 'A model of a provider.' });
 export type ModelSpec = z.infer<typeof ModelSpec>;
+
+/** What the service knows of a model without its entry, in the fields of the entry. */
+export const KnownFields = z
+  .object({
+    context_window: modelFields.context_window,
+    max_output_tokens: modelFields.max_output_tokens,
+    modalities: ModalityFields.optional(),
+    knowledge_cutoff: modelFields.knowledge_cutoff,
+    input_token_price_per_million_usd: modelFields.input_token_price_per_million_usd,
+    output_token_price_per_million_usd: modelFields.output_token_price_per_million_usd,
+    cached_input_token_price_per_million_usd: modelFields.cached_input_token_price_per_million_usd,
+    cache_write_5m_token_price_per_million_usd: modelFields.cache_write_5m_token_price_per_million_usd,
+    cache_write_1h_token_price_per_million_usd: modelFields.cache_write_1h_token_price_per_million_usd,
+    reasoning_token_price_per_million_usd: modelFields.reasoning_token_price_per_million_usd,
+  })
+  .meta({
+    id: 'KnownModel',
+    description:
+      'Limits, abilities and prices of the list of the provider, or else of the catalog of public models. They apply to fields that the entry of the model leaves out; a price of an entry also replaces the known prices of parts of the same tokens.',
+  });
+export type KnownFields = z.infer<typeof KnownFields>;
 
 const MemberFields = z.strictObject({
   model_id: requiredText('model_id'),

@@ -19,6 +19,11 @@ const rows: [name: string, block: ContentBlock, parts: object[]][] = [
     [{ text: '{"a":' }],
   ],
   [
+    'data with an integer that a number cannot hold',
+    { type: 'text', text: '{"id":1234567890123456789}', media_type: 'application/json' },
+    [{ text: '{"id":1234567890123456789}' }],
+  ],
+  [
     'a picture elsewhere',
     { type: 'image', source: { type: 'url', url: 'https://a.example/x.PNG?y=1.gif' } },
     [{ url: 'https://a.example/x.PNG?y=1.gif', mediaType: 'image/png' }],

@@ -8,15 +8,9 @@ import { callState, callsIn, isOfProvider } from '../../src/console/chat/call.ts
 import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/growing.ts';
 import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
 import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
-import { costOf, statsOf, turnOf } from '../../src/console/chat/turn.ts';
+import { statsOf, turnOf } from '../../src/console/chat/turn.ts';
 import { redactText } from '../../src/console/data/redact-text.ts';
-import {
-  blockedBy,
-  isScripted,
-  modelsBehind,
-  previewAgent,
-  pricesOf,
-} from '../../src/console/sandbox/preview.ts';
+import { blockedBy, isScripted, modelsBehind, previewAgent } from '../../src/console/sandbox/preview.ts';
 
 /** What conversations work out of what is said in them, whoever says it. */
 
@@ -214,7 +208,7 @@ t.test('a call is decided in the last message, or not at all', async (t) => {
   t.strictSame(states(responded), ['approved', 'approved', 'approved']);
 });
 
-t.test('what a turn took is added up, and what is not known costs nothing that could be said', async (t) => {
+t.test('adds up what a turn took and the costs that the service reports', async (t) => {
   const data = (type: string, of: object) => ({ type, data: of });
   const told = message([
     data('data-run-info', { runId: 'r1', threadId: 't' }),
@@ -222,6 +216,7 @@ t.test('what a turn took is added up, and what is not known costs nothing that c
     data('data-inference-complete', {
       model: 'm',
       durationMs: 5,
+      costUsd: 0.5,
       usage: { prompt_tokens: 10, completion_tokens: 2 },
     }),
     data('data-inference-complete', { durationMs: 'long', usage: null }),
@@ -235,14 +230,16 @@ t.test('what a turn took is added up, and what is not known costs nothing that c
     inferences: 2,
     durationMs: 5,
     inputTokens: 10,
+    costUsd: 0.5,
   });
-  t.equal(costOf({ inputTokens: 10, outputTokens: 2 }, undefined), undefined);
-  t.equal(costOf({ inputTokens: 0, outputTokens: 0 }, { input: 1, output: 1 }), undefined);
-  t.match(statsOf([told], { input: 1, output: 2 }), {
-    messages: 1,
-    calls: 1,
-    inputTokens: 10,
-    costUsd: 14e-6,
+  const free = message([data('data-inference-complete', { model: 'm', durationMs: 1, usage: null })]);
+  t.equal(turnOf(free).costUsd, undefined);
+  t.equal(statsOf([free]).costUsd, undefined);
+  t.match(statsOf([told, free, told]), {
+    messages: 3,
+    calls: 2,
+    inputTokens: 20,
+    costUsd: 1,
   });
 });
 
@@ -273,17 +270,9 @@ t.test('a draft is tried as it is, where it can be', async (t) => {
   t.equal(blockedBy(draft, 'local'), undefined);
   t.equal(blockedBy({ id: 'a', backend: { kind: 'a2a' } }, 'local'), 'remote');
   t.equal(blockedBy({ id: 'a', model_id: ' ' }, 'local'), 'noModel');
-  const model = (id: string, price?: number) => ({
-    id,
-    provider_id: 'p',
-    input_token_price_per_million_usd: price,
-    output_token_price_per_million_usd: price,
-  });
-  const models = [model('m', 1), model('n', 2)];
+  const models = ['m', 'n'].map((id) => ({ id, provider_id: 'p' }));
   const pool = { id: 'both', members: [{ model_id: 'm' }, { model_id: 'n' }] };
   t.equal(modelsBehind('both', models, [pool]).length, 2);
-  t.equal(pricesOf(models), undefined);
-  t.strictSame(pricesOf([model('m', 1)]), { input: 1, output: 1 });
   t.equal(isScripted(models, [{ id: 'p', adapter: 'scripted' }]), true);
   t.equal(isScripted([], []), false);
 });

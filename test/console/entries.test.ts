@@ -115,8 +115,15 @@ t.test('a model: more output than context, a month that there is not, a price be
     knowledge_cutoff: '2024-13',
     input_token_price_per_million_usd: -1,
     output_token_price_per_million_usd: 'much',
+    cached_input_token_price_per_million_usd: -1,
+    cache_write_5m_token_price_per_million_usd: 'x',
+    cache_write_1h_token_price_per_million_usd: -2,
+    reasoning_token_price_per_million_usd: 0,
   };
   t.strictSame(fieldsOf(models.check(new Set(['m']))(wrong)), [
+    'cache_write_1h_token_price_per_million_usd',
+    'cache_write_5m_token_price_per_million_usd',
+    'cached_input_token_price_per_million_usd',
     'id',
     'input_token_price_per_million_usd',
     'knowledge_cutoff',
@@ -142,6 +149,31 @@ t.test('a model: more output than context, a month that there is not, a price be
   t.equal(failureOf(answer(undefined)), undefined);
   t.equal(failureOf(answer({ kind: 'runtime_error', message: 'no key' })), 'no key');
 });
+
+t.test(
+  'shows what is known of a model in fields that are empty, but not next to a price of the entry',
+  async (t) => {
+    const known = {
+      context_window: 200_000,
+      input_token_price_per_million_usd: 3,
+      output_token_price_per_million_usd: 15,
+      cached_input_token_price_per_million_usd: 0.3,
+      reasoning_token_price_per_million_usd: 20,
+      knowledge_cutoff: '2025-01',
+      modalities: { input: ['text'] },
+    };
+    const shown = (more: object) => Object.fromEntries(models.placeholdersOf({ id: 'm', ...more }, known));
+    const { modalities: _, ...figures } = known;
+    t.strictSame(
+      shown({}),
+      Object.fromEntries(Object.entries(figures).map(([field, value]) => [field, String(value)])),
+    );
+    t.notOk('cached_input_token_price_per_million_usd' in shown({ input_token_price_per_million_usd: 0 }));
+    t.match(shown({ input_token_price_per_million_usd: 0 }), { reasoning_token_price_per_million_usd: '20' });
+    t.notOk('reasoning_token_price_per_million_usd' in shown({ output_token_price_per_million_usd: 1 }));
+    t.equal(models.placeholdersOf({ id: 'm' }, {}).size, 0);
+  },
+);
 
 t.test('a pool: only stand-ins, somebody twice, nobody, and who is asked while some are down', async (t) => {
   const member = (model_id: string, more: object = {}) => ({
@@ -282,6 +314,7 @@ t.test('results are compared as the service compares them, and the worst comes f
   );
   t.match(results[1], { isGone: true });
   t.match(totalsOf(now), { items: 5, passed: 3, cost: undefined });
+  t.match(totalsOf([item('1', true, { cost_usd: 0.5 }), item('2', true)]), { cost: 0.5 });
   t.strictSame([...totalsOf(now).failures], [['forbidden_tool_used', 1]]);
   const tally = { tool_calls_by_agent: [{ agent_id: 'a', tool: 'x', call_count: 2, failure_count: 1 }] };
   t.match(toolUseOf([item('1', true, tally), item('2', true, tally)]), [

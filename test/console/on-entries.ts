@@ -145,6 +145,35 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await troupe.call('DELETE', '/v1/config/models/twin', undefined, headers);
   });
 
+  t.test(
+    'the form of a model shows what is known of it, and keeps the prices of parts of tokens',
+    async (t) => {
+      const { page, go } = await house.visit(t);
+      const groq = { id: 'priced-by', adapter: 'groq', api_key: 'k' };
+      const known = { id: 'known', provider_id: 'priced-by', upstream_model: 'openai/gpt-oss-120b' };
+      await troupe.call('POST', '/v1/config/providers', groq, headers);
+      await troupe.call('POST', '/v1/config/models', known, headers);
+      await go('/models?edit=known');
+      const cached = page.getByLabel('Cache read price');
+      await page.getByPlaceholder('131072').waitFor();
+      t.equal(await cached.getAttribute('placeholder'), '0.075');
+      await page.getByText('Known: text').first().waitFor();
+      await page.getByLabel('Input price').fill('1');
+      t.equal(await cached.getAttribute('placeholder'), null, 'a known part of another price does not apply');
+      await cached.fill('0.5');
+      await page.getByLabel('Cache write price, 1 hour').fill('2');
+      await button(page, 'Save').click();
+      await toast(page, 'Model "known" saved');
+      t.match(await get('/v1/config/models/known'), {
+        input_token_price_per_million_usd: 1,
+        cached_input_token_price_per_million_usd: 0.5,
+        cache_write_1h_token_price_per_million_usd: 2,
+      });
+      await troupe.call('DELETE', '/v1/config/models/known', undefined, headers);
+      await troupe.call('DELETE', '/v1/config/providers/priced-by', undefined, headers);
+    },
+  );
+
   t.test('servers of others: what they are told is kept, and why they do not answer is said', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/mcp-servers');

@@ -4,7 +4,6 @@ import { runMachine } from '../../machines/run.ts';
 import { threadMachine } from '../../machines/thread.ts';
 import { toolCallMachine } from '../../machines/tool-call.ts';
 import { addTo, createLog, cursorOf, LogEvent } from '../../src/console/events/event.ts';
-import { costOf, type Prices, sumOf } from '../../src/console/runs/prices.ts';
 import { Run, reasonOf, toneOf } from '../../src/console/runs/run.ts';
 import { gistOf } from '../../src/console/screens/run-detail/gist.ts';
 import { createWays, machines } from '../../src/console/screens/run-detail/machine.ts';
@@ -194,24 +193,25 @@ t.test('bars of the time that a run took', async (t) => {
   );
 });
 
-t.test('cost is never a part of it, and never nothing for something', async (t) => {
-  const priced: Prices = {
-    ofAgent: () => undefined,
-    ofUpstream: (name) => (name === 'm' ? { input: 2, output: 10 } : undefined),
-  };
-  const known = [answers(), answers()];
-  const run = { agent_id: 'a', cut_off: undefined };
-  t.equal(usageOf(known, priced, run).cost, (40 * 2 + 14 * 10) / 1e6);
-  const unknown = event('InferenceComplete', { model: 'x', usage: { prompt_tokens: 1 } });
-  t.equal(usageOf([...known, unknown], priced, run).cost, undefined);
-  const cutOff = { agent_id: 'a', cut_off: { input_tokens: 100, output_tokens: 1 } };
-  t.equal(usageOf(known, priced, cutOff).cost, undefined);
-  const all: Prices = { ...priced, ofAgent: () => ({ input: 1, output: 100 }) };
-  t.equal(usageOf(known, all, cutOff).cost, (40 * 2 + 14 * 10 + 100 + 100) / 1e6);
-  t.equal(costOf({ input: 0, output: 0 }, undefined), 0);
-  t.equal(costOf({ input: 1, output: 0 }, { input: 1, output: undefined }), undefined);
-  t.equal(sumOf([1, undefined]), undefined);
-});
+t.test(
+  'adds up the costs of inferences by model, and shows none where the service reports none',
+  async (t) => {
+    const inference = (model: string, cost_usd?: number) =>
+      event('InferenceComplete', {
+        model,
+        usage: { prompt_tokens: 20, completion_tokens: 7 },
+        ...(cost_usd !== undefined && { cost_usd }),
+      });
+    const usage = usageOf([inference('m', 0.25), inference('x'), inference('m', 0.5), inference('m')]);
+    t.strictSame(usage, {
+      models: [
+        { model: 'm', input: 60, output: 21, inferences: 3, cost: 0.75 },
+        { model: 'x', input: 20, output: 7, inferences: 1, cost: undefined },
+      ],
+      tokens: { input: 80, output: 28 },
+    });
+  },
+);
 
 t.test('a log holds each event once, whatever is told again', async (t) => {
   const log = createLog();

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { countedUsd } from '../../src/console/data/cost.ts';
 import type { AgentStats } from '../../src/console/data/resources.ts';
 import { changesOf, wordChanges } from '../../src/console/design/diff.ts';
 import { filtered, rowOf } from '../../src/console/screens/agents/agent-row.ts';
@@ -130,6 +131,7 @@ const stats = (agent_id: string, more: Partial<AgentStats> = {}): AgentStats => 
   agent_id,
   window_seconds: 60,
   cut_off: undefined,
+  cost_usd: undefined,
   inference_count: 10,
   error_count: 1,
   input_tokens: 1_000_000,
@@ -149,13 +151,15 @@ const stats = (agent_id: string, more: Partial<AgentStats> = {}): AgentStats => 
   ...more,
 });
 
-t.test('agents are added where that means something, and a cost is whole or none', async (t) => {
-  const price = (id: string) => (id === 'x' ? { input: 1, output: 2 } : undefined);
-  const both = activityOf([stats('x'), stats('x', { error_count: 3 })], price);
+t.test('agents are added where that means something, with the costs that are known', async (t) => {
+  const both = activityOf([stats('x', { cost_usd: 1.5 }), stats('x', { error_count: 3, cost_usd: 2.5 })]);
   t.match(both.totals, { inferences: 20, errorShare: 0.2, costUsd: 4, p50: 10, p95: undefined });
   t.strictSame(both.topTools, [{ tool: 'a', calls: 4, failures: 2 }]);
-  t.equal(activityOf([stats('x'), stats('free')], price).totals?.costUsd, undefined);
-  const mixed = activityOf([stats('x'), stats('y', { window_seconds: 600 })], price);
+  t.equal(activityOf([stats('x', { cost_usd: 1.5 }), stats('free')]).totals?.costUsd, 1.5);
+  t.equal(activityOf([stats('free')]).totals?.costUsd, undefined);
+  t.equal(countedUsd(0, ''), undefined, 'statistics count 0 where no price is known');
+  t.equal(countedUsd(0.5, ''), 0.5);
+  const mixed = activityOf([stats('x'), stats('y', { window_seconds: 600 })]);
   t.equal(mixed.totals, undefined);
   t.strictSame(mixed.windows, [60, 600]);
 });

@@ -105,6 +105,24 @@ t.test('charges each kind of token, and reports the same cost everywhere', async
   t.equal(await metricOf(troupe, 'steps-upstream'), cost);
 });
 
+t.test('reports the cost of an inference to chat clients', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(answers({ prompt_tokens: M, completion_tokens: M }));
+  const chat = async (agentId: string): Promise<string> => {
+    const messages = [{ id: `u-${agentId}`, role: 'user', parts: [{ type: 'text', text: 'x' }] }];
+    const response = await fetch(`${troupe.url}/v1/ai-sdk/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ agentId, threadId: agentId, messages }),
+    });
+    return (await response.text()).split('\n').find((line) => line.includes('data-inference-complete')) ?? '';
+  };
+  t.match(await chat('own'), '"costUsd":3,');
+  const unpriced = await chat('echo');
+  t.match(unpriced, '"durationMs"');
+  t.notMatch(unpriced, 'costUsd');
+});
+
 t.test('adds up attempts that broke off and answers of the same run', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(

@@ -13,7 +13,6 @@ import { useCallTimes } from './call-times.ts';
 import { Message, type View } from './Message.tsx';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
-import type { Prices } from './turn.ts';
 
 /** So near to its end somebody is who wants to see what comes. */
 const NEAR_PX = 80;
@@ -64,7 +63,6 @@ export type ConversationProps = {
   view?: View;
   /** Shown while nothing was said. */
   empty: ReactNode;
-  prices?: Prices | undefined;
   /** Of a conversation that can be changed. */
   editable?: boolean;
   extra?: CallContext['extra'];
@@ -72,7 +70,7 @@ export type ConversationProps = {
 
 export const Conversation = (props: ConversationProps) => {
   const t = useTexts(texts);
-  const { talk, view = 'readable', editable = true, prices, extra } = props;
+  const { talk, view = 'readable', editable = true, extra } = props;
   const { messages, isBusy, error } = talk;
   const { ref, isAway, toEnd } = useFollowing(messages.length > 0);
   const durationOf = useCallTimes(messages, isBusy);
@@ -93,7 +91,6 @@ export const Conversation = (props: ConversationProps) => {
             message={message}
             view={view}
             context={contexts[message !== last ? 'earlier' : isBusy ? 'written' : 'last']}
-            prices={prices}
             onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
             onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}
           />

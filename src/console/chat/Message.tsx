@@ -13,7 +13,7 @@ import { FileBlock } from './FileBlock.tsx';
 import css from './Message.module.css';
 import { Markdown } from './markdown/Markdown.tsx';
 import { texts } from './texts.ts';
-import { costOf, type Prices, turnOf } from './turn.ts';
+import { turnOf } from './turn.ts';
 
 export type View = 'readable' | 'json';
 
@@ -70,11 +70,10 @@ const BlockView = ({ block, context }: { block: Block; context: CallContext }): 
 };
 
 /** Which runs wrote it, with what, and how long that took. */
-const TurnLine = ({ message, prices }: { message: UIMessage; prices: Prices | undefined }) => {
+const TurnLine = ({ message }: { message: UIMessage }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const turn = turnOf(message);
-  const cost = costOf(turn, prices);
   if (turn.runIds.length === 0) return null;
   return (
     <span className={css.turn}>
@@ -95,7 +94,7 @@ const TurnLine = ({ message, prices }: { message: UIMessage; prices: Prices | un
           </span>
         </>
       )}
-      {cost !== undefined && <span>{format.usd(cost)}</span>}
+      {turn.costUsd !== undefined && <span>{format.usd(turn.costUsd)}</span>}
     </span>
   );
 };
@@ -132,12 +131,11 @@ type MessageProps = {
   message: UIMessage;
   view: View;
   context: CallContext;
-  prices: Prices | undefined;
   onEdit: ((messageId: string, text: string) => void) | undefined;
   onAgain: (() => void) | undefined;
 };
 
-export const Message = memo(({ message, view, context, prices, onEdit, onAgain }: MessageProps) => {
+export const Message = memo(({ message, view, context, onEdit, onAgain }: MessageProps) => {
   const t = useTexts(texts);
   const [isEditing, setEditing] = useState(false);
   const text = textOf(message);
@@ -161,7 +159,7 @@ export const Message = memo(({ message, view, context, prices, onEdit, onAgain }
         </div>
       )}
       <div className={css.foot}>
-        <TurnLine message={message} prices={prices} />
+        <TurnLine message={message} />
         <span className={css.actions}>
           {text !== '' && <CopyButton text={() => redactText(text)} label={t('message.copy')} />}
           {onEdit && !isEditing && (

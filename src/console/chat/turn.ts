@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { addUsd } from '../data/cost.ts';
 import { isObject } from '../data/guard.ts';
 import { callsIn } from './call.ts';
 
@@ -13,6 +14,8 @@ export type Turn = {
   durationMs: number;
   inputTokens: number;
   outputTokens: number;
+  /** Undefined where the service reports none. */
+  costUsd: number | undefined;
 };
 
 const textAt = (data: unknown, key: string): string | undefined => {
@@ -25,6 +28,9 @@ const numberAt = (data: unknown, key: string): number => {
   return typeof value === 'number' ? value : 0;
 };
 
+const costAt = (data: unknown): number | undefined =>
+  isObject(data) && typeof data.costUsd === 'number' ? data.costUsd : undefined;
+
 export const turnOf = ({ parts }: Pick<UIMessage, 'parts'>): Turn => {
   const turn: Turn = {
     runIds: [],
@@ -34,6 +40,7 @@ export const turnOf = ({ parts }: Pick<UIMessage, 'parts'>): Turn => {
     durationMs: 0,
     inputTokens: 0,
     outputTokens: 0,
+    costUsd: undefined,
   };
   for (const part of parts) {
     if (!('data' in part)) continue;
@@ -49,21 +56,10 @@ export const turnOf = ({ parts }: Pick<UIMessage, 'parts'>): Turn => {
       turn.durationMs += numberAt(data, 'durationMs');
       turn.inputTokens += numberAt(usage, 'prompt_tokens');
       turn.outputTokens += numberAt(usage, 'completion_tokens');
+      turn.costUsd = addUsd(turn.costUsd, costAt(data));
     }
   }
   return turn;
-};
-
-/** What a million tokens cost, in USD. */
-export type Prices = { input: number; output: number };
-
-/** Undefined where a price is not known, or nothing was used: never nought for what is not known. */
-export const costOf = (
-  { inputTokens, outputTokens }: Pick<Turn, 'inputTokens' | 'outputTokens'>,
-  prices: Prices | undefined,
-): number | undefined => {
-  if (!prices || inputTokens + outputTokens === 0) return undefined;
-  return (inputTokens * prices.input + outputTokens * prices.output) / 1e6;
 };
 
 export type Stats = {
@@ -75,19 +71,16 @@ export type Stats = {
   costUsd: number | undefined;
 };
 
-export const statsOf = (messages: readonly UIMessage[], prices: Prices | undefined): Stats => {
+export const statsOf = (messages: readonly UIMessage[]): Stats => {
   const turns = messages.filter(({ role }) => role === 'assistant').map(turnOf);
   const sum = (of: (turn: Turn) => number): number => turns.reduce((total, turn) => total + of(turn), 0);
   const last = turns.findLast(({ inferences }) => inferences > 0);
-  const tokens = {
-    inputTokens: sum((turn) => turn.inputTokens),
-    outputTokens: sum((turn) => turn.outputTokens),
-  };
   return {
     messages: messages.length,
     calls: messages.reduce((total, message) => total + callsIn(message).length, 0),
     lastTurnMs: last?.durationMs,
-    ...tokens,
-    costUsd: costOf(tokens, prices),
+    inputTokens: sum((turn) => turn.inputTokens),
+    outputTokens: sum((turn) => turn.outputTokens),
+    costUsd: turns.map(({ costUsd }) => costUsd).reduce(addUsd, undefined),
   };
 };

@@ -1,3 +1,4 @@
+import { countedUsd } from './cost.ts';
 import { CutOff } from './cut-off.ts';
 import {
   anyObject,
@@ -65,6 +66,7 @@ const AgentStats = object({
   input_tokens: number,
   output_tokens: number,
   cut_off: optional(CutOff),
+  cost_usd: countedUsd,
   p50_inference_duration_ms: number,
   p95_inference_duration_ms: number,
   inference_duration_histogram: list(Bucket),
@@ -127,7 +129,10 @@ const Capabilities = object({
     list(object({ id: text, name: withDefault(text, ''), description: withDefault(text, '') })),
     [],
   ),
-  models: withDefault(list(object({ id: text, provider_id: text, upstream_model: text })), []),
+  models: withDefault(
+    list(object({ id: text, provider_id: text, upstream_model: text, known: withDefault(anyObject, {}) })),
+    [],
+  ),
   providers: withDefault(list(object({ id: text })), []),
   backends: withDefault(list(Backend), []),
   supported_adapters: withDefault(list(text), []),

@@ -13,7 +13,12 @@ import type { EntryForm } from './use-entry.ts';
 type FieldProps = { form: EntryForm; name: string; label: string; hint?: string };
 
 export const TextEntry = (
-  props: FieldProps & { required?: boolean; placeholder?: string; isFixed?: boolean; type?: 'text' | 'url' },
+  props: FieldProps & {
+    required?: boolean;
+    placeholder?: string | undefined;
+    isFixed?: boolean;
+    type?: 'text' | 'url';
+  },
 ) => {
   const { form, name } = props;
   return (
@@ -52,7 +57,7 @@ const numberOf = (typed: string): unknown => {
   return Number.isFinite(value) ? value : typed;
 };
 
-export const NumberEntry = (props: FieldProps & { placeholder?: string; step?: string }) => {
+export const NumberEntry = (props: FieldProps & { placeholder?: string | undefined; step?: string }) => {
   const { form, name } = props;
   const value = form.draft[name];
   return (

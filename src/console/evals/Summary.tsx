@@ -4,7 +4,7 @@ import type { ToolUse, Totals } from './compare.ts';
 import css from './Evals.module.css';
 import { texts } from './texts.ts';
 
-export const Summary = ({ totals, isEstimate = false }: { totals: Totals; isEstimate?: boolean }) => {
+export const Summary = ({ totals }: { totals: Totals }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { items, passed, tokens, durationMs, cost } = totals;
@@ -20,11 +20,7 @@ export const Summary = ({ totals, isEstimate = false }: { totals: Totals; isEsti
         value={`${format.compact(tokens.input)} / ${format.compact(tokens.output)}`}
       />
       <Stat label={t('total.duration')} value={format.duration(durationMs)} />
-      <Stat
-        label={t('total.cost')}
-        value={cost === undefined ? '—' : format.usd(cost)}
-        note={isEstimate && cost !== undefined ? t('total.estimate') : undefined}
-      />
+      <Stat label={t('total.cost')} value={cost === undefined ? '—' : format.usd(cost)} />
     </div>
   );
 };

@@ -1,3 +1,4 @@
+import { addUsd } from '../data/cost.ts';
 import type { DiffEntry, Item, Kind, Report } from './report.ts';
 import { KINDS, keyOf } from './report.ts';
 
@@ -117,14 +118,14 @@ export type Totals = {
 
 export const totalsOf = (items: readonly Item[]): Totals => {
   const failures = new Map<string, number>();
-  let [passed, input, output, durationMs, cost, priced] = [0, 0, 0, 0, 0, 0];
+  let [passed, input, output, durationMs] = [0, 0, 0, 0];
+  let cost: number | undefined;
   for (const { report } of items) {
     passed += report.passed ? 1 : 0;
     input += report.total_input_tokens;
     output += report.total_output_tokens;
     durationMs += report.session_duration_ms;
-    cost += report.cost_usd ?? 0;
-    priced += report.cost_usd === undefined ? 0 : 1;
+    cost = addUsd(cost, report.cost_usd);
     for (const { kind } of report.failures) failures.set(kind, (failures.get(kind) ?? 0) + 1);
   }
   return {
@@ -132,7 +133,7 @@ export const totalsOf = (items: readonly Item[]): Totals => {
     passed,
     tokens: { input, output },
     durationMs,
-    cost: priced === 0 ? undefined : cost,
+    cost,
     failures: new Map([...failures].sort(([, a], [, b]) => b - a)),
   };
 };

@@ -73,6 +73,7 @@ export const Run = object({
   input_tokens: withDefault(number, 0),
   output_tokens: withDefault(number, 0),
   cut_off: optional(CutOff),
+  cost_usd: optional(number),
   state: anything,
 });
 export type Run = Guarded<typeof Run>;

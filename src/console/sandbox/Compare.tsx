@@ -5,21 +5,18 @@ import { statsOf } from '../chat/turn.ts';
 import { Dialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Draft } from '../screens/agent-editor/panel.ts';
-import { modelOf } from './preview.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
-import { useModel } from './use-model.ts';
 import { type Preview, usePreview, usePublished } from './use-preview.ts';
 
-const Side = (props: { title: string; preview: Preview; modelId: string }) => {
+const Side = (props: { title: string; preview: Preview }) => {
   const t = useTexts(texts);
-  const { prices } = useModel(props.modelId);
   const { talk } = props.preview;
   return (
     <section className={css.side} aria-label={props.title}>
       <h3>{props.title}</h3>
-      <Conversation talk={talk} prices={prices} empty={<p>{t('compare.empty')}</p>} />
-      <StatsBar stats={statsOf(talk.messages, prices)} />
+      <Conversation talk={talk} empty={<p>{t('compare.empty')}</p>} />
+      <StatsBar stats={statsOf(talk.messages)} />
     </section>
   );
 };
@@ -34,8 +31,8 @@ const Compare = (props: { draft: Draft; storedId: string; onClose: () => void })
   return (
     <Dialog title={t('compare')} size={1200} onClose={props.onClose}>
       <div className={css.compare}>
-        <Side title={t('compare.draft')} preview={draft} modelId={modelOf(props.draft)} />
-        <Side title={t('compare.published')} preview={published} modelId="" />
+        <Side title={t('compare.draft')} preview={draft} />
+        <Side title={t('compare.published')} preview={published} />
       </div>
       <Composer
         isBusy={both.some(({ isBusy }) => isBusy)}

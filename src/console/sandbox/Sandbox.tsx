@@ -16,7 +16,7 @@ import { variablesOf } from './presets.ts';
 import { blockedBy, modelOf } from './preview.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
-import { useModel } from './use-model.ts';
+import { useIsScripted } from './use-is-scripted.ts';
 import { usePreview } from './use-preview.ts';
 
 const RecentRuns = lazy(() => import('./RecentRuns.tsx'));
@@ -80,7 +80,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
   const [overlay, setOverlay] = useState<Overlay>();
   const presets = usePresets();
   const { talk, reset } = usePreview(draft, presets.chosen);
-  const model = useModel(modelOf(draft));
+  const isScripted = useIsScripted(modelOf(draft));
   const localKind = useResource(capabilities).data?.backends[0]?.kind;
   const blocked = blockedBy(draft, localKind);
   const last = useLastPrompt(talk.messages);
@@ -95,7 +95,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
       <div className={css.bar}>
         <ViewSwitch view={view} onChange={setView} />
         <PresetBar {...presets} variables={variablesOf(draft)} />
-        {model.isScripted && <span className={css.note}>{t('scripted')}</span>}
+        {isScripted && <span className={css.note}>{t('scripted')}</span>}
       </div>
       {blocked && (
         <div className={css.blocked}>
@@ -105,7 +105,6 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
       <Conversation
         talk={talk}
         view={view}
-        prices={model.prices}
         empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
       />
       <div className={css.composer}>
@@ -117,7 +116,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
           onStop={talk.stop}
         />
       </div>
-      <StatsBar stats={statsOf(talk.messages, model.prices)} />
+      <StatsBar stats={statsOf(talk.messages)} />
       <Overlays draft={draft} storedId={storedId} overlay={overlay} onClose={() => setOverlay(undefined)} />
     </aside>
   );

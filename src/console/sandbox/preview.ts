@@ -1,5 +1,4 @@
-import type { Prices } from '../chat/turn.ts';
-import { type Guarded, isObject, list, number, object, optional, text } from '../data/guard.ts';
+import { type Guarded, isObject, list, object, optional, text } from '../data/guard.ts';
 import type { Draft } from '../screens/agent-editor/panel.ts';
 
 /** What of a draft is sent to be tried, and what is known of the model that will answer. */
@@ -30,12 +29,7 @@ export const blockedBy = (draft: Draft, localKind: string | undefined): Blocked 
   return modelOf(draft).trim() === '' ? 'noModel' : undefined;
 };
 
-export const Model = object({
-  id: text,
-  provider_id: text,
-  input_token_price_per_million_usd: optional(number),
-  output_token_price_per_million_usd: optional(number),
-});
+export const Model = object({ id: text, provider_id: text });
 export type Model = Guarded<typeof Model>;
 
 export const Pool = object({ id: text, members: list(object({ model_id: text })) });
@@ -49,19 +43,6 @@ export const modelsBehind = (id: string, models: readonly Model[], pools: readon
   const pool = pools.find((candidate) => candidate.id === id);
   const ids = pool ? pool.members.map(({ model_id }) => model_id) : [id];
   return models.filter((model) => ids.includes(model.id));
-};
-
-/** Known only where whichever model answers costs the same. */
-export const pricesOf = (models: readonly Model[]): Prices | undefined => {
-  const [first] = models;
-  const input = first?.input_token_price_per_million_usd;
-  const output = first?.output_token_price_per_million_usd;
-  const isSame = models.every(
-    (model) =>
-      model.input_token_price_per_million_usd === input &&
-      model.output_token_price_per_million_usd === output,
-  );
-  return input === undefined || output === undefined || !isSame ? undefined : { input, output };
 };
 
 export const isScripted = (models: readonly Model[], providers: readonly Provider[]): boolean =>

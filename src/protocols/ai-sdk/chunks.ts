@@ -97,7 +97,12 @@ export const UiMessageChunk = z
     data('data-reasoning-encrypted', z.object({ encryptedValue: z.string() })),
     data(
       'data-inference-complete',
-      z.object({ model: z.string(), usage: Usage.nullable(), durationMs: z.int() }),
+      z.object({
+        model: z.string(),
+        usage: Usage.nullable(),
+        costUsd: z.number().optional().meta({ description: 'omitted where the model has no price' }),
+        durationMs: z.int(),
+      }),
     ),
     data('data-state-snapshot', StateSnapshot),
     data('data-state-delta', z.array(Json)),

@@ -138,8 +138,11 @@ const HANDLERS: Handlers = {
   tool_call_cancel: ({ calls }, { id, reason }) => callLost(calls, id, reason),
   stream_reset: ({ blocks, calls }, { reason, text }) =>
     callsLost(calls, reason) + closeReasoning(blocks) + voidText(blocks, text),
-  inference_complete: (_state, { model, usage = null, duration_ms }) =>
-    frame('data-inference-complete', { data: { model, usage, durationMs: duration_ms } }),
+  // Without a cost the field is undefined, which JSON leaves out.
+  inference_complete: (_state, { model, usage = null, cost_usd, duration_ms }) =>
+    frame('data-inference-complete', {
+      data: { model, usage, costUsd: cost_usd, durationMs: duration_ms },
+    }),
   state_snapshot: (_state, { snapshot }) => frame('data-state-snapshot', { data: snapshot }),
   state_delta: (_state, { delta }) => frame('data-state-delta', { data: delta }),
   messages_snapshot: (_state, { messages }) => frame('data-messages-snapshot', { data: messages }),

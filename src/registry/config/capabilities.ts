@@ -58,7 +58,11 @@ const told = (snapshot: Snapshot, { providers, isMcpTool }: About): JsonObject =
     plugins: byId(plugins.map(pluginOf)),
     skills: byId(skills.map(({ spec }) => skillOf(spec))),
     // A spec that was parsed is JSON.
-    models: byId(records.models.map((spec) => ({ ...spec }) as JsonObject & { id: string })),
+    models: byId(
+      records.models.map(
+        (spec) => ({ ...spec, known: snapshot.registry.models.known(spec) }) as JsonObject & { id: string },
+      ),
+    ),
     providers: [...new Set([...records.providers.map(({ id }) => id), ...providers])]
       .sort(byBytes)
       .map((id) => ({ id })),

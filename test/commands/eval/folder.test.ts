@@ -43,6 +43,17 @@ t.test('everything that is wrong is told at once, with its file', async (t) => {
   });
 });
 
+t.test('refuses a fixture with an integer that a number cannot hold, and names the integer', async (t) => {
+  const call = '{"tool_name":"get","arguments":{"id":1234567890123456789}}';
+  const dir = t.testdir({
+    'a.json': fixture('a'),
+    'b.json': `{"id":"b","user_input":"Hello","metadata":${call}}`,
+    'c.json': fixture('c', { user_input: 'order 1234567890123456789' }),
+  });
+  t.throws(() => readFixtures(dir), { message: /b\.json: .*1234567890123456789/ });
+  t.throws(() => readFixtures(dir), { message: /^(?!.*c\.json)/s });
+});
+
 t.test('a folder that is not there or has no fixture is wrong usage', async (t) => {
   t.throws(() => readFixtures('/no/such/folder'), { message: /there is no folder/ });
   t.throws(() => readFixtures(t.testdir({ 'notes.md': '' })), { message: /there is no fixture/ });

@@ -3,6 +3,7 @@ import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import { FOREIGN_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
+import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { Wire } from '../../../src/models/wire/wire.ts';
 import { decode, type Sent } from './decode.ts';
 
@@ -12,6 +13,11 @@ const ID = '1234567890123456789';
 const ARGS = `{"id":${ID}}`;
 
 const anthropic = (type: string, rest: string): Sent => [type, `{"type":"${type}",${rest}}`];
+
+const responses = (type: string, rest: string): Sent => [type, `{"type":"${type}",${rest}}`];
+
+const item = (args: string): string =>
+  `"output_index":0,"item":{"type":"function_call","id":"fc","call_id":"c","name":"get","arguments":${args}}`;
 
 const formats: [name: string, wire: Wire, events: Sent[]][] = [
   [
@@ -48,6 +54,27 @@ const formats: [name: string, wire: Wire, events: Sent[]][] = [
       anthropic('content_block_stop', '"index":0'),
       anthropic('message_delta', '"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}'),
       anthropic('message_stop', '"x":1'),
+    ],
+  ],
+  [
+    'openai-responses, in the item',
+    openaiResponsesWire(),
+    [
+      responses('response.output_item.added', item('""')),
+      responses('response.output_item.done', item(ARGS)),
+      responses('response.completed', '"response":{"status":"completed"}'),
+    ],
+  ],
+  [
+    'openai-responses, in the event of the arguments',
+    openaiResponsesWire(),
+    [
+      responses('response.output_item.added', item('""')),
+      responses(
+        'response.function_call_arguments.done',
+        `"output_index":0,"item_id":"fc","arguments":${ARGS}`,
+      ),
+      responses('response.completed', '"response":{"status":"completed"}'),
     ],
   ],
 ];

@@ -184,3 +184,12 @@ t.test('only calls of the last step wait', async (t) => {
     { parts: [{ state: 'approval-requested' }] },
   ]);
 });
+
+t.test('shows a result with an integer that a number cannot hold as text, with its digits', async (t) => {
+  const exact = '{"id":1234567890123456789}';
+  t.match(await toolPart([asked('a1', ['c1']), answer('c1', exact)]), {
+    state: 'output-available',
+    output: exact,
+  });
+  t.match(await toolPart([asked('a1', ['c1']), answer('c1', '{"id":123}')]), { output: { id: 123 } });
+});

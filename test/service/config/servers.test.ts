@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { openStore } from '../../../src/store/index.ts';
-import { idsOf, listOf, provider, startPlane } from './plane.ts';
+import { idsOf, listOf, model, provider, startPlane } from './plane.ts';
 
 /** Capabilities, tests of providers, and the status of servers: config.md 10, 12, 13 and 16, checks 58, 62 to 65. */
 
@@ -60,6 +60,27 @@ t.test('the capabilities name everything that agents are made of, and no secret'
   const adapters = Array.isArray(body.supported_adapters) ? body.supported_adapters : [];
   for (const name of ['openai', 'groq', 'nebius']) t.ok(adapters.includes(name), name);
   t.notOk(adapters.includes('scripted'));
+});
+
+t.test('lists what is known of each model next to its entry, which stays as it was written', async (t) => {
+  const { get, post } = await startPlane(t);
+  await post('/v1/config/providers', provider('main'));
+  const own = { upstream_model: 'openai/gpt-oss-120b', context_window: 1000 };
+  t.equal((await post('/v1/config/models', model('public', 'main', own))).status, 201);
+  t.equal((await post('/v1/config/models', model('private'))).status, 201);
+  const entries = listOf((await get('/v1/capabilities')).body.models);
+  const entryOf = (id: string) => entries.find((entry) => entry.id === id);
+  t.match(entryOf('public'), { context_window: 1000, provider_id: 'main' });
+  t.strictSame(entryOf('public')?.known, {
+    context_window: 131_072,
+    max_output_tokens: 65_536,
+    modalities: { input: ['text'], output: ['text'] },
+    input_token_price_per_million_usd: 0.15,
+    output_token_price_per_million_usd: 0.6,
+    cached_input_token_price_per_million_usd: 0.075,
+  });
+  t.strictSame(entryOf('private')?.known, {});
+  t.notOk('known' in (await get('/v1/config/models/public')).body);
 });
 
 t.test('a provider is tested by asking for its models', async (t) => {

@@ -84,7 +84,7 @@ const Windows = ({ window, compare }: { window: string; compare: string }) => {
   );
 };
 
-const Cards = ({ id, snapshot, other }: { id: string; snapshot: Snapshot; other: Snapshot | undefined }) => {
+const Cards = ({ snapshot, other }: { snapshot: Snapshot; other: Snapshot | undefined }) => {
   const t = useTexts(texts);
   const format = useFormat();
   return (
@@ -96,7 +96,7 @@ const Cards = ({ id, snapshot, other }: { id: string; snapshot: Snapshot; other:
           bucket: format.duration(snapshot.bucket_window_seconds * 1000),
         })}
       </p>
-      <Numbers id={id} snapshot={snapshot} other={other} />
+      <Numbers snapshot={snapshot} other={other} />
       <div className={css.two}>
         <Latency snapshot={snapshot} />
         <Coordination snapshot={snapshot} other={other} />
@@ -126,9 +126,7 @@ const Seen = ({ id }: { id: string }) => {
       </div>
       {!isRefused && (
         <Loaded query={query} off={runtimeStats.off}>
-          {(snapshot) => (
-            <Cards id={id} snapshot={snapshot} other={compare === '' ? undefined : other.data} />
-          )}
+          {(snapshot) => <Cards snapshot={snapshot} other={compare === '' ? undefined : other.data} />}
         </Loaded>
       )}
     </>

@@ -1,36 +1,11 @@
 import { useMemo } from 'react';
-import { number, object, optional, text } from '../../data/guard.ts';
-import { useResource } from '../../data/queries.ts';
-import { recordsOf } from '../../data/records.ts';
 import { Card, Facts, Stat } from '../../design/Layout.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { spentOf } from '../../runs/prices.ts';
 import css from './AgentStats.module.css';
 import { Histogram } from './Histogram.tsx';
 import { type Snapshot, shareOfChange } from './snapshot.ts';
 import { texts } from './texts.ts';
-
-const AGENTS = recordsOf('agents', object({ id: text, model_id: optional(text) }));
-const MODELS = recordsOf(
-  'models',
-  object({
-    id: text,
-    input_token_price_per_million_usd: optional(number),
-    output_token_price_per_million_usd: optional(number),
-  }),
-);
-
-/** With the prices of the model that the agent has now; undefined where one is missing. */
-const useCost = (id: string, snapshot: Snapshot) => {
-  const { input, output } = spentOf(snapshot);
-  const agents = useResource(AGENTS).data;
-  const models = useResource(MODELS).data;
-  const modelId = agents?.find((agent) => agent.id === id)?.model_id;
-  const model = models?.find((one) => one.id === modelId);
-  const [a, b] = [model?.input_token_price_per_million_usd, model?.output_token_price_per_million_usd];
-  return a === undefined || b === undefined ? undefined : (input * a + output * b) / 1e6;
-};
 
 /** From where on errors are more than chance. */
 const MANY_ERRORS = 0.05;
@@ -73,11 +48,12 @@ const Stats = ({ rows }: { rows: readonly Shown[] }) => {
 const errorShare = ({ error_count: errors, inference_count: all }: Snapshot): number =>
   all === 0 ? 0 : errors / all;
 
-export const Numbers = (props: { id: string; snapshot: Snapshot; other: Snapshot | undefined }) => {
+const NONE_LOST = { input_tokens: 0, output_tokens: 0 };
+
+export const Numbers = (props: { snapshot: Snapshot; other: Snapshot | undefined }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { snapshot, other } = props;
-  const cost = useCost(props.id, snapshot);
   const counted = (field: 'inference_count' | 'input_tokens' | 'output_tokens'): Shown => ({
     label: t(field),
     value: format.number(snapshot[field]),
@@ -90,8 +66,8 @@ export const Numbers = (props: { id: string; snapshot: Snapshot; other: Snapshot
     now: snapshot[`${field}_inference_duration_ms`],
     before: other?.[`${field}_inference_duration_ms`],
   });
-  const lost = spentOf({ input_tokens: 0, output_tokens: 0, cut_off: snapshot.cut_off });
-  const lostBefore = other && spentOf({ input_tokens: 0, output_tokens: 0, cut_off: other.cut_off });
+  const { cost_usd: cost, cut_off: lost = NONE_LOST } = snapshot;
+  const lostBefore = other && (other.cut_off ?? NONE_LOST);
   const share = errorShare(snapshot);
   return (
     <Card title={t('inferences')}>
@@ -109,15 +85,15 @@ export const Numbers = (props: { id: string; snapshot: Snapshot; other: Snapshot
           counted('output_tokens'),
           {
             label: t('cut_off'),
-            value: `≈ ${format.number(lost.input)} / ${format.number(lost.output)}`,
-            now: lost.input + lost.output,
-            before: lostBefore && lostBefore.input + lostBefore.output,
+            value: `≈ ${format.number(lost.input_tokens)} / ${format.number(lost.output_tokens)}`,
+            now: lost.input_tokens + lost.output_tokens,
+            before: lostBefore && lostBefore.input_tokens + lostBefore.output_tokens,
           },
           {
             label: t('cost'),
             value: cost === undefined ? t('cost.unknown') : format.usd(cost),
-            now: 0,
-            before: undefined,
+            now: cost ?? 0,
+            before: other?.cost_usd,
           },
           timed('p50'),
           timed('p95'),

@@ -1,3 +1,4 @@
+import { countedUsd } from '../../data/cost.ts';
 import { CutOff } from '../../data/cut-off.ts';
 import { type Guarded, list, nullable, number, object, optional, text } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
@@ -29,6 +30,7 @@ const Snapshot = object({
   input_tokens: number,
   output_tokens: number,
   cut_off: optional(CutOff),
+  cost_usd: countedUsd,
   avg_inference_duration_ms: number,
   min_inference_duration_ms: number,
   max_inference_duration_ms: number,

@@ -5,7 +5,6 @@ import { Card, Stat } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { usePrices } from '../../runs/prices.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { type Activity, activityOf, type Totals } from './activity.ts';
 import css from './Dashboard.module.css';
@@ -125,8 +124,7 @@ export const AgentActivity = () => {
   const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(runtimeStats);
-  const priceOf = usePrices().ofAgent;
-  const activity = useMemo(() => activityOf(query.data?.agents ?? [], priceOf), [query.data, priceOf]);
+  const activity = useMemo(() => activityOf(query.data?.agents ?? []), [query.data]);
   const [seconds] = activity.windows;
   const note = activity.windows.length === 1 && seconds !== undefined;
   return (

@@ -1,5 +1,5 @@
+import { addUsd } from '../../data/cost.ts';
 import type { AgentStats } from '../../data/resources.ts';
-import { costOf, type Price, spentOf, sumOf } from '../../runs/prices.ts';
 
 /** Numbers of all agents together, as far as they may be added. */
 
@@ -17,7 +17,7 @@ export type Totals = {
   errorShare: number;
   inputTokens: number;
   outputTokens: number;
-  /** Undefined where a price is missing: never a part of it. */
+  /** Undefined where no price is known. */
   costUsd: number | undefined;
   suspensions: number;
   handoffs: number;
@@ -47,12 +47,7 @@ const percentile = (agents: readonly AgentStats[], share: number): number | unde
   return undefined;
 };
 
-const costOfAll = (
-  agents: readonly AgentStats[],
-  priceOf: (agentId: string) => Price | undefined,
-): number | undefined => sumOf(agents.map((agent) => costOf(spentOf(agent), priceOf(agent.agent_id))));
-
-const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => Price | undefined): Totals => {
+const totalsOf = (agents: readonly AgentStats[]): Totals => {
   const inferences = sum(agents.map((agent) => agent.inference_count));
   const errors = sum(agents.map((agent) => agent.error_count));
   return {
@@ -60,7 +55,7 @@ const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => P
     errorShare: inferences === 0 ? 0 : errors / inferences,
     inputTokens: sum(agents.map((agent) => agent.input_tokens)),
     outputTokens: sum(agents.map((agent) => agent.output_tokens)),
-    costUsd: costOfAll(agents, priceOf),
+    costUsd: agents.map(({ cost_usd }) => cost_usd).reduce(addUsd, undefined),
     suspensions: sum(agents.map((agent) => agent.suspensions)),
     handoffs: sum(agents.map((agent) => agent.handoffs)),
     delegations: sum(agents.map((agent) => agent.delegations)),
@@ -69,10 +64,7 @@ const totalsOf = (agents: readonly AgentStats[], priceOf: (agentId: string) => P
   };
 };
 
-export const activityOf = (
-  agents: readonly AgentStats[],
-  priceOf: (agentId: string) => Price | undefined,
-): Activity => {
+export const activityOf = (agents: readonly AgentStats[]): Activity => {
   const windows = [...new Set(agents.map((agent) => agent.window_seconds))];
   const tools = new Map<string, { tool: string; calls: number; failures: number }>();
   for (const { tool, call_count, failure_count } of agents.flatMap((agent) => agent.tool_calls_by_tool)) {
@@ -80,7 +72,7 @@ export const activityOf = (
     tools.set(tool, { tool, calls: known.calls + call_count, failures: known.failures + failure_count });
   }
   return {
-    totals: windows.length > 1 ? undefined : totalsOf(agents, priceOf),
+    totals: windows.length > 1 ? undefined : totalsOf(agents),
     windows,
     topAgents: [...agents].sort((a, b) => b.inference_count - a.inference_count).slice(0, MOST_SHOWN),
     topTools: [...tools.values()].sort((a, b) => b.calls - a.calls).slice(0, MOST_SHOWN),

@@ -1,11 +1,9 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
-import { Field } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { compareItems, resultsOf, toolUseOf, totalsOf } from '../../evals/compare.ts';
 import { Results } from '../../evals/Results.tsx';
-import type { Item } from '../../evals/report.ts';
 import { FailureKinds, Summary, ToolUses } from '../../evals/Summary.tsx';
 import { Verdict } from '../../evals/Verdict.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -16,40 +14,10 @@ import { FileZone } from './FileZone.tsx';
 import { type Opened, useOpenFile } from './open.ts';
 import { texts } from './texts.ts';
 
-type Rates = { input: number; output: number };
-
-const USUAL: Rates = { input: 3, output: 15 };
-
-/** What a result costs where it does not say so itself. */
-const priced = (items: readonly Item[], { input, output }: Rates): Item[] =>
-  items.map((item) => {
-    const { report } = item;
-    if (report.cost_usd !== undefined) return item;
-    const cost = (report.total_input_tokens * input + report.total_output_tokens * output) / 1e6;
-    return { ...item, report: { ...report, cost_usd: cost } };
-  });
-
-const Rate = (props: { label: string; value: number; onChange: (value: number) => void }) => (
-  <Field label={props.label}>
-    {(control) => (
-      <input
-        {...control}
-        type="number"
-        min={0}
-        step={0.1}
-        value={props.value}
-        onChange={({ target }) => props.onChange(Math.max(0, Number(target.value) || 0))}
-      />
-    )}
-  </Field>
-);
-
 const Read = ({ report, baseline }: { report: Opened; baseline: Opened | undefined }) => {
   const t = useTexts(texts);
-  const [rates, setRates] = useState(USUAL);
-  const isEstimate = report.items.some((item) => item.report.cost_usd === undefined);
-  const items = useMemo(() => priced(report.items, rates), [report, rates]);
-  const entries = useMemo(() => baseline && compareItems(report.items, baseline.items), [report, baseline]);
+  const { items } = report;
+  const entries = useMemo(() => baseline && compareItems(items, baseline.items), [items, baseline]);
   const results = useMemo(() => resultsOf(items, entries, baseline?.items), [items, entries, baseline]);
   const totals = useMemo(() => totalsOf(items), [items]);
   const uses = useMemo(() => toolUseOf(items), [items]);
@@ -62,22 +30,7 @@ const Read = ({ report, baseline }: { report: Opened; baseline: Opened | undefin
   return (
     <>
       {entries && <Verdict entries={entries} />}
-      <Summary totals={totals} isEstimate={isEstimate} />
-      {isEstimate && (
-        <fieldset className={css.rates}>
-          <legend>{t('rates')}</legend>
-          <Rate
-            label={t('rates.input')}
-            value={rates.input}
-            onChange={(input) => setRates({ ...rates, input })}
-          />
-          <Rate
-            label={t('rates.output')}
-            value={rates.output}
-            onChange={(output) => setRates({ ...rates, output })}
-          />
-        </fieldset>
-      )}
+      <Summary totals={totals} />
       <div>
         <Button small icon="download" onClick={() => save('md')}>
           {t('export.markdown')}

@@ -1,5 +1,7 @@
+import type { JsonObject } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { capabilities } from '../../data/resources.ts';
 import { CheckField } from '../../design/Field.tsx';
 import { EntryDrawer } from '../../entry/EntryDrawer.tsx';
 import { type Opened, textOf } from '../../entry/entry.ts';
@@ -10,14 +12,31 @@ import { ModelSettings } from '../../model-settings/ModelSettings.tsx';
 import { texts as settingTexts } from '../../model-settings/texts.ts';
 import { ReasoningEffort } from '../agent-editor/basics/ReasoningEffort.tsx';
 import css from './Models.module.css';
-import { check, FIELDS, kindsOf, MODALITIES, MODEL, withModality } from './model.ts';
+import {
+  check,
+  FIELDS,
+  kindsOf,
+  MODALITIES,
+  MODEL,
+  PART_PRICES,
+  PRICES,
+  placeholdersOf,
+  withModality,
+} from './model.ts';
 import { texts } from './texts.ts';
 
 const PROVIDERS = recordsOf('providers', NamedRecord);
 const POOLS = recordsOf('model-pools', NamedRecord);
 
-const Kinds = (props: { form: EntryForm; direction: 'input' | 'output'; label: string }) => {
+const Kinds = (props: {
+  form: EntryForm;
+  direction: 'input' | 'output';
+  label: string;
+  known: JsonObject;
+}) => {
+  const t = useTexts(texts);
   const { form, direction } = props;
+  const known = kindsOf(props.known, direction);
   const kinds = kindsOf(form.draft, direction);
   return (
     <fieldset className={css.kinds}>
@@ -30,6 +49,9 @@ const Kinds = (props: { form: EntryForm; direction: 'input' | 'output'; label: s
           onChange={(isTaken) => form.set(withModality(form.draft, direction, kind, isTaken))}
         />
       ))}
+      {kinds.length === 0 && known.length > 0 && (
+        <span className={css.quiet}>{t('known.kinds', { kinds: known.join(', ') })}</span>
+      )}
     </fieldset>
   );
 };
@@ -54,12 +76,52 @@ const ProviderEntry = ({ form }: { form: EntryForm }) => {
   );
 };
 
+const NOTHING_KNOWN: JsonObject = {};
+
+/** What the service knows of the model that the draft names, once an entry names it. */
+const useKnown = ({ draft }: EntryForm): JsonObject => {
+  const models = useResource(capabilities).data?.models;
+  const same = models?.find(
+    (model) => model.provider_id === draft.provider_id && model.upstream_model === draft.upstream_model,
+  );
+  return same?.known ?? NOTHING_KNOWN;
+};
+
+/** Limits and prices; what is known of the model is shown where a field is empty. */
+const Figures = ({ form, known }: { form: EntryForm; known: JsonObject }) => {
+  const t = useTexts(texts);
+  const placeholders = placeholdersOf(form.draft, known);
+  const entryOf = (name: string) => ({ form, name, placeholder: placeholders.get(name) });
+  return (
+    <>
+      <div className={css.two}>
+        <NumberEntry {...entryOf('context_window')} label={t('field.window')} />
+        <NumberEntry {...entryOf('max_output_tokens')} label={t('field.output')} />
+        {PRICES.map(({ field, text }) => (
+          <NumberEntry key={field} {...entryOf(field)} label={t(`field.${text}`)} />
+        ))}
+        {PART_PRICES.map(({ field, text }) => (
+          <NumberEntry
+            key={field}
+            {...entryOf(field)}
+            label={t(`field.${text}`)}
+            hint={t(`field.${text}.hint`)}
+          />
+        ))}
+        <TextEntry {...entryOf('knowledge_cutoff')} label={t('field.cutoff')} hint={t('field.cutoff.hint')} />
+      </div>
+      {placeholders.size > 0 && <p className={css.quiet}>{t('known')}</p>}
+    </>
+  );
+};
+
 export const ModelForm = ({ opened, onClose }: { opened: Opened; onClose: () => void }) => {
   const t = useTexts(texts);
   const settings = useTexts(settingTexts);
   const pools = useResource(POOLS).data;
   const taken = new Set(opened.isNew ? pools?.map(({ id }) => id) : []);
   const form = useEntry(opened, { ...MODEL, check: check(taken), fields: FIELDS }, onClose);
+  const known = useKnown(form);
   const { id } = form.draft;
   const isNew = form.opened.isNew;
   return (
@@ -79,21 +141,10 @@ export const ModelForm = ({ opened, onClose }: { opened: Opened; onClose: () => 
         hint={t('field.upstream.hint')}
         required
       />
+      <Figures form={form} known={known} />
       <div className={css.two}>
-        <NumberEntry form={form} name="context_window" label={t('field.window')} />
-        <NumberEntry form={form} name="max_output_tokens" label={t('field.output')} />
-        <NumberEntry form={form} name="input_token_price_per_million_usd" label={t('field.priceIn')} />
-        <NumberEntry form={form} name="output_token_price_per_million_usd" label={t('field.priceOut')} />
-        <TextEntry
-          form={form}
-          name="knowledge_cutoff"
-          label={t('field.cutoff')}
-          hint={t('field.cutoff.hint')}
-        />
-      </div>
-      <div className={css.two}>
-        <Kinds form={form} direction="input" label={t('field.input')} />
-        <Kinds form={form} direction="output" label={t('field.output.kinds')} />
+        <Kinds form={form} direction="input" label={t('field.input')} known={known} />
+        <Kinds form={form} direction="output" label={t('field.output.kinds')} known={known} />
       </div>
       <h3>{settings('title')}</h3>
       <ReasoningEffort

@@ -1,4 +1,13 @@
-import { type Guarded, isObject, list, number, object, optional, text } from '../../data/guard.ts';
+import {
+  type Guarded,
+  isObject,
+  type JsonObject,
+  list,
+  number,
+  object,
+  optional,
+  text,
+} from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
 import { allOf, count, price, required } from '../../entry/checks.ts';
 import { type EntryKind, type Errors, type Spec, textOf } from '../../entry/entry.ts';
@@ -25,14 +34,62 @@ export const MODELS = recordsOf('models', Model);
 
 export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'];
 
+/**
+ * Prices of an entry, and of which price each is a part: a base price of the entry also replaces the known prices of its
+ * parts.
+ */
+export const PRICES = [
+  { field: 'input_token_price_per_million_usd', text: 'priceIn' },
+  { field: 'output_token_price_per_million_usd', text: 'priceOut' },
+] as const;
+export const PART_PRICES = [
+  {
+    field: 'cached_input_token_price_per_million_usd',
+    text: 'priceCached',
+    base: 'input_token_price_per_million_usd',
+  },
+  {
+    field: 'reasoning_token_price_per_million_usd',
+    text: 'priceReasoning',
+    base: 'output_token_price_per_million_usd',
+  },
+  {
+    field: 'cache_write_5m_token_price_per_million_usd',
+    text: 'priceWrite5m',
+    base: 'input_token_price_per_million_usd',
+  },
+  {
+    field: 'cache_write_1h_token_price_per_million_usd',
+    text: 'priceWrite1h',
+    base: 'input_token_price_per_million_usd',
+  },
+] as const;
+
+const ALL_PRICES = [...PRICES, ...PART_PRICES].map(({ field }) => field);
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+/** What the service knows of the upstream model and applies to a field that is left empty, by field. */
+export const placeholdersOf = (draft: Spec, known: JsonObject): ReadonlyMap<string, string> => {
+  const replaced = new Set<string>(
+    PART_PRICES.flatMap(({ field, base }) => (isEmpty(draft[base]) ? [] : [field])),
+  );
+  return new Map(
+    ['context_window', 'max_output_tokens', 'knowledge_cutoff', ...ALL_PRICES].flatMap((field) => {
+      const value = known[field];
+      const isShown = (typeof value === 'number' || typeof value === 'string') && !replaced.has(field);
+      return isShown ? [[field, String(value)] as const] : [];
+    }),
+  );
+};
+
 export const FIELDS = [
   'provider_id',
   'upstream_model',
   'context_window',
   'max_output_tokens',
   'knowledge_cutoff',
-  'input_token_price_per_million_usd',
-  'output_token_price_per_million_usd',
+  ...ALL_PRICES,
   'modalities',
   ...SETTINGS,
 ];
@@ -67,8 +124,7 @@ export const check =
       count('max_output_tokens', 1),
       () => output(draft),
       () => cutoff(draft),
-      price('input_token_price_per_million_usd'),
-      price('output_token_price_per_million_usd'),
+      ...ALL_PRICES.map(price),
     )(draft);
 
 /** One kind more or less in a direction; undefined where nothing is left. */
@@ -89,7 +145,7 @@ export const withModality = (
   return { modalities: next.length === 0 ? undefined : Object.fromEntries(next) };
 };
 
-export const kindsOf = ({ modalities }: Spec, direction: 'input' | 'output'): string[] => {
+export const kindsOf = ({ modalities }: JsonObject, direction: 'input' | 'output'): string[] => {
   const kinds = isObject(modalities) ? modalities[direction] : undefined;
   return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
 };

@@ -16,7 +16,7 @@ import { Card } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { useModel } from '../../sandbox/use-model.ts';
+import { useIsScripted } from '../../sandbox/use-is-scripted.ts';
 import { ScreenLink } from '../../shell/links.tsx';
 import { Snippets } from '../../snippets/Snippets.tsx';
 import { ClientTools } from './ClientTools.tsx';
@@ -64,8 +64,8 @@ const Talk = (props: {
   const [view, setView] = useState<View>('readable');
   const talk = useThread(props);
   const agents = useResource(recordsOf('agents', AgentRecord)).data;
-  const { prices, isScripted } = useModel(agentModel(agents, props.agentId));
-  const stats = useMemo(() => statsOf(talk.messages, prices), [talk.messages, prices]);
+  const isScripted = useIsScripted(agentModel(agents, props.agentId));
+  const stats = useMemo(() => statsOf(talk.messages), [talk.messages]);
   const last = useLastPrompt(talk.messages);
   return (
     <section className={css.talk} aria-label={t('conversation')}>
@@ -80,7 +80,6 @@ const Talk = (props: {
       <Conversation
         talk={talk}
         view={view}
-        prices={prices}
         empty={
           talk.isLoaded && (
             <EmptyState title={t('empty.title', { agent: props.agentId })}>{t('empty.text')}</EmptyState>

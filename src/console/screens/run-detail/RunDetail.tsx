@@ -8,7 +8,6 @@ import { Ago, useNow } from '../../design/Time.tsx';
 import type { LogEvent } from '../../events/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { usePrices } from '../../runs/prices.ts';
 import { RunChip, RunLink, RunReason, shortId } from '../../runs/RunChip.tsx';
 import { durationOf, isOpen, type Run, threadHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
@@ -76,15 +75,7 @@ const tookOf = (run: Run, events: readonly LogEvent[], now: number): number => {
   return Math.max(0, last - began);
 };
 
-const FactLine = ({
-  run,
-  events,
-  usage,
-}: {
-  run: Run;
-  events: readonly LogEvent[];
-  usage: ReturnType<typeof usageOf>;
-}) => {
+const FactLine = ({ run, events }: { run: Run; events: readonly LogEvent[] }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const now = useNow();
@@ -131,8 +122,8 @@ const FactLine = ({
           ≈ {format.compact(run.cut_off.input_tokens)} / {format.compact(run.cut_off.output_tokens)}
         </Fact>
       )}
-      <Fact label={t('fact.cost')} title={t(usage.cost === undefined ? 'fact.noPrice' : 'fact.costNote')}>
-        {usage.cost === undefined ? t('fact.na') : format.usd(usage.cost)}
+      <Fact label={t('fact.cost')} title={t(run.cost_usd === undefined ? 'fact.noPrice' : 'fact.costNote')}>
+        {run.cost_usd === undefined ? t('fact.na') : format.usd(run.cost_usd)}
       </Fact>
       {run.resolution_id !== undefined && (
         <Fact label={t('fact.configuration')}>
@@ -160,8 +151,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
   const { log, course } = whole;
   const [query, setQuery] = useQueryState();
   const [at, setAt] = useState<number>();
-  const prices = usePrices();
-  const usage = useMemo(() => usageOf(log.events, prices, run), [log.events, prices, run]);
+  const usage = useMemo(() => usageOf(log.events), [log.events]);
   const trace = useTrace(run);
   const tab = TABS.find((each) => each === query.tab) ?? 'timeline';
   const newest = course.moments.at(-1)?.seq;
@@ -174,7 +164,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
           {run.run_id} <CopyButton text={run.run_id} />
         </span>
       </div>
-      <FactLine run={run} events={log.events} usage={usage} />
+      <FactLine run={run} events={log.events} />
       <Result run={run} />
       <Tickets run={run} />
       <div className={css.columns}>
@@ -195,7 +185,7 @@ const Shown = ({ run, whole }: { run: Run; whole: Whole }) => {
               />
             )}
             {tab === 'state' && <State run={run} events={log.events} at={at} />}
-            {tab === 'usage' && <Usage usage={usage} />}
+            {tab === 'usage' && <Usage usage={usage} costUsd={run.cost_usd} />}
           </div>
         </section>
       </div>

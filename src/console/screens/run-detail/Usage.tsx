@@ -5,7 +5,8 @@ import { texts } from './texts.ts';
 import type { usageOf } from './usage.ts';
 
 /** What its inferences took, by model. */
-export const Usage = ({ usage }: { usage: ReturnType<typeof usageOf> }) => {
+export const Usage = (props: { usage: ReturnType<typeof usageOf>; costUsd: number | undefined }) => {
+  const { usage } = props;
   const t = useTexts(texts);
   const format = useFormat();
   const money = (cost: number | undefined): string => (cost === undefined ? t('fact.na') : format.usd(cost));
@@ -51,7 +52,7 @@ export const Usage = ({ usage }: { usage: ReturnType<typeof usageOf> }) => {
             </td>
             <td data-number>{format.number(usage.tokens.input)}</td>
             <td data-number>{format.number(usage.tokens.output)}</td>
-            <td data-number>{money(usage.cost)}</td>
+            <td data-number>{money(props.costUsd)}</td>
           </tr>
         </tfoot>
       </table>

@@ -18,8 +18,9 @@ export const texts = defineTexts(
     'fact.cutOffNote':
       'Estimated tokens of attempts that broke off or were cancelled. The cost includes them.',
     'fact.cost': 'Cost',
-    'fact.costNote': 'Tokens of each inference times the price that its model has now.',
-    'fact.noPrice': 'A model that it asked has no price.',
+    'fact.costNote':
+      'What its inferences cost, with attempts that broke off. Inferences without a price are not included.',
+    'fact.noPrice': 'No price is known for its models.',
     'fact.na': 'n/a',
     'fact.came': 'Came over',
     'fact.configuration': 'Configuration',
@@ -130,8 +131,8 @@ export const texts = defineTexts(
     'fact.cutOff': '中断的 token 输入 / 输出',
     'fact.cutOffNote': '中断或取消的尝试所用 token 的估计值，已计入费用。',
     'fact.cost': '费用',
-    'fact.costNote': '每次推理的 token 数乘以该模型当前的价格。',
-    'fact.noPrice': '所用模型未设置价格。',
+    'fact.costNote': '其推理的费用，包括中断的尝试；没有价格的推理不计入。',
+    'fact.noPrice': '所用模型的价格未知。',
     'fact.na': '无',
     'fact.came': '来源',
     'fact.configuration': '配置',

@@ -2,7 +2,6 @@ import { useMemo } from 'react';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
-import { costOf, spentOf, usePrices } from '../../runs/prices.ts';
 import { RunChip, RunReason, shortId } from '../../runs/RunChip.tsx';
 import { durationOf, type Run, reasonOf, threadHref } from '../../runs/run.ts';
 import { ScreenLink } from '../../shell/links.tsx';
@@ -22,10 +21,8 @@ const Took = ({ run }: { run: Run }) => {
 export const useRunColumns = (): Column<Run>[] => {
   const t = useTexts(texts);
   const format = useFormat();
-  const prices = usePrices();
-  return useMemo(() => {
-    const cost = (run: Run): number | undefined => costOf(spentOf(run), prices.ofAgent(run.agent_id));
-    return [
+  return useMemo(
+    () => [
       {
         id: 'run',
         label: t('column.run'),
@@ -104,15 +101,11 @@ export const useRunColumns = (): Column<Run>[] => {
         id: 'cost',
         label: t('column.cost'),
         align: 'end',
-        value: cost,
+        value: (run) => run.cost_usd,
         text: () => '',
-        cell: (run) => {
-          const usd = cost(run);
-          const { input, output } = spentOf(run);
-          if (input + output === 0) return '—';
-          return <span title={t('cost.note')}>{usd === undefined ? t('na') : `≈ ${format.usd(usd)}`}</span>;
-        },
+        cell: (run) => (run.cost_usd === undefined ? '—' : format.usd(run.cost_usd)),
       },
-    ];
-  }, [t, format, prices]);
+    ],
+    [t, format],
+  );
 };
