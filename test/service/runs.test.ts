@@ -129,7 +129,7 @@ t.test('bad requests are refused before anything is written', async (t) => {
     status: 400,
     body: { error: 'agent not found: nope' },
   });
-  const blocks = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }];
+  const blocks = [{ role: 'user', content: [{ type: 'unknown', text: 'x' }] }];
   t.equal((await call('POST', '/v1/runs', { agentId: 'default', messages: blocks })).status, 422);
   t.equal((await call('POST', '/v1/runs', { agentId: 'default', messages: null })).status, 422);
   t.equal((await call('POST', '/v1/runs', { agentId: 'a', agent_id: 'a', messages })).status, 422);
