@@ -8,6 +8,7 @@ import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
 import type { JsonObject } from '../schema/json.ts';
 import type { InputBlock, Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
+import type { AskedMode } from '../schema/output.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
 import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
@@ -135,7 +136,7 @@ export type Step = {
 };
 
 /** An answer that is to be a structured result. `problem`: why it cannot be one, whatever its text is. */
-export type Answer = { message_id: string; text: string; problem?: string };
+export type Answer = { message_id: string; mode: AskedMode; text: string; problem?: string };
 
 export type Turn = {
   readonly scope: string;
@@ -257,6 +258,11 @@ export type LoopObserver = {
     handoff(agent: string): void;
     /** The agent has given a task to another one, and knows what came of it. */
     delegation(agent: string, ended: { status: 'ok' | 'error'; seconds: number }): void;
+  };
+  outputs: {
+    /** A structured result fits its schema, or does not and is not asked for again. */
+    ended(mode: AskedMode, result: 'valid' | 'invalid'): void;
+    repaired(): void;
   };
   tasks: {
     /** A background task has ended. */

@@ -42,19 +42,19 @@ export const takeResult = (turn: Turn, step: Step, plan: OutputPlan | undefined,
   }
   const cut = isCut && { problem: CUT };
   if (called === undefined) {
-    turn.answer = { message_id: step.message_id, text: step.text, ...cut };
+    turn.answer = { message_id: step.message_id, mode: plan.mode, text: step.text, ...cut };
     return;
   }
   const read = readArguments(called, plan);
   step.text = read.text;
   step.unsent = read.text;
-  turn.answer = { message_id: step.message_id, ...read, ...cut };
+  turn.answer = { message_id: step.message_id, mode: plan.mode, ...read, ...cut };
 };
 
 const CUT = 'cut off at the output limit';
 
 /** The text of the result in the arguments of its call. */
-const readArguments = (args: string, { schema }: WantedOutput): Omit<Answer, 'message_id'> => {
+const readArguments = (args: string, { schema }: WantedOutput): Pick<Answer, 'text' | 'problem'> => {
   const parsed = parse(args.trim() === '' ? '{}' : args);
   if (parsed === undefined) return { text: args, problem: 'is not JSON' };
   const value = fromObject(schema, parsed);
@@ -82,7 +82,7 @@ export const afterCalls = (turn: Turn, outcome: ActOutcome): ActOutcome | { kind
   const read = readArguments(waiting, wanted);
   const message_id = turn.ids.uuid();
   produce(turn, { id: message_id, role: 'assistant', content: [{ type: 'text', text: read.text }] });
-  turn.answer = { message_id, ...read };
+  turn.answer = { message_id, mode: 'tool', ...read };
   turn.answered = true;
   turn.response = read.text;
   if (turn.step) turn.step.unsent = read.text;
@@ -92,10 +92,15 @@ export const afterCalls = (turn: Turn, outcome: ActOutcome): ActOutcome | { kind
 export const validate = async (turn: Turn, signal: AbortSignal): Promise<ValidateOutcome> => {
   const wanted = wantedOutput(turn);
   if (!wanted) return { kind: 'fits' };
-  const answer = turn.answer ?? { message_id: turn.step?.message_id ?? '', text: turn.response };
+  const answer = turn.answer ?? {
+    message_id: turn.step?.message_id ?? '',
+    mode: 'prompt',
+    text: turn.response,
+  };
   const found = await resultIn(answer, wanted);
   if (signal.aborted) return { kind: 'repair' };
   if ('problems' in found) return askAgain(turn, { answer, wanted, problems: found.problems });
+  turn.observe.outputs.ended(answer.mode, 'valid');
   keepText(turn, answer, found.text);
   turn.structured = { value: found.value };
   noteOutputProgress(turn, { forced: false });
@@ -167,11 +172,13 @@ const askAgain = (turn: Turn, { answer, wanted, problems }: Refused): ValidateOu
   const { repairs, tries } = outputProgress(turn);
   const [first = 'does not fit'] = problems;
   if (tries >= wanted.options.repairs || hasNoRoundLeft(turn)) {
+    turn.observe.outputs.ended(answer.mode, 'invalid');
     return {
       kind: 'exhausted',
       ending: { type: 'stopped', value: { code: 'invalid_output', detail: first } },
     };
   }
+  turn.observe.outputs.repaired();
   takeBack(turn, answer);
   noteOutputProgress(turn, { repairs: repairs + 1, tries: tries + 1, forced: true });
   const list = problems.map((problem) => `- ${problem}`).join('\n');

@@ -77,6 +77,9 @@ export const OutputOptions = z
   .meta({ id: 'OutputOptions', description: 'How a structured result is asked for.' });
 export type OutputOptions = z.output<typeof OutputOptions>;
 
+/** How a model is asked for a result. */
+export type AskedMode = Exclude<OutputOptions['mode'], 'auto'>;
+
 export const DEFAULT_OUTPUT: OutputOptions = OutputOptions.parse({});
 
 /** The whole value is an object, whatever its properties are. */

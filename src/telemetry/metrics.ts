@@ -11,6 +11,7 @@ import {
   type Families,
 } from './families.ts';
 import { createMailboxMetrics } from './mailbox-metrics.ts';
+import { createOutputMetrics } from './output-metrics.ts';
 import { processRegistry } from './process-metrics.ts';
 import { createReadings, type Readings } from './readings.ts';
 
@@ -321,6 +322,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     inference: createInferenceMetrics(families),
     tools: createToolMetrics(families),
     agents: createAgentMetrics(families),
+    outputs: createOutputMetrics(families),
     tasks: createTaskMetrics(families),
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),

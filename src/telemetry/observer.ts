@@ -62,6 +62,7 @@ export const createObserver = ({
       stats?.delegation(agent);
     },
   },
+  outputs: metrics.outputs,
   tasks: { ended: metrics.tasks.ended },
   taskCommitFailed: metrics.tasks.commitFailed,
 });

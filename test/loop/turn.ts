@@ -130,6 +130,7 @@ export const scene = (tools: Record<string, Options>) => {
     observe: {
       inference: { ended() {}, cutOff() {} },
       tools: { ended() {} },
+      outputs: { ended() {}, repaired() {} },
       agents: { suspension() {}, handoff() {}, delegation() {} },
       tasks: { ended() {} },
     },

@@ -97,6 +97,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
       },
       inference: { ended: nothing, cutOff: nothing },
       tools: { ended: nothing },
+      outputs: { ended: nothing, repaired: nothing },
       agents: { suspension: nothing, handoff: nothing, delegation: nothing },
     },
     log,

@@ -43,6 +43,20 @@ t.test('the tokens of an answer that a cancel cuts off are counted as estimates'
   );
 });
 
+t.test('structured results are counted with how they were asked for, and their repairs', async (t) => {
+  const troupe = await startTroupe(t);
+  const output_schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
+  const answers = (value: object) => asks(['f', 'final_answer', value]);
+  troupe.models.steps.push(answers({}), answers({ a: 1 }));
+  await troupe.runToEnd({ agentId: 'steps', messages, output_schema });
+  troupe.models.steps.push(answers({}), answers({}), answers({}));
+  await troupe.runToEnd({ agentId: 'steps', messages, output_schema });
+  const text = await scrape(troupe);
+  t.equal(valueIn(text, 'structured_outputs_total{mode="tool",result="valid"}'), 1);
+  t.equal(valueIn(text, 'structured_outputs_total{mode="tool",result="invalid"}'), 1);
+  t.equal(valueIn(text, 'output_repairs_total'), 3);
+});
+
 t.test('a wait, a refusal and a delegation are counted with what became of them', async (t) => {
   const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['echo'] })];
   const { troupe } = await withTools(t, { app: { records: { ...NO_RECORDS, agents } } });

@@ -227,6 +227,7 @@ t.test(
       'service_mailbox_dispatch_depth{status="queued"}',
       'service_mailbox_dispatch_depth{status="superseded"}',
       'service_mailbox_queue_depth',
+      'service_output_repairs_total',
       'service_sse_connections',
       'service_traces_dropped_total',
     ]);
