@@ -30,8 +30,9 @@ const LONGEST_STOP = 256;
 
 const StopSequence = z.string().min(1).max(LONGEST_STOP);
 
+/** Documented as a list; other services also take one sequence as a string, so it is accepted. */
 const Stop = z.preprocess(
-  (given: string | string[]) => (typeof given === 'string' ? [given] : given),
+  (given: string[]) => (typeof given === 'string' ? [given] : given),
   z.array(StopSequence).min(1).max(MOST_STOPS),
 );
 
@@ -80,7 +81,7 @@ export const modelSettingFields = {
     .optional()
     .meta({ description: 'tokens of one answer of the model; at most the `max_output_tokens` of the model' }),
   stop: Stop.optional().meta({
-    description: `sequences that end an answer: 1 to ${MOST_STOPS}, or one as a string`,
+    description: `sequences that end an answer: 1 to ${MOST_STOPS}`,
   }),
   seed: z.int().optional().meta({ description: 'for answers that repeat, where the provider supports it' }),
   tool_choice: ToolChoice.optional().meta({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from './endpoint.ts';
-import { Json, type JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { mapSchemas, schemaProblem } from './json-schema.ts';
 import { nestsDeeperThan } from './nesting.ts';
 import { Invalid } from './outcome.ts';
@@ -49,10 +49,15 @@ export const OutputSchema = z
   });
 
 /** In a request that starts a run. It is checked where it is used, since an invalid one is a 400. */
-export const RequestedOutput = Json.optional().meta({
-  description:
-    'JSON Schema of the structured result, in place of that of the agent; `null`: the run has none',
-});
+export const RequestedOutput = z
+  .custom<Json | undefined>()
+  .optional()
+  .meta({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description:
+      'JSON Schema of the structured result, in place of that of the agent; `null`: the run has none',
+  });
 
 const OutputMode = z.enum(['auto', 'native', 'tool', 'prompt']);
 

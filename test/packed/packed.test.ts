@@ -42,7 +42,7 @@ const FILES = [
   /^(LICENSE|README\.md|package\.json)$/,
   /^dist\/(LICENSES\.txt|sbom\.cdx\.json|shared-types\d*\.d\.ts)$/,
   // Parts of the programs, each called after what is in it.
-  /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
+  /^dist\/[\w.-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(ai-sdk|client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
   /^dist\/console\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,

@@ -56,8 +56,8 @@ t.test('the document has every part, sorted by id, and asks the assistant anew',
   ]);
   t.strictSame(document.providers, [{ id: 'a-real' }, { id: 'p' }]);
   t.strictSame(document.models, [
-    { id: 'a-model', provider_id: 'a-real', upstream_model: 'u', context_window: 5 },
-    { id: 'm', provider_id: 'p', upstream_model: 'up' },
+    { id: 'a-model', provider_id: 'a-real', upstream_model: 'u', context_window: 5, known: {} },
+    { id: 'm', provider_id: 'p', upstream_model: 'up', known: {} },
   ]);
   t.match(document.plugins, [
     {
