@@ -70,18 +70,41 @@ const TYPE = /^[\w.+-]+\/[\w.+*-]+/;
 /** Of text, base64 is an encoding that a model may want to read. */
 const SHORTEST = 64;
 
-const isBase64 = (text: string): boolean => text.length >= SHORTEST && BASE64.test(text);
+// Searches for the first other character: an expression that repeats a class runs out of stack on a text of some MB.
+const OUTSIDE = /[^A-Za-z0-9+/_\r\n-]/;
+const OUTSIDE_ADDRESS = /[^A-Za-z0-9+/_-]/g;
 
-const BASE64 = /^[A-Za-z0-9+/_\r\n-]+={0,2}\s*$/;
+const isBase64 = (text: string): boolean => {
+  if (text.length < SHORTEST) return false;
+  const trimmed = text.trimEnd();
+  const padding = trimmed.endsWith('==') ? 2 : trimmed.endsWith('=') ? 1 : 0;
+  return !OUTSIDE.test(trimmed.slice(0, trimmed.length - padding));
+};
 
-const ADDRESS = /data:([\w.+-]+\/[\w.+-]+)(?:;[\w-]+=[\w.-]+)*;base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
+/** Where the base64 that begins at `start` ends, with its padding. */
+const endOfData = (text: string, start: number): number => {
+  OUTSIDE_ADDRESS.lastIndex = start;
+  const end = OUTSIDE_ADDRESS.exec(text)?.index ?? text.length;
+  if (text.startsWith('==', end)) return end + 2;
+  return text.startsWith('=', end) ? end + 1 : end;
+};
 
-const withoutAddresses = (text: string, files: MediaBlock[]): string =>
-  text.includes(';base64,')
-    ? text.replace(ADDRESS, (_, type: string, data: string) =>
-        described({ type: type.toLowerCase(), data }, files),
-      )
-    : text;
+const HEAD = /data:([\w.+-]+\/[\w.+-]+)(?:;[\w-]+=[\w.-]+)*;base64,/g;
+
+const withoutAddresses = (text: string, files: MediaBlock[]): string => {
+  if (!text.includes(';base64,')) return text;
+  let shown = '';
+  let from = 0;
+  for (const { 0: head, 1: type = '', index } of text.matchAll(HEAD)) {
+    const start = index + head.length;
+    const end = endOfData(text, start);
+    if (end - start < SHORTEST) continue;
+    shown +=
+      text.slice(from, index) + described({ type: type.toLowerCase(), data: text.slice(start, end) }, files);
+    from = end;
+  }
+  return shown + text.slice(from);
+};
 
 /** Bounds of what is kept of one result; larger files are only described. */
 const LARGEST_FILE = 3.5 * 1024 * 1024;

@@ -88,3 +88,15 @@ t.test('leaves everything else as it is', async (t) => {
     t.equal(text, typeof result === 'string' ? result : JSON.stringify(result));
   }
 });
+
+t.test('describes files of any size', async (t) => {
+  const data = Buffer.alloc(48 * 1024 * 1024, 7).toString('base64');
+  t.strictSame(
+    shown({ data, mimeType: 'video/mp4' }).text,
+    '{"data":"[video video/mp4, 48.0 MB]","mimeType":"video/mp4"}',
+  );
+  t.equal(
+    shown(`before data:video/mp4;base64,${data} behind`).text,
+    'before [video video/mp4, 48.0 MB] behind',
+  );
+});
