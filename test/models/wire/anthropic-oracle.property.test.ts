@@ -14,7 +14,7 @@ import { type Decoded, decode, named } from './decode.ts';
  */
 
 const LONG = 10_000;
-const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 2000);
+const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 300);
 
 type Event = JsonObject & { type: string };
 
@@ -241,13 +241,33 @@ const DIFFERENCES: readonly Difference[] = [
     isRare: true,
     why: 'A count of 0 does not replace another count. The package reads the events in the order in which they come.',
     applies: (ours, theirs, events) =>
-      (ours.end?.usage?.prompt_tokens ?? 0) > (theirs.end?.usage?.prompt_tokens ?? 0) &&
+      promptTokensOf(ours) > promptTokensOf(theirs) &&
       events.some((event) =>
         Object.entries(usagesOf(event)).some(([key, value]) => key !== 'output_tokens' && value === 0),
       ) &&
-      same({ ...ours, end: theirs.end }, theirs),
+      ours.error?.class === theirs.error?.class &&
+      same({ ...ours, end: theirs.end, error: theirs.error }, theirs),
+  },
+  {
+    isRare: true,
+    why: 'A call that begins again under its id keeps the arguments that were passed on. The package takes those of the last block.',
+    applies: (ours, theirs, events) =>
+      callsIn(ours.heard).length === callsIn(theirs.heard).length &&
+      events.some(
+        (event, index) =>
+          callId(event) !== undefined &&
+          events.slice(0, index).some((other) => callId(other) === callId(event)),
+      ),
   },
 ];
+
+const promptTokensOf = ({ end, error }: Pick<Decoded, 'end' | 'error'>): number =>
+  (end?.usage ?? error?.usage)?.prompt_tokens ?? 0;
+
+const callId = ({ type, content_block }: Event): unknown => {
+  const block = type === 'content_block_start' ? objectOf(content_block) : undefined;
+  return block?.type === 'tool_use' ? block.id : undefined;
+};
 
 const usagesOf = ({ message, usage }: Event): JsonObject => objectOf(usage ?? objectOf(message)?.usage) ?? {};
 
