@@ -1,14 +1,14 @@
 import { setup } from 'xstate';
 
 /**
- * A run as clients of A2A know it (a2a.md 8.1): a task, in one of the eight states of the protocol. What it is at any
- * moment is a tag of the state that its run is in; what may come next, and what a client may still ask of it, is said
- * here, for tasks of this service and for those of others that are followed from here.
+ * A run as A2A clients see it (a2a.md 8.1): a task in one of the eight states of the protocol. The task state is a tag
+ * of the state of the run. This machine defines which states may follow and which requests a client may still make, for
+ * tasks of this service and for tasks of other services that it follows.
  *
- * A task that somebody follows is an actor; of all others the machine is asked with the functions below.
+ * A followed task is an actor; for all other tasks the functions below query the machine.
  */
 
-/** On the wire. */
+/** Task states as on the wire. */
 export type TaskState =
   | 'TASK_STATE_SUBMITTED'
   | 'TASK_STATE_WORKING'
@@ -19,7 +19,7 @@ export type TaskState =
   | 'TASK_STATE_CANCELED'
   | 'TASK_STATE_REJECTED';
 
-/** `interrupted`: it goes on when somebody answers. `terminal`: nothing will ever change it again. */
+/** `interrupted`: continues after an answer. `terminal`: never changes again. */
 type TaskTag = TaskState | 'interrupted' | 'terminal';
 
 export type A2aTaskEvent =
@@ -35,76 +35,92 @@ export type A2aTaskEvent =
 
 const canceled = (description: string) => ({ target: 'canceled', description }) as const;
 
-/** It can be answered in more than one step: what is left to ask may be of the other kind. */
+/** A task can require more than one answer: the next request may be of the other kind. */
 const answered = {
   ANSWER: {
     target: 'submitted',
-    description: 'The answer is durable; the task goes on when it is its turn.',
+    description: 'The decision is durable; the task continues when its run is scheduled.',
   },
-  START: { target: 'working', description: 'Answered, and it goes on at once.' },
-  CANCEL: canceled('Nobody will answer.'),
+  START: { target: 'working', description: 'A decision arrived; the task continues at once.' },
+  CANCEL: canceled('Cancelled while waiting for input.'),
 } as const;
 
+/**
+ * A run as A2A clients see it (a2a.md 8.1). Tags of its states are the task states of the protocol, and `terminal` or
+ * `interrupted`.
+ *
+ * @example
+ * ```ts
+ * import { initialTransition, transition } from 'xstate';
+ *
+ * const [submitted] = initialTransition(a2aTaskMachine);
+ * const [canceled] = transition(a2aTaskMachine, submitted, { type: 'CANCEL' });
+ * console.log(canceled.hasTag('TASK_STATE_CANCELED'), canceled.hasTag('terminal')); // true true
+ * ```
+ */
 export const a2aTaskMachine = setup({
   types: {} as { events: A2aTaskEvent; tags: TaskTag },
 }).createMachine({
   id: 'a2a-task',
-  description: 'A task of A2A, from the message that is accepted to the state in which it stays.',
+  description: 'An A2A task, from the accepted message to its final state.',
   initial: 'submitted',
   states: {
     submitted: {
       tags: ['TASK_STATE_SUBMITTED'],
-      description: 'Accepted and durable; it has not begun, or not gone on, yet.',
+      description: 'Accepted and durable; its run has not started or resumed yet.',
       on: {
-        START: { target: 'working', description: 'It is its turn.' },
-        CANCEL: canceled('Withdrawn, or overtaken by other work of its context, before it began.'),
-        FAIL: { target: 'failed', description: 'It can never begin.' },
+        START: { target: 'working', description: 'Its run starts or resumes.' },
+        CANCEL: canceled('Withdrawn, or superseded by other work of its context, before it started.'),
+        FAIL: { target: 'failed', description: 'Its run was dead-lettered before it started.' },
       },
     },
     working: {
       tags: ['TASK_STATE_WORKING'],
-      description: 'The agent is at work, or background tasks of its are.',
+      description: 'The agent or one of its background tasks is executing.',
       on: {
         ASK_FOR_INPUT: {
           target: 'inputRequired',
-          description: 'The agent, a client tool or a delegate asks.',
+          description: 'The agent, a client tool or a delegate requests input.',
         },
-        ASK_FOR_LOGIN: { target: 'authRequired', description: 'A permission or a login is needed.' },
-        COMPLETE: { target: 'completed', description: 'The agent has answered.' },
-        FAIL: { target: 'failed', description: 'The model, the store or another service failed for good.' },
+        ASK_FOR_LOGIN: { target: 'authRequired', description: 'A permission or a login is required.' },
+        COMPLETE: { target: 'completed', description: 'The agent has completed its response.' },
+        FAIL: {
+          target: 'failed',
+          description: 'The model, the store or another service failed permanently.',
+        },
         REJECT: { target: 'rejected', description: 'A rule of the agent forbids a call.' },
-        CANCEL: canceled('Told to stop.'),
+        CANCEL: canceled('Stopped while working.'),
       },
     },
     inputRequired: {
       tags: ['TASK_STATE_INPUT_REQUIRED', 'interrupted'],
-      description: 'It waits for what only its user can say.',
+      description: 'The task waits for input from its user.',
       on: answered,
     },
     authRequired: {
       tags: ['TASK_STATE_AUTH_REQUIRED', 'interrupted'],
-      description: 'It waits for a permission, or for somebody to log in.',
+      description: 'The task waits for a permission or a login.',
       on: answered,
     },
     completed: {
       type: 'final',
       tags: ['TASK_STATE_COMPLETED', 'terminal'],
-      description: 'The answer is its artifact.',
+      description: 'The response is its artifact.',
     },
     failed: {
       type: 'final',
       tags: ['TASK_STATE_FAILED', 'terminal'],
-      description: 'Its status says why.',
+      description: 'The status contains the reason.',
     },
     canceled: {
       type: 'final',
       tags: ['TASK_STATE_CANCELED', 'terminal'],
-      description: 'Stopped by a client, an operator, or newer work of its context.',
+      description: 'Stopped by a client, an operator, or a newer message of its context.',
     },
     rejected: {
       type: 'final',
       tags: ['TASK_STATE_REJECTED', 'terminal'],
-      description: 'Refused by a rule of the agent; its status says by which.',
+      description: 'Rejected by a rule of the agent; the status names the rule.',
     },
   },
 });
@@ -120,10 +136,10 @@ const VALUE = {
   TASK_STATE_REJECTED: 'rejected',
 } as const satisfies Record<TaskState, string>;
 
-// The literal has these keys and no others.
+// The keys of `VALUE` are exactly the task states.
 export const TASK_STATES = Object.keys(VALUE) as [TaskState, ...TaskState[]];
 
-/** The machine in this state; also what an actor of a task goes on from. */
+/** The snapshot of the machine in this state; also the start of an actor for an existing task. */
 export const taskAt = (state: TaskState) => a2aTaskMachine.resolveState({ value: VALUE[state], context: {} });
 
 const tagged = (tag: TaskTag): ReadonlySet<TaskState> =>
@@ -132,19 +148,20 @@ const tagged = (tag: TaskTag): ReadonlySet<TaskState> =>
 const TERMINAL = tagged('terminal');
 const INTERRUPTED = tagged('interrupted');
 
-/** Nothing will ever change it again. */
+/** Whether the task never changes again. */
 export const isTerminal = (state: TaskState): boolean => TERMINAL.has(state);
 
-/** It goes on when somebody answers. */
+/** Whether the task continues after an answer. */
 export const isInterrupted = (state: TaskState): boolean => INTERRUPTED.has(state);
 
-/** Nothing more happens to it by itself. */
-export const isAtRest = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state);
+/** Whether the task is terminal or waits for an answer. */
+export const isTerminalOrInterrupted = (state: TaskState): boolean =>
+  isTerminal(state) || isInterrupted(state);
 
-/** May a client ask this of a task in this state? */
+/** Whether a client may send this event to a task in this state. */
 export const mayTake = (state: TaskState, type: 'ANSWER' | 'CANCEL'): boolean => taskAt(state).can({ type });
 
-/** What a task that is next seen in this state was told. */
+/** The event that leads to each observed state. */
 const TOLD = {
   TASK_STATE_SUBMITTED: 'ANSWER',
   TASK_STATE_WORKING: 'START',
@@ -156,4 +173,4 @@ const TOLD = {
   TASK_STATE_REJECTED: 'REJECT',
 } as const satisfies Record<TaskState, A2aTaskEvent['type']>;
 
-export const toldOf = (state: TaskState): A2aTaskEvent => ({ type: TOLD[state] });
+export const updateEventOf = (state: TaskState): A2aTaskEvent => ({ type: TOLD[state] });

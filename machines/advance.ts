@@ -7,11 +7,11 @@ import {
 } from 'xstate';
 
 /**
- * Asks a machine where an event leads from a stored state, without an actor: for records whose status is
- * decided by a statechart but which nothing keeps alive (dispatches, tool calls, runs that wait in the store).
+ * Computes transitions of stored records without an actor: for records whose status is decided by a statechart but
+ * which have no running actor (dispatches, tool calls, runs that wait in the store).
  */
 
-/** The event is not legal in this state. */
+/** The event is not allowed in this state. */
 export class IllegalTransition extends Error {
   constructor(machine: string, state: string, event: string) {
     super(`${machine}: '${event}' is not allowed in state '${state}'`);
@@ -21,7 +21,11 @@ export class IllegalTransition extends Error {
 
 type From<Machine extends AnyStateMachine> = { value: StateValue; context: SnapshotFrom<Machine>['context'] };
 
-/** @throws IllegalTransition */
+/**
+ * Returns the snapshot that follows `from` after `event`. A pure function: it executes no actions.
+ *
+ * @throws IllegalTransition
+ */
 export const advance = <Machine extends AnyStateMachine>(
   machine: Machine,
   from: From<Machine>,
@@ -31,7 +35,7 @@ export const advance = <Machine extends AnyStateMachine>(
   if (state.status !== 'active' || !state.can(event)) {
     throw new IllegalTransition(machine.id, JSON.stringify(from.value), event.type);
   }
-  // Snapshots of this very machine go in and come out; the generic signatures forget which machine that is.
+  // Both snapshots belong to `machine`; the generic signature of `transition` loses that type.
   const [next] = transition(machine as AnyStateMachine, state, event);
   return next as SnapshotFrom<Machine>;
 };
@@ -39,8 +43,8 @@ export const advance = <Machine extends AnyStateMachine>(
 const MOST_ANSWERS = 1000;
 
 /**
- * `advance` with a memory, for a machine whose contexts and events are plain data with few different values:
- * asking is pure, and a remembered answer costs a twentieth.
+ * A memoized `advance`, for machines whose contexts and events are plain data with few distinct values. `advance` is
+ * pure, so results can be cached; a cached result costs a twentieth of a computed one.
  */
 export const rememberingAdvance = <Machine extends AnyStateMachine>(machine: Machine) => {
   const answers = new Map<string, SnapshotFrom<Machine>>();

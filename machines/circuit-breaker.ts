@@ -1,24 +1,24 @@
 import { assign, setup } from 'xstate';
 
 /**
- * Whether a model is called (agent-loop.md 11, rule 6). The machine counts callers that fail, not their tries: one run
- * that repeats its call does not open the breaker for all others. Failures that follow the last counted one within
- * `burstMs` count as one, because connections that break together have one cause. Events carry their time, so the
- * machine needs no timer and its decisions can be repeated. The owner decides which calls may still report: a call
- * that began before the breaker opened must not answer for the probe.
+ * Decides whether a model is called (agent-loop.md 11, rule 6). The machine counts failing callers, not attempts: one
+ * run that repeats its call does not open the breaker for all others. Failures within `burstMs` of the last counted one
+ * count as one, because connections that break together have one cause. Events carry their time, so the machine needs
+ * no timer and its decisions can be replayed. The owner decides which calls may still report: a call that began before
+ * the breaker opened must not report as the probe.
  */
 
-/** `threshold`: callers in a row whose failures open the breaker; 0 never opens it. */
+/** `threshold`: consecutive failing callers that open the breaker; 0 never opens it. */
 export type BreakerLimits = { threshold: number; cooldownMs: number; burstMs: number };
 
 export type BreakerContext = BreakerLimits & {
-  /** Who failed since the last success while closed, each once. */
+  /** Distinct callers that failed since the last success while closed. */
   failed: readonly string[];
-  /** When the last of them was counted, in milliseconds. */
+  /** Time of the last counted failure, in milliseconds. */
   countedAt: number;
-  /** Why the model failed last. */
+  /** Cause of the last failure of the model. */
   cause: string | undefined;
-  /** When it opened last, in milliseconds. */
+  /** Time of the last opening, in milliseconds. */
   openedAt: number;
 };
 
@@ -31,6 +31,20 @@ export type BreakerEvent =
 const isCounted = ({ failed, countedAt, burstMs }: BreakerContext, event: BreakerEvent): boolean =>
   event.type === 'FAIL' && !failed.includes(event.by) && event.at >= countedAt + burstMs;
 
+/**
+ * Decides whether a model is called (agent-loop.md 11): after `threshold` failing callers in a row, calls are
+ * rejected for `cooldownMs`, then one call is a probe. Times are in milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { initialTransition, transition } from 'xstate';
+ *
+ * const [closed] = initialTransition(circuitBreakerMachine, { threshold: 1, cooldownMs: 30_000, burstMs: 1000 });
+ * const failure = { type: 'FAIL', at: 5000, by: 'run-1', cause: 'overloaded' } as const;
+ * const [open] = transition(circuitBreakerMachine, closed, failure);
+ * console.log(open.value, open.can({ type: 'PROBE', at: 35_000 })); // open true
+ * ```
+ */
 export const circuitBreakerMachine = setup({
   types: {} as { context: BreakerContext; events: BreakerEvent; input: BreakerLimits },
   guards: {
@@ -57,7 +71,7 @@ export const circuitBreakerMachine = setup({
   },
 }).createMachine({
   id: 'circuit-breaker',
-  description: 'Keeps runs away from a model that keeps failing, and finds out when it is back.',
+  description: 'Rejects calls to a model that fails repeatedly, and detects its recovery.',
   context: ({ input }) => ({
     ...input,
     failed: [],
@@ -68,45 +82,49 @@ export const circuitBreakerMachine = setup({
   initial: 'closed',
   states: {
     closed: {
-      description: 'The model is asked; callers that fail in a row are counted.',
+      description: 'Calls pass; consecutive failing callers are counted.',
       on: {
-        SUCCEED: { guard: 'hasFailed', actions: 'forgetFailures', description: 'The row is broken.' },
+        SUCCEED: {
+          guard: 'hasFailed',
+          actions: 'forgetFailures',
+          description: 'A call succeeded; the count is reset.',
+        },
         FAIL: [
           {
             guard: 'reachesThreshold',
             target: 'open',
             actions: ['noteCause', 'noteOpening'],
-            description: 'Too many callers failed in a row.',
+            description: 'The limit of consecutive failures is reached.',
           },
           {
             actions: ['noteCause', 'countFailure'],
-            description: 'Another failure in a row; one caller, and one burst of failures, count once.',
+            description: 'Another consecutive failure; one caller and one burst of failures count once.',
           },
         ],
       },
     },
     open: {
-      description: 'The model is not asked.',
+      description: 'Calls are rejected.',
       on: {
         PROBE: {
           guard: 'hasCooledDown',
           target: 'halfOpen',
-          description: 'The cooldown is over: one call may find out.',
+          description: 'The cooldown is over; one call is a probe.',
         },
       },
     },
     halfOpen: {
       description: 'One call is in progress; all others wait until the provider has responded to it.',
       on: {
-        SUCCEED: { target: 'closed', description: 'The model is back.' },
+        SUCCEED: { target: 'closed', description: 'The probe succeeded.' },
         FAIL: {
           target: 'open',
           actions: ['noteCause', 'noteOpening'],
-          description: 'It is not; the cooldown begins again.',
+          description: 'The probe failed; the cooldown restarts.',
         },
         ABANDON: {
           target: 'open',
-          description: 'The probe was cancelled and says nothing; the next call is a probe.',
+          description: 'The probe was cancelled without a result; the next call is a probe.',
         },
       },
     },

@@ -1,13 +1,16 @@
 import { assign, setup } from 'xstate';
 
 /**
- * A queued unit of work on a thread. Leases and epochs fence every later write: whoever does not hold the
- * lease, or holds it for an epoch that the thread has left behind, can only make the dispatch superseded.
+ * A queued unit of work on a thread. Leases and epochs fence every later write: a worker without the lease, or with a
+ * lease for an outdated epoch of the thread, can only make the dispatch superseded.
  */
 
 export type DispatchContext = { attemptCount: number; maxAttempts: number; epoch: number };
 
-/** How the run of a dispatch ended: as it may; by a failure that no attempt mends; by one too many that might have. */
+/**
+ * How the run of a dispatch ended: `consumed` with any regular ending, `failed` permanently, `exhausted` with a
+ * transient failure after the last attempt.
+ */
 export type RunEnded = 'consumed' | 'failed' | 'exhausted';
 
 /** `threadEpoch` is the epoch of the thread at the time of the operation. */
@@ -23,6 +26,18 @@ export type DispatchEvent =
   | { type: 'CANCEL' }
   | { type: 'SUPERSEDE' };
 
+/**
+ * The delivery of one input to one run (runtime.md 7.3). Leases and epochs reject writes of outdated workers.
+ *
+ * @example
+ * ```ts
+ * import { initialTransition, transition } from 'xstate';
+ *
+ * const [queued] = initialTransition(dispatchMachine, { epoch: 2, attemptCount: 0, maxAttempts: 3 });
+ * const [outdated] = transition(dispatchMachine, queued, { type: 'CLAIM', threadEpoch: 3 });
+ * console.log(outdated.value); // superseded
+ * ```
+ */
 export const dispatchMachine = setup({
   types: {} as { context: DispatchContext; events: DispatchEvent; input: DispatchContext },
   guards: {
@@ -41,19 +56,23 @@ export const dispatchMachine = setup({
   initial: 'queued',
   states: {
     queued: {
-      description: 'Waits for its turn on the thread; nobody holds it.',
+      description: 'Waits for its thread to start it; no worker holds the lease.',
       on: {
         CLAIM: [
           {
             guard: 'staleEpoch',
             target: 'superseded',
-            description: 'The thread moved on before the work was taken.',
+            description: 'Superseded before a worker claimed it.',
           },
-          { target: 'claimed', description: 'A worker takes the lease.' },
+          { target: 'claimed', description: 'A worker claims the lease.' },
         ],
-        CANCEL: { target: 'cancelled', description: 'Withdrawn before anybody worked on it.' },
+        CANCEL: { target: 'cancelled', description: 'Withdrawn before a worker claimed it.' },
         RUN_ENDED: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'Its run ended for newer work.' },
+          {
+            guard: 'staleEpoch',
+            target: 'superseded',
+            description: 'Its run ended because newer work superseded it.',
+          },
           { target: 'cancelled', description: 'Its run ended between two attempts.' },
         ],
         SUPERSEDE: {
@@ -70,7 +89,11 @@ export const dispatchMachine = setup({
           description: 'The lease is extended. A renewal never ends a dispatch: its run would stay open.',
         },
         ACK: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'The result comes too late.' },
+          {
+            guard: 'staleEpoch',
+            target: 'superseded',
+            description: 'The result arrived after the dispatch was superseded.',
+          },
           { target: 'acked', description: 'The run consumed it.' },
         ],
         NACK: [
@@ -79,48 +102,56 @@ export const dispatchMachine = setup({
             guard: 'attemptsLeft',
             target: 'queued',
             actions: 'countAttempt',
-            description: 'Transient failure: it is retried after a delay.',
+            description: 'Transient failure; retried after a delay.',
           },
           {
             target: 'deadLetter',
             actions: 'countAttempt',
-            description: 'Transient failure, attempts used up.',
+            description: 'Transient failure; the attempts are exhausted.',
           },
         ],
         LEASE_EXPIRED: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'Lost, and superseded meanwhile.' },
+          {
+            guard: 'staleEpoch',
+            target: 'superseded',
+            description: 'The lease expired and the dispatch was superseded.',
+          },
           {
             guard: 'attemptsLeft',
             target: 'queued',
             actions: 'countAttempt',
-            description: 'Its worker is gone; the next one continues from the last commit.',
+            description: 'The lease expired; the next worker continues from the last commit.',
           },
-          { target: 'deadLetter', actions: 'countAttempt', description: 'Its workers keep dying.' },
+          { target: 'deadLetter', actions: 'countAttempt', description: 'The lease expired too often.' },
         ],
         RELEASE: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'Given back, and superseded meanwhile.' },
+          { guard: 'staleEpoch', target: 'superseded', description: 'Released after it was superseded.' },
           {
             target: 'queued',
-            description: 'Its worker lives and gives it back; no attempt has failed, none is counted.',
+            description: 'Its worker releases it; no attempt is counted.',
           },
         ],
         DEAD_LETTER: [
           {
             guard: 'staleEpoch',
             target: 'superseded',
-            description: 'Superseded before the failure was told.',
+            description: 'Superseded before the failure was reported.',
           },
           { target: 'deadLetter', description: 'Permanent failure.' },
         ],
-        SUPERSEDE: { target: 'superseded', description: 'Its run was told to stop by a newer epoch.' },
+        SUPERSEDE: { target: 'superseded', description: 'A newer epoch stopped its run.' },
         RUN_ENDED: [
-          { guard: 'staleEpoch', target: 'superseded', description: 'The result comes too late.' },
+          {
+            guard: 'staleEpoch',
+            target: 'superseded',
+            description: 'The result arrived after the dispatch was superseded.',
+          },
           { guard: 'hasFailed', target: 'deadLetter', description: 'Permanent failure.' },
           {
             guard: 'isExhausted',
             target: 'deadLetter',
             actions: 'countAttempt',
-            description: 'Transient failure, attempts used up.',
+            description: 'Transient failure; the attempts are exhausted.',
           },
           { target: 'acked', description: 'The run consumed it.' },
         ],
@@ -128,7 +159,7 @@ export const dispatchMachine = setup({
     },
     acked: { type: 'final', description: 'Consumed.' },
     cancelled: { type: 'final', description: 'Withdrawn while queued.' },
-    superseded: { type: 'final', description: 'Overtaken by an interrupt or a foreground run.' },
-    deadLetter: { type: 'final', description: 'Failed for good.' },
+    superseded: { type: 'final', description: 'Superseded by an interrupt or a foreground run.' },
+    deadLetter: { type: 'final', description: 'Failed permanently.' },
   },
 });

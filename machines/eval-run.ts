@@ -1,22 +1,21 @@
 import { assign, fromPromise, setup } from 'xstate';
 
 /**
- * One eval run, from the moment it is asked for until its record is finished. Which cells there are and how they are
- * played is the work of one service; what is written down is an item for each cell that has come to its end, so that
- * the work may be broken off at any time and taken up again, here or in another process, with the cells that have no
- * item.
+ * One eval run, from its request until its record is finished. One service determines the cells and executes them; an
+ * item is stored for each finished cell, so the work can be interrupted at any time and resumed, here or in another
+ * process, with the cells that have no item.
  *
- * What the wire says of a run is a tag of its state.
+ * The wire status of a run is a tag of its state.
  *
- * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
+ * The machine never reads `host`; it only passes it on to the services.
  */
 
 export type EvalRunInput = { host: object };
 
 export type EvalRunContext = EvalRunInput & {
-  /** Nobody wants the cells that have no item yet. */
+  /** Cells without an item are no longer needed. */
   cancelled: boolean;
-  /** Why the run could not be written down. */
+  /** Why the run could not be stored. */
   error: unknown;
 };
 
@@ -27,8 +26,20 @@ export type EvalRunTag = 'running' | 'cancelled' | 'done';
 const service = () =>
   fromPromise<void, EvalRunContext>(() => Promise.reject(new Error('the service is bound by its owner')));
 
-const release = { target: 'released', description: 'The service stops; the next start goes on.' } as const;
+const release = {
+  target: 'released',
+  description: 'The service stops; the next start resumes the eval run.',
+} as const;
 
+/**
+ * One eval run, from its request until its record is finished (evals-and-traces.md 6). Tags of its states are its
+ * status on the wire.
+ *
+ * @example
+ * ```ts
+ * for (const { key, tags } of Object.values(evalRunMachine.states)) console.log(key, tags);
+ * ```
+ */
 export const evalRunMachine = setup({
   types: {} as {
     context: EvalRunContext;
@@ -37,15 +48,15 @@ export const evalRunMachine = setup({
     tags: EvalRunTag;
   },
   actors: {
-    /** Makes it durable that the run is to be made. */
+    /** Stores the planned run. */
     begin: service(),
-    /** Plays the cells that have no item, until each has one that is durable, or is told to stop. */
+    /** Executes the cells without an item until each has a durable one, or until it is stopped. */
     work: service(),
-    /** Waits until nothing that was told to stop is under way. */
+    /** Waits until all stopped work has ended. */
     settle: service(),
-    /** Makes the end durable. */
+    /** Stores the end of the run. */
     finish: service(),
-    /** Gives a store that failed some time. */
+    /** Waits before the next attempt after a store failure. */
     rest: service(),
   },
   guards: {
@@ -58,73 +69,80 @@ export const evalRunMachine = setup({
 }).createMachine({
   id: 'eval-run',
   description:
-    'A dataset played against a matrix of models, agents and variants, until every cell has an item.',
+    'Execution of a dataset against a matrix of models, agents and variants, until every cell has an item.',
   context: ({ input }) => ({ ...input, cancelled: false, error: undefined }),
   initial: 'planned',
   states: {
     planned: {
       tags: ['running'],
-      description: 'All checks have passed; the run is written down before any model is asked.',
+      description: 'All checks passed; the record is written before any model is called.',
       invoke: {
         src: 'begin',
         input: ({ context }) => context,
         onDone: [
-          { guard: 'isCancelled', target: 'finishing', description: 'Nobody wants it any more.' },
-          { target: 'running', description: 'It is durable.' },
+          {
+            guard: 'isCancelled',
+            target: 'finishing',
+            description: 'Cancelled before its record is durable.',
+          },
+          { target: 'running', description: 'The record is durable.' },
         ],
         onError: {
           target: 'refused',
           actions: { type: 'fail', params: ({ event }) => ({ error: event.error }) },
-          description: 'The store does not take it; whoever asked is told.',
+          description: 'The store rejected the record; the caller gets the error.',
         },
       },
       on: {
-        CANCEL: { actions: 'cancel', description: 'Cancelled before it began.' },
+        CANCEL: { actions: 'cancel', description: 'Cancelled before any cell started.' },
         RELEASE: release,
       },
     },
     running: {
       tags: ['running'],
-      description: 'Cells are played, several at a time; each has an item when it has come to its end.',
+      description: 'Cells execute concurrently; each one that ends has an item.',
       invoke: {
         src: 'work',
         input: ({ context }) => context,
         onDone: { target: 'finishing', description: 'Every cell has its item.' },
-        onError: { target: 'stuck', description: 'An item could not be written; its cell is played again.' },
+        onError: {
+          target: 'stuck',
+          description: 'An item could not be written; its cell is executed again.',
+        },
       },
       on: {
         CANCEL: {
           target: 'cancelling',
           actions: 'cancel',
-          description: 'Cells under way are told to stop; the items so far stay.',
+          description: 'Executing cells are aborted; written items are kept.',
         },
         RELEASE: release,
       },
     },
     stuck: {
       tags: ['running'],
-      description: 'Gives the store time; no cell is played that could not be written down.',
+      description: 'Waits for the store; no cell starts while its item could not be written.',
       invoke: {
         src: 'rest',
         input: ({ context }) => context,
-        onDone: { target: 'running', description: 'Goes on with the cells that have no item.' },
+        onDone: { target: 'running', description: 'Executes the cells that have no item.' },
       },
       on: {
         CANCEL: {
           target: 'cancelling',
           actions: 'cancel',
-          description: 'Nothing is under way; the items so far stay.',
+          description: 'No cell is executing; written items are kept.',
         },
         RELEASE: release,
       },
     },
     cancelling: {
       tags: ['running'],
-      description: 'Cells that were under way come to their end without an item.',
+      description: 'Executing cells end without an item.',
       invoke: {
         src: 'settle',
         input: ({ context }) => context,
-        onDone: { target: 'finishing', description: 'Nothing is under way.' },
+        onDone: { target: 'finishing', description: 'No cell is executing.' },
       },
       on: {
         RELEASE: release,
@@ -132,13 +150,17 @@ export const evalRunMachine = setup({
     },
     finishing: {
       tags: ['running'],
-      description: 'The end is written down, with how many passed.',
+      description: 'The end is written with the number of passed items.',
       invoke: {
         src: 'finish',
         input: ({ context }) => context,
         onDone: [
-          { guard: 'isCancelled', target: 'cancelled', description: 'It ends with the items that it has.' },
-          { target: 'done', description: 'It is finished.' },
+          {
+            guard: 'isCancelled',
+            target: 'cancelled',
+            description: 'Cancelled; the written items are kept.',
+          },
+          { target: 'done', description: 'The record is finished.' },
         ],
         onError: { target: 'unwritten', description: 'The store failed.' },
       },
@@ -148,11 +170,11 @@ export const evalRunMachine = setup({
     },
     unwritten: {
       tags: ['running'],
-      description: 'Gives the store time; nothing is played again for that.',
+      description: 'Waits for the store; no cell is executed again.',
       invoke: {
         src: 'rest',
         input: ({ context }) => context,
-        onDone: { target: 'finishing', description: 'Tries to write the end down again.' },
+        onDone: { target: 'finishing', description: 'Writes the end again.' },
       },
       on: {
         RELEASE: release,
@@ -163,8 +185,12 @@ export const evalRunMachine = setup({
       type: 'final',
       description: 'Every cell has its item, and the record is finished.',
     },
-    cancelled: { tags: ['cancelled'], type: 'final', description: 'It has the items that it had by then.' },
-    refused: { type: 'final', description: 'It was never written down, and nothing was played.' },
-    released: { type: 'final', description: 'Not finished; whoever takes it up goes on.' },
+    cancelled: {
+      tags: ['cancelled'],
+      type: 'final',
+      description: 'Cancelled with the items written so far.',
+    },
+    refused: { type: 'final', description: 'The record was never written and no cell was executed.' },
+    released: { type: 'final', description: 'Not finished; the next start resumes it.' },
   },
 });

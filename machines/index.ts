@@ -1,15 +1,20 @@
 /**
- * The catalogue of every statechart of the service: what visualisers, documentation and tests read.
+ * The catalog of all statecharts of the service, for visualizers, documentation and tests. They are XState 5 machines
+ * without I/O: a program can draw them, or compute a transition with `transition` of `xstate`.
  *
- * How each of them is written:
- * - What something does or waits for is a state, never a field beside it; what the wire says of it (a status, the
- *   reason of a wait, the state of a task) is a tag of that state. Nobody derives it a second time.
- * - Whatever can happen is one event. The machine decides what it leads to; guards that ask about the world ask the
- *   `host` in the context, actions and services are bound by the room that runs the machine.
- * - A state that works invokes one service, which returns what it found; the transition says what comes next.
- * - Of a record that no actor holds, the machine is asked with `advance`, from the state that the record stands for
- *   (of a run: `src/schema/run-state.ts`).
- * - Every state and transition says in its description what it means to a user.
+ * @module troupe/machines
+ */
+
+/**
+ * Conventions of every machine:
+ * - Each activity or wait is a state, never a field alongside it. Its wire representation (a status, the reason of a
+ *   wait, the state of a task) is a tag of that state, so that nothing derives it a second time.
+ * - Each occurrence is one event, and the machine decides where it leads. Guards about the environment use the `host`
+ *   in the context; actions and services are bound by the module that runs the machine.
+ * - A working state invokes one service, which returns a result; the transition decides the next state.
+ * - For a record without an actor, `advance` computes the transition from the state that the record represents (for
+ *   runs: `src/schema/run-state.ts`).
+ * - The description of every state and transition explains what it means to a user.
  */
 import { a2aTaskMachine } from './a2a-task.ts';
 import { circuitBreakerMachine } from './circuit-breaker.ts';
@@ -37,6 +42,14 @@ export {
   toolCallMachine,
 };
 
+/**
+ * All statecharts by their names, as in `troupe machines --machine <name>`.
+ *
+ * @example
+ * ```ts
+ * for (const [name, machine] of Object.entries(machines)) console.log(name, Object.keys(machine.states));
+ * ```
+ */
 export const machines = {
   thread: threadMachine,
   run: runMachine,
@@ -51,4 +64,13 @@ export const machines = {
   'eval-run': evalRunMachine,
 } as const;
 
+/**
+ * The name of a statechart in the catalog.
+ *
+ * @example
+ * ```ts
+ * const name: MachineName = 'tool-call';
+ * console.log(machines[name].id);
+ * ```
+ */
 export type MachineName = keyof typeof machines;

@@ -1,42 +1,51 @@
 import { assign, setup } from 'xstate';
 
 /**
- * One client of the MCP endpoint, from `initialize` until its session id is unknown again (mcp.md A6).
+ * One client session of the MCP endpoint, from `initialize` until its id is no longer valid (mcp.md A6).
  *
- * The session counts what is under way in it; only while nothing is, its time runs out, or may it have to make room for
- * a newer one. What the requests do is their own business: they are told by their signals that the session has ended.
+ * The session counts its open requests; it can expire or be evicted for a newer session only while there are none. The
+ * machine does not execute requests: their abort signals notify them of the end of the session.
  */
 
 export type McpSessionInput = {
-  /** Milliseconds without a message or an open request; 0: for ever. */
+  /** Milliseconds without a message or an open request until the session expires; 0 = never. */
   idleMs: number;
-  /** So many requests may be under way at once. */
+  /** Maximum number of concurrent requests. */
   maxOpen: number;
 };
 
 export type McpSessionContext = McpSessionInput & {
-  /** The protocol version that both sides agreed on; undefined before. */
+  /** The negotiated protocol version; undefined before the negotiation. */
   version: string | undefined;
-  /** Requests that were not answered yet. */
+  /** Number of requests without a response. */
   open: number;
 };
 
 export type McpSessionEvent =
   | { type: 'OPENED'; version: string }
   | { type: 'REFUSED' }
-  /** A request has come. */
+  /** A request was received. */
   | { type: 'BEGIN' }
-  /** A request was answered, cancelled, or its client has gone and nobody waits for the answer. */
+  /** A request was answered or cancelled, or its client disconnected. */
   | { type: 'SETTLE' }
-  /** A notification or an answer has come. */
+  /** A notification or a response was received. */
   | { type: 'HEAR' }
   | { type: 'DELETE' }
   | { type: 'EVICT' }
   | { type: 'STOP' };
 
-/** The longest that a timer of JavaScript waits. */
+/** The maximum delay of a JavaScript timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/**
+ * One client session of the MCP endpoint, from `initialize` until its id is no longer valid (mcp.md A6). Times are in
+ * milliseconds.
+ *
+ * @example
+ * ```ts
+ * for (const { key, description } of Object.values(mcpSessionMachine.states)) console.log(`${key}: ${description}`);
+ * ```
+ */
 export const mcpSessionMachine = setup({
   types: {} as {
     context: McpSessionContext;
@@ -59,71 +68,78 @@ export const mcpSessionMachine = setup({
   },
 }).createMachine({
   id: 'mcp-session',
-  description: 'A client of the MCP endpoint, known by the session id that it was given.',
+  description: 'A client of the MCP endpoint, identified by its session id.',
   context: ({ input }) => ({ ...input, version: undefined, open: 0 }),
   initial: 'opening',
   states: {
     opening: {
-      description: 'The client has asked for a session; its id is not given out yet.',
+      description: 'The client requested a session; the id is not issued yet.',
       on: {
         OPENED: {
           target: 'open',
           actions: { type: 'noteVersion', params: ({ event }) => event },
-          description: 'Both sides agreed on a version of the protocol.',
+          description: 'Client and service agreed on a protocol version.',
         },
-        REFUSED: { target: 'refused', description: 'The request to initialize cannot be answered.' },
+        REFUSED: { target: 'refused', description: 'The initialize request failed.' },
         STOP: { target: 'stopped', description: 'The service stops.' },
       },
     },
     open: {
-      description: 'The client may use its id, also over many connections at once.',
+      description: 'The client may use the id, over several connections at once.',
       tags: 'known',
       initial: 'idle',
       on: {
-        DELETE: { target: 'deleted', description: 'The client ends it; what is under way is cancelled.' },
+        DELETE: {
+          target: 'deleted',
+          description: 'The client ends the session; requests in progress are cancelled.',
+        },
         STOP: { target: 'stopped', description: 'The service stops.' },
       },
       states: {
         idle: {
-          description: 'Nothing is under way.',
+          description: 'No request is in progress.',
           after: {
             idleTime: {
               guard: 'expires',
               target: '#mcp-session.forgotten',
-              description: 'Nobody has used it for long.',
+              description: 'The idle timeout elapsed.',
             },
           },
           on: {
-            BEGIN: { target: 'busy', actions: 'count', description: 'A request has come.' },
-            HEAR: { target: 'idle', reenter: true, description: 'It is used; its time begins again.' },
-            EVICT: { target: '#mcp-session.forgotten', description: 'It makes room for a newer one.' },
+            BEGIN: { target: 'busy', actions: 'count', description: 'A request arrived.' },
+            HEAR: {
+              target: 'idle',
+              reenter: true,
+              description: 'The session was used; the idle timeout restarts.',
+            },
+            EVICT: { target: '#mcp-session.forgotten', description: 'Evicted for a newer session.' },
           },
         },
         busy: {
-          description: 'Requests are being answered; it is kept as long as that takes.',
+          description: 'Requests are in progress; the session is not evicted.',
           on: {
             BEGIN: {
               guard: 'hasRoom',
               actions: 'count',
-              description: 'One more request, beside the others.',
+              description: 'Another concurrent request.',
             },
             SETTLE: [
               {
                 guard: 'isLast',
                 target: 'idle',
                 actions: 'discount',
-                description: 'Nothing is under way any more.',
+                description: 'The last request ended.',
               },
-              { actions: 'discount', description: 'Others are still under way.' },
+              { actions: 'discount', description: 'Other requests are still in progress.' },
             ],
-            HEAR: { description: 'A notification, or the answer to a question of the service.' },
+            HEAR: { description: 'A notification, or the response to a request of the service.' },
           },
         },
       },
     },
-    refused: { type: 'final', description: 'There never was a session.' },
-    deleted: { type: 'final', description: 'Ended by its client; the id is unknown from now on.' },
-    forgotten: { type: 'final', description: 'Nobody needed it; its client initializes again.' },
-    stopped: { type: 'final', description: 'Ended with the service.' },
+    refused: { type: 'final', description: 'No session was opened.' },
+    deleted: { type: 'final', description: 'Ended by its client; the id is no longer valid.' },
+    forgotten: { type: 'final', description: 'Expired or evicted; the client initializes a new session.' },
+    stopped: { type: 'final', description: 'Ended by the stop of the service.' },
   },
 });

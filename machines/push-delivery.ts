@@ -1,46 +1,45 @@
 import { assign, fromPromise, setup } from 'xstate';
 
 /**
- * Sends what changes of one task to one place that asked for it (a2a.md 11.2, 11.3), as long as there is something
- * to send.
+ * Delivers the updates of one task to one push endpoint (a2a.md 11.2, 11.3) until the task ends and its queue is empty.
  *
- * Two things go on at a time. One follows the task: what changes is put into a durable queue, and what was missed,
- * because the process or the store was gone, is made up by comparing the task with what was queued last. The other
- * sends the queue in its order, one event at a time: an event that fails is repeated after a growing delay and holds
- * back those behind it, until its attempts are used up. How an attempt ended is written down before anything else
- * happens, so that a restart goes on where it was.
+ * Two regions run in parallel. One follows the task: updates are added to a durable queue, and updates that were missed
+ * during a restart or a store failure are found by comparing the task with the last queued update. The other sends the
+ * queue in order, one event at a time: a failed event is retried with a growing delay and blocks the events after it
+ * until its attempts are used up. The result of each attempt is stored before the next step, so that a restart
+ * continues at the same position.
  *
- * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
+ * The machine never reads `host`; it only passes it on to the services.
  */
 
 export type PushInput = {
   host: object;
-  /** Of the first event in the queue, so far. */
+  /** Attempts made so far for the first event in the queue. */
   attempts: number;
   maxAttempts: number;
 };
 
-/** What is to be written down about the first event in the queue. */
+/** The result to store for the first event in the queue. */
 export type PushVerdict = 'delivered' | 'failed' | 'given_up';
 
 export type PushContext = PushInput & {
-  /** The queue may have something that nobody has looked at. */
+  /** Whether the queue may contain events that were not read yet. */
   queued: boolean;
-  /** The last status of the task is in the queue. */
+  /** Whether the final status of the task is in the queue. */
   ended: boolean;
   verdict: PushVerdict;
   /** Why the last attempt failed. */
   error: unknown;
 };
 
-/** `ended`: the task is over. `gone`: there is no such task or config any more. */
+/** `ended`: the task has ended. `gone`: the task or the push config no longer exists. */
 export type PushFollowing = 'watching' | 'ended' | 'gone';
 
-/** `empty`: there was nothing in the queue. */
+/** `empty`: the queue contained no event. */
 export type PushSent = 'sent' | 'empty';
 
 export type PushDeliveryEvent =
-  /** `last`: the task is over, and nothing follows. */
+  /** `last`: the task has ended, and no further event follows. */
   { type: 'QUEUED'; last: boolean } | { type: 'MISSED' } | { type: 'REMOVED' };
 
 const service = <Output>() =>
@@ -50,27 +49,36 @@ const found = { params: ({ event }: { event: { output: PushFollowing } }) => eve
 const sent = { params: ({ event }: { event: { output: PushSent } }) => event.output };
 const because = { params: ({ event }: { event: { error: unknown } }) => event };
 
+/**
+ * Delivers the updates of one A2A task to one push endpoint (a2a.md 11.2, 11.3): one region follows the task, the
+ * other sends its queued events in order.
+ *
+ * @example
+ * ```ts
+ * for (const { key, description } of Object.values(pushDeliveryMachine.states)) console.log(`${key}: ${description}`);
+ * ```
+ */
 export const pushDeliveryMachine = setup({
   types: {} as { context: PushContext; events: PushDeliveryEvent; input: PushInput },
   actors: {
-    /** Begins to follow the task, and queues what was missed. */
+    /** Starts following the task, and queues missed updates. */
     follow: service<PushFollowing>(),
     /** Sends the first event in the queue. */
     send: service<PushSent>(),
-    /** Writes down what became of it. */
+    /** Stores the result of the attempt. */
     record: service<void>(),
-    /** Gives a store that failed some time. */
+    /** Waits before the next attempt after a store failure. */
     rest: service<void>(),
   },
   delays: {
-    /** The owner knows the times; a machine on its own tries again at once. */
+    /** The owner binds the delay; without an owner, retries are immediate. */
     retryDelay: 0,
   },
   guards: {
     isGone: (_, following: PushFollowing) => following === 'gone',
     isOver: (_, following: PushFollowing) => following === 'ended',
     isLast: ({ event }) => event.type === 'QUEUED' && event.last,
-    isEmpty: (_, looked: PushSent) => looked === 'empty',
+    isEmpty: (_, sent: PushSent) => sent === 'empty',
     hasQueued: ({ context }) => context.queued,
     hasFailed: ({ context }) => context.attempts > 0,
     hasEnded: ({ context }) => context.ended,
@@ -90,7 +98,8 @@ export const pushDeliveryMachine = setup({
   },
 }).createMachine({
   id: 'push-delivery',
-  description: 'Sends what changes of a task to one place, in order, each event at least once or given up.',
+  description:
+    'Sends the changes of a task to one URL, in order; each event is delivered at least once or abandoned.',
   context: ({ input }) => ({
     ...input,
     queued: true,
@@ -102,18 +111,18 @@ export const pushDeliveryMachine = setup({
   states: {
     active: {
       type: 'parallel',
-      description: 'There is a config, and something may have to be sent.',
+      description: 'A push configuration exists and events may be pending.',
       on: {
-        REMOVED: { target: 'removed', description: 'Nobody wants to be told any more, nor again.' },
+        REMOVED: { target: 'removed', description: 'The push configuration was deleted.' },
       },
-      onDone: { target: 'done', description: 'The task is over, and everything of it was sent or given up.' },
+      onDone: { target: 'done', description: 'The task ended and every event was sent or abandoned.' },
       states: {
         following: {
-          description: 'What is put into the queue.',
+          description: 'Enqueues events.',
           initial: 'catchingUp',
           states: {
             catchingUp: {
-              description: 'Compares the task with what was queued last, and queues the difference.',
+              description: 'Compares the task with the last queued event and queues the difference.',
               invoke: {
                 src: 'follow',
                 input: ({ context }) => context,
@@ -121,70 +130,79 @@ export const pushDeliveryMachine = setup({
                   {
                     guard: { type: 'isGone', ...found },
                     target: '#push-delivery.orphaned',
-                    description: 'There is no such task or config any more.',
+                    description: 'The task or the configuration no longer exists.',
                   },
                   {
                     guard: { type: 'isOver', ...found },
                     target: 'ended',
                     actions: 'noteEnd',
-                    description: 'The task is over already; its status is queued.',
+                    description: 'The task has already ended; its status is queued.',
                   },
                   {
                     target: 'watching',
                     actions: 'noteQueued',
-                    description: 'What was missed is queued.',
+                    description: 'Missed events are queued.',
                   },
                 ],
                 onError: { target: 'pausing', description: 'The store failed.' },
               },
               on: {
-                QUEUED: { actions: 'noteQueued', description: 'Something changed meanwhile.' },
-                MISSED: { target: 'pausing', description: 'Something changed, and could not be queued.' },
+                QUEUED: { actions: 'noteQueued', description: 'The task changed during the comparison.' },
+                MISSED: {
+                  target: 'pausing',
+                  description: 'The task changed and the event could not be queued.',
+                },
               },
             },
             watching: {
-              description: 'The task tells of itself.',
+              description: 'The task reports its changes.',
               on: {
                 QUEUED: [
                   {
                     guard: 'isLast',
                     target: 'ended',
                     actions: 'noteEnd',
-                    description: 'The last status of the task is in the queue.',
+                    description: 'The final status of the task is queued.',
                   },
-                  { actions: 'noteQueued', description: 'Something changed, and is in the queue.' },
+                  { actions: 'noteQueued', description: 'The task changed and the event is queued.' },
                 ],
-                MISSED: { target: 'pausing', description: 'Something changed, and could not be queued.' },
+                MISSED: {
+                  target: 'pausing',
+                  description: 'The task changed and the event could not be queued.',
+                },
               },
             },
             pausing: {
-              description: 'Gives the store time.',
+              description: 'Waits for the store.',
               on: {
-                QUEUED: { actions: 'noteQueued', description: 'Queued before the store failed.' },
+                QUEUED: {
+                  actions: 'noteQueued',
+                  description: 'The event was queued before the store failed.',
+                },
               },
               invoke: {
                 src: 'rest',
                 input: ({ context }) => context,
-                onDone: { target: 'catchingUp', description: 'Makes up for what was missed.' },
+                onDone: { target: 'catchingUp', description: 'Queues missed events.' },
               },
             },
-            ended: { type: 'final', description: 'Nothing more will be queued.' },
+            ended: { type: 'final', description: 'No further event will be queued.' },
           },
         },
         sending: {
-          description: 'What is taken out of the queue.',
+          description: 'Dequeues and sends events.',
           initial: 'idle',
           states: {
             idle: {
-              description: 'Nothing is known to be in the queue.',
+              description: 'The queue is empty.',
               always: [
                 {
                   guard: 'hasFailed',
                   target: 'waiting',
-                  description: 'The first event has failed before.',
+                  description: 'The first event has failed attempts.',
                 },
-                { guard: 'hasQueued', target: 'delivering', description: 'Something may be in the queue.' },
-                { guard: 'hasEnded', target: 'drained', description: 'Nothing will be in it again.' },
+                { guard: 'hasQueued', target: 'delivering', description: 'An event may be queued.' },
+                { guard: 'hasEnded', target: 'drained', description: 'The queue stays empty.' },
               ],
             },
             delivering: {
@@ -197,55 +215,59 @@ export const pushDeliveryMachine = setup({
                   {
                     guard: { type: 'isEmpty', ...sent },
                     target: 'idle',
-                    description: 'There was none.',
+                    description: 'The queue is empty.',
                   },
-                  { target: 'recording', actions: 'noteDelivery', description: 'It was taken.' },
+                  {
+                    target: 'recording',
+                    actions: 'noteDelivery',
+                    description: 'The receiver accepted the event.',
+                  },
                 ],
                 onError: [
                   {
                     guard: 'attemptsLeft',
                     target: 'recording',
                     actions: { type: 'noteFailure', ...because },
-                    description: 'It was not taken, and is tried again.',
+                    description: 'The receiver rejected the event; it is retried.',
                   },
                   {
                     target: 'recording',
                     actions: { type: 'giveUp', ...because },
-                    description: 'It was not taken, and its attempts are used up.',
+                    description: 'The receiver rejected the event and the attempts are exhausted.',
                   },
                 ],
               },
             },
             recording: {
-              description: 'How the attempt ended is written down.',
+              description: 'The result of the attempt is stored.',
               invoke: {
                 src: 'record',
                 input: ({ context }) => context,
-                onDone: { target: 'idle', actions: 'settle', description: 'It is.' },
+                onDone: { target: 'idle', actions: 'settle', description: 'The result is stored.' },
                 onError: { target: 'stuck', description: 'The store failed.' },
               },
             },
             stuck: {
-              description: 'Gives the store time; what was sent is not sent again for that.',
+              description: 'Waits for the store; the event is not sent again.',
               invoke: {
                 src: 'rest',
                 input: ({ context }) => context,
-                onDone: { target: 'recording', description: 'Tries to write it down again.' },
+                onDone: { target: 'recording', description: 'Stores the result again.' },
               },
             },
             waiting: {
-              description: 'The first event failed; those behind it wait with it.',
+              description: 'The first event failed; later events wait for it.',
               after: {
-                retryDelay: { target: 'delivering', description: 'Tries again.' },
+                retryDelay: { target: 'delivering', description: 'The delay elapsed.' },
               },
             },
-            drained: { type: 'final', description: 'Everything of the task was sent or given up.' },
+            drained: { type: 'final', description: 'Every event of the task was sent or abandoned.' },
           },
         },
       },
     },
-    done: { type: 'final', description: 'Nothing is left to do.' },
-    orphaned: { type: 'final', description: 'There is nothing to be told of.' },
-    removed: { type: 'final', description: 'The config is gone, and what was queued for it.' },
+    done: { type: 'final', description: 'Delivery is complete.' },
+    orphaned: { type: 'final', description: 'The task does not exist.' },
+    removed: { type: 'final', description: 'The configuration and its queued events were deleted.' },
   },
 });

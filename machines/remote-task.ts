@@ -1,109 +1,70 @@
 import { assign, fromPromise, setup } from 'xstate';
-import { isAtRest, isInterrupted, type TaskState } from './a2a-task.ts';
+import { isInterrupted, isTerminalOrInterrupted } from './a2a-task.ts';
+import { following } from './remote-task-following.ts';
+import { type Found, failed, found, giveUp, invoked } from './remote-task-transitions.ts';
+import type {
+  Polled,
+  RemoteTaskContext,
+  RemoteTaskEvent,
+  RemoteTaskInput,
+  Streamed,
+  Submitted,
+} from './remote-task-types.ts';
 
 /**
- * A task that another service runs, as it is followed from here (a2a.md 12.5, 12.6). The states are those of the
- * follower; what the other side says of its task is a state of the machine `a2a-task`, which the services bring.
+ * The follower of a task that another service runs (a2a.md 12.5, 12.6). The states are those of the follower; services
+ * return the reported state of the remote task, which is a state of the machine `a2a-task`.
  *
- * Whoever asked may lose interest at any time, and one deadline, which the owner of the actor keeps, spans the
- * submission and everything after it. From then on one thing is left to do, to tell the other side to stop, which
- * happens at most once; the tag `unwanted` says that nobody has to wait for that.
+ * The caller may abandon the task at any time, and one deadline, kept by the owner of the actor, spans the submission
+ * and everything after it. Once the task is abandoned or expired, the only remaining work is one cancel request to the
+ * remote service; the tag `unwanted` marks these states, for which no caller has to wait.
  *
- * `host` is whatever the services need to do their work; the machine hands it on and never looks inside.
+ * The machine never reads `host`; it only passes it on to the services.
  */
-
-/** What was said of the task. */
-export type TaskSeen = { kind: 'task'; state: TaskState };
-
-/** `message`: answered at once, without a task. */
-export type Submitted = TaskSeen | { kind: 'message' };
-
-/** A stream ends when the task is settled, or it breaks before; `unsupported`: this method is not served there. */
-export type Streamed = TaskSeen | { kind: 'broken' } | { kind: 'unsupported' };
-
-/** `unreachable`: no answer this time. */
-export type Polled = TaskSeen | { kind: 'unreachable' };
-
-export type StreamMethod = 'POST' | 'GET';
-
-export type RemoteTaskInput = {
-  host: object;
-  /** The message continues a task that had asked for something. */
-  continues: boolean;
-  /** Between two polls: the first time, and at most. */
-  firstPauseMs: number;
-  longestPauseMs: number;
-};
-
-export type RemoteTaskContext = Omit<RemoteTaskInput, 'firstPauseMs'> & {
-  /** As the other side told it last. */
-  state: TaskState | undefined;
-  method: StreamMethod;
-  resubscribed: boolean;
-  pauseMs: number;
-  /** Why the task is not wanted any more. */
-  givenUp: 'cancelled' | 'timed_out' | 'failed' | undefined;
-  /** What ended it without an outcome. */
-  error: unknown;
-};
-
-type RemoteTaskEvent =
-  | { type: 'SUBMIT' }
-  | { type: 'FOLLOW' }
-  | { type: 'ABANDON' }
-  | { type: 'LEAVE' }
-  | { type: 'EXPIRE' };
 
 const service = <Output>() =>
   fromPromise<Output, RemoteTaskContext>(() =>
     Promise.reject(new Error('the service is bound by the client')),
   );
 
-type Found = Submitted | Streamed | Polled;
-type Seen = { event: { output: Found } };
-type Failed = { event: { error: unknown } };
-
-/** What a service found, for the guards and actions that look at it. */
-const found = { params: ({ event }: Seen) => event.output };
-
-const failed = (description: string) =>
-  ({
-    target: '#remote-task.failed',
-    actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
-    description,
-  }) as const;
-
-const settled = (description: string) =>
-  ({
-    guard: { type: 'isSettled', ...found },
-    target: '#remote-task.settled',
-    actions: { type: 'note', ...found },
-    description,
-  }) as const;
-
-/** The same whether the other side took it or not: its answer changes nothing here. */
-const told = [
+/** Both results of the cancel request lead here: neither changes the outcome. */
+const afterCancel = [
   {
     guard: 'isExpired',
     target: '#remote-task.timedOut',
-    description: 'Told to stop; it had taken too long.',
+    description: 'Cancelled because it exceeded its timeout.',
   },
   {
     guard: 'hasFailed',
     target: '#remote-task.failed',
-    description: 'Told to stop; nobody could find it again.',
+    description: 'Cancelled because its id could not be stored.',
   },
-  { target: '#remote-task.abandoned', description: 'Told to stop; nobody waits for it.' },
+  { target: '#remote-task.abandoned', description: 'Cancelled because no caller waits for it.' },
 ] as const;
 
-/** There is no task to be told to stop, as far as anybody knows. */
-const untold = [
-  { guard: 'isExpired', target: '#remote-task.timedOut', description: 'Too late, and there is no task.' },
-  { guard: 'isCancelled', target: '#remote-task.abandoned', description: 'Unwanted, and there is no task.' },
+/** No task is known that could be cancelled. */
+const withoutTask = [
+  {
+    guard: 'isExpired',
+    target: '#remote-task.timedOut',
+    description: 'The timeout elapsed and no task exists.',
+  },
+  {
+    guard: 'isCancelled',
+    target: '#remote-task.abandoned',
+    description: 'Cancelled by the caller and no task exists.',
+  },
 ] as const;
 
-const giveUp = (reason: 'cancelled' | 'timed_out') => ({ type: 'giveUp', params: { reason } }) as const;
-
+/**
+ * Follows a task that another service runs (a2a.md 12.5, 12.6), from its submission until it ends or its caller
+ * abandons it.
+ *
+ * @example
+ * ```ts
+ * for (const { key, description } of Object.values(remoteTaskMachine.states)) console.log(`${key}: ${description}`);
+ * ```
+ */
 export const remoteTaskMachine = setup({
   types: {} as {
     context: RemoteTaskContext;
@@ -120,17 +81,17 @@ export const remoteTaskMachine = setup({
   },
   delays: {
     pollPause: ({ context }) => context.pauseMs,
-    /** Long enough for the other side to begin. */
+    /** Long enough for the remote service to start. */
     secondLook: 250,
-    /** How long an answer to the submission is waited for that only serves to stop the task. */
+    /** How long an unwanted submission waits for a response that only serves to cancel the task. */
     patience: 10_000,
   },
   guards: {
     isAnswer: (_, { kind }: Found) => kind === 'message',
-    isSettled: (_, seen: Found) => seen.kind === 'task' && isAtRest(seen.state),
+    isSettled: (_, seen: Found) => seen.kind === 'task' && isTerminalOrInterrupted(seen.state),
     isDoubtful: ({ context }) =>
       context.continues && context.state !== undefined && isInterrupted(context.state),
-    wasSettled: ({ context }) => context.state !== undefined && isAtRest(context.state),
+    wasSettled: ({ context }) => context.state !== undefined && isTerminalOrInterrupted(context.state),
     canUseGet: ({ context }, { kind }: Found) => kind === 'unsupported' && context.method === 'POST',
     canResubscribe: ({ context }, { kind }: Found) => kind === 'broken' && !context.resubscribed,
     isUnwantedTask: ({ context }, { kind }: Found) => kind === 'task' && context.givenUp !== undefined,
@@ -152,7 +113,7 @@ export const remoteTaskMachine = setup({
   },
 }).createMachine({
   id: 'remote-task',
-  description: 'A task that another service runs, from the message that makes it to what it came to.',
+  description: 'A task on another service, from the message that creates it to its outcome.',
   context: ({ input: { firstPauseMs, ...input } }) => ({
     ...input,
     state: undefined,
@@ -165,38 +126,40 @@ export const remoteTaskMachine = setup({
   initial: 'idle',
   states: {
     idle: {
-      description: 'Nothing was said or asked yet.',
+      description: 'Decides whether to submit a message or to follow a submitted task.',
       on: {
-        SUBMIT: { target: 'open.submitting', description: 'There is something to say.' },
-        FOLLOW: { target: 'open.following.streaming', description: 'It was submitted before.' },
+        SUBMIT: { target: 'open.submitting', description: 'A message has to be submitted.' },
+        FOLLOW: { target: 'open.following.streaming', description: 'The task was submitted earlier.' },
       },
     },
     open: {
-      description:
-        'Somebody waits for what the task comes to, or for the submission that is still on its way.',
+      description: 'A caller waits for the outcome, or a submission is in flight.',
       initial: 'submitting',
       on: {
-        LEAVE: { target: 'left', description: 'This service stops; another one will follow the task on.' },
+        LEAVE: {
+          target: 'left',
+          description: 'The service stops; the next process continues to follow the task.',
+        },
       },
       states: {
         submitting: {
-          description: 'The message is on its way. It is sent once: sent again, it could do its work twice.',
+          description:
+            'The message is in flight. It is sent once, because a second message could start the work twice.',
           initial: 'wanted',
           invoke: {
-            src: 'submit',
-            input: ({ context }) => context,
+            ...invoked('submit'),
             onDone: [
               {
                 guard: { type: 'isUnwantedTask', ...found },
                 target: '#remote-task.cancelling',
                 actions: { type: 'note', ...found },
-                description: 'Accepted as a task when nobody waited any more.',
+                description: 'Accepted as a task after the caller cancelled.',
               },
-              ...untold,
+              ...withoutTask,
               {
                 guard: { type: 'isAnswer', ...found },
                 target: '#remote-task.answered',
-                description: 'Answered at once.',
+                description: 'The response is immediate.',
               },
               {
                 target: 'following',
@@ -204,144 +167,46 @@ export const remoteTaskMachine = setup({
                 description: 'Accepted as a task.',
               },
             ],
-            onError: [...untold, failed('It was not accepted, or nobody can tell.')],
+            onError: [...withoutTask, failed('The message was rejected, or its outcome is unknown.')],
           },
           states: {
             wanted: {
-              description: 'Its answer is waited for.',
+              description: 'Waiting for the response.',
               on: {
                 ABANDON: {
                   target: 'unwanted',
                   actions: giveUp('cancelled'),
-                  description: 'Nobody waits any more.',
+                  description: 'The caller cancelled.',
                 },
-                EXPIRE: { target: 'unwanted', actions: giveUp('timed_out'), description: 'Too late.' },
+                EXPIRE: {
+                  target: 'unwanted',
+                  actions: giveUp('timed_out'),
+                  description: 'The timeout elapsed.',
+                },
               },
             },
             unwanted: {
               tags: ['unwanted'],
-              description: 'Its answer only serves to stop the task that it may have made.',
+              description: 'The response is only used to cancel the task that it may name.',
               after: {
-                patience: untold,
+                patience: withoutTask,
               },
             },
           },
         },
-        following: {
-          description: 'There is a task, and it is at work as far as is known.',
-          initial: 'recording',
-          on: {
-            ABANDON: {
-              target: '#remote-task.cancelling',
-              actions: giveUp('cancelled'),
-              description: 'Nobody waits any more.',
-            },
-            EXPIRE: {
-              target: '#remote-task.cancelling',
-              actions: giveUp('timed_out'),
-              description: 'It takes too long.',
-            },
-          },
-          states: {
-            recording: {
-              description: 'It is made known to whoever follows it on after a crash, before it is looked at.',
-              invoke: {
-                src: 'record',
-                input: ({ context }) => context,
-                onDone: [
-                  {
-                    guard: 'isDoubtful',
-                    target: 'doubting',
-                    description: 'It asks for something, or it did so when the message came.',
-                  },
-                  { guard: 'wasSettled', target: '#remote-task.settled', description: 'Settled at once.' },
-                  { target: 'streaming', description: 'It is at work.' },
-                ],
-                onError: {
-                  target: '#remote-task.cancelling',
-                  actions: { type: 'fail', params: ({ event }: Failed) => ({ error: event.error }) },
-                  description: 'Nobody would find it again.',
-                },
-              },
-            },
-            doubting: {
-              description: 'Some services tell a task that goes on in the state from which it does.',
-              after: {
-                secondLook: { target: 'streaming', description: 'By now it has begun, or it asks again.' },
-              },
-            },
-            streaming: {
-              description: 'It tells what happens, as it happens.',
-              invoke: {
-                src: 'subscribe',
-                input: ({ context }) => context,
-                onDone: [
-                  settled('Terminal, or it asks for something.'),
-                  {
-                    guard: { type: 'canUseGet', ...found },
-                    target: 'streaming',
-                    reenter: true,
-                    actions: 'useGet',
-                    description: 'POST is not served there; GET may be.',
-                  },
-                  {
-                    guard: { type: 'canResubscribe', ...found },
-                    target: 'streaming',
-                    reenter: true,
-                    actions: 'countResubscription',
-                    description: 'The stream broke; it is opened once more.',
-                  },
-                  { target: 'polling', description: 'There is no stream, or none that lasts.' },
-                ],
-                onError: failed('What came cannot be understood.'),
-              },
-            },
-            polling: {
-              description: 'It is asked, less and less often.',
-              initial: 'asking',
-              states: {
-                asking: {
-                  description: 'One request.',
-                  invoke: {
-                    src: 'poll',
-                    input: ({ context }) => context,
-                    onDone: [
-                      settled('Terminal, or it asks for something.'),
-                      {
-                        target: 'pausing',
-                        actions: { type: 'note', ...found },
-                        description: 'Still at work, or no answer this time.',
-                      },
-                    ],
-                    onError: failed('It is not there, not for us, or not to be understood.'),
-                  },
-                },
-                pausing: {
-                  description: 'Back-off.',
-                  after: {
-                    pollPause: {
-                      target: 'asking',
-                      actions: 'lengthenPause',
-                      description: 'The pause is over.',
-                    },
-                  },
-                },
-              },
-            },
-          },
-        },
+        following,
       },
     },
     cancelling: {
       tags: ['unwanted'],
-      description: 'The other side is told to stop, once; what it answers changes nothing.',
-      invoke: { src: 'cancel', input: ({ context }) => context, onDone: told, onError: told },
+      description: 'One cancel request is sent; its response is ignored.',
+      invoke: { ...invoked('cancel'), onDone: afterCancel, onError: afterCancel },
     },
-    answered: { type: 'final', description: 'A message answered at once; there is no task.' },
-    settled: { type: 'final', description: 'The task is terminal, or asks for something.' },
-    abandoned: { type: 'final', description: 'Nobody waited for it any more.' },
-    timedOut: { type: 'final', description: 'It took too long.' },
-    failed: { type: 'final', description: 'What it came to cannot be known.' },
-    left: { type: 'final', description: 'At work as far as is known; whoever follows it on goes on.' },
+    answered: { type: 'final', description: 'The response was immediate; no task exists.' },
+    settled: { type: 'final', description: 'The task is terminal or requires input.' },
+    abandoned: { type: 'final', description: 'The caller cancelled.' },
+    timedOut: { type: 'final', description: 'The timeout elapsed.' },
+    failed: { type: 'final', description: 'The outcome is unknown.' },
+    left: { type: 'final', description: 'Working as far as known; the next process continues to follow it.' },
   },
 });

@@ -1,6 +1,6 @@
 import { setup } from 'xstate';
 
-/** One call of a tool that the model asked for (runtime.md 7.2). */
+/** One tool call requested by the model (runtime.md 7.2). */
 
 export type ToolCallEvent =
   | { type: 'START' }
@@ -13,29 +13,41 @@ export type ToolCallEvent =
 
 const settle = {
   SUSPEND: { target: 'suspended', description: 'Waits for a decision or for the client.' },
-  SUCCEED: { target: 'succeeded', description: 'It has a result.' },
-  FAIL: { target: 'failed', description: 'It has an error result; the run goes on.' },
+  SUCCEED: { target: 'succeeded', description: 'The call has a result.' },
+  FAIL: { target: 'failed', description: 'The call has an error result; the run continues.' },
   CANCEL: { target: 'cancelled', description: 'Its run was cancelled.' },
 } as const;
 
+/**
+ * One tool call that the model requested (runtime.md 7.2).
+ *
+ * @example
+ * ```ts
+ * import { initialTransition, transition } from 'xstate';
+ *
+ * const [requested] = initialTransition(toolCallMachine);
+ * const [suspended] = transition(toolCallMachine, requested, { type: 'SUSPEND' });
+ * console.log(suspended.value, suspended.can({ type: 'RESUME' })); // suspended true
+ * ```
+ */
 export const toolCallMachine = setup({ types: {} as { events: ToolCallEvent } }).createMachine({
   id: 'tool-call',
-  description: 'One tool call of one step. Results never end a run by themselves.',
+  description: 'One tool call of one step. A result alone never ends a run.',
   initial: 'new',
   states: {
     new: {
-      description: 'Asked for by the model, not yet gated.',
-      on: { START: { target: 'running', description: 'The gate lets it pass.' }, ...settle },
+      description: 'Requested by the model, not gated yet.',
+      on: { START: { target: 'running', description: 'The gate allows the call.' }, ...settle },
     },
     running: {
       description: 'The tool executes.',
       on: {
-        RETURN: { target: 'returned', description: 'It has ended while calls beside it still execute.' },
+        RETURN: { target: 'returned', description: 'The call ended while other calls of the step execute.' },
         ...settle,
       },
     },
     returned: {
-      description: 'Its result is kept with the run, and joins the history behind those of earlier calls.',
+      description: 'The result is stored with the run and joins the history after those of earlier calls.',
       on: { SUCCEED: settle.SUCCEED, FAIL: settle.FAIL, CANCEL: settle.CANCEL },
     },
     suspended: {
@@ -49,11 +61,11 @@ export const toolCallMachine = setup({ types: {} as { events: ToolCallEvent } })
       },
     },
     resuming: {
-      description: 'Goes through gate and tool again, with the decision at hand.',
-      on: { START: { target: 'running', description: 'The gate lets it pass.' }, ...settle },
+      description: 'Passes gate and tool again with the decision.',
+      on: { START: { target: 'running', description: 'The gate allows the call.' }, ...settle },
     },
     succeeded: { type: 'final', description: 'Done, with a result.' },
     failed: { type: 'final', description: 'Done, with an error result.' },
-    cancelled: { type: 'final', description: 'Never finished; it leaves what the model sees.' },
+    cancelled: { type: 'final', description: 'Never finished; the model does not see the call.' },
   },
 });

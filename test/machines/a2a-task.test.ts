@@ -1,13 +1,13 @@
 import t from 'tap';
 import {
   a2aTaskMachine,
-  isAtRest,
   isInterrupted,
   isTerminal,
+  isTerminalOrInterrupted,
   mayTake,
   TASK_STATES,
   taskAt,
-  toldOf,
+  updateEventOf,
 } from '../../machines/a2a-task.ts';
 import { pathOf, untaken, walk } from './walk.ts';
 
@@ -18,7 +18,7 @@ const EVENTS = [
 const walked = await walk(a2aTaskMachine, { events: EVENTS });
 const taken = walked.edges.filter((edge) => edge.taken.length > 0);
 
-t.test('a task goes from each state exactly where the protocol says', async (t) => {
+t.test('moves between states exactly as the protocol defines', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
   const moves = new Set(taken.map(({ from, event, to }) => `${pathOf(from)} ${event.type} ${pathOf(to)}`));
   const answers = ['inputRequired', 'authRequired'].flatMap((from) => [
@@ -43,7 +43,7 @@ t.test('a task goes from each state exactly where the protocol says', async (t) 
   );
 });
 
-t.test('each state has one name on the wire, and each name one state', async (t) => {
+t.test('maps states to names on the wire one to one', async (t) => {
   for (const state of TASK_STATES) {
     t.strictSame(
       TASK_STATES.filter((name) => taskAt(state).hasTag(name)),
@@ -52,21 +52,21 @@ t.test('each state has one name on the wire, and each name one state', async (t)
   }
 });
 
-t.test('terminal is where nothing leads out, interrupted where an answer does', async (t) => {
+t.test('marks states without exit as terminal, and states that accept a reply as interrupted', async (t) => {
   for (const state of TASK_STATES) {
     const leads = EVENTS.filter(({ type }) => taskAt(state).can({ type: type as 'START' }));
     t.equal(isTerminal(state), leads.length === 0, state);
     t.equal(isTerminal(state), taskAt(state).status === 'done', state);
     t.equal(isInterrupted(state), mayTake(state, 'ANSWER'), state);
     t.equal(mayTake(state, 'CANCEL'), !isTerminal(state), state);
-    t.equal(isAtRest(state), isTerminal(state) || isInterrupted(state), state);
+    t.equal(isTerminalOrInterrupted(state), isTerminal(state) || isInterrupted(state), state);
   }
 });
 
-t.test('what a task was told leads to the state in which it is seen', async (t) => {
+t.test('maps each observed state to the event that leads to it', async (t) => {
   for (const { from, event, to } of taken) {
     const seen = TASK_STATES.find((state) => to.hasTag(state));
     if (seen && pathOf(from) !== pathOf(to))
-      t.strictSame(toldOf(seen), event, `${pathOf(from)} to ${pathOf(to)}`);
+      t.strictSame(updateEventOf(seen), event, `${pathOf(from)} to ${pathOf(to)}`);
   }
 });

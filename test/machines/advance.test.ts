@@ -1,7 +1,7 @@
 import t from 'tap';
 import { advance, IllegalTransition, rememberingAdvance } from '../../machines/advance.ts';
 import { dispatchMachine, runMachine, threadMachine, toolCallMachine } from '../../machines/index.ts';
-import { BEGINNING } from '../../machines/run.ts';
+import { BEGINNING } from '../../machines/run-types.ts';
 
 const dispatch = { attemptCount: 0, maxAttempts: 2, epoch: 1 };
 const run = {
@@ -13,14 +13,14 @@ const run = {
   ...BEGINNING,
 } as const;
 
-t.test('a legal event leads to the next state', async (t) => {
+t.test('returns the next state for a legal event', async (t) => {
   const next = advance(toolCallMachine, { value: 'suspended', context: {} }, { type: 'RESUME' });
   t.equal(next.value, 'resuming');
   t.equal(next.status, 'active');
 });
 
 t.test(
-  'the actions of the transition have changed the context, and what was stored is as it was',
+  'applies the actions of a transition to a new context, and leaves the stored one unchanged',
   async (t) => {
     const stored = { value: 'claimed', context: dispatch };
     const next = advance(dispatchMachine, stored, { type: 'NACK', threadEpoch: 1 });
@@ -30,7 +30,7 @@ t.test(
   },
 );
 
-t.test('guards see the event and the stored context', async (t) => {
+t.test('passes the event and the stored context to guards', async (t) => {
   const lead = (attemptCount: number, threadEpoch: number) =>
     advance(
       dispatchMachine,
@@ -42,7 +42,7 @@ t.test('guards see the event and the stored context', async (t) => {
   t.equal(lead(0, 2), 'superseded');
 });
 
-t.test('a nested state is a place to begin', async (t) => {
+t.test('starts from a nested state', async (t) => {
   const next = advance(
     runMachine,
     { value: { waiting: { forInput: 'parked' } }, context: run },
@@ -52,7 +52,7 @@ t.test('a nested state is a place to begin', async (t) => {
   t.ok(next.hasTag('running'));
 });
 
-t.test('a state that decides at once where it leads is passed', async (t) => {
+t.test('passes through states with immediate transitions', async (t) => {
   const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' } as const;
   for (const entry of ['inference', 'unfinished_calls', 'decisions'] as const) {
     const next = advance(runMachine, { value: 'created', context: { ...run, entry } }, { type: 'CLAIM' });
@@ -60,26 +60,26 @@ t.test('a state that decides at once where it leads is passed', async (t) => {
   }
 });
 
-t.test('a transition inside a state is legal although no state is left', async (t) => {
+t.test('accepts a transition within a state', async (t) => {
   const next = advance(runMachine, { value: { running: 'acting' }, context: run }, { type: 'STEER' });
   t.same(next.value, { running: 'acting' });
   t.equal(next.context.steered, true);
 });
 
-t.test('an event that the state does not take is refused, and the refusal says which', async (t) => {
+t.test('rejects an event that the state does not accept, and names it', async (t) => {
   const attempt = () => advance(toolCallMachine, { value: 'suspended', context: {} }, { type: 'SUCCEED' });
   t.throws(attempt, IllegalTransition);
   t.throws(attempt, { message: `tool-call: 'SUCCEED' is not allowed in state '"suspended"'` });
 });
 
-t.test('an event that every guard refuses is illegal', async (t) => {
+t.test('rejects an event that every guard rejects', async (t) => {
   t.throws(
     () => advance(threadMachine, { value: 'idle', context: { host: {} } }, { type: 'WAKE' }),
     IllegalTransition,
   );
 });
 
-t.test('nothing is legal in a final state', async (t) => {
+t.test('rejects every event in a final state', async (t) => {
   for (const value of ['acked', 'cancelled', 'superseded', 'deadLetter']) {
     const attempt = () =>
       advance(dispatchMachine, { value, context: dispatch }, { type: 'ACK', threadEpoch: 1 });
@@ -87,7 +87,7 @@ t.test('nothing is legal in a final state', async (t) => {
   }
 });
 
-t.test('a remembered answer is the same one, until more than enough are remembered', async (t) => {
+t.test('reuses a cached result, and limits the number of cached results', async (t) => {
   const next = rememberingAdvance(dispatchMachine);
   const ask = (attemptCount: number) =>
     next({ value: 'queued', context: { ...dispatch, attemptCount } }, { type: 'CLAIM', threadEpoch: 1 });
@@ -96,5 +96,5 @@ t.test('a remembered answer is the same one, until more than enough are remember
   ask(1);
   t.equal(ask(0), first);
   for (let other = 2; other <= 1000; other += 1) ask(other);
-  t.not(ask(0), first, 'they do not fill the memory');
+  t.not(ask(0), first, 'the oldest result was evicted');
 });

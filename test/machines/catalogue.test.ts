@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { machines } from '../../machines/index.ts';
-import { describeAll } from '../../src/statecharts/describe.ts';
+import { describeAll } from '../../src/diagrams/describe.ts';
 
 const folder = new URL('../../machines/', import.meta.url);
 
-t.test('every statechart of the folder is in the catalogue under its own id', async (t) => {
+t.test('lists every statechart of the folder under its id', async (t) => {
   const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'));
   const made = sources.flatMap((text) => [...text.matchAll(/\bcreateMachine\(\{\s*id: '([^']+)'/g)]);
   t.same(new Set(Object.keys(machines)), new Set(made.map(([, id]) => id)));
@@ -14,7 +14,7 @@ t.test('every statechart of the folder is in the catalogue under its own id', as
 });
 
 for (const { name, description, states, transitions } of describeAll()) {
-  t.test(`${name} says what it is for`, async (t) => {
+  t.test(`${name} has a description`, async (t) => {
     t.not(description, '');
   });
 

@@ -24,7 +24,7 @@ const walkBreaker = (): Promise<Walk> =>
     events,
   });
 
-t.test('a breaker goes from each state exactly where its table says', async (t) => {
+t.test('moves between states exactly as its table defines', async (t) => {
   const { edges } = await walkBreaker();
   const moves = new Set(
     edges
@@ -45,7 +45,7 @@ t.test('a breaker goes from each state exactly where its table says', async (t) 
   );
 });
 
-t.test('a probe is let through only when the cooldown since the last opening is over', async (t) => {
+t.test('lets a probe pass only after the cooldown since it last opened', async (t) => {
   const { edges } = await walkBreaker();
   const probes = edges.filter(({ from, event }) => pathOf(from) === 'open' && event.type === 'PROBE');
   t.ok(probes.length > 0);
@@ -55,7 +55,7 @@ t.test('a probe is let through only when the cooldown since the last opening is 
   }
 });
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   const walked = await walkBreaker();
   t.same(untaken(walked.description, [walked]), []);
 });
@@ -67,7 +67,7 @@ t.test('a threshold of 0 never opens the breaker', async (t) => {
   t.equal(actor.getSnapshot().value, 'closed');
 });
 
-t.test('whatever happens, it is open exactly as a count of callers that failed and a clock say', async () => {
+t.test('is open exactly as a reference count of failed callers and a clock predict', async () => {
   const event = fc.oneof(
     { weight: 5, arbitrary: fc.constant('FAIL' as const) },
     { weight: 1, arbitrary: fc.constantFrom('SUCCEED' as const, 'ABANDON' as const) },

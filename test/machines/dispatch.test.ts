@@ -25,7 +25,7 @@ const attempts = ({ context }: AnyMachineSnapshot): number => context.attemptCou
 const isLegal = ({ taken }: Edge): boolean => taken.length > 0;
 const isStale = ({ event }: Edge): boolean => event.threadEpoch === NEWER;
 
-t.test('a dispatch goes from each status exactly where its table says', async (t) => {
+t.test('moves between statuses exactly as its table defines', async (t) => {
   const { edges } = await walkDispatch();
   const moves = new Set(
     edges.filter(isLegal).map(({ from, event, to }) => `${pathOf(from)} ${event.type} ${pathOf(to)}`),
@@ -60,7 +60,7 @@ t.test('a dispatch goes from each status exactly where its table says', async (t
   );
 });
 
-t.test('whatever is done with a claim of an older epoch supersedes it', async (t) => {
+t.test('supersedes a claim of an older epoch on any event', async (t) => {
   const { edges } = await walkDispatch();
   const stale = edges.filter((edge) => isStale(edge) && isLegal(edge) && pathOf(edge.from) === 'claimed');
   const fenced = [...FENCED.filter((type) => type !== 'CLAIM'), 'RUN_ENDED'];
@@ -68,14 +68,14 @@ t.test('whatever is done with a claim of an older epoch supersedes it', async (t
   for (const { to } of stale) t.equal(pathOf(to), 'superseded');
 });
 
-t.test('a dispatch of an older epoch cannot be claimed', async (t) => {
+t.test('never claims a dispatch of an older epoch', async (t) => {
   const { edges } = await walkDispatch();
   const claims = edges.filter((edge) => isStale(edge) && isLegal(edge) && edge.event.type === 'CLAIM');
   t.ok(claims.length > 0);
   for (const { to } of claims) t.equal(pathOf(to), 'superseded');
 });
 
-t.test('an attempt is counted when one fails, and only then', async (t) => {
+t.test('counts an attempt exactly when one fails', async (t) => {
   const { edges } = await walkDispatch();
   for (const edge of edges) {
     const isFailure =
@@ -86,7 +86,7 @@ t.test('an attempt is counted when one fails, and only then', async (t) => {
   }
 });
 
-t.test('a failed dispatch is queued again until its attempts are used up', async (t) => {
+t.test('queues a failed dispatch again until its attempts are exhausted', async (t) => {
   const { edges } = await walkDispatch();
   const failed = edges.filter(
     (edge) => isLegal(edge) && !isStale(edge) && ['NACK', 'LEASE_EXPIRED'].includes(edge.event.type),
@@ -97,21 +97,21 @@ t.test('a failed dispatch is queued again until its attempts are used up', async
   }
 });
 
-t.test('the end of its run settles a dispatch that somebody holds by how the run ended', async (t) => {
+t.test('settles a claimed dispatch by the end of its run', async (t) => {
   const { edges } = await walkDispatch();
   const ended = edges.filter(({ event, from }) => event.type === 'RUN_ENDED' && pathOf(from) === 'claimed');
   const moves = new Set(ended.map((edge) => `${isStale(edge) ? 'late' : edge.event.how} ${pathOf(edge.to)}`));
   t.same(moves, new Set(['late superseded', 'consumed acked', 'failed deadLetter', 'exhausted deadLetter']));
 });
 
-t.test('nothing leaves a terminal status', async (t) => {
+t.test('never leaves a terminal status', async (t) => {
   const { edges } = await walkDispatch();
   const ended = edges.filter(({ to }) => to.status === 'done');
   t.same([...new Set(ended.map(({ to }) => pathOf(to)))].sort(), ENDS);
   for (const { late } of ended) t.same(late, []);
 });
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   const walked = await walkDispatch();
   t.same(untaken(walked.description, [walked]), []);
 });

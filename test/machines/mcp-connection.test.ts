@@ -43,11 +43,11 @@ const edges = walks.flatMap((walked) => walked.edges);
 const isIn = (state: string, snapshot: AnyMachineSnapshot): boolean =>
   pathOf(snapshot).split('.')[0] === state;
 
-t.test('the walks take every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   if (first) t.same(untaken(first.description, walks), []);
 });
 
-t.test('every connection that ends is closed, and nothing else follows its entry', async (t) => {
+t.test('closes every ending connection, and accepts no other event afterwards', async (t) => {
   const leaves = edges.filter(({ event }) => event.type === 'STOP' || event.type === 'REMOVE');
   t.ok(leaves.length > 0);
   for (const { from, event, to } of leaves.filter(({ from }) => !isIn('stopping', from))) {
@@ -59,31 +59,28 @@ t.test('every connection that ends is closed, and nothing else follows its entry
   }
 });
 
-t.test('tools are listed from the first connection until it is given up or its entry goes', async (t) => {
+t.test('lists tools from the first connection until it fails permanently or is removed', async (t) => {
   for (const { from, to } of edges) {
     if (!from.hasTag('listed') || to.hasTag('listed')) continue;
-    // A server that was never reached has no tools, whatever its state is called.
+    // A server that was never reached has no tools in any state.
     t.ok(['givenUp', 'draining', 'stopping'].some((state) => isIn(state, to)) || !from.context.reached);
   }
   t.ok(edges.filter(({ to }) => to.hasTag('connected')).every(({ to }) => to.hasTag('listed')));
 });
 
-t.test(
-  'a connection is given up only when its budget of attempts is spent, and comes back by a restart',
-  async (t) => {
-    const given = edges.filter(({ from, to }) => !isIn('givenUp', from) && isIn('givenUp', to));
-    t.ok(given.some(({ to }) => to.context.reached) && given.some(({ to }) => !to.context.reached));
-    for (const { to } of given) t.equal(to.context.attempts, to.context.reached ? AGAIN : FIRST);
-    for (const { from, event, to } of edges.filter(({ from }) => isIn('givenUp', from))) {
-      if (event.type === 'RESTART') {
-        t.match(to.context, { attempts: 0, error: null, discovery: { failures: 0 }, rpc: { failures: 0 } });
-        t.ok(isIn(from.context.reached ? 'reconnecting' : 'connecting', to));
-      } else if (!['STOP', 'REMOVE'].includes(event.type)) t.ok(isIn('givenUp', to));
-    }
-  },
-);
+t.test('fails permanently only when its attempts are exhausted, and recovers on a restart', async (t) => {
+  const given = edges.filter(({ from, to }) => !isIn('givenUp', from) && isIn('givenUp', to));
+  t.ok(given.some(({ to }) => to.context.reached) && given.some(({ to }) => !to.context.reached));
+  for (const { to } of given) t.equal(to.context.attempts, to.context.reached ? AGAIN : FIRST);
+  for (const { from, event, to } of edges.filter(({ from }) => isIn('givenUp', from))) {
+    if (event.type === 'RESTART') {
+      t.match(to.context, { attempts: 0, error: null, discovery: { failures: 0 }, rpc: { failures: 0 } });
+      t.ok(isIn(from.context.reached ? 'reconnecting' : 'connecting', to));
+    } else if (!['STOP', 'REMOVE'].includes(event.type)) t.ok(isIn('givenUp', to));
+  }
+});
 
-t.test('failures of one kind are forgotten by a success of that kind, or by a new connection', async (t) => {
+t.test('resets failures of a kind on a success of that kind or a new connection', async (t) => {
   for (const { from, event, to } of edges) {
     for (const kind of ['discovery', 'rpc'] as const) {
       if (to.context[kind].failures >= from.context[kind].failures) continue;
@@ -94,7 +91,7 @@ t.test('failures of one kind are forgotten by a success of that kind, or by a ne
   }
 });
 
-t.test('a streak that reaches the threshold ends the connection, a shorter one degrades it', async (t) => {
+t.test('ends the connection at the failure threshold, and degrades it below', async (t) => {
   const failures = edges.filter(
     ({ from, to }) =>
       isIn('ready', from) &&
@@ -109,7 +106,7 @@ t.test('a streak that reaches the threshold ends the connection, a shorter one d
   }
 });
 
-t.test('a change that is told while the list is read leads to another look', async (t) => {
+t.test('reads the list again when a change arrives during a read', async (t) => {
   const outdated = edges.filter(
     ({ from, event }) =>
       from.value?.ready?.catalogue?.listing === 'outdated' && event.type.startsWith('xstate.done.actor'),

@@ -13,11 +13,11 @@ const EVENTS = [
 const walked = await walk(mcpSessionMachine, { input: { idleMs: 1000, maxOpen: MOST }, events: EVENTS });
 const { edges } = walked;
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
 });
 
-t.test('it is busy exactly while requests are open, and never with more than it may have', async (t) => {
+t.test('is busy exactly while requests are open, and limits their number', async (t) => {
   for (const { to } of edges) {
     const { open } = to.context;
     if (to.status === 'active' && to.hasTag('known')) t.equal(to.matches({ open: 'busy' }), open > 0);
@@ -25,19 +25,19 @@ t.test('it is busy exactly while requests are open, and never with more than it 
   }
 });
 
-t.test('a session that is busy ends by its client and with the service, and in no other way', async (t) => {
+t.test('ends a busy session only by its client or with the service', async (t) => {
   const ends = edges.filter(({ from, to }) => from.matches({ open: 'busy' }) && to.status === 'done');
   t.strictSame([...new Set(ends.map(({ event }) => event.type))].sort(), ['DELETE', 'STOP']);
 });
 
-t.test('nobody knows it before both sides agreed, nor after its end', async (t) => {
+t.test('is known only between the handshake and its end', async (t) => {
   for (const { to } of edges) {
     t.equal(to.hasTag('known'), to.matches('open'));
     t.equal(to.matches('open') && to.context.version === undefined, false);
   }
 });
 
-t.test('without a time it is kept for ever', async (t) => {
+t.test('never expires without an idle time', async (t) => {
   const clock = new SimulatedClock();
   const actor = createActor(mcpSessionMachine, { input: { idleMs: 0, maxOpen: MOST }, clock }).start();
   actor.send({ type: 'OPENED', version: '2025-11-25' });

@@ -31,21 +31,21 @@ const { edges } = walked;
 const sending = ({ value }: AnyMachineSnapshot): string | undefined => value.active?.sending;
 const arrives = (state: string) => (edge: Edge) => sending(edge.from) !== state && sending(edge.to) === state;
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   t.same(untaken(walked.description, [walked]), []);
 });
 
-t.test('no attempt is made before the one before it is written down', async (t) => {
+t.test('records each attempt before the next one', async (t) => {
   const attempts = edges.filter(arrives('delivering'));
   t.ok(attempts.length > 0);
   for (const { from } of attempts) t.ok(['idle', 'waiting', 'recording'].includes(sending(from) ?? ''));
   for (const { from, event } of attempts.filter(({ from }) => sending(from) === 'recording')) {
     t.equal(event.type.startsWith(DONE), true);
-    t.equal(from.context.verdict === 'failed', false, 'after a failure the delay comes first');
+    t.equal(from.context.verdict === 'failed', false, 'a delay follows a failed attempt');
   }
 });
 
-t.test('an event that failed is given up with the last of its attempts, and not before', async (t) => {
+t.test('abandons a failed event after its last attempt only', async (t) => {
   const failures = edges.filter(
     ({ from, to }) =>
       sending(from) === 'delivering' && to.context.error !== undefined && sending(to) === 'recording',
@@ -57,13 +57,13 @@ t.test('an event that failed is given up with the last of its attempts, and not 
   }
 });
 
-t.test('it is done only when the task is over and the queue was found empty after that', async (t) => {
+t.test('ends only after the task has ended and the queue has become empty', async (t) => {
   const ends = edges.filter(({ to }) => to.value === 'done');
   t.ok(ends.length > 0);
   for (const { to } of ends) t.match(to.context, { ended: true, queued: false, attempts: 0 });
 });
 
-t.test('what is queued while the queue is looked at is looked for again', async (t) => {
+t.test('reads the queue again if an event was queued during a read', async (t) => {
   const looks = edges.filter(({ from, event }) => sending(from) === 'delivering' && event.output === 'empty');
   t.ok(looks.some(({ from, to }) => from.context.queued && sending(to) === 'delivering'));
   for (const { from, to } of looks)
@@ -73,7 +73,7 @@ t.test('what is queued while the queue is looked at is looked for again', async 
     );
 });
 
-t.test('what comes into the queue is looked for at once, whatever else is known of the task', async (t) => {
+t.test('reads the queue at once when an event is queued, in every state of the task', async (t) => {
   const comes = edges.filter(
     ({ from, event }) => event.type === 'QUEUED' && from.value.active?.following !== 'ended',
   );
@@ -84,7 +84,7 @@ t.test('what comes into the queue is looked for at once, whatever else is known 
   for (const { to } of comes) t.ok(to.context.queued || sending(to) === 'delivering');
 });
 
-t.test('a removed config ends everything, and nothing follows', async (t) => {
+t.test('ends on a removed config, and accepts no further event', async (t) => {
   const removals = edges.filter(({ event }) => event.type === 'REMOVED');
   t.ok(removals.length > 0);
   for (const { to, late } of removals) {

@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { AnyEventObject } from 'xstate';
-import { isAtRest } from '../../machines/a2a-task.ts';
+import { isTerminalOrInterrupted } from '../../machines/a2a-task.ts';
 import { remoteTaskMachine } from '../../machines/index.ts';
 import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
 
-/** A task and everything that its services may come to, whether it is new, goes on, or is known. */
+/** A task with all outcomes of its services, whether it is new, continued or known. */
 
 const STATES = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_FAILED'];
 const seen: Outcome[] = STATES.map((state) => ({ output: { kind: 'task', state } }));
@@ -42,12 +42,13 @@ const after = (name: string): Edge[] => edges.filter((edge) => nameOf(edge) === 
 const enters = ({ from, to }: Edge, path: string): boolean => pathOf(to) === path && pathOf(from) !== path;
 const place = (path: string): string => path.replace(/^open\./, '');
 
-t.test('a task is followed exactly as its table says', async (t) => {
+t.test('follows a task exactly as its table defines', async (t) => {
   const moves = edges
     .filter(({ taken }) => taken.length > 0)
     .map((edge) => {
       const { kind, state } = edge.event.output ?? {};
-      const what = kind === undefined ? '' : `: ${state && isAtRest(state) ? 'settled' : kind}`;
+      const what =
+        kind === undefined ? '' : `: ${state && isTerminalOrInterrupted(state) ? 'settled' : kind}`;
       return `${place(pathOf(edge.from))}, ${nameOf(edge)}${what} → ${place(pathOf(edge.to))}`;
     });
   const unwanted = ['done', 'error'].flatMap((how) =>
@@ -103,7 +104,7 @@ t.test('a task is followed exactly as its table says', async (t) => {
   );
 });
 
-t.test('a task is told to stop at most once, and only when nobody wants it', async (t) => {
+t.test('cancels a task at most once, and only when it is abandoned', async (t) => {
   const cancelled = edges.filter((edge) => enters(edge, 'cancelling'));
   t.ok(cancelled.length > 0);
   t.same(cancelled.filter(({ from }) => pathOf(from) === 'settled').map(told), []);
@@ -114,7 +115,7 @@ t.test('a task is told to stop at most once, and only when nobody wants it', asy
   t.same(new Set(leaving.map(({ to }) => to.status)), new Set(['done']));
 });
 
-t.test('what it came to is why it was given up', async (t) => {
+t.test('ends with the reason for which the task was abandoned', async (t) => {
   const ends: Record<string, string | undefined> = {
     abandoned: 'cancelled',
     timedOut: 'timed_out',
@@ -127,7 +128,7 @@ t.test('what it came to is why it was given up', async (t) => {
   for (const edge of ended) t.equal(edge.to.context.givenUp, ends[pathOf(edge.to)], told(edge));
 });
 
-t.test('nobody waits for a state that is unwanted, and for every other one somebody does', async (t) => {
+t.test('is tagged as unwanted exactly while it is being abandoned', async (t) => {
   const wrong = edges.filter(({ to }) => {
     const unwanted = pathOf(to) === 'cancelling' || pathOf(to) === 'open.submitting.unwanted';
     return to.hasTag('unwanted') !== unwanted;
@@ -135,21 +136,21 @@ t.test('nobody waits for a state that is unwanted, and for every other one someb
   t.same(wrong.map(told), []);
 });
 
-t.test('a message is sent once, and for a task that is known not at all', async (t) => {
+t.test('sends a message once for a new task, and none for a known one', async (t) => {
   const sent = edges.filter(
     ({ from, to }) => pathOf(to).includes('submitting') && !pathOf(from).includes('submitting'),
   );
   t.same(new Set(sent.map(told)), new Set(['idle on {"type":"SUBMIT"}']));
 });
 
-t.test('a task is looked at only after it was recorded, or when it is known', async (t) => {
+t.test('reads a task only if it is recorded or known', async (t) => {
   const looked = edges.filter((edge) => enters(edge, 'open.following.streaming'));
   const second = looked.filter(({ from }) => pathOf(from) === 'open.following.doubting');
   const others = looked.filter((edge) => !second.includes(edge));
   t.same(new Set(others.map(nameOf)), new Set(['done in recording', 'FOLLOW']));
 });
 
-t.test('what a task that goes on is said to ask for is looked at twice', async (t) => {
+t.test('confirms the request for input of a continued task with a second read', async (t) => {
   const recorded = after('done in recording').filter(({ from }) => from.context.state.includes('REQUIRED'));
   t.same(new Set(recorded.map(({ from }) => from.context.continues)), new Set([true, false]));
   for (const { from, to } of recorded) {
@@ -157,7 +158,7 @@ t.test('what a task that goes on is said to ask for is looked at twice', async (
   }
 });
 
-t.test('a stream is opened with GET once, again once, and is not come back to', async (t) => {
+t.test('retries a stream with GET once, reconnects once, and never returns to it', async (t) => {
   for (const edge of after('done in streaming')) {
     const { kind } = edge.event.output;
     const { method, resubscribed } = edge.from.context;
@@ -170,7 +171,7 @@ t.test('a stream is opened with GET once, again once, and is not come back to', 
   t.same(back.map(told), []);
 });
 
-t.test('pauses between polls double up to the longest one', async (t) => {
+t.test('doubles the delays between polls up to the maximum', async (t) => {
   const paused = edges.filter(
     ({ from, to }) => pathOf(from).endsWith('pausing') && pathOf(to).endsWith('asking'),
   );
@@ -184,7 +185,7 @@ t.test('pauses between polls double up to the longest one', async (t) => {
   );
 });
 
-t.test('the last word of the other side is known, also where it said nothing new', async (t) => {
+t.test('keeps the last state that the remote service reported', async (t) => {
   for (const edge of edges.filter(({ event }) => event.output?.kind === 'task')) {
     if (pathOf(edge.to).includes('streaming') || edge.taken.length === 0) continue;
     if (pathOf(edge.from).includes('streaming') && pathOf(edge.to).includes('polling')) continue;
@@ -195,13 +196,13 @@ t.test('the last word of the other side is known, also where it said nothing new
   }
 });
 
-t.test('nothing leaves the end of a task', async (t) => {
+t.test('accepts no event after the end of a task', async (t) => {
   const ended = edges.filter(({ to }) => to.status === 'done');
   t.ok(ended.length > 0);
   t.same(new Set(ended.flatMap(({ late }) => late)), new Set());
 });
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   const description = walks[0]?.description;
   t.ok(description);
   if (description) t.same(untaken(description, walks), []);

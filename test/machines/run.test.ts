@@ -1,12 +1,13 @@
 import t from 'tap';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { TASK_STATES } from '../../machines/a2a-task.ts';
-import { type RunEnding, type RunEntry, runMachine, type WaitsFor } from '../../machines/run.ts';
+import { runMachine } from '../../machines/run.ts';
+import type { RunEnding, RunEntry, WaitsFor } from '../../machines/run-types.ts';
 import { type Edge, type Outcome, pathOf, untaken, walk } from './walk.ts';
 
 /**
- * A run and everything that its services may come to, from each place where an execution can begin. One retry is
- * enough to see both sides of the limit.
+ * A run with all outcomes of its services, from each position where an execution can start. One retry covers both sides
+ * of the limit.
  */
 
 const ENDS = ['completed', 'cancelled', 'blocked', 'failed'];
@@ -24,7 +25,7 @@ const failures = [transient, permanent];
 const kinds = (...found: string[]): Outcome[] => found.map((kind) => ({ output: { kind } }));
 
 const BLOCKED: Outcome = { output: { kind: 'blocked', reason: 'denied' } };
-/** A phase or hook failed, so that to try again, now or later, would do the same. */
+/** A phase or hook failed permanently, so that a retry would fail as well. */
 const FINAL: Outcome = { error: Object.assign(new Error('final'), { final: true }) };
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
 const INVALID: RunEnding = { type: 'stopped', value: { code: 'invalid_output' } };
@@ -42,7 +43,7 @@ const services: Record<string, Outcome[]> = {
     ...failures,
     heldBack,
   ],
-  act: [...kinds('executed', 'answered'), ...asked('suspended'), BLOCKED, ...failures],
+  act: [...kinds('executed', 'answered', 'pending_work'), ...asked('suspended'), BLOCKED, ...failures],
   checkpoint: [
     { output: { over: true } },
     { output: { over: true, waits: true } },
@@ -69,7 +70,7 @@ const events: AnyEventObject[] = [
   { type: 'RELEASE' },
 ];
 
-/** Whether anything is left to be done when the model has answered. */
+/** Whether anything remains to be done after the completion. */
 const CONCLUDED = [
   { entries: ENTRIES, mustConclude: true, mustValidate: false },
   { entries: ['inference'] as RunEntry[], mustConclude: false, mustValidate: false },
@@ -106,20 +107,20 @@ const isEnding = (snapshot: AnyMachineSnapshot): boolean =>
   ['concluding', 'ending'].includes(pathOf(snapshot));
 const nameOf = ({ event }: Edge): string =>
   event.type.replace(/^xstate\.(done|error)\.actor\..*\.(\w+)$/, '$1 in $2');
-/** What a service that is done has to say. */
+/** The result of a finished service. */
 const found = ({ event }: Edge): string | undefined =>
   event.output?.kind ?? (event.output?.over ? overOf(event.output) : undefined);
 const overOf = ({ waits, unchecked }: { waits?: boolean; unchecked?: boolean }): string => {
   if (waits) return 'over, waits';
   return unchecked ? 'over, unchecked' : 'over';
 };
-/** Something that a wait of the run waits for has come. */
+/** A decision or input that ends the wait has arrived. */
 const atHand = ({ context }: AnyMachineSnapshot): boolean => context.steered || context.decided;
 const told = (edge: Edge): string => `${pathOf(edge.from)} on ${JSON.stringify(edge.event)}`;
 const into = (path: string): Edge[] => edges.filter(({ to, taken }) => taken.length && pathOf(to) === path);
 const after = (name: string): Edge[] => edges.filter((edge) => nameOf(edge) === name);
 
-t.test('a run has exactly one status, unless it was let go', async (t) => {
+t.test('has exactly one status unless it was released', async (t) => {
   const wrong = edges.filter(({ to }) => {
     const statuses = STATUSES.filter((status) => to.hasTag(status));
     return statuses.length !== (released(to) ? 0 : 1);
@@ -127,7 +128,7 @@ t.test('a run has exactly one status, unless it was let go', async (t) => {
   t.same(wrong.map(told), []);
 });
 
-t.test('the status of a run changes as the contract allows, and in no other way', async (t) => {
+t.test('changes its status only as the contract allows', async (t) => {
   const changes = edges
     .filter(({ from, to }) => !released(to) && statusOf(from) !== statusOf(to))
     .map(({ from, to }) => `${statusOf(from)} → ${statusOf(to)}`);
@@ -144,19 +145,19 @@ t.test('the status of a run changes as the contract allows, and in no other way'
   );
 });
 
-t.test('a run whose end is being written only ends, or is let go', async (t) => {
+t.test('only ends or is released while its end is being written', async (t) => {
   const leaving = edges.filter(({ from, to }) => pathOf(from) === 'ending' && pathOf(to) !== 'ending');
   t.same(new Set(leaving.map(({ to }) => pathOf(to))), new Set([...ENDS, 'released']));
   for (const edge of leaving) t.match(nameOf(edge), /^(done|error) in ending$/);
 });
 
-t.test('nothing leaves the end of a run', async (t) => {
+t.test('accepts no event after its end', async (t) => {
   const ended = edges.filter(({ to }) => to.status === 'done');
   t.same(new Set(ended.map(({ to }) => pathOf(to))), new Set([...ENDS, 'released']));
   t.same(new Set(ended.flatMap(({ late }) => late)), new Set());
 });
 
-t.test('a run ends for the reason that ended it', async (t) => {
+t.test('ends for the reason that ended it', async (t) => {
   const reasons = new Map<string, Set<string>>();
   const decided = [...into('concluding'), ...into('ending')].filter(({ from }) => !isEnding(from));
   for (const edge of decided) {
@@ -191,7 +192,7 @@ t.test('a run ends for the reason that ended it', async (t) => {
   );
 });
 
-t.test('the state that a run ends in says how it ended', async (t) => {
+t.test('ends in the state that matches its ending', async (t) => {
   const ways = new Map<string, Set<string>>();
   for (const { from, to } of after('done in ending')) {
     ways.set(pathOf(to), (ways.get(pathOf(to)) ?? new Set()).add(from.context.ending.type));
@@ -207,7 +208,7 @@ t.test('the state that a run ends in says how it ended', async (t) => {
   );
 });
 
-t.test('the state of a wait says what the run waits for', async (t) => {
+t.test('waits in the state that matches its reason', async (t) => {
   const begun = edges.filter(({ from, to }) => isParking(to) && !isParking(from));
   t.same(new Set(begun.map(({ event }) => event.output.waits)), new Set([...ASKED, true, undefined]));
   for (const { event, to } of begun) {
@@ -221,13 +222,13 @@ t.test('the state of a wait says what the run waits for', async (t) => {
   );
 });
 
-t.test('a run has one reason to wait, unless it is answered, and is one state as a task', async (t) => {
+t.test('has one reason to wait until its decision, and one state as a task', async (t) => {
   const REASONS = ['tool_permission', 'user_input', 'background_tasks'];
   const tagged = (snapshot: AnyMachineSnapshot, tags: readonly string[]): string[] =>
     tags.filter((tag) => snapshot.hasTag(tag));
   const reasons = new Map(edges.map(({ to }) => [pathOf(to), tagged(to, REASONS)]));
   for (const [path, found] of reasons) {
-    t.equal(found.length, /^waiting\.for/.test(path) ? 1 : 0, path);
+    t.equal(found.length, /^waiting\.(for|notified)/.test(path) ? 1 : 0, path);
   }
   const tasks = new Map(edges.map(({ to }) => [pathOf(to), tagged(to, TASK_STATES)]));
   for (const [path, found] of tasks)
@@ -235,20 +236,21 @@ t.test('a run has one reason to wait, unless it is answered, and is one state as
   t.same(new Set([...tasks.values()].flat()), new Set(TASK_STATES));
 });
 
-t.test('an answer to a run that rests is noted, unless its own tasks are at work', async (t) => {
+t.test('records a reply to a suspended run, and an event of its tasks', async (t) => {
   const noted = edges.filter(({ event, from }) => event.type === 'ANSWER' && statusOf(from) === 'waiting');
   const paths = new Map(noted.map(({ from, to }) => [pathOf(from), pathOf(to)]));
   for (const [from, to] of paths) {
     const isAsked = ASKED.some((waits) => from === `waiting.${waits}.parked`);
-    t.equal(to, isAsked ? 'waiting.answered' : from);
+    const elsewhere = from === 'waiting.forTasks.parked' ? 'waiting.notified' : from;
+    t.equal(to, isAsked ? 'waiting.answered' : elsewhere);
   }
   t.ok(paths.size >= 8);
-  // Who asks an actor that is not there whether it takes an answer is told so by the chart alone.
+  // A caller without a live actor uses only the chart to check whether a reply is accepted.
   for (const { from } of noted)
     if (/^waiting\.\w+\.parked$/.test(pathOf(from))) t.ok(from.can({ type: 'ANSWER' }), pathOf(from));
 });
 
-t.test('what a run still does before it ends changes its end only by failing, or by a cancel', async (t) => {
+t.test('changes its ending while concluding only on a failure or a cancel', async (t) => {
   const concluded = edges.filter(({ from, to }) => pathOf(from) === 'concluding' && pathOf(to) === 'ending');
   t.same(
     new Set(concluded.map(nameOf)),
@@ -266,12 +268,12 @@ t.test('what a run still does before it ends changes its end only by failing, or
   }
 });
 
-t.test('a run that nothing executes has nothing to conclude', async (t) => {
+t.test('concludes only a run that was executing', async (t) => {
   const wrong = into('concluding').filter(({ from }) => statusOf(from) !== 'running');
   t.same(wrong.map(told), []);
 });
 
-t.test('a run has a reason to end exactly when it is ending', async (t) => {
+t.test('has an ending exactly while it is ending or done', async (t) => {
   const wrong = edges.filter(({ to }) => {
     const hasReason = to.context.ending !== undefined;
     return !released(to) && hasReason !== (statusOf(to) === 'done' || isEnding(to));
@@ -279,7 +281,7 @@ t.test('a run has a reason to end exactly when it is ending', async (t) => {
   t.same(wrong.map(told), []);
 });
 
-t.test('every run can be cancelled until its end is being written', async (t) => {
+t.test('accepts a cancel until its end is being written', async (t) => {
   const wrong = edges.filter(
     ({ event, from, to }) => event.type === 'CANCEL' && statusOf(from) !== 'done' && !isEnding(to),
   );
@@ -287,7 +289,7 @@ t.test('every run can be cancelled until its end is being written', async (t) =>
   t.same(wrong.map(told), []);
 });
 
-t.test('a run that executes or waits can be released at any time; a cancelled one is ended', async (t) => {
+t.test('can be released while executing or suspended, and ends if it is cancelled', async (t) => {
   const all = edges.filter(
     ({ event, from }) => event.type === 'RELEASE' && ['running', 'waiting'].includes(statusOf(from) ?? ''),
   );
@@ -296,7 +298,7 @@ t.test('a run that executes or waits can be released at any time; a cancelled on
   t.same(all.filter((edge) => !isCancelled(edge) && !released(edge.to)).map(told), []);
 });
 
-t.test('an execution begins where the last commit left off', async (t) => {
+t.test('starts where the last commit ended', async (t) => {
   const places = { inference: 'inferring', unfinished_calls: 'acting', decisions: 'deciding' };
   const claimed = edges.filter(({ event, taken }) => taken.length > 0 && event.type === 'CLAIM');
   const reclaimed = after('done in reclaiming');
@@ -307,13 +309,13 @@ t.test('an execution begins where the last commit left off', async (t) => {
   }
 });
 
-t.test('a run that waits goes on with what was decided, and with nothing else', async (t) => {
+t.test('resumes from a wait only with decisions', async (t) => {
   const resumed = edges.filter(({ from, to }) => statusOf(from) === 'waiting' && statusOf(to) === 'running');
   t.same(new Set(resumed.map(nameOf)), new Set(['RESUME', 'done in parking']));
   for (const { to } of resumed) t.equal(pathOf(to), 'running.deciding');
 });
 
-t.test('input or a decision that arrives while the wait is being written ends the wait', async (t) => {
+t.test('ends the wait when input or a decision arrives while it is being written', async (t) => {
   const written = after('done in parking');
   t.same(new Set(written.map(({ from }) => atHand(from))), new Set([true, false]));
   for (const { from, to } of written) {
@@ -321,13 +323,13 @@ t.test('input or a decision that arrives while the wait is being written ends th
   }
 });
 
-t.test('no run rests while something that it waits for is at hand', async (t) => {
+t.test('never suspends while input or a decision is pending', async (t) => {
   const resting = edges.filter(({ to }) => isParked(to));
   t.ok(resting.length > 0);
   t.same(resting.filter(({ to }) => atHand(to)).map(told), []);
 });
 
-t.test('a run says that nothing executes when its wait is durable, and at no other time', async (t) => {
+t.test('reports that it is suspended exactly when its wait is durable', async (t) => {
   const wrong = edges.filter(({ from, to, actions }) => {
     const rests = isParked(to) && !isParked(from);
     return actions.includes('reportParked') !== rests;
@@ -335,18 +337,18 @@ t.test('a run says that nothing executes when its wait is durable, and at no oth
   t.same(wrong.map(told), []);
 });
 
-t.test('a call that waits sends its run to the decisions at hand, else to a wait', async (t) => {
+t.test('applies pending decisions before it waits for a suspended call', async (t) => {
   for (const place of ['acting', 'deciding']) {
     const suspended = after(`done in ${place}`).filter((edge) => found(edge) === 'suspended');
     t.same(new Set(suspended.map(({ from }) => atHand(from))), new Set([true, false]));
     for (const { from, to } of suspended) {
       t.ok(atHand(from) ? pathOf(to) === 'running.deciding' : isParking(to), pathOf(to));
-      t.notOk(atHand(to), 'and takes them');
+      t.notOk(atHand(to), 'the pending decisions are applied');
     }
   }
 });
 
-t.test('input that arrives while a run executes is taken before the run ends by itself', async (t) => {
+t.test('processes input that arrives during execution before it ends naturally', async (t) => {
   const ends = edges.filter(
     ({ from, to }) =>
       from.context.ending === undefined && !released(to) && to.context.ending?.type === 'natural_end',
@@ -370,21 +372,21 @@ t.test('input that arrives while a run executes is taken before the run ends by 
   for (const { to } of steered) t.equal(pathOf(to), 'running.checkpointing');
 });
 
-t.test('input counts as taken where a commit takes it, and nowhere else', async (t) => {
+t.test('processes input only where a commit includes it', async (t) => {
   const taking = edges.filter(({ from, to }) => from.context.steered && !to.context.steered);
   t.same(new Set(taking.map(({ to }) => pathOf(to))), new Set(['running.checkpointing', 'running.deciding']));
 });
 
-t.test('a decision counts as taken where decisions are applied, and nowhere else', async (t) => {
+t.test('processes a decision only where decisions are applied', async (t) => {
   const taking = edges.filter(({ from, to }) => from.context.decided && !to.context.decided);
   const into = taking.filter(({ to }) => pathOf(to) === 'running.deciding');
   t.ok(into.length > 0);
-  // What came meanwhile was applied with the others when no ticket is left.
+  // Later decisions were applied with the others when no ticket is left.
   const resolved = taking.filter((edge) => !into.includes(edge));
   t.same(new Set(resolved.map(nameOf)), new Set(['done in deciding']));
 });
 
-t.test('what came while decisions were applied is applied with them, and not looked for again', async (t) => {
+t.test('applies decisions that arrive while others are applied once', async (t) => {
   const resolved = after('done in deciding').filter((edge) => found(edge) === 'resolved');
   t.same(
     new Set(resolved.map(({ to }) => pathOf(to))),
@@ -395,7 +397,7 @@ t.test('what came while decisions were applied is applied with them, and not loo
   t.same(resolved.filter(({ to }) => to.context.decided).map(told), []);
 });
 
-t.test('what arrives while a run works or its wait is being written is not lost', async (t) => {
+t.test('keeps events that arrive while it executes or its wait is being written', async (t) => {
   const arrived = edges.filter(
     ({ from, event }) =>
       ((statusOf(from) === 'running' && !isEnding(from)) || isParking(from)) &&
@@ -414,7 +416,7 @@ t.test('what arrives while a run works or its wait is being written is not lost'
   t.same(lost.map(told), []);
 });
 
-t.test('an answer is validated where the run has a schema, and nowhere else', async (t) => {
+t.test('validates a completion only if the run has a schema', async (t) => {
   const answered = edges.filter((edge) => nameOf(edge) === 'done in inferring' && found(edge) === 'answer');
   const places = answered.filter(({ from }) => !from.context.steered).map(({ to }) => pathOf(to));
   t.same(new Set(places), new Set(['running.validating', 'concluding', 'ending']));
@@ -425,18 +427,18 @@ t.test('an answer is validated where the run has a schema, and nowhere else', as
   t.same(
     new Set(without.filter(({ from, to }) => pathOf(from) !== pathOf(to)).map((edge) => found(edge))),
     new Set(['answered', 'over, unchecked']),
-    'the other ways lead there only by what a service of a run with a schema reports',
+    'all other transitions follow from reports of services that only a run with a schema has',
   );
 });
 
-t.test('an answer that does not fit is given again, or ends the run', async (t) => {
+t.test('repairs a mismatching completion, or ends the run', async (t) => {
   const next = { fits: 'concluding', repair: 'running.checkpointing', exhausted: 'concluding' };
   const checked = after('done in validating').filter(({ from }) => !from.context.steered);
   t.same(new Set(checked.map(found)), new Set(Object.keys(next)));
   for (const edge of checked) t.equal(pathOf(edge.to), Reflect.get(next, found(edge) ?? ''), told(edge));
 });
 
-t.test('a step boundary ends a run only when it says that the run is over', async (t) => {
+t.test('ends at a step boundary only if the run is over', async (t) => {
   const crossed = after('done in checkpointing');
   t.same(new Set(crossed.map(found)), new Set(['over', 'over, waits', 'over, unchecked', undefined]));
   const next = {
@@ -450,17 +452,17 @@ t.test('a step boundary ends a run only when it says that the run is over', asyn
   }
 });
 
-/** It is held back, and has not been for too long. */
+/** The run is held back, and has not exceeded the maximum time for that. */
 const waits = ({ event, from }: Edge): boolean =>
   event.error?.heldBack === true && from.context.heldBackMs < MAX_HELD_BACK_MS;
 
-t.test('a run that is held back waits for as long as the circuit is open', async (t) => {
+t.test('waits until the circuit closes while it is postponed', async (t) => {
   const waiting = after('error in inferring').filter(waits);
   t.ok(waiting.length > 0);
   for (const { to } of waiting) t.match(to.context, { counted: false, pauseMs: 1, heldBackMs: 1 });
 });
 
-t.test('a transient failure is retried while attempts are left, any other one is not', async (t) => {
+t.test('retries transient failures only, while attempts are left', async (t) => {
   for (const place of ['deciding', 'inferring', 'acting', 'checkpointing', 'validating']) {
     const failed = after(`error in ${place}`);
     t.equal(new Set(failed.map(({ from }) => from.context.attempt)).size, MAX_ATTEMPTS);
@@ -472,7 +474,7 @@ t.test('a transient failure is retried while attempts are left, any other one is
   }
 });
 
-t.test('an attempt is counted once for each retry, and none for a run that is held back', async (t) => {
+t.test('counts an attempt for each retry, but none while it is postponed', async (t) => {
   const wrong = edges.filter((edge) => {
     const { from, to } = edge;
     const retried =
@@ -484,18 +486,15 @@ t.test('an attempt is counted once for each retry, and none for a run that is he
   t.same(wrong.map(told), []);
 });
 
-t.test(
-  'a run lets go when the store does not take what it writes between attempts, waits or ends',
-  async (t) => {
-    for (const place of ['rescheduling', 'reclaiming', 'parking', 'concluding', 'ending']) {
-      const failed = after(`error in ${place}`).filter(({ event }) => event.error.final !== true);
-      t.ok(failed.length > 0);
-      t.same(failed.filter(({ to }) => !released(to)).map(told), []);
-    }
-  },
-);
+t.test('is released when the store rejects a write between attempts, waits or ends', async (t) => {
+  for (const place of ['rescheduling', 'reclaiming', 'parking', 'concluding', 'ending']) {
+    const failed = after(`error in ${place}`).filter(({ event }) => event.error.final !== true);
+    t.ok(failed.length > 0);
+    t.same(failed.filter(({ to }) => !released(to)).map(told), []);
+  }
+});
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   const description = walks[0]?.description;
   t.ok(description);
   if (description) t.same(untaken(description, walks), []);

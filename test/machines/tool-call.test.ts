@@ -16,7 +16,7 @@ const TABLE = {
   resuming: ['cancelled', 'failed', 'running', 'succeeded', 'suspended'],
 };
 
-t.test('a tool call goes from each state exactly where its table says', async (t) => {
+t.test('moves between states exactly as its table defines', async (t) => {
   const { edges } = await walk(toolCallMachine, { events: EVENTS });
   const moves = Object.fromEntries(
     Object.keys(TABLE).map((state) => [
@@ -33,21 +33,21 @@ t.test('a tool call goes from each state exactly where its table says', async (t
   t.same(moves, TABLE);
 });
 
-t.test('an event that a state does not take changes nothing', async (t) => {
+t.test('ignores an event that a state does not accept', async (t) => {
   const { edges } = await walk(toolCallMachine, { events: EVENTS });
   const ignored = edges.filter(({ taken }) => taken.length === 0);
   t.ok(ignored.length > 0);
   for (const { from, to } of ignored) t.equal(pathOf(to), pathOf(from));
 });
 
-t.test('a settled call is settled for good', async (t) => {
+t.test('never leaves a settled state', async (t) => {
   const { edges } = await walk(toolCallMachine, { events: EVENTS });
   const ended = edges.filter(({ to }) => to.status === 'done');
   t.same([...new Set(ended.map(({ to }) => pathOf(to)))].sort(), ENDS);
   for (const { late } of ended) t.same(late, []);
 });
 
-t.test('the walk takes every transition of the machine', async (t) => {
+t.test('covers every transition of the machine', async (t) => {
   const walked = await walk(toolCallMachine, { events: EVENTS });
   t.same(untaken(walked.description, [walked]), []);
 });

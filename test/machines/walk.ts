@@ -8,29 +8,29 @@ import {
   SimulatedClock,
 } from 'xstate';
 import { getAdjacencyMap, serializeSnapshot } from 'xstate/graph';
-import { describeMachine, transitionIds } from '../../src/statecharts/describe.ts';
-import type { MachineDescription } from '../../src/statecharts/description.ts';
+import { describeMachine, transitionIds } from '../../src/diagrams/describe.ts';
+import type { MachineDescription } from '../../src/diagrams/description.ts';
 
 /**
- * Walks every event in every state that a machine can reach: first on the model (xstate/graph), then each of
- * these edges again with an actor whose services are stubs, whose clock stands still, and which has to arrive
- * where the model says. An edge tells what the actor really did: transitions taken, actions run. An actor goes on
- * along edges that are not walked yet, as long as there is one where it is.
+ * Walks every event in every state that a machine can reach: first on the model (xstate/graph), then each of these
+ * edges again with an actor whose services are stubs and whose clock is simulated, which must arrive in the state that
+ * the model predicts. An edge contains what the actor actually did: transitions taken, actions executed. An actor
+ * continues along unwalked edges as long as its state has any.
  *
  * The walk ends because contexts are finite; a machine that counts without bound needs a bound in its input.
  */
 
-/** What a service may come to. */
+/** An outcome of a service. */
 export type Outcome = { output: unknown } | { error: Error };
 
 export type World = {
   input?: unknown;
-  /** Everything that can arrive from outside. All of it is sent in every state, legal or not. */
+  /** All external events. Each of them is sent in every state, legal or not. */
   events: readonly AnyEventObject[];
   services?: Readonly<Record<string, readonly Outcome[]>>;
-  /** What the end of a delay may find; `before` gets each of them with the event. */
+  /** Conditions at the end of a delay; `before` receives each of them with the event. */
   delays?: readonly Readonly<Record<string, unknown>>[];
-  /** Makes the world such as the event finds it; a machine begins with 'xstate.init'. */
+  /** Prepares the world for the event; a machine starts with 'xstate.init'. */
   before?(event: AnyEventObject): void;
 };
 
@@ -41,7 +41,7 @@ export type Edge = {
   /** Ids of the transitions taken, as in the description of the machine. */
   taken: readonly string[];
   actions: readonly string[];
-  /** Where the edge ends the machine: what it still did when everything was sent to it again. */
+  /** For an edge that ends the machine: its reactions when all events were sent again. */
   late: readonly string[];
 };
 
@@ -57,7 +57,7 @@ const keyOf = (snapshot: AnyMachineSnapshot): string => serializeSnapshot(snapsh
 const sourcesOf = (description: MachineDescription): ReadonlyMap<string, string> =>
   new Map(description.states.flatMap(({ invokes }) => invokes.map(({ id, src }) => [id, src] as const)));
 
-/** Everything that may happen next: what comes from outside, what a running service comes to, a delay that ends. */
+/** All possible next events: external ones, outcomes of running services, and ends of delays. */
 const eventsIn = (state: AnyMachineSnapshot, world: World, sources: ReadonlyMap<string, string>) => {
   const own = new Set(getNextTransitions(state).map(({ eventType }) => eventType));
   const running = [...sources].filter(([id]) => own.has(`${DONE}${id}`) || own.has(`${ERROR}${id}`));
@@ -76,7 +76,7 @@ const eventsIn = (state: AnyMachineSnapshot, world: World, sources: ReadonlyMap<
   ];
 };
 
-/** A state of the model: the shortest way to it, and the edges from it that are not walked yet. */
+/** A state of the model: the shortest path to it, and its unwalked edges. */
 type ModelState = { way: readonly AnyEventObject[]; open: ModelEdge[] };
 type ModelEdge = { event: AnyEventObject; expected: string };
 
@@ -111,11 +111,11 @@ type Adjacency = ReturnType<typeof getAdjacencyMap<AnyMachineSnapshot, AnyEventO
 const collect = (adjacency: Adjacency, first: string | undefined): ReadonlyMap<string, ModelState> => {
   const byKey = new Map<string, Adjacency[keyof Adjacency]>(Object.entries(adjacency));
   const states = new Map<string, ModelState>(first === undefined ? [] : [[first, { way: [], open: [] }]]);
-  // A Map is iterated in the order of insertion, and what is added on the way is visited too: breadth first.
+  // A Map is iterated in insertion order, including entries added on the way: breadth first.
   for (const [key, { way, open }] of states) {
     for (const { event, state } of Object.values(byKey.get(key)?.transitions ?? {})) {
       const expected = keyOf(state);
-      // Those that change nothing come first: the actor is where it was.
+      // Edges that change nothing come first, because the actor stays in its state.
       if (expected === key) open.unshift({ event, expected });
       else open.push({ event, expected });
       if (!states.has(expected)) states.set(expected, { way: [...way, event], open: [] });
@@ -126,7 +126,7 @@ const collect = (adjacency: Adjacency, first: string | undefined): ReadonlyMap<s
 
 type Pending = { resolve(output: unknown): void; reject(error: unknown): void };
 
-/** The machine with a stub for each service. A stub does nothing until its promise is settled by the test. */
+/** The machine with a stub for each service. A stub is pending until the test settles its promise. */
 const bind = (machine: AnyStateMachine, sources: ReadonlyMap<string, string>) => {
   const pending = new Map<string, Pending>();
   const stub = fromPromise(
@@ -138,7 +138,7 @@ const bind = (machine: AnyStateMachine, sources: ReadonlyMap<string, string>) =>
   return { bound, pending, ids: transitionIds(bound) };
 };
 
-/** One actor of the machine in a world where nothing happens unless the test makes it happen. */
+/** An actor of the machine in a world where nothing happens without the test. */
 const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) => {
   const taken: string[] = [];
   const actions: string[] = [];
@@ -147,7 +147,7 @@ const stage = ({ bound, pending, ids }: ReturnType<typeof bind>, world: World) =
   const actor = createActor(bound, { input: world.input, clock });
   actor.system.inspect((inspected) => {
     if (inspected.actorRef !== actor) return;
-    // Not what XState does for itself, such as setting and clearing a delay.
+    // Excludes internal actions of XState, such as starting and cancelling a delay.
     if (inspected.type === '@xstate.action' && !inspected.action.type.startsWith('xstate.')) {
       actions.push(inspected.action.type);
     }
