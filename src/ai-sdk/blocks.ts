@@ -2,11 +2,11 @@ import type { AnswerWriter } from '../models/wire/wire.ts';
 import { type Item, storable } from './items.ts';
 
 /**
- * The open blocks of text and reasoning of one answer.
+ * The open blocks of text and reasoning of one completion.
  *
- * Guarantees: what is kept of a block is reported where the block ends. A block whose end is not reported ends before
- * the next call or file.
- * Costs one look-up a delta.
+ * Guarantees: stored items of a block are reported at its end. A block whose end is not reported ends before the next
+ * call or file.
+ * Cost: one lookup per delta.
  */
 export type Blocks = {
   add(kind: BlockKind, delta: BlockDelta): void;

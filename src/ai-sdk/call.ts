@@ -1,6 +1,6 @@
 import type { LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { LanguageModelV4CallOptions } from 'ai-sdk-provider-4';
-import { nameOf } from '../models/effort.ts';
+import { nearestNamedEffort } from '../models/effort.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { type SentTool, toolsToSend } from '../models/tool-names.ts';
 import { type ChosenTools, chooseTools } from '../models/wire/tool-choice.ts';
@@ -9,7 +9,7 @@ import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
 import { type PromptRules, toPrompt, toPrompt4 } from './prompt.ts';
 import { joinedOptions } from './settings.ts';
 
-/** An inference as the options of an AI SDK call. */
+/** Converts an inference to the options of an AI SDK call. */
 
 export type CallRules = PromptRules & {
   spec: Pick<ModelSpec, 'max_output_tokens'>;
@@ -44,7 +44,7 @@ export function toCall(
   return {
     ...shared,
     prompt: toPrompt4(request, rules),
-    ...(reasoning_effort != null && { reasoning: nameOf(reasoning_effort) }),
+    ...(reasoning_effort != null && { reasoning: nearestNamedEffort(reasoning_effort) }),
   };
 }
 

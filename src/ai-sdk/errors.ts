@@ -4,11 +4,11 @@ import { isRefusal } from '../models/reason.ts';
 import { isObject } from '../schema/endpoint.ts';
 
 /**
- * Errors of AI SDK packages as `ModelError` (agent-loop.md 10.1).
+ * Converts errors of AI SDK packages to `ModelError` (agent-loop.md 10.1).
  *
- * Errors are recognised by the markers that every copy and version of `@ai-sdk/provider` sets, so none of its classes is
- * imported. Such an error refers to the request and quotes the response; what it says is copied, and it is not kept as
- * the cause.
+ * Errors are recognized by the markers that every copy and version of `@ai-sdk/provider` sets, so none of its classes
+ * is imported. Such an error references the request and quotes the response; only its message is copied, and it is not
+ * kept as the cause.
  */
 
 /** Classifies a failure before any output. */
@@ -23,21 +23,21 @@ export function toModelError(error: unknown): ModelError {
 }
 
 /** Classifies an error that the model reported inside its stream. */
-export function toStreamError(error: unknown, begun: boolean): ModelError {
+export function toStreamError(error: unknown, hasBegun: boolean): ModelError {
   if (hasMarker(error, 'AI_InvalidResponseDataError')) return classify.interrupted('connection reset');
-  return classify.toStreamError(toModelError(error), begun);
+  return classify.toStreamError(toModelError(error), hasBegun);
 }
 
-/** Classifies why a stream cannot be read any more. */
-export function toBrokenStream(error: unknown, begun: boolean): ModelError {
+/** Classifies why a stream can no longer be read. */
+export function toBrokenStream(error: unknown, hasBegun: boolean): ModelError {
   return refusalFrom(error) || isPackageError(error)
-    ? toStreamError(error, begun)
+    ? toStreamError(error, hasBegun)
     : classify.toBrokenStream(error);
 }
 
 const unsendable = ({ message }: Error): ModelError => new ModelError('invalid_request', message);
 
-/** What the errors without a status mean. A missing key or setting remains missing, so no call is repeated. */
+/** The classes of errors without a status. A missing key or setting remains missing, so no call is repeated. */
 const BY_NAME: readonly [name: string, toError: (error: Error) => ModelError][] = [
   ['AI_UnsupportedFunctionalityError', unsupported],
   ['AI_InvalidPromptError', unsendable],
@@ -54,13 +54,13 @@ function unsupported(error: Error): ModelError {
   return new ModelError('invalid_request', `${functionality} not supported by this provider`);
 }
 
-/** The value that a package could not read may be an error of the provider, in the provider's words. */
+/** The value that a package could not parse may be an error of the provider. */
 function unreadable(error: Error): ModelError {
   const value = 'value' in error ? error.value : undefined;
   return classify.toModelError(isRefusal(value) ? value : error.message);
 }
 
-/** No response arrived, or its body could not be read; the cause says why. */
+/** No response arrived, or its body could not be read; the cause contains the reason. */
 function unanswered(error: Error): ModelError {
   const wasAccepted = 'statusCode' in error && error.statusCode !== undefined;
   return wasAccepted && error.cause instanceof Error
@@ -70,7 +70,7 @@ function unanswered(error: Error): ModelError {
 
 const MARKER = 'vercel.ai.error';
 
-/** Only an own marker counts as one: data of a provider is JSON, which has no symbols. */
+/** Only an own marker counts, because data of a provider is JSON, which has no symbols. */
 function isMarked(error: unknown, marker: string): error is Error {
   return error instanceof Error && Reflect.get(error, Symbol.for(marker)) === true;
 }

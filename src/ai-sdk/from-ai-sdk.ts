@@ -1,6 +1,6 @@
 import type { ProviderDefinition } from '../models/define.ts';
 import { ModelError } from '../models/errors.ts';
-import { idleSecondsOf } from '../models/idle.ts';
+import { idleLimitSeconds } from '../models/idle.ts';
 import type { InferenceRequest } from '../models/model.ts';
 import { withToolIds } from '../models/tool-names.ts';
 import { createWatchdog } from '../models/watchdog.ts';
@@ -14,44 +14,77 @@ import { sentToPackage } from './settings.ts';
 import { deliver, openStream, untilAborted } from './stream.ts';
 
 /**
- * Models of the AI SDK as a provider.
+ * Provides models of the AI SDK.
  *
- * Guarantees: those of `Model`. One call of `doStream` an inference; the loop repeats it. What the package reports of
- * its reasoning is kept and returned to the same model.
- * Costs: what the package costs for each chunk, which is several times the cost of a provider that Troupe speaks to
- * itself.
+ * Guarantees: those of `Model`. Each inference is one call of `doStream`; the loop repeats it. Reasoning that the
+ * package reports is stored and returned to the same model.
+ * Cost: that of the package for each chunk, which is several times the cost of a native provider of Troupe.
  */
 
-/** A model, or a function that returns the model with a name: a provider of the AI SDK is one. */
+/**
+ * A model, or a function that returns the model with a name, such as a provider of the AI SDK. The function receives
+ * the name of the model at the provider, and the entry of the model.
+ *
+ * @example
+ * ```ts
+ * import { cohere } from '@ai-sdk/cohere';
+ *
+ * const source: AiSdkSource = (upstream) => cohere(upstream);
+ * ```
+ */
 export type AiSdkSource =
   | AiSdkModel
   | ((upstream: string, model: ModelSpec) => AiSdkModel | PromiseLike<AiSdkModel>);
 
+/**
+ * Options of `fromAiSdk`.
+ *
+ * @example
+ * ```ts
+ * const options: AiSdkOptions = {
+ *   timeoutSeconds: 60,
+ *   cacheMark: { bedrock: { cachePoint: { type: 'default' } } },
+ * };
+ * ```
+ */
 export type AiSdkOptions = {
-  /** Seconds until the first part of an answer, and between two parts. Default: 300. */
+  /** Seconds until the first part of a completion, and between two parts. Default: 300. */
   timeoutSeconds?: number;
   /** Options of a call, by the name of the package that reads them. */
   providerOptions?:
     | AiSdkProviderOptions
     | ((request: InferenceRequest, model: ModelSpec) => AiSdkProviderOptions | undefined);
-  /** Options of a message up to which the provider is to cache the prompt. Absent: it caches by its own rules. */
+  /** Options of a message up to which the provider should cache the prompt. Absent: it caches by its own rules. */
   cacheMark?: AiSdkProviderOptions;
-  /** Moves system messages of a history to its beginning, because many providers refuse them elsewhere. Default: true. */
+  /**
+   * Moves system messages to the beginning of a history, because many providers reject them elsewhere. Default: true.
+   */
   systemFirst?: boolean;
 };
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 
 /**
- * The `stream` of a provider whose models are models of the AI SDK 6 or 7.
+ * Returns the `stream` of a provider whose models are models of the AI SDK 6 or 7.
  *
- * It is the slower way, for providers that Troupe does not speak to itself. A model of the AI SDK 7 receives the
- * reasoning effort of a run; for one of the AI SDK 6, `providerOptions` translates it.
+ * It is slower than a native provider, and intended for providers that Troupe does not support natively. A model of the
+ * AI SDK 7 receives the reasoning effort of a run; for one of the AI SDK 6, `providerOptions` translates it.
  *
  * @throws TypeError for a model of another version of the AI SDK
  * @throws RangeError for a timeout that is not positive
  * @example
- * const bedrock = defineProvider({ id: 'bedrock', stream: fromAiSdk(createAmazonBedrock({ region: 'eu-west-1' })) });
+ * ```ts
+ * import { cohere } from '@ai-sdk/cohere';
+ * import { createTroupe, defineProvider } from 'troupe';
+ *
+ * const troupe = await createTroupe({
+ *   listen: false,
+ *   settings: { storage_dir: './data' },
+ *   providers: [defineProvider({ id: 'cohere-native', stream: fromAiSdk(cohere) })],
+ *   models: [{ id: 'command', provider_id: 'cohere-native', upstream_model: 'command-a-03-2025' }],
+ * });
+ * await troupe.stop();
+ * ```
  */
 export function fromAiSdk(source: AiSdkSource, options: AiSdkOptions = {}): ProviderDefinition['stream'] {
   const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
@@ -60,7 +93,7 @@ export function fromAiSdk(source: AiSdkSource, options: AiSdkOptions = {}): Prov
     throw new RangeError(`timeoutSeconds must be greater than 0 (got ${timeoutSeconds})`);
   return async (request, sink, { model: spec, signal }) => {
     const upstream = request.overrides.upstream_model ?? spec.upstream_model;
-    const idle = idleSecondsOf(request, upstream);
+    const idle = idleLimitSeconds(request, upstream);
     const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
@@ -112,7 +145,7 @@ class UnknownVersion extends TypeError {}
 
 const VERSIONS: readonly string[] = ['v3', 'v4'] satisfies AiSdkModel['specificationVersion'][];
 
-/** Programs in JavaScript, and types of packages that are not installed, allow any value. */
+/** Callers in JavaScript, and package types that are not installed, allow any value. */
 function checkVersion(model: AiSdkModel | undefined): void {
   const version = String(model?.specificationVersion);
   if (VERSIONS.includes(version) && typeof model?.doStream === 'function') return;

@@ -3,8 +3,8 @@ import { isObject } from '../schema/endpoint.ts';
 import { JsonObject } from '../schema/json.ts';
 
 /**
- * What is kept of an answer so that the next request contains it again. The AI SDK returns the metadata of each block
- * as the options of the same block: signatures of reasoning, ids of items, encrypted content.
+ * Data of a completion that is stored so that the next request can contain it again. The AI SDK returns the metadata of
+ * each block as the options of the same block: signatures of reasoning, ids of items, encrypted content.
  */
 
 /** Name of the format in stored reasoning. */
@@ -15,7 +15,7 @@ type Metadata = z.infer<typeof Metadata>;
 
 const Item = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reasoning'), text: z.string(), metadata: Metadata.optional() }),
-  /** Of the text before the item: its last `length` characters. */
+  /** Metadata of the text before the item: its last `length` characters. */
   z.object({ type: z.literal('text'), length: z.int().positive(), metadata: Metadata }),
   z.object({ type: z.literal('call'), id: z.string(), metadata: Metadata }),
   /** Content that only its provider can read. */
@@ -28,10 +28,10 @@ const Item = z.discriminatedUnion('type', [
 export type Item = z.infer<typeof Item>;
 export type ItemOf<Type extends Item['type']> = Extract<Item, { type: Type }>;
 
-/** Undefined for an item in a form that this version does not have. */
+/** Returns undefined for an item in a form that this version does not support. */
 export const readItem = (item: JsonObject): Item | undefined => Item.safeParse(item).data;
 
-/** Metadata as it can be stored; undefined where there is none. */
+/** Returns metadata in a storable form; undefined if there is none. */
 export function storable(metadata: unknown): Metadata | undefined {
   if (!isObject(metadata)) return undefined;
   try {

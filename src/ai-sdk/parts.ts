@@ -11,27 +11,27 @@ import { toStreamError } from './errors.ts';
 import { FORMAT, type Item, storable } from './items.ts';
 
 /**
- * Parts of an AI SDK stream, one by one, into the sink.
+ * Passes the parts of an AI SDK stream to the sink.
  *
- * Guarantees: those of `createAnswer`. Some packages end every open call when their connection ends, cut arguments
- * included; `createAnswer` holds such a call back. A call that the provider executes itself is ignored with its result;
- * the sources that it led to are reported.
+ * Guarantees: those of `createAnswer`. Some packages end every open call when their connection ends, truncated
+ * arguments included; `createAnswer` holds such a call back. A call that the provider executes itself is ignored
+ * together with its result; its sources are reported.
  */
 
 export type StreamPart = LanguageModelV3StreamPart | LanguageModelV4StreamPart;
 
 /** Returns the end with the last part. @throws ModelError for a part that reports a failure */
 export type PartReceiver = ((part: StreamPart) => InferenceEnd | undefined) & {
-  /** Whether the answer holds anything. */
+  /** Returns whether the completion has content. */
   hasBegun(): boolean;
 };
 
 type Origin = Pick<ReasoningItem, 'provider' | 'model' | 'format'>;
 
-/** No model has this origin, so what is kept is sent to none. */
+/** No model has this origin, so stored reasoning is never sent. */
 const NO_ORIGIN: Origin = { provider: '', model: '', format: FORMAT };
 
-/** `origin`: the model that kept reasoning is sent back to. */
+/** `origin` is the model to which stored reasoning is sent back. */
 export function createPartReceiver(sink: InferenceSink, origin: Origin = NO_ORIGIN): PartReceiver {
   const answer = createAnswer(sink, origin);
   const receiving: Receiving = {
@@ -52,11 +52,11 @@ export function createPartReceiver(sink: InferenceSink, origin: Origin = NO_ORIG
 type Receiving = {
   readonly answer: Answer;
   readonly blocks: Blocks;
-  /** Metadata of the calls that were started, by their ids. */
+  /** Metadata of started calls by id. */
   readonly own: Map<string, unknown>;
   /** Ids of calls that the provider executes. */
   readonly foreign: Set<string>;
-  /** Sources that were reported; a citation may repeat one. */
+  /** Reported sources; a citation may repeat one. */
   readonly sources: Set<string>;
 };
 
@@ -104,10 +104,14 @@ function receivePart(receiving: Receiving, part: Exclude<StreamPart, { type: 'fi
       break;
     }
     case 'tool-approval-request':
-      throw new ModelError('provider', 'the provider asks for an approval of its own tool', { final: true });
+      throw new ModelError(
+        'provider',
+        'the provider requested an approval of a provider tool, which is not supported',
+        { final: true },
+      );
     case 'error':
       throw toStreamError(part.error, answer.hasBegun());
-    // Others accompany the answer, or are of a later version.
+    // Other parts are informational, or belong to a later version.
   }
 }
 
@@ -144,7 +148,7 @@ function endCall({ answer, blocks, own, foreign }: Receiving, part: Part<'tool-c
   answer.callEnd(id, input);
 }
 
-/** A file of version 3 has its bytes or their base64 as `data`; one of version 4 has an object that says which. */
+/** A file of version 3 has its bytes or their base64 as `data`; one of version 4 has an object with its kind. */
 function receiveFile(answer: Answer, { data, mediaType }: Part<'file'>): void {
   const file =
     typeof data === 'string' || data instanceof Uint8Array ? { type: 'data' as const, data } : data;
@@ -192,8 +196,8 @@ const REASONS: Partial<Record<LanguageModelV4FinishReason['unified'], Finish['re
 };
 
 /**
- * A package that saw its stream end without a reason from the provider reports `other` without a raw reason. One
- * whose model refused in words reports a content filter although the provider named none: that is an answer.
+ * A package whose stream ended without a reason from the provider reports `other` without a raw reason. A package whose
+ * model refused in text reports a content filter although the provider reported none: that counts as a completion.
  */
 function toFinish({ unified, raw }: LanguageModelV4FinishReason, onlyForeign: boolean): Finish {
   const reasoned = (reason: Finish['reason']): Finish => ({ reason, ...(raw !== undefined && { raw }) });
@@ -207,7 +211,7 @@ function toFinish({ unified, raw }: LanguageModelV4FinishReason, onlyForeign: bo
 
 type ReasoningPart = Part<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>;
 
-/** Where packages put the opaque text of a provider, complete by the time this part arrives. */
+/** Where packages store the opaque text of a provider, which is complete when this part arrives. */
 const ENCRYPTED: Record<ReasoningPart['type'], readonly string[]> = {
   'reasoning-start': ['redactedData'],
   'reasoning-delta': ['signature', 'thoughtSignature'],

@@ -11,34 +11,35 @@ import type {
   LanguageModelV4Prompt,
 } from 'ai-sdk-provider-4';
 import type { InferenceRequest } from '../models/model.ts';
-import { idForModel, type PromptRules as WritingRules, writePrompt } from '../models/wire/prompt.ts';
+import { type PromptRules as WritingRules, writePrompt } from '../models/wire/prompt.ts';
+import { idForModel } from '../models/wire/prompt-ids.ts';
 import type { FilePart } from '../models/wire/prompt-media.ts';
-import type { AssistantPart, ResultPart, UserPart } from '../models/wire/prompt-parts.ts';
+import type { AssistantPart, CallPart, ResultPart, UserPart } from '../models/wire/prompt-parts.ts';
 import { type ItemOf, readItem } from './items.ts';
 import type { AiSdkProviderOptions } from './model.ts';
 
-/** The history of a thread as the prompt of an AI SDK model. */
+/** Converts the history of a thread to the prompt of an AI SDK model. */
 
 export type PromptRules = Pick<WritingRules, 'modalities' | 'systemFirst'> &
   Partial<Pick<WritingRules, 'ownPictures'>> & {
-    /** Whose reasoning is sent back; absent: none is. */
+    /** The model whose reasoning is sent back; if absent, none is. */
     origin?: WritingRules['origin'];
-    /** Options of the messages up to which the provider is asked to keep the prompt. */
+    /** Options of the messages up to which the provider should cache the prompt. */
     cacheMark?: AiSdkProviderOptions | undefined;
   };
 
-/** Of a model with version 3 of the specification. @throws ModelError for content that the model does not accept */
+/** For version 3 of the specification. @throws ModelError for content that the model does not accept */
 export const toPrompt = (request: InferenceRequest, rules: PromptRules): LanguageModelV3Prompt =>
   messagesOf<LanguageModelV3FilePart, never>(request, rules, { file: toFile3, custom: () => [] });
 
-/** Of version 4. */
+/** For version 4 of the specification. */
 export const toPrompt4 = (request: InferenceRequest, rules: PromptRules): LanguageModelV4Prompt =>
   messagesOf<LanguageModelV4FilePart, LanguageModelV4CustomPart>(request, rules, {
     file: toFile4,
     custom: ({ kind, metadata }) => [{ type: 'custom', kind, ...withOptions(metadata) }],
   });
 
-/** What differs between the versions. */
+/** The differences between the versions. */
 type Version<File, Custom> = {
   file(part: FilePart): File;
   custom(item: ItemOf<'custom'>): Custom[];
@@ -98,36 +99,66 @@ const toResult = ({ id, name, text }: ResultPart): ToolResult => ({
   output: { type: 'text', value: text },
 });
 
+/** The content so far, and its texts, which may still receive options. */
+type Written<File, Custom> = { content: Content<File, Custom>[]; texts: LanguageModelV3TextPart[] };
+
 function assistantContent<File, Custom>(
   parts: readonly AssistantPart[],
   version: Version<File, Custom>,
 ): Content<File, Custom>[] {
   const optionsOfCalls = callOptionsIn(parts);
-  const content: Content<File, Custom>[] = [];
-  const texts: LanguageModelV3TextPart[] = [];
-  const add = (part: Content<File, Custom>): void => void content.push(part);
+  const written: Written<File, Custom> = { content: [], texts: [] };
   for (const part of parts) {
-    if (part.type === 'text') {
-      const text: LanguageModelV3TextPart = { type: 'text', text: part.text };
-      texts.push(text);
-      add(text);
-    } else if (part.type === 'file') add(version.file(part));
-    else if (part.type === 'thought') add({ type: 'reasoning', text: part.text });
-    else if (part.type === 'call') {
-      const { id: toolCallId, name: toolName, input } = part;
-      add({ type: 'tool-call', toolCallId, toolName, input, ...withOptions(optionsOfCalls.get(toolCallId)) });
-    } else {
-      const item = readItem(part.item);
-      if (item?.type === 'reasoning')
-        add({ type: 'reasoning', text: item.text, ...withOptions(item.metadata) });
-      else if (item?.type === 'custom') for (const custom of version.custom(item)) add(custom);
-      else if (item?.type === 'text') addOptions(item, texts, content);
+    switch (part.type) {
+      case 'text':
+        addText(written, part.text);
+        break;
+      case 'file':
+        written.content.push(version.file(part));
+        break;
+      case 'thought':
+        written.content.push({ type: 'reasoning', text: part.text });
+        break;
+      case 'call':
+        written.content.push(toCall(part, optionsOfCalls));
+        break;
+      case 'item':
+        addItem(written, readItem(part.item), version);
     }
   }
-  return content;
+  return written.content;
 }
 
-/** Options of a call are known at its end, so the item with them stands behind the call. */
+function addText<File, Custom>({ content, texts }: Written<File, Custom>, text: string): void {
+  const part: LanguageModelV3TextPart = { type: 'text', text };
+  texts.push(part);
+  content.push(part);
+}
+
+const toCall = (
+  { id, name, input }: CallPart,
+  options: ReadonlyMap<string, AiSdkProviderOptions>,
+): LanguageModelV3ToolCallPart => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: name,
+  input,
+  ...withOptions(options.get(id)),
+});
+
+/** The item of a call is read by `callOptionsIn`. */
+function addItem<File, Custom>(
+  { content, texts }: Written<File, Custom>,
+  item: ReturnType<typeof readItem>,
+  version: Version<File, Custom>,
+): void {
+  if (item?.type === 'reasoning')
+    content.push({ type: 'reasoning', text: item.text, ...withOptions(item.metadata) });
+  else if (item?.type === 'custom') content.push(...version.custom(item));
+  else if (item?.type === 'text') addOptions(item, texts, content);
+}
+
+/** The options of a call are available at its end, so their item follows the call. */
 function callOptionsIn(parts: readonly AssistantPart[]): Map<string, AiSdkProviderOptions> {
   const options = new Map<string, AiSdkProviderOptions>();
   for (const part of parts) {
@@ -137,7 +168,7 @@ function callOptionsIn(parts: readonly AssistantPart[]): Map<string, AiSdkProvid
   return options;
 }
 
-/** The options belong to the last characters before the item: what is before them was another block of text. */
+/** The options belong to the last characters before the item; earlier text was another block. */
 function addOptions(
   { length, metadata }: ItemOf<'text'>,
   texts: readonly LanguageModelV3TextPart[],

@@ -3,12 +3,12 @@ import { layered } from '../models/settings/layers.ts';
 import type { JsonObject } from '../schema/json.ts';
 import type { AiSdkModel, AiSdkProviderOptions } from './model.ts';
 
-/** Settings that the AI SDK has no field for. Its packages take them as their own options. */
+/** Settings for which the AI SDK has no field. Packages accept them as their own options. */
 const WITHOUT_FIELD = ['parallel_tool_calls', 'verbosity', 'service_tier'] as const;
 
 const REASON = 'the AI SDK has no such setting; set it in provider_options, as the package names it';
 
-/** The settings of a call as a package of this version receives them. */
+/** Returns the settings of a call that a package of this version receives. */
 export function sentToPackage(
   { overrides }: InferenceRequest,
   version: AiSdkModel['specificationVersion'],
@@ -26,7 +26,7 @@ export function sentToPackage(
   };
 }
 
-/** Those of the program below those of the request. */
+/** Options of the request take precedence over those of the program. */
 export function joinedOptions(
   own: AiSdkProviderOptions | undefined,
   { overrides }: InferenceRequest,
@@ -34,6 +34,6 @@ export function joinedOptions(
   const { provider_options } = layered(own ? { provider_options: own } : {}, {
     ...(overrides.provider_options && { provider_options: overrides.provider_options }),
   });
-  // Each key of validated options has an object.
+  // Every key of validated options has an object as its value.
   return provider_options as AiSdkProviderOptions | undefined;
 }

@@ -9,9 +9,9 @@ import type { PartReceiver, StreamPart } from './parts.ts';
 /**
  * The stream of one call of an AI SDK model.
  *
- * Guarantees: an inference ends when its signal fires, also where the model does not react to the signal; a stream that
- * opens or continues after that is cancelled. The sink receives nothing after the signal.
- * Costs: the promises of the package's stream, and one read a part.
+ * Guarantees: an inference ends when its signal fires, even if the model ignores the signal; a stream that opens or
+ * continues after that is cancelled. The sink receives nothing after the signal.
+ * Cost: the promises of the package's stream, and one read per part.
  */
 
 type Reader = ReadableStreamDefaultReader<{ readonly type: string }>;
@@ -53,7 +53,7 @@ export async function deliver(
   watchdog: Watchdog,
 ): Promise<InferenceEnd> {
   let end: InferenceEnd | undefined;
-  // A read that waits returns then.
+  // This resolves a pending read.
   watchdog.signal.addEventListener('abort', () => reader.cancel().catch(ignore), { once: true });
   try {
     while (!end) {
@@ -62,12 +62,12 @@ export async function deliver(
       if (cause) throw cause;
       if (done) throw interrupted('connection reset');
       watchdog.touch();
-      // Each version of a package has the parts that it has; the receiver ignores those that it does not know.
+      // Parts differ between versions of a package; the receiver ignores unknown ones.
       end = receive(value as StreamPart);
     }
     return end;
   } finally {
-    // What happens to the rest of a stream does not change the inference any more, so neither outcome is reported.
+    // The rest of a stream does not affect the inference, so neither outcome is reported.
     (end ? drain(reader) : reader.cancel()).catch(ignore);
   }
 }
@@ -80,10 +80,10 @@ async function read(reader: Reader, { hasBegun }: PartReceiver) {
   }
 }
 
-/** A stream that has ended has no more parts; one that has is not read for ever. */
+/** A stream must not continue after its end part; if it does, only this many parts are read. */
 const MOST_PARTS_AFTER_END = 64;
 
-/** The connection can be used again when its response was read to the end. */
+/** A connection is reusable only after its response was read to the end. */
 async function drain(reader: Reader): Promise<void> {
   for (let left = MOST_PARTS_AFTER_END; left > 0; left -= 1) {
     const { done } = await reader.read();

@@ -4,7 +4,10 @@ import type { AcceptedInput, Model } from './model.ts';
 export const acceptedInput = ({ modalities }: Capabilities): AcceptedInput =>
   modalities?.input?.length ? modalities.input : undefined;
 
-/** What any member of a pool accepts: a request that one member refuses is for another one. */
+/**
+ * The union of the kinds of input that the members of a pool accept: the pool passes a request that one member rejects
+ * to another.
+ */
 export const acceptedByAny = (members: readonly Capabilities[]): AcceptedInput => {
   const lists = members.map(acceptedInput);
   return lists.some((list) => list === undefined)
@@ -12,10 +15,13 @@ export const acceptedByAny = (members: readonly Capabilities[]): AcceptedInput =
     : [...new Set(lists.flatMap((list) => list ?? []))];
 };
 
-/** Tells the model, with each request, what is known of it: lists of providers change while it exists. */
+/**
+ * Adds the kinds of input that the model currently accepts to each request, because the lists of providers change
+ * during the life of a model.
+ */
 export const withKnownInput = (model: Model, known: () => Capabilities): Model => ({
   ...model,
-  // An embedding program may have a class whose accessors a copy does not have.
+  // The model of an embedding program may be a class instance, whose accessors a spread does not copy.
   id: model.id,
   provider: model.provider,
   upstream: model.upstream,

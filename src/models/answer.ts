@@ -7,44 +7,42 @@ import type { InferenceEnd, InferenceSink, InferenceUsage, StopReason } from './
 import type { AnswerWriter, Finish } from './wire/wire.ts';
 
 /**
- * One answer on its way from a decoder into the sink.
+ * One completion on its way from a decoder into the sink.
  *
- * Guarantees: a call is reported complete only when it is. A call whose arguments are empty or not JSON is held back
- * until the provider has said that it finished, and so is every call after it, to keep their order. An answer that
- * gets longer than `BOUNDS` allow is a failure that is not repeated. Usage counts, also of an answer that breaks off.
- * Costs one call a delta.
+ * Guarantees: a call is reported complete only when it is. A call whose arguments are empty or not JSON is deferred
+ * until the provider has reported the end of the completion, and so is every later call, to keep their order. A
+ * completion that exceeds `BOUNDS` is a failure that is not retried. Usage counts, even for an interrupted completion.
+ * Cost: one call per delta.
  */
 export type Answer = AnswerWriter & {
-  /** What the provider has reported so far; undefined before it reports any. */
+  /** The usage that the provider has reported so far; undefined before its first report. */
   reported(): InferenceUsage | undefined;
-  /** The provider continues the answer in another response, which has counts of its own. */
+  /** The provider continues the completion in another response, which has its own token counts. */
   paused(): void;
-  /** @throws ModelError where there is no answer */
+  /** @throws ModelError when there is no completion */
   end(finish: Finish): InferenceEnd;
 };
 
-/** `origin` goes with reasoning that the provider wants back. */
+/** `origin` is stored with reasoning that must be sent back to the provider. */
 export const createAnswer = (
   sink: InferenceSink,
   origin: Pick<ReasoningItem, 'provider' | 'model' | 'format'>,
 ): Answer => {
   const calls = trackCalls(sink);
   const measure = createMeasure();
-  let begun = false;
+  const usage = createUsageCount();
+  let hasBegun = false;
   let encrypted: string | undefined;
-  let usage: InferenceUsage | undefined;
-  let earlier: InferenceUsage | undefined;
-  const counted = (): InferenceUsage | undefined => totalled(summed(earlier, usage));
   return {
     text(delta) {
       if (delta === '') return;
-      begun = true;
+      hasBegun = true;
       measure.answer(delta);
       sink.text(delta);
     },
     reasoning(delta) {
       if (delta === '') return;
-      begun = true;
+      hasBegun = true;
       measure.answer(delta);
       sink.reasoning(delta);
     },
@@ -59,30 +57,30 @@ export const createAnswer = (
       sink.reasoningItem?.({ ...origin, item, ...(tool !== undefined && { tool }) });
     },
     file(mediaType, data) {
-      begun = true;
+      hasBegun = true;
       measure.part();
       sink.part?.({ file: data, media_type: mediaType });
     },
     fileAt(mediaType, url) {
-      begun = true;
+      hasBegun = true;
       measure.part();
       measure.answer(url);
       sink.part?.({ url, media_type: mediaType });
     },
     source(source) {
-      begun = true;
+      hasBegun = true;
       measure.part();
       measure.answer(source.id + (source.title ?? ''));
       measure.answer(source.type === 'url' ? source.url : source.media_type + (source.filename ?? ''));
       sink.source?.(source);
     },
     providerCall(call) {
-      begun = true;
+      hasBegun = true;
       measure.providerCall(call);
       sink.providerCall?.(call);
     },
     callStart(id, name) {
-      begun = true;
+      hasBegun = true;
       measure.call(id, name);
       calls.start(id, name);
     },
@@ -95,25 +93,28 @@ export const createAnswer = (
       measure.wholeArgs(args);
       calls.end(id, args);
     },
-    usage(more) {
-      usage = { ...usage, ...more };
+    usage: usage.add,
+    hasBegun: () => hasBegun,
+    reported: usage.total,
+    paused: usage.pause,
+    end: (finish) => endOf(finish, { hasBegun, calls, usage: usage.total() }),
+  };
+};
+
+/** The token counts of the responses that form one completion. */
+const createUsageCount = () => {
+  let earlier: InferenceUsage | undefined;
+  let current: InferenceUsage | undefined;
+  return {
+    add(more: InferenceUsage): void {
+      current = { ...current, ...more };
     },
-    hasBegun: () => begun,
-    reported: counted,
-    paused() {
-      earlier = summed(earlier, usage);
-      usage = undefined;
+    /** The counts that follow belong to another response. */
+    pause(): void {
+      earlier = summed(earlier, current);
+      current = undefined;
     },
-    end(finish) {
-      const reported = counted();
-      const stop = stopOf(finish, { begun, calls, usage: reported });
-      calls.release();
-      return {
-        stop,
-        ...(reported && { usage: reported }),
-        ...(finish.reason === 'missing' && { cutShort: true }),
-      };
-    },
+    total: (): InferenceUsage | undefined => totalled(summed(earlier, current)),
   };
 };
 
@@ -145,7 +146,7 @@ const totalled = (usage: InferenceUsage | undefined): InferenceUsage | undefined
     : { ...usage, total_tokens: prompt + completion };
 };
 
-/** Of one answer. @throws ModelError when it is too long */
+/** Enforces the limits on one completion. Its functions throw a ModelError when the completion exceeds a limit. */
 const createMeasure = () => {
   const args = new Map<string, number>();
   const provided = new Set<string>();
@@ -153,7 +154,7 @@ const createMeasure = () => {
   let parts = 0;
   const within = (value: number, most: number, what: string): number => {
     if (value > most)
-      throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
+      throw new ModelError('provider', `the completion has more than ${most} ${what}`, { final: true });
     return value;
   };
   const answer = (text: string): void => {
@@ -203,7 +204,7 @@ const trackCalls = (sink: InferenceSink) => {
     },
     any: () => started.size > 0,
     areHeld: () => held.length > 0,
-    /** The provider has finished: what was doubtful is what the model wrote. */
+    /** Reports the deferred calls: the provider has finished, so their arguments are what the model wrote. */
     release(): void {
       for (const { id, args } of held) sink.toolEnd(id, args);
     },
@@ -216,22 +217,33 @@ const isComplete = (args: string): boolean => {
     JSON.parse(args);
     return true;
   } catch {
-    // Not JSON: either cut off or written so by the model; the end of the stream decides.
+    // The text is not JSON: it is either cut off or malformed by the model. The end of the stream decides which.
     return false;
   }
 };
 
-type Heard = { begun: boolean; calls: Calls; usage: InferenceUsage | undefined };
+type Received = { hasBegun: boolean; calls: Calls; usage: InferenceUsage | undefined };
 
-const stopOf = ({ reason, raw }: Finish, { begun, calls, usage }: Heard): StopReason => {
+const endOf = (finish: Finish, received: Received): InferenceEnd => {
+  const { calls, usage } = received;
+  const stop = stopOf(finish, received);
+  calls.release();
+  return {
+    stop,
+    ...(usage && { usage }),
+    ...(finish.reason === 'missing' && { cutShort: true }),
+  };
+};
+
+const stopOf = ({ reason, raw }: Finish, { hasBegun, calls, usage }: Received): StopReason => {
   switch (reason) {
     case 'filtered':
       throw new ModelError('content_filtered', raw ?? '', { usage });
     case 'failed':
       throw new ModelError('provider', `the model stopped with ${raw ?? 'an error'}`, { usage });
     case 'missing':
-      // A body that ended in order is an answer, unless it holds nothing, or a call that may be cut off.
-      if (!begun || calls.areHeld()) throw interrupted('connection reset', undefined, usage);
+      // A body that ended regularly is a completion, unless it is empty or contains a call that may be cut off.
+      if (!hasBegun || calls.areHeld()) throw interrupted('connection reset', undefined, usage);
       return calls.any() ? 'ToolUse' : 'EndTurn';
     case 'length':
       return 'MaxTokens';

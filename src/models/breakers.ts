@@ -8,53 +8,53 @@ import { type Clock, monotonic } from '../schema/clock.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 
 /**
- * One circuit breaker a model, shared by every run of the process (agent-loop.md 11, rule 6).
+ * One circuit breaker per model, shared by every run of the process (agent-loop.md 11, rule 6).
  *
- * Guarantees: while a breaker is open nobody calls the model; after the cooldown exactly one call does. A call
- * that began before the breaker last changed its state can no longer change it. What one caller fails at, however
- * often, is one failure.
- * Relies on: every permit is used exactly once, however its call ends.
- * Costs: one actor a model, kept as long as the model is configured; one event a failure, mostly none a success.
+ * Guarantees: while a breaker is open the model is not called; after the cooldown exactly one call probes it. A call
+ * that began before the breaker last changed its state can no longer change it. Consecutive failures of one caller
+ * count as one failure.
+ * Relies on: every permit is used exactly once, regardless of how its call ends.
+ * Cost: one actor per model, kept as long as the model is configured; one event per failure, usually none per success.
  */
 
-/** The right to call the model once. */
+/** Permission for one call of the model. */
 export type Permit = {
   succeeded(): void;
-  /** `by`: who asked; failures of one caller in a row count once. */
+  /** `by`: the caller; consecutive failures of one caller count once. */
   failed(by: string, cause: string): void;
-  /** The call ended without saying anything about the model. */
+  /** The call ended without evidence about the model. */
   abandoned(): void;
 };
 
 export type BreakerState = {
-  /** id of the model */
+  /** The id of the model. */
   model: string;
   state: 'closed' | 'open' | 'half_open';
-  /** Callers that failed since the last success, while closed. */
+  /** The number of callers that failed since the last success, while closed. */
   failed: number;
-  /** milliseconds until the model is asked again, while open */
+  /** Milliseconds until the next probe, while open. */
   opensIn?: number;
-  /** Why the model failed last. */
+  /** The reason for the last failure. */
   cause?: string;
 };
 
 export type Breaker = {
-  /** How many calls of the model run at once. */
+  /** Limits the concurrent calls of the model. */
   readonly limiter: Limiter;
-  /** Whether a permit would be given now. */
+  /** Whether `admit` would return a permit now. */
   admits(): boolean;
-  /** `undefined` while the model must not be called. */
+  /** Returns undefined while the model must not be called. */
   admit(): Permit | undefined;
   state(): BreakerState;
-  /** Resolves when the state is another one. */
+  /** Resolves at the next change of state. */
   changed(): Promise<void>;
 };
 
 export type Breakers = {
   of(modelId: string): Breaker;
-  /** Forgets those of all other models. Who has one of them goes on with it. */
+  /** Removes the breakers of all other models. Callers that hold a removed breaker keep using it. */
   keep(modelIds: Iterable<string>): void;
-  /** Of every model that was ever asked for and not forgotten, by id. */
+  /** The states of all breakers that are kept, sorted by model id. */
   states(): BreakerState[];
 };
 
@@ -90,31 +90,31 @@ const createBreaker = (model: string, clock: Clock, limits: BreakerLimits): Brea
   });
   const limiter = createLimiter(clock);
   const now = (): number => monotonic(clock);
-  /** Counts changes of state, so that a late result is told from a current one. */
+  /** Number of state changes so far; the results of calls from an earlier generation are ignored. */
   let generation = 0;
   let state: keyof typeof NAMES = 'closed';
   let waiting: (() => void)[] = [];
   actor.subscribe(({ value }) => {
     if (value === state) return;
-    // Before the calls that wait for the breaker continue.
+    // The limiter is set before the calls that wait for the breaker continue.
     if (value === 'closed') limiter.startSlowly();
     state = value;
     generation += 1;
-    const told = waiting;
+    const callbacks = waiting;
     waiting = [];
-    for (const tell of told) tell();
+    for (const callback of callbacks) callback();
   });
   actor.start();
   const probe = () => ({ type: 'PROBE', at: now() }) as const;
   const permit = (): Permit => {
     const given = generation;
-    const tell = (event: BreakerEvent): void => {
+    const report = (event: BreakerEvent): void => {
       if (given === generation) actor.send(event);
     };
     return {
-      succeeded: () => tell({ type: 'SUCCEED' }),
-      abandoned: () => tell({ type: 'ABANDON' }),
-      failed: (by, cause) => tell({ type: 'FAIL', at: now(), by, cause }),
+      succeeded: () => report({ type: 'SUCCEED' }),
+      abandoned: () => report({ type: 'ABANDON' }),
+      failed: (by, cause) => report({ type: 'FAIL', at: now(), by, cause }),
     };
   };
   return {

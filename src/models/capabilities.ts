@@ -2,8 +2,8 @@ import type { ModelSpec } from '../schema/model.ts';
 import type { KnownModel } from './catalog.ts';
 
 /**
- * What is known of a model (agent-loop.md 2.1): first what its entry says, then what the list of its provider says,
- * then what the catalog of public models has.
+ * Capabilities of a model (agent-loop.md 2.1), from three sources in order of precedence: its entry, its provider's
+ * list of models, the catalog of public models.
  */
 
 export type Capabilities = Pick<
@@ -11,8 +11,8 @@ export type Capabilities = Pick<
   'context_window' | 'max_output_tokens' | 'modalities' | 'knowledge_cutoff'
 >;
 
-/** `discovered` is what the provider's own list says of the model. */
-export const capabilitiesOf = (
+/** `discovered`: capabilities from the provider's list. */
+export const mergeCapabilities = (
   spec: Capabilities,
   discovered: Capabilities = {},
   known: KnownModel = {},
@@ -23,7 +23,7 @@ export const capabilitiesOf = (
   const modalities = modalitiesOf([spec.modalities, discovered.modalities, known]);
   return {
     ...(context_window !== undefined && { context_window }),
-    // Two sources may contradict each other; an answer never exceeds the window.
+    // Two sources may contradict each other; a completion never exceeds the context window.
     ...(output !== undefined && {
       max_output_tokens: Math.min(output, context_window ?? Number.POSITIVE_INFINITY),
     }),
@@ -34,7 +34,7 @@ export const capabilitiesOf = (
 
 type Modalities = Pick<KnownModel, 'input' | 'output'>;
 
-/** The first source that has a list; an empty one is none. */
+/** Uses the first source with a list; an empty list counts as missing. */
 const modalitiesOf = (sources: readonly (Modalities | undefined)[]): Capabilities['modalities'] => {
   const input = sources.find((source) => source?.input?.length)?.input;
   const output = sources.find((source) => source?.output?.length)?.output;
@@ -42,7 +42,7 @@ const modalitiesOf = (sources: readonly (Modalities | undefined)[]): Capabilitie
   return { ...(input && { input: [...input] }), ...(output && { output: [...output] }) };
 };
 
-/** What may be relied on whichever member of a pool answers. */
+/** The capabilities that every member of a pool has. */
 export const sharedCapabilities = (members: readonly Capabilities[]): Capabilities => {
   const context_window = least(members.map((each) => each.context_window));
   const max_output_tokens = least(members.map((each) => each.max_output_tokens));
@@ -63,7 +63,7 @@ const least = (values: readonly (number | undefined)[]): number | undefined => {
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** A member that says nothing takes anything. */
+/** A missing list does not restrict the values. */
 const common = <Value>(lists: readonly (readonly Value[] | undefined)[]): Value[] | undefined => {
   const [first, ...others] = lists.flatMap((list) => (list ? [list] : []));
   return first?.filter((value) => others.every((list) => list.includes(value)));

@@ -2,11 +2,11 @@ import { CATALOG } from './catalog-data.ts';
 import { listName } from './upstream-name.ts';
 
 /**
- * What the service knows of public models without asking: limits, abilities and prices.
+ * Built-in data about public models: limits, capabilities and prices.
  *
- * Guarantees: a name is found as it is, without its date or `-latest`, and behind the prefixes that gateways, Bedrock
- * and Vertex write in front of it; a longer name that only begins like a known one is not found.
- * Costs: the lines are split when a model is looked up for the first time, about a millisecond.
+ * Guarantees: a name is found as given, without its date or `-latest`, and without the prefixes of gateways, Bedrock
+ * and Vertex; a longer name that only starts like a known one is not found.
+ * Cost: the first lookup splits the lines, which takes about a millisecond.
  */
 export type KnownModel = {
   context_window?: number;
@@ -14,9 +14,8 @@ export type KnownModel = {
   input?: readonly Modality[];
   output?: readonly Modality[];
   knowledge_cutoff?: string;
-  reasons?: boolean;
   takes_tools?: boolean;
-  /** USD for a million tokens; undefined without those of input and output. */
+  /** USD per million tokens; undefined if the input or the output price is unknown. */
   prices?: Prices;
 };
 
@@ -31,7 +30,7 @@ export type Prices = {
   reasoning?: number | undefined;
 };
 
-/** Of the companies that make models. Gateways offer their models under the same names. */
+/** Tables of the companies that make models. Gateways offer the models under the same names. */
 const VENDORS = [
   'anthropic',
   'openai',
@@ -45,9 +44,9 @@ const VENDORS = [
   'mimo',
 ] as const;
 
-/** Where the models of an adapter are. Every other adapter has a table of its own name, and no other. */
+/** The tables of an adapter. Every other adapter uses only the table with its name. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
-  // The address may be that of a gateway.
+  // The address may be a gateway.
   anthropic: ['anthropic', ...VENDORS],
   openai: ['openai', ...VENDORS],
   openai_resp: ['openai', ...VENDORS],
@@ -70,10 +69,21 @@ export function knownModel(adapter: string | undefined, upstream: string): Known
   return undefined;
 }
 
+/** The models of the company or service of an adapter, as its API names them. */
+export function namesOfCatalog(adapter: string): readonly string[] {
+  const table = adapter === 'openai_resp' || adapter === 'azure' ? 'openai' : adapter;
+  const [, part = ''] = `\n${CATALOG}`.split(`\n# ${table}\n`);
+  const [rows = ''] = part.split('\n# ', 1);
+  return rows
+    .split('\n')
+    .flatMap((row) => row.split('\t', 1))
+    .filter((name) => name !== '');
+}
+
 const DATE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4})$/;
 const REGION = /^[a-z]{2,6}(?:-gov)?\.(?=[a-z0-9-]+\.)/;
 
-/** The name as it is, and what is left of it without prefixes and suffixes; the longest first. */
+/** The name as given, then its forms without prefixes and suffixes, longest first. */
 function namesOf(upstream: string): ReadonlySet<string> {
   const names = new Set([upstream]);
   const path = upstream.slice(upstream.lastIndexOf('/') + 1);
@@ -108,7 +118,7 @@ function splitCatalog(text: string): Lines {
       const tab = row.indexOf('\t');
       byName.set(row.slice(0, tab), row.slice(tab + 1));
     }
-    // A model with dated ids only is also found without a date; the newest comes last.
+    // A model that is listed only with dates is also found without one; the newest entry comes last and wins.
     for (const [id, line] of [...byName]) {
       const undated = id.replace(/-latest$/, '').replace(DATE, '');
       if (undated !== id && !rows.some((row) => row.startsWith(`${undated}\t`))) byName.set(undated, line);
@@ -119,7 +129,7 @@ function splitCatalog(text: string): Lines {
 }
 
 function parseLine(line: string): KnownModel {
-  const [context, output, inputs, outputs, cutoff, reasons, tools, ...prices] = line.split('\t');
+  const [context, output, inputs, outputs, cutoff, tools, ...prices] = line.split('\t');
   const priced = pricesIn(prices);
   return {
     ...(context && { context_window: Number(context) }),
@@ -127,7 +137,6 @@ function parseLine(line: string): KnownModel {
     ...(inputs && { input: modalitiesIn(inputs) }),
     ...(outputs && { output: modalitiesIn(outputs) }),
     ...(cutoff && { knowledge_cutoff: cutoff }),
-    ...(reasons && { reasons: reasons === 'yes' }),
     ...(tools && { takes_tools: tools === 'yes' }),
     ...(priced && { prices: priced }),
   };

@@ -1,11 +1,12 @@
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { BOUNDS } from './bounds.ts';
 import { ModelError, type ModelErrorClass } from './errors.ts';
 import type { InferenceUsage } from './model.ts';
-import { isRefusal, refusalIn, refusalOf } from './reason.ts';
+import { isRefusal, readRefusal, refusalIn } from './reason.ts';
 
 /**
- * Turns what a transport throws and what a provider reports into a `ModelError` (agent-loop.md 10.1): by HTTP status
- * where there is one, else by the words of the text. Rows are tried in order; the first that applies decides.
+ * Converts the errors of a transport or a provider to a `ModelError` (agent-loop.md 10.1): by HTTP status if there is
+ * one, else by the text. Rows are tried in order; the first match decides.
  */
 
 const BY_STATUS: Readonly<Record<number, ModelErrorClass>> = {
@@ -27,10 +28,10 @@ const OVERFLOW =
 const FILTERED =
   /content[ _-]?filter|content[ _-]?management[ _-]?policy|content[ _-]?policy[ _-]?violation|responsibleaipolicy/i;
 
-/** A model of Bedrock that is being loaded. */
+/** Bedrock is still loading the model. */
 const LOADING = /ModelNotReadyException/i;
 
-const BY_TEXT: readonly [words: RegExp, kind: ModelErrorClass][] = [
+const BY_TEXT: readonly [pattern: RegExp, kind: ModelErrorClass][] = [
   [OVERFLOW, 'context_overflow'],
   [FILTERED, 'content_filtered'],
   [/overloaded|\b(503|529)\b/i, 'overloaded'],
@@ -38,7 +39,7 @@ const BY_TEXT: readonly [words: RegExp, kind: ModelErrorClass][] = [
   [/timed?[ _-]?out|\b(408|504)\b/i, 'timeout'],
 ];
 
-/** What such a failure would have been as a status; the loop names it when a stream breaks off. */
+/** The equivalent HTTP status of such a failure; the loop includes it when a stream is interrupted. */
 const STATUS_OF: Partial<Record<ModelErrorClass, number>> = {
   rate_limited: 429,
   overloaded: 529,
@@ -46,7 +47,7 @@ const STATUS_OF: Partial<Record<ModelErrorClass, number>> = {
   provider: 500,
 };
 
-/** Classifies a failure before any output. */
+/** Classifies a failure that occurred before any output. */
 export const toModelError = (error: unknown): ModelError => {
   const own = ownFailure(error);
   if (own) return own;
@@ -54,16 +55,16 @@ export const toModelError = (error: unknown): ModelError => {
   if (broken) return broken;
   return ofText(
     textOf(error),
-    error instanceof Error ? undefined : refusalOf(error).status,
+    error instanceof Error ? undefined : readRefusal(error).status,
     keptCause(error),
   );
 };
 
-/** A response with a status of failure. `message`: the text of the status line, or of a package. */
+/** A response with an error status. `message`: the status line's text, or the message of a package. */
 export type Refused = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** At least its beginning. */
+  /** The body, or its beginning. */
   body: string;
   message: string;
 };
@@ -79,32 +80,32 @@ export const toRefusal = ({ status, headers, body, message }: Refused): ModelErr
   );
 };
 
-/** No response began: the connection failed, or was closed before the first byte. */
+/** Classifies a failure without a response: the connection failed, or closed before the first byte. */
 export const toConnectError = (error: Error): ModelError =>
   ofText(`Cannot connect to API: ${connectProblem(error)}`, undefined, keptCause(error));
 
-/** An error for several addresses has no text; each address has an error with one. */
+/** An error for several addresses has no message; the error of each address does. */
 const connectProblem = (error: Error): string => {
   const [first] = error instanceof AggregateError ? error.errors : [];
   return error.message || (first instanceof Error ? first.message : '') || codeOf(error) || error.name;
 };
 
-/** By the status that the words name, else by the words. */
+/** Classifies by `status` if there is one, else by the text. */
 const ofText = (text: string, status?: number, cause?: unknown): ModelError => {
   const kind =
     status === undefined
-      ? (BY_TEXT.find(([words]) => words.test(text))?.[1] ?? 'provider')
+      ? (BY_TEXT.find(([pattern]) => pattern.test(text))?.[1] ?? 'provider')
       : classOfStatus(status, text);
   return new ModelError(kind, text, { ...(status !== undefined && { status }), cause });
 };
 
 /**
- * What stands in place of a stream of events, with a status of success: an error, a page, or an answer that is no
- * stream. What a service always does again is not worth another request.
+ * Classifies a successful response that is not an event stream: an error, a page, or a plain completion. A service that
+ * behaves so would do the same again, so only an error in the body can be transient.
  */
 export const notAStream = (body: string): ModelError => {
   const { reason, status } = refusalIn(body);
-  const json = parsed(body);
+  const json = jsonOrUndefined(body.replace(/^\uFEFF/, ''));
   if (json !== undefined && isRefusal(json)) {
     const failure = ofText(`${reason} ${bodyTypeOf(json)}`.trim(), status);
     return new ModelError(failure.class, reason || 'an error without words', {
@@ -117,21 +118,13 @@ export const notAStream = (body: string): ModelError => {
   });
 };
 
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body.replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
-  }
-};
-
-/** Codes in words, such as `rate_limit_error`. */
+/** Textual codes, such as `rate_limit_error`. */
 const bodyTypeOf = (json: unknown): string => {
   const first: unknown = Array.isArray(json) ? json[0] : json;
   return typeof first === 'object' && first !== null ? textOf(first) : '';
 };
 
-/** What wraps another error is what that error is. */
+/** Finds the ModelError that other errors wrap. */
 export const ownFailure = (error: unknown): ModelError | undefined => {
   let inner = error;
   for (let depth = 0; depth < 4 && inner instanceof Error; depth += 1) {
@@ -142,41 +135,42 @@ export const ownFailure = (error: unknown): ModelError | undefined => {
 };
 
 /**
- * Classifies an error that the provider reported inside its stream. What may pass is an interrupted stream once
- * output has begun, so that the loop can go on from there; what cannot is said as it is.
+ * Classifies an error that the provider reported inside its stream. Once output has begun, a transient error counts as
+ * an interrupted stream, so that the loop can continue from there; a permanent error is returned unchanged.
  */
-export const toStreamError = (error: unknown, begun: boolean): ModelError => {
+export const toStreamError = (error: unknown, hasBegun: boolean): ModelError => {
   const failure = toModelError(error);
-  if (!begun || !failure.transient || failure.class === 'stream_interrupted') return failure;
+  if (!hasBegun || !failure.transient || failure.class === 'stream_interrupted') return failure;
   const status = failure.status ?? STATUS_OF[failure.class] ?? 500;
   return new ModelError('stream_interrupted', `provider ${status} mid-stream`, { status, cause: failure });
 };
 
-/** Classifies why a stream cannot be read any more; whatever the transport does not say itself is a reset. */
+/** Classifies a failed read of a stream; an unknown transport error counts as a reset. */
 export const toBrokenStream = (error: unknown): ModelError =>
   ownFailure(error) ??
   (error instanceof Error ? brokenStream(error) : undefined) ??
   interrupted('connection reset', error);
 
-/** A stream that broke off; every error of the transport counts as a reset unless it says more. */
 export const interrupted = (
   cause: 'connection reset' | 'goaway' | 'idle stall',
   error?: unknown,
   usage?: InferenceUsage,
 ): ModelError => new ModelError('stream_interrupted', cause, { cause: keptCause(error), usage });
 
-/** What another error came from may be a mistake, and is worth knowing; one with a long text quotes the provider. */
+/** A short cause is kept, because it may reveal a bug. A long message quotes the provider and is dropped. */
 const keptCause = (error: unknown): unknown =>
-  error instanceof Error && error.message.length <= BOUNDS.wordsLength ? error : undefined;
+  error instanceof Error && error.message.length <= BOUNDS.messageLength ? error : undefined;
 
 const RESET = /^terminated$|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|socket hang up/i;
 
-/** The transport died after the response had begun; a connection that was never made is not meant. */
+/**
+ * Recognizes a transport that failed after the response began, as opposed to a connection that was never established.
+ */
 const brokenStream = (error: unknown): ModelError | undefined => {
   if (!(error instanceof Error)) return undefined;
-  const words = [error.message, codeOf(error), codeOf(error.cause), textOf(error.cause ?? '')];
-  if (words.some((word) => /goaway/i.test(word))) return interrupted('goaway', error);
-  return words.some((word) => RESET.test(word)) ? interrupted('connection reset', error) : undefined;
+  const texts = [error.message, codeOf(error), codeOf(error.cause), textOf(error.cause ?? '')];
+  if (texts.some((word) => /goaway/i.test(word))) return interrupted('goaway', error);
+  return texts.some((word) => RESET.test(word)) ? interrupted('connection reset', error) : undefined;
 };
 
 const classOfStatus = (status: number, body: string): ModelErrorClass => {
@@ -187,7 +181,7 @@ const classOfStatus = (status: number, body: string): ModelErrorClass => {
   return BY_STATUS[status] ?? 'provider';
 };
 
-/** Only the form in seconds; a date would need the provider's clock. */
+/** Reads only the form in seconds; a date would require the provider's clock. */
 const retryAfter = ({ 'retry-after': given }: Refused['headers']): number | undefined => {
   const value = (Array.isArray(given) ? given[0] : given)?.trim() ?? '';
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
@@ -196,7 +190,10 @@ const retryAfter = ({ 'retry-after': given }: Refused['headers']): number | unde
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
-/** Errors inside a stream are plain objects of many shapes; their `type` or `code` often says more than the text. */
+/**
+ * Errors inside a stream are plain objects of many shapes; their `type` or `code` is often more precise than the
+ * message.
+ */
 const textOf = (error: unknown): string => {
   if (error instanceof Error) return error.message;
   if (typeof error !== 'object' || error === null) return String(error);
@@ -206,6 +203,6 @@ const textOf = (error: unknown): string => {
     const value: unknown = Reflect.get(inner, key);
     return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
   });
-  const words = [refusalOf(error).reason, ...codes].filter((word) => word !== '');
-  return words.length > 0 ? words.join(' ') : JSON.stringify(error);
+  const texts = [readRefusal(error).reason, ...codes].filter((word) => word !== '');
+  return texts.length > 0 ? texts.join(' ') : JSON.stringify(error);
 };

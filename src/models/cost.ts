@@ -13,10 +13,10 @@ export type PriceFields = Pick<
 >;
 
 /**
- * The prices of a model: those of its entry, then `known` ones. A price of the entry is one of a contract with the
- * provider, so that the public prices of what is part of the same tokens do not apply next to it.
+ * The prices of a model: those of its entry, then `known` ones. A price in the entry is a contract price, so the public
+ * prices of subsets of the same tokens do not apply alongside it.
  */
-export const pricesOf = (spec: PriceFields, known: Prices | undefined): Prices | undefined => {
+export const resolvePrices = (spec: PriceFields, known: Prices | undefined): Prices | undefined => {
   const own = {
     input: spec.input_token_price_per_million_usd,
     output: spec.output_token_price_per_million_usd,
@@ -36,8 +36,8 @@ export const pricesOf = (spec: PriceFields, known: Prices | undefined): Prices |
   };
 };
 
-/** Prices in the fields of an entry. */
-export const priceFieldsOf = (prices: Prices): PriceFields => ({
+/** Converts prices to the fields of an entry. */
+export const toPriceFields = (prices: Prices): PriceFields => ({
   input_token_price_per_million_usd: prices.input,
   output_token_price_per_million_usd: prices.output,
   ...(prices.cached_input !== undefined && {
@@ -53,9 +53,9 @@ export const priceFieldsOf = (prices: Prices): PriceFields => ({
 });
 
 /**
- * What an inference cost in USD (evals-and-traces.md 5.6): what its provider reported, or its tokens at these prices.
- * Undefined without prices or without tokens. Cached and reasoning tokens are part of the input and output tokens, and
- * cost what these cost where they have no price.
+ * The cost of an inference in USD (evals-and-traces.md 5.6): the cost that its provider reported, or its tokens at
+ * these prices. Undefined without prices or without tokens. Cached and reasoning tokens are part of the input and
+ * output tokens, and cost the same as these if they have no price.
  */
 export const costUsd = (
   usage: InferenceUsage | undefined,
@@ -79,7 +79,3 @@ export const costUsd = (
     thought * reasoning;
   return total / 1e6;
 };
-
-/** The sum of what is known; undefined where nothing is. */
-export const addUsd = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : one + (other ?? 0);

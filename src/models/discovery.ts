@@ -3,30 +3,30 @@ import { type Clock, monotonic } from '../schema/clock.ts';
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { BOUNDS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
-import { addressOf, type ListRequest, listRequestOf, sendListRequest } from './list-request.ts';
-import { lacksWhatListsTell, type ModelList, parseModelList } from './model-list.ts';
+import { addressOf, createListRequest, type ListRequest, sendListRequest } from './list-request.ts';
+import { type ModelList, needsModelList, parseModelList } from './model-list.ts';
 import { type Environment, timeoutSecondsOf } from './provider-options.ts';
 import type { Transport } from './transport/types.ts';
 import { listName } from './upstream-name.ts';
 
 /**
- * What providers tell of their models (config.md 7.1).
+ * Reads the model lists of providers (config.md 7.1).
  *
- * Guarantees: `look` never throws; nothing that it finds is known to others before `keep`, so that a publish that
- * fails leaves no trace; what is known of a provider is forgotten after 12 hours, and does not hold for another
- * definition or key of it. Relies on nothing: a list is at most 8 MiB, and read as untrusted input.
- * Costs one request a provider, where an entry of its models leaves something open and the list is not known yet.
+ * Guarantees: `look` never throws; its findings take effect only with `keep`, so that a publish that fails leaves no
+ * trace; the list of a provider expires after 12 hours, and does not apply to another definition or key of the
+ * provider. Relies on nothing: a list is at most 8 MiB and is read as untrusted input.
+ * Cost: one request per provider, if an entry of its models is incomplete and the list is not cached.
  */
-export type Looked =
+export type DiscoveryResult =
   | { kind: 'not_needed' }
-  /** `of`: what the list says of the model. `keep`: the publish has succeeded. */
+  /** `of`: the capabilities of a model in the list. `keep`: caches the list after a successful publish. */
   | { kind: 'found'; of(model: ModelSpec): Capabilities; keep(): void }
-  /** For the log. */
+  /** `problem`: text for the log. */
   | { kind: 'failed'; problem: string };
 
 export type Discovery = {
-  look(provider: ProviderSpec, models: readonly ModelSpec[]): Promise<Looked>;
-  /** Without a request: what the list that was kept last says of the model. */
+  look(provider: ProviderSpec, models: readonly ModelSpec[]): Promise<DiscoveryResult>;
+  /** The capabilities of a model in the cached list; sends no request. */
   known(provider: ProviderSpec, model: ModelSpec): Capabilities;
 };
 
@@ -41,7 +41,7 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
   const kept = new Map<string, Kept>();
   const tokens = { text: transport.text, now: () => clock.now() };
 
-  /** A key that comes from the environment belongs to the definition too. */
+  /** A key from the environment belongs to the definition too. */
   const definitionOf = (spec: ProviderSpec, request: ListRequest): string =>
     createHash('sha256')
       .update(JSON.stringify([spec, request.url.href, [...request.headers]]))
@@ -59,16 +59,16 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
 
   const requestOf = (spec: ProviderSpec): ListRequest | undefined => {
     try {
-      return listRequestOf(spec, { env, tokens });
+      return createListRequest(spec, { env, tokens });
     } catch {
-      // A definition that is broken now is told where it is used; no list was ever kept of it.
+      // An invalid definition is reported where it is used, and it never had a cached list.
       return undefined;
     }
   };
 
-  const lookFor = async (spec: ProviderSpec, models: readonly ModelSpec[]): Promise<Looked> => {
-    const request = listRequestOf(spec, { env, tokens });
-    if (!request || !models.some((model) => lacksWhatListsTell(request.schema, model))) {
+  const lookFor = async (spec: ProviderSpec, models: readonly ModelSpec[]): Promise<DiscoveryResult> => {
+    const request = createListRequest(spec, { env, tokens });
+    if (!request || !models.some((model) => needsModelList(request.schema, model))) {
       return { kind: 'not_needed' };
     }
     const definition = definitionOf(spec, request);
@@ -79,7 +79,7 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
     };
     return {
       kind: 'found',
-      of: (model) => saidOf(entry.list, model),
+      of: (model) => findCapabilities(entry.list, model),
       keep: () => keep(spec.id, entry),
     };
   };
@@ -94,12 +94,12 @@ export const createDiscovery = ({ clock, env, transport }: DiscoveryDeps): Disco
       if (!kept.has(provider.id)) return {};
       const request = requestOf(provider);
       const entry = request && current(provider.id, definitionOf(provider, request));
-      return entry ? saidOf(entry.list, model) : {};
+      return entry ? findCapabilities(entry.list, model) : {};
     },
   };
 };
 
-const saidOf = (list: ModelList, { upstream_model }: ModelSpec): Capabilities =>
+const findCapabilities = (list: ModelList, { upstream_model }: ModelSpec): Capabilities =>
   list.get(listName(upstream_model)) ?? {};
 
 /** @throws Error */
@@ -116,6 +116,6 @@ const readList = async (
   try {
     return parseModelList(request.schema, JSON.parse(body));
   } catch (error) {
-    throw failure(error instanceof SyntaxError ? 'the answer is not JSON' : String(error));
+    throw failure(error instanceof SyntaxError ? 'the response is not JSON' : String(error));
   }
 };

@@ -1,23 +1,23 @@
 import type { ProviderSpec } from '../schema/model.ts';
 import { BOUNDS } from './bounds.ts';
-import { addressOf, listRequestOf, sendListRequest } from './list-request.ts';
+import { addressOf, createListRequest, sendListRequest } from './list-request.ts';
 import { firstName } from './model-list.ts';
 import type { Transport } from './transport/types.ts';
 
 /**
- * The first model that a server lists, for an address that was given without the name of a model. Costs one request,
- * whose key goes where inferences go.
+ * Finds the first model that a server lists, for an address that was given without a model name.
+ * Cost: one request, whose key is sent to the same address as inferences.
  */
 export type FirstModel = { upstream: string } | { problem: string };
 
 const LONGEST_WAIT_MS = 5000;
 
-/** @throws Invalid when the address or the key cannot be used at all */
+/** @throws Invalid when the address or the key is unusable */
 export const readFirstModel = async (
   spec: ProviderSpec,
   transport: Pick<Transport, 'text'>,
 ): Promise<FirstModel> => {
-  const request = listRequestOf(withSchema(spec), {
+  const request = createListRequest(withSchema(spec), {
     env: {},
     tokens: { text: transport.text, now: () => Date.now() },
   });
@@ -35,7 +35,7 @@ export const readFirstModel = async (
   }
 };
 
-/** Most servers have the list of OpenAI's protocol, whatever adapter speaks to them. */
+/** Most servers offer the list of OpenAI's protocol, regardless of the adapter. */
 const withSchema = (spec: ProviderSpec): ProviderSpec =>
   spec.adapter === 'gemini'
     ? spec

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { ModelError } from './errors.ts';
 import { authorizedUserGrant, readServiceAccount, serviceAccountGrant } from './google-token.ts';
 import type { Environment } from './provider-options.ts';
 import {
-  bearerOf,
+  createBearerAuthorization,
   createTokenSource,
   exchange,
   type Granted,
-  parseJson,
   type TokenDeps,
 } from './token-source.ts';
 
@@ -19,9 +19,9 @@ import {
  * Application Default Credentials of Google Cloud: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else the file
  * that `gcloud auth application-default login` writes, else the metadata server of the host.
  *
- * Guarantees: a file is read again for each token, so that a replaced file is used without a restart; no error quotes its
- * content. Relies on: credentials are sent to Google's token service alone, and the metadata server is only asked for
- * a token.
+ * Guarantees: the file is read again for each token, so a replaced file is used without a restart; no error quotes its
+ * content. Relies on: credentials are sent only to Google's token service, and the metadata server receives only token
+ * requests.
  */
 
 type Deps = TokenDeps & { env: Environment };
@@ -29,9 +29,9 @@ type Deps = TokenDeps & { env: Environment };
 export const applicationDefaultTokens = (
   scopes: readonly string[],
   deps: Deps,
-): ReturnType<typeof bearerOf> => {
+): ReturnType<typeof createBearerAuthorization> => {
   const project = deps.env.GOOGLE_CLOUD_QUOTA_PROJECT?.trim();
-  return bearerOf(
+  return createBearerAuthorization(
     createTokenSource(() => grant(scopes, deps), deps),
     project ? { 'x-goog-user-project': project } : {},
   );
@@ -44,7 +44,7 @@ const grant = async (scopes: readonly string[], deps: Deps): Promise<Granted> =>
   return content === undefined ? fromMetadata(scopes, deps) : fromFile(path, content, { scopes, deps });
 };
 
-/** Where gcloud writes the credentials of its user. */
+/** The path at which gcloud stores the credentials of its user. */
 const wellKnownPath = (env: Environment): string => {
   const file = 'application_default_credentials.json';
   const given = env.CLOUDSDK_CONFIG?.trim();
@@ -77,7 +77,7 @@ const fromFile = (
   content: string,
   { scopes, deps }: { scopes: readonly string[]; deps: Deps },
 ): Promise<Granted> => {
-  const json = parseJson(content);
+  const json = jsonOrUndefined(content);
   const kind = Kind.safeParse(json).data?.type;
   if (kind === 'service_account') return serviceAccountGrant(accountIn(path, json), scopes, deps)();
   if (kind === 'authorized_user') {
@@ -94,14 +94,14 @@ const accountIn = (path: string, json: unknown): ReturnType<typeof readServiceAc
   try {
     return readServiceAccount(json, `the credentials file ${path}`);
   } catch (error) {
-    // A file that is broken now may be replaced before the next call.
+    // The error is not `Invalid`: a malformed file may be replaced before the next call.
     throw error instanceof Invalid ? broken(error.message) : error;
   }
 };
 
 const METADATA = 'metadata.google.internal';
 
-/** The host of the metadata server is the same for all hosts of Google Cloud; emulators name another one. */
+/** All hosts of Google Cloud share one metadata host name; emulators set another one. */
 const fromMetadata = (scopes: readonly string[], deps: Deps): Promise<Granted> => {
   const host = deps.env.GCE_METADATA_HOST?.trim() || METADATA;
   const query = new URLSearchParams({ scopes: scopes.join(',') });

@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { Invalid } from '../schema/outcome.ts';
 import {
   createTokenSource,
   exchange,
   type Granted,
-  parseJson,
   type TokenDeps,
   type TokenSource,
 } from './token-source.ts';
@@ -14,7 +14,7 @@ import {
  * Access tokens of Google, for a service account (a signed assertion is exchanged for a token: RFC 7523, RS256) and for
  * the refresh token of a user.
  *
- * Relies on: a key is only ever sent, signed, to Google's own address, and a refresh token to the same address.
+ * Relies on: a signed assertion and a refresh token are only ever sent to Google's own address.
  */
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token';
@@ -29,10 +29,11 @@ const ServiceAccount = z.object({
 });
 export type ServiceAccount = z.infer<typeof ServiceAccount>;
 
-/** @throws Invalid that names what is wrong with the key, and nothing of its content */
-export const parseServiceAccount = (json: string): ServiceAccount => readServiceAccount(parseJson(json));
+/** @throws Invalid that names the defect of the key without quoting its content */
+export const parseServiceAccount = (json: string): ServiceAccount =>
+  readServiceAccount(jsonOrUndefined(json));
 
-/** `place`: where the key comes from. @throws Invalid */
+/** `place`: the source of the key, for the error. @throws Invalid */
 export const readServiceAccount = (json: unknown, place = 'api_key'): ServiceAccount => {
   const parsed = ServiceAccount.safeParse(json);
   if (parsed.success) return parsed.data;
@@ -101,7 +102,7 @@ const assertionOf = async (
   scopes: readonly string[],
   now: number,
 ): Promise<string> => {
-  // Loaded when the first service account needs it.
+  // The module is loaded when the first service account needs it.
   const { SignJWT } = await import('jose');
   const iat = Math.floor(now / 1000);
   return new SignJWT({ scope: scopes.join(' ') })

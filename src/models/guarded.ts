@@ -9,28 +9,28 @@ import { backoffMs, betweenTries, type Pause, type Random, type RetrySettings, s
 /**
  * One call of a model behind its circuit breaker and its concurrency limit.
  *
- * Guarantees: the provider has responded as soon as the first event of its stream is there, so a stream that breaks
- * later counts as no failure of the model (agent-loop.md 10.1 says which failures count). A rate limit counts as no
- * failure either: while other calls of the model are in progress, the call waits and is repeated, as often as it takes.
- * A call that the open circuit holds back waits for up to `patienceMs`; if the circuit stays open for longer, the call
- * fails with an error that is `heldBack` and says when to repeat it.
- * Costs: nothing a delta.
+ * Guarantees: the provider counts as having responded once the first event of its stream arrives, so a stream that
+ * breaks later counts as no failure of the model (agent-loop.md 10.1 lists the failures that count). A rate limit
+ * counts as no failure either: while other calls of the model are in progress, the call waits and is retried without a
+ * limit on attempts. A call that an open circuit blocks waits for up to `patienceMs`; if the circuit stays open for
+ * longer, the call fails with an error that is `heldBack` and states when to retry.
+ * Cost: nothing per delta.
  */
 export type Guard = {
   breaker: Breaker;
   patienceMs: number;
-  /** Whether calls wait where the provider limits them. */
+  /** Whether calls wait when the provider limits them. */
   waitsInLine: boolean;
   pause: Pause;
   random: Random;
-  /** The longest wait that a provider may ask for. */
+  /** Longest wait that a provider may request. */
   maxRetryAfterMs: number;
   settings: RetrySettings;
   refusal(): ModelError;
 };
 
 export type GuardedCall = {
-  /** The run that calls; undefined outside of a run. */
+  /** The calling run; undefined outside of a run. */
   run_id: string | undefined;
   watched: WatchedSink;
   signal: AbortSignal;
@@ -52,13 +52,15 @@ export const callGuarded = async (
       report.responded();
       return end;
     } catch (error) {
-      const isLimit = !watched.begun() && isRateLimit(error);
+      const isLimit = !watched.hasBegun() && isRateLimit(error);
       const repeats = isLimit && slot.refused(retryAfterMs(error)) && waits(guard, error);
       if (!isLimit) slot.end();
-      // Outside of a run each call is a caller.
+      // Outside of a run, each call counts as a separate caller.
       report.failed(run_id ?? randomUUID(), error);
       if (!repeats) throw error;
-      await guard.pause(spread(backoffMs(guard.settings, error, refusals), guard.random), signal);
+      const wait_ms = spread(backoffMs(guard.settings, error, refusals), guard.random);
+      watched.sink.retrying?.({ error: error.message, wait_ms });
+      await guard.pause(wait_ms, signal);
       if (signal.aborted) throw new ModelError('cancelled', '');
     }
   }
@@ -67,7 +69,7 @@ export const callGuarded = async (
 const waits = ({ waitsInLine, maxRetryAfterMs }: Guard, error: RateLimit): boolean =>
   waitsInLine && retryAfterMs(error) <= maxRetryAfterMs;
 
-/** Both the limit and the breaker have admitted the call. */
+/** A call that both the limiter and the breaker have admitted. */
 type Admitted = { slot: Slot; permit: Permit };
 
 /** @throws ModelError */
@@ -80,19 +82,19 @@ const admitted = async (guard: Guard, signal: AbortSignal, first: boolean): Prom
     if (!slot) throw new ModelError('cancelled', '');
     const permit = breaker.admit();
     if (permit) return { slot, permit };
-    // A call that waits for the breaker must not take the place of one that does not.
+    // A call that waits for the breaker must not occupy a concurrency slot.
     slot.end();
     left -= await waitForBreaker(guard, signal, left);
   }
 };
 
-/** Returns how many milliseconds that took at least. @throws ModelError when it would take longer than `left` */
+/** Returns the minimum number of milliseconds waited. @throws ModelError when the wait would exceed `left` */
 const waitForBreaker = async (
   { breaker, pause, refusal }: Guard,
   signal: AbortSignal,
   left: number,
 ): Promise<number> => {
-  // While the breaker is half open, the time until its probe has a response is unknown.
+  // While the breaker is half open, the duration of its probe is unknown.
   const { opensIn = left } = breaker.state();
   if (left <= 0 || opensIn > left) throw refusal();
   const over = new AbortController();
@@ -105,7 +107,7 @@ const waitForBreaker = async (
 
 type Report = { responded(): void; failed(by: string, error: unknown): void };
 
-/** Uses the permit once, for what is known first. */
+/** Uses the permit once, for the first outcome that is reported. */
 const createReport = (permit: Permit): Report => {
   let isUsed = false;
   const once = (use: () => void): void => {

@@ -1,10 +1,10 @@
 import type { InferenceRequest } from './model.ts';
 
 /**
- * How long a stream may be silent before it counts as broken (agent-loop.md 9.4): twice as long for models that
- * think before they speak. 0 is no limit.
+ * How long a stream may be silent before it counts as broken (agent-loop.md 9.4); the window doubles for reasoning
+ * models. 0 disables the limit.
  */
-export const idleSecondsOf = (request: InferenceRequest, upstream: string): number | undefined => {
+export const idleLimitSeconds = (request: InferenceRequest, upstream: string): number | undefined => {
   const { stream_idle_timeout_secs: window, overrides } = request;
   if (!window) return undefined;
   const thinks = overrides.reasoning_effort != null || THINKING.test(upstream);

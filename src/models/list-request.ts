@@ -1,26 +1,27 @@
 import type { ProviderSpec } from '../schema/model.ts';
+import { withoutTrailingSlashes } from '../schema/trailing-slashes.ts';
 import type { AdapterRow, Connection } from './adapter-row.ts';
 import { ADAPTERS } from './adapters.ts';
-import { addressOf as baseAddressOf, connectionOf } from './connection.ts';
+import { resolveAddress as baseAddressOf, resolveConnection } from './connection.ts';
 import type { ListSchema } from './model-list.ts';
 import { adapterName, connect } from './provider.ts';
-import { credentialsKindOf, type Environment, headersOf, mayUseEnvironment } from './provider-options.ts';
-import { reasonOf, UnreadableBody } from './response.ts';
+import { type Environment, mayUseEnvironment, readCredentialsKind, readHeaders } from './provider-options.ts';
+import { describeMissingResponse, UnreadableBody } from './response.ts';
 import type { TokenDeps } from './token-source.ts';
 import type { TextResponse } from './transport/text.ts';
 import type { Transport } from './transport/types.ts';
 
 /**
- * How a provider is asked for its list of models (config.md 7.1), by discovery and by the provider test.
+ * The request for a provider's list of models (config.md 7.1), used by discovery and by the provider test.
  *
- * Guarantees: the key goes to the address that inferences go to and to no other, also where the service redirects;
- * a text about a request never quotes its headers, nor what an address may carry besides host and path.
+ * Guarantees: the key is sent only to the address of inferences, even if the service redirects; a text about a request
+ * never quotes its headers, or any part of the address except host and path.
  */
 export type ListRequest = {
   schema: ListSchema;
   url: URL;
   headers: Headers;
-  /** Further headers, which may have to be requested first. */
+  /** Additional headers, which may require a request to obtain. */
   authorize?(signal: AbortSignal): Promise<Record<string, string>>;
 };
 
@@ -40,21 +41,22 @@ const choice = ({ adapter_options }: ProviderSpec, key: string): string | undefi
 const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
 
 /**
- * Undefined where there is no list to ask for: none that is known, or none that could be reached.
+ * Undefined if there is no known list, or none that can be reached.
  *
- * @throws Invalid when the spec is broken
+ * @throws Invalid when the spec is malformed
  */
-export const listRequestOf = (
+export const createListRequest = (
   spec: ProviderSpec,
   deps: { env: Environment; tokens: TokenDeps },
 ): ListRequest | undefined => {
   const row = ROWS.get(adapterName(spec.adapter));
   const named = choice(spec, 'model_discovery_schema');
-  const schema = named === undefined ? row?.list?.schema : SCHEMAS.get(named);
-  // The JSON of a service account is a private key, and no credential to send.
-  if (!row || !schema || credentialsKindOf(spec) === 'service_account_json') return undefined;
-  if (named === undefined && row.list?.isAuthorizedAsInference)
-    return ownRequest(schema, row.list, spec, deps);
+  const usual = row?.list?.onRequest ? undefined : row?.list?.schema;
+  const schema = named === undefined ? usual : SCHEMAS.get(named);
+  // The JSON of a service account is a private key and must not be sent.
+  if (!row || !schema || readCredentialsKind(spec) === 'service_account_json') return undefined;
+  const isOwn = row.list?.schema === schema && choice(spec, 'model_discovery_auth') === undefined;
+  if (isOwn && row.list?.isAuthorizedAsInference) return ownRequest(schema, row.list, spec, deps);
   const key = keyOf(spec, row, deps);
   if (!spec.base_url && key === undefined && !row.keyOptional) return undefined;
   const { baseURL } = baseAddressOf(row, spec, mayUseEnvironment(spec) ? deps.env : {});
@@ -62,10 +64,10 @@ export const listRequestOf = (
   return url && { schema, url, headers: listHeaders(spec, schema, key) };
 };
 
-/** With the headers of an inference, which depend on the address. */
+/** Uses the headers of an inference, which depend on the address. */
 const ownRequest = (
   schema: ListSchema,
-  { url: listOf }: NonNullable<AdapterRow['list']>,
+  { url: listOf, headers: added }: NonNullable<AdapterRow['list']>,
   spec: ProviderSpec,
   deps: Parameters<typeof connect>[1],
 ): ListRequest | undefined => {
@@ -75,7 +77,7 @@ const ownRequest = (
     url && {
       schema,
       url,
-      headers: new Headers(),
+      headers: new Headers(added),
       authorize: async (signal) => headers({ method: 'GET', url: url.href, headers: {} }, signal),
     }
   );
@@ -87,22 +89,22 @@ const keyOf = (
   deps: Parameters<typeof connect>[1],
 ): Connection['apiKey'] | undefined => {
   if (!spec.api_key && !mayUseEnvironment(spec)) return undefined;
-  return connectionOf({ ...row, keyOptional: true }, spec, deps).apiKey || undefined;
+  return resolveConnection({ ...row, keyOptional: true }, spec, deps).apiKey || undefined;
 };
 
-/** A base URL that someone copied from where a model is called leads to no list. */
+/** A base URL that was copied from an inference endpoint has no list of models. */
 const INFERENCE = /(\/completions|\/responses|:(stream)?generateContent)$/i;
 
 const listUrl = (base: string): URL | undefined => {
-  // The slash at its end may stand behind a query.
+  // The trailing slash may be part of a query.
   const url = new URL(base.replace(/\/$/, ''));
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = withoutTrailingSlashes(url.pathname);
   if (INFERENCE.test(path)) return undefined;
   url.pathname = path.endsWith('/models') ? path : `${path}/models`;
   return url;
 };
 
-/** Credentials of their own; only the key of the provider is sent. */
+/** Headers with separate credentials; only the provider's key is sent. */
 const KEPT_BACK = [
   'authorization',
   'proxy-authorization',
@@ -128,7 +130,7 @@ const AUTHS: ReadonlyMap<string, Auth> = new Map([
 ]);
 
 const listHeaders = (spec: ProviderSpec, schema: ListSchema, key: string | undefined): Headers => {
-  const headers = new Headers(headersOf(spec));
+  const headers = new Headers(readHeaders(spec));
   for (const name of KEPT_BACK) headers.delete(name);
   const auth =
     AUTHS.get(choice(spec, 'model_discovery_auth') ?? '') ?? (schema === 'openai' ? 'bearer' : 'google');
@@ -140,7 +142,7 @@ const listHeaders = (spec: ProviderSpec, schema: ListSchema, key: string | undef
 /**
  * Reads at most `most` bytes of the body.
  *
- * @throws Error that names the address, and why there was no answer
+ * @throws Error that names the address and the reason
  */
 export const sendListRequest = async (
   transport: Pick<Transport, 'text'>,
@@ -155,8 +157,8 @@ export const sendListRequest = async (
   } catch (cause) {
     const reason =
       cause instanceof UnreadableBody
-        ? `the answer broke off or has more than ${most} bytes`
-        : reasonOf(cause);
+        ? `the response was interrupted or has more than ${most} bytes`
+        : describeMissingResponse(cause);
     throw new Error(`${addressOf(url)}: ${reason}`);
   }
 };

@@ -5,13 +5,13 @@ import type { Capabilities } from './capabilities.ts';
 import { listName } from './upstream-name.ts';
 
 /**
- * What a provider's list of models says of each (config.md 7.1). A list is read as far as it can be: what is
- * missing, zero or of another form says nothing.
+ * Parses a provider's list of models (config.md 7.1). Parsing is lenient: a missing, zero or malformed field is
+ * ignored.
  */
 
 export type ListSchema = 'openai' | 'gemini' | 'bedrock';
 
-/** By upstream name, in the spelling of `listName`. */
+/** Keyed by upstream name, as `listName` spells it. */
 export type ModelList = ReadonlyMap<string, Capabilities>;
 
 const count = z.int().positive().max(4_294_967_295).optional().catch(undefined);
@@ -73,7 +73,7 @@ const BedrockItem = Modalities.extend({ modelId: z.string() }).transform((item) 
   knowledge_cutoff: undefined,
 }));
 
-/** `{}` where a name is not known: half a list would refuse what the model can do. */
+/** Returns `{}` if a name is unknown: an incomplete list would exclude input that the model accepts. */
 const modalitiesOf = (from: z.infer<typeof Modalities> | undefined): Capabilities['modalities'] => {
   const given = {
     input: from?.input_modalities ?? from?.inputModalities,
@@ -101,7 +101,7 @@ const LISTS = {
   bedrock: { field: 'modelSummaries', item: BedrockItem },
 } as const;
 
-/** @throws Error when it is no list of models at all */
+/** @throws Error when the body is not a list of models */
 export const parseModelList = (schema: ListSchema, body: unknown): ModelList => {
   const list = new Map<string, Capabilities>();
   for (const read of itemsIn(schema, body)) {
@@ -111,17 +111,25 @@ export const parseModelList = (schema: ListSchema, body: unknown): ModelList => 
   return list;
 };
 
-/** The upstream name of the first entry, as it is sent. @throws Error when it is no list of models at all */
+/** The upstream names in the form for requests, with their capabilities. @throws Error when the body is not a list */
+export const namedModels = (schema: ListSchema, body: unknown): ReadonlyMap<string, Capabilities> =>
+  new Map(itemsIn(schema, body).map((item) => [requestName(item.name), capabilitiesIn(item)]));
+
+const requestName = (name: string): string => name.replace(/^models\//, '');
+
+/**
+ * The upstream name of the first entry, in the form for requests. @throws Error when the body is not a list of models
+ */
 export const firstName = (schema: ListSchema, body: unknown): string | undefined =>
   itemsIn(schema, body)
-    .map(({ name }) => name.replace(/^models\//, ''))
+    .map(({ name }) => requestName(name))
     .find((name) => name.trim() !== '');
 
 const itemsIn = (schema: ListSchema, body: unknown): z.infer<typeof OpenAiItem>[] => {
   const { field, item } = LISTS[schema];
   const parsed = z.object({ [field]: z.array(z.unknown()) }).safeParse(body);
   const items = parsed.success ? parsed.data[field] : undefined;
-  if (!items) throw new Error(`the answer has no list '${field}'`);
+  if (!items) throw new Error(`the response has no list '${field}'`);
   return items.slice(0, BOUNDS.listEntries).flatMap((each) => item.safeParse(each).data ?? []);
 };
 
@@ -136,8 +144,8 @@ const capabilitiesIn = (item: z.infer<typeof OpenAiItem>): Capabilities => {
   };
 };
 
-/** Whether the entry leaves something open that such a list may tell. */
-export const lacksWhatListsTell = (schema: ListSchema, spec: ModelSpec): boolean => {
+/** Whether the entry lacks a field that a list of this schema may contain. */
+export const needsModelList = (schema: ListSchema, spec: ModelSpec): boolean => {
   const limits = spec.context_window === undefined || spec.max_output_tokens === undefined;
   if (schema === 'gemini') return limits;
   const { input, output } = spec.modalities ?? {};

@@ -1,6 +1,6 @@
 import type { Wire } from './wire/wire.ts';
 
-/** A format that could not be loaded is loaded again by the next inference. */
+/** If loading a format fails, the next inference loads it again. */
 export const onceLoaded = (load: () => Promise<Wire>): (() => Promise<Wire>) => {
   let loaded: Promise<Wire> | undefined;
   return () => {

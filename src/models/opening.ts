@@ -6,11 +6,11 @@ import type { InferenceEnd, InferenceSink, InferenceSource } from './model.ts';
 import { backoffMs, type Pause, type Random, type RetrySettings, spread } from './retry.ts';
 
 /**
- * Repeats an inference that failed before it said anything (agent-loop.md 9.3).
+ * Retries an inference that failed before any output (agent-loop.md 9.3).
  *
- * Guarantees: nothing the sink heard is ever said twice; the signal ends a wait at once; the last failure is the
- * one that is thrown. Nobody is told of a retry. A provider that asks for a longer wait than the service grants is not
- * asked again, here or by a later attempt of the run. Costs: one call a delta.
+ * Guarantees: the sink never receives the same output twice; an abort ends a wait immediately; the last failure is the
+ * one that is thrown. If a provider requests a longer wait than the service permits, neither this inference nor a later
+ * attempt of the run retries. Cost: one call per delta.
  */
 
 const RETRIED: ReadonlySet<ModelErrorClass> = new Set(['rate_limited', 'overloaded', 'timeout', 'provider']);
@@ -21,33 +21,40 @@ export type OpeningRules = {
   settings: RetrySettings;
   pause: Pause;
   random: Random;
-  /** The longest wait that a provider may ask for. */
+  /** Longest wait that a provider may request. */
   maxRetryAfterMs: number;
-  /** Whether another call of the same model makes sense. */
+  /** Whether another call of the same model may succeed. */
   retries(error: ModelError): boolean;
 };
 
 export type Opening = OpeningRules & {
   signal: AbortSignal;
-  /** Whether the sink has received anything. */
-  begun(): boolean;
+  watched: WatchedSink;
 };
 
 export const retryOpening = async (
-  { settings, pause, random, maxRetryAfterMs, signal, begun, retries }: Opening,
+  { settings, pause, random, maxRetryAfterMs, signal, watched, retries }: Opening,
   attempt: () => Promise<InferenceEnd>,
 ): Promise<InferenceEnd> => {
   for (let retry = 0; ; retry += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof ModelError) || error.heldBack) throw error;
-      if (asksTooMuch(error, maxRetryAfterMs)) throw asIsNotWaitedFor(error, maxRetryAfterMs);
-      if (begun() || !retries(error) || retry >= settings.max_retries) throw error;
-      await pause(spread(backoffMs(settings, error, retry), random), signal);
+      const failure = repeatableFailure(error, maxRetryAfterMs);
+      if (watched.hasBegun() || !retries(failure) || retry >= settings.max_retries) throw failure;
+      const wait_ms = spread(backoffMs(settings, failure, retry), random);
+      watched.sink.retrying?.({ error: failure.message, wait_ms });
+      await pause(wait_ms, signal);
       if (signal.aborted) throw new ModelError('cancelled', '');
     }
   }
+};
+
+/** @throws the error if the provider was not called, or may not be called again soon enough */
+const repeatableFailure = (error: unknown, maxRetryAfterMs: number): ModelError => {
+  if (!(error instanceof ModelError) || error.heldBack) throw error;
+  if (asksTooMuch(error, maxRetryAfterMs)) throw asIsNotWaitedFor(error, maxRetryAfterMs);
+  return error;
 };
 
 const asksTooMuch = ({ retryAfterSeconds = 0 }: ModelError, mostMs: number): boolean =>
@@ -58,24 +65,27 @@ const asIsNotWaitedFor = (error: ModelError, mostMs: number): ModelError =>
 
 export type WatchedSink = {
   sink: InferenceSink;
-  begun(): boolean;
-  /** Calls the listener at the first event, in place of the listener before. */
+  hasBegun(): boolean;
+  /** Calls the listener at the first event; replaces the previous listener. */
   onFirst(listener: () => void): void;
 };
 
-/** The sink, with a note of whether it was told anything. A model that does not look at its signal is not heard. */
+/**
+ * Wraps the sink to record whether it received anything. Output after an abort is dropped, in case a model ignores its
+ * signal.
+ */
 export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink => {
-  let begun = false;
+  let hasBegun = false;
   let first = (): void => {};
   const noting =
-    <Args extends unknown[]>(tell: (...args: Args) => void) =>
+    <Args extends unknown[]>(forward: (...args: Args) => void) =>
     (...args: Args): void => {
       if (signal.aborted) return;
-      if (!begun) {
-        begun = true;
+      if (!hasBegun) {
+        hasBegun = true;
         first();
       }
-      tell(...args);
+      forward(...args);
     };
   return {
     sink: {
@@ -95,7 +105,7 @@ export const watchSink = (sink: InferenceSink, signal: AbortSignal): WatchedSink
       toolDelta: noting((id: string, delta: string) => sink.toolDelta(id, delta)),
       toolEnd: noting((id: string, args: string) => sink.toolEnd(id, args)),
     },
-    begun: () => begun,
+    hasBegun: () => hasBegun,
     onFirst(listener) {
       first = listener;
     },

@@ -4,37 +4,37 @@ import { createPoolSessions, type PoolSession } from './pool-sessions.ts';
 import { byOrder, byRendezvous, createRotation, type HomeRouting, type Member } from './routing.ts';
 
 /**
- * Which member of a pool is asked next: where a session is at home, when it leaves its member, and for which
- * other one. Calls no model and knows no time; whether a member's breaker admits a call is asked of the caller.
+ * Selects the member of a pool for each call: the home of a session, the reasons to leave a member, and the next one.
+ * This module calls no model and uses no clock; the caller provides the state of the breakers.
  */
 
-/** One inference on its way through the members. */
+/** The state of one inference that may try several members. */
 export type Visit = {
-  /** The member to ask now. */
+  /** The member to call now. */
   index(): number;
-  /** Whether this failure is a reason to ask another member. */
+  /** Whether this failure is a reason to call another member. */
   leaves(error: ModelError): boolean;
-  /** Whether another member would take the call. */
+  /** Whether another member would accept the call. */
   mayLeave(): boolean;
-  /** @throws ModelError when there is no member left, or the session has switched too often */
+  /** @throws ModelError when no member is left, or the session has switched too often */
   switch(because: ModelError): void;
   succeeded(): void;
 };
 
 export type Membership = {
   isQuarantined(index: number): boolean;
-  /** The member has no capacity for us, and waiting for it is not worth it. */
+  /** Whether the member is out of quota, and waiting for it is not worthwhile. */
   isQuota(error: ModelError): boolean;
-  /** The error of a call that no member takes while circuits are open. */
+  /** The error of a call that no member accepts while circuits are open. */
   whileOpen(): ModelError;
   visit(session: { thread_id: string; run_id: string } | undefined): Visit;
 };
 
-/** What is known of each member, by its index. */
+/** The health of each member, by index. */
 export type MemberHealth = {
-  /** Its circuit is closed, or a probe is due. */
+  /** Whether its circuit is closed or a probe is due. */
   admits: Eligible;
-  /** A call would not wait for others to end. */
+  /** Whether a call would start without waiting for others to end. */
   hasRoom: Eligible;
   /** Milliseconds until its circuit admits a probe. */
   opensInMs(index: number): number;
@@ -49,34 +49,17 @@ export const createMembership = (
   const sessions = createPoolSessions();
   const quarantined = new Set<number>();
   const isUsable = (index: number): boolean => !quarantined.has(index) && admits(index) && hasRoom(index);
-  const isOpen = (index: number): boolean => !quarantined.has(index) && !admits(index);
-  const whileOpen = (cause?: ModelError): ModelError => {
-    const waits = members.flatMap((_, index) => (isOpen(index) ? [opensInMs(index)] : []));
-    return new ModelError('unavailable', '', {
-      heldBack: true,
-      retryAfterSeconds: Math.min(...waits, LONGEST_WAIT_MS) / 1000,
-      cause,
-    });
-  };
+  const opens = (): number[] =>
+    members.flatMap((_, index) => (quarantined.has(index) || admits(index) ? [] : [opensInMs(index)]));
   const homeOf = createHomes(routing, members, { quarantined, isUsable });
   const pick = (key: string, eligible: Eligible): number | undefined =>
     routing === 'first_healthy' ? byOrder(members, eligible) : byRendezvous(key, members, eligible);
-
-  /** A member whose circuit is open may take the call later, whatever the other members have answered. */
-  const nothingLeft = (because: ModelError): ModelError =>
-    because.heldBack || (!because.transient && members.some((_, index) => isOpen(index)))
-      ? whileOpen(because)
-      : new ModelError('unavailable', '', {
-          final: !because.transient,
-          ...(because.retryAfterSeconds !== undefined && { retryAfterSeconds: because.retryAfterSeconds }),
-          cause: because,
-        });
 
   const sessionOf = (key: string): PoolSession => {
     const known = sessions.get(key);
     if (known && !quarantined.has(known.member)) return known;
     const session = { member: homeOf(key), switches: known?.switches ?? 0 };
-    // A hash finds the way home again; the other routings would lead elsewhere next time.
+    // A hash yields the same home again; the other routings would select a different one.
     if (routing !== 'deterministic') sessions.set(key, session);
     return session;
   };
@@ -84,12 +67,12 @@ export const createMembership = (
   return {
     isQuarantined: (index) => quarantined.has(index),
     isQuota,
-    whileOpen: () => whileOpen(),
+    whileOpen: () => whileOpen(opens()),
     visit(from) {
       const key = (sticky_scope === 'thread' ? from?.thread_id : from?.run_id) ?? '';
       const session = sessionOf(key);
       const tried = new Set<number>();
-      // Another inference of the session may move it meanwhile; this one goes its own way.
+      // Another inference of the session may move it in the meantime; that does not affect this visit.
       let index = session.member;
       const nextOf = (): number | undefined =>
         pick(key, (each) => each !== index && isUsable(each) && !tried.has(each));
@@ -103,7 +86,7 @@ export const createMembership = (
         switch(because) {
           const next = nextOf();
           tried.add(index);
-          if (next === undefined) throw nothingLeft(because);
+          if (next === undefined) throw nothingLeft(because, opens());
           if (session.switches >= most) throw new ModelError('attempts_exhausted', '', { cause: because });
           session.switches += 1;
           session.member = index = next;
@@ -123,7 +106,7 @@ type Eligible = (index: number) => boolean;
 
 type Health = { quarantined: ReadonlySet<number>; isUsable: Eligible };
 
-/** There is always a home, even if nobody is there: whoever asks it finds out, and switches. */
+/** Every session has a home, even if no member is available: the call then fails and switches. */
 const createHomes = (
   routing: HomeRouting,
   members: readonly Member[],
@@ -143,14 +126,32 @@ const createHomes = (
 /** The cooldown of a breaker. */
 const LONGEST_WAIT_MS = 30_000;
 
+/** `opens`: milliseconds until each open circuit admits a probe. */
+const whileOpen = (opens: readonly number[], cause?: ModelError): ModelError =>
+  new ModelError('unavailable', '', {
+    heldBack: true,
+    retryAfterSeconds: Math.min(...opens, LONGEST_WAIT_MS) / 1000,
+    cause,
+  });
+
+/** A member whose circuit is open may accept the call later, regardless of the other members' responses. */
+const nothingLeft = (because: ModelError, opens: readonly number[]): ModelError =>
+  because.heldBack || (!because.transient && opens.length > 0)
+    ? whileOpen(opens, because)
+    : new ModelError('unavailable', '', {
+        final: !because.transient,
+        ...(because.retryAfterSeconds !== undefined && { retryAfterSeconds: because.retryAfterSeconds }),
+        cause: because,
+      });
+
 const QUOTA: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
-/** The member is not asked now, or it failed in a way that may pass. */
+/** Whether the member is unavailable or failed with a transient error. */
 const isOfHealth = ({ class: kind, transient }: ModelError): boolean => kind === 'unavailable' || transient;
 const PERMANENT: ReadonlySet<string> = new Set(['unauthorized', 'model_not_found']);
 
 /**
- * Which failures lead to another member. A failure that may pass and is no matter of quota has been retried on
- * the member before; it then counts as one of the member's health, like an open breaker.
+ * The failures that lead to another member. Before a transient failure other than a quota counts, it has been retried
+ * on the member; it then counts as a health failure, like an open breaker.
  */
 const switchRules = ({
   on_circuit_open,

@@ -1,10 +1,10 @@
 /**
- * Where the sessions of a pool are, as far as that cannot be computed. The oldest are forgotten first; a session
- * that is forgotten is sent home again.
+ * The members of a pool's sessions, where they cannot be computed. The oldest sessions are evicted first; an evicted
+ * session returns to its home.
  */
 
 export type PoolSession = {
-  /** Index of the member that the session is sent to. */
+  /** Index of the member that serves the session. */
   member: number;
   /** Switches since the last success. */
   switches: number;
@@ -22,7 +22,7 @@ export const createPoolSessions = (most = 10_000): PoolSessions => {
     get(key) {
       const session = sessions.get(key);
       if (!session) return undefined;
-      // A Map keeps the order of insertion: what is used again goes to the end.
+      // A Map keeps insertion order, so an entry that is used again moves to the end.
       sessions.delete(key);
       sessions.set(key, session);
       return session;

@@ -3,9 +3,9 @@ import { costUsd } from './cost.ts';
 import type { InferenceEnd, InferenceUsage, Model } from './model.ts';
 
 /**
- * A model whose answers carry their cost.
+ * Wraps a model so that its completions include their cost.
  *
- * Guarantees: the usage of an answer has only the fields that clients are shown. Costs one promise an inference.
+ * Guarantees: the usage of a completion contains only the fields that clients receive. Cost: one promise per inference.
  *
  * @param pricesOf the prices of the model, or those under another name at its provider
  */
@@ -27,7 +27,7 @@ export const withCost = (
 
 const costed = ({ usage, ...end }: InferenceEnd, cost_usd: number | undefined): InferenceEnd => ({
   ...(cost_usd !== undefined && { cost_usd }),
-  // A provider of the embedding program may have set its own.
+  // A provider of the embedding program may have set the cost itself.
   ...end,
   ...(usage && { usage: withoutInternals(usage) }),
 });

@@ -4,18 +4,18 @@ import { Invalid } from '../schema/outcome.ts';
 import { headerProblem, keyProblem } from '../schema/sendable.ts';
 import { ADDRESS_RULE, hasQueryOrFragment, hasUserInfo, isWebAddress } from '../schema/web-address.ts';
 
-/** What a provider's spec says about its connection (agent-loop.md 10); every reader throws `Invalid`. */
+/** Reads the connection options of a provider's spec (agent-loop.md 10); every reader throws `Invalid`. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type AdapterOption = {
-  /** Key in `adapter_options`. */
+  /** The key in `adapter_options`. */
   name: string;
-  /** Shown to no reader of the configuration. */
+  /** Whether the value is hidden from readers of the configuration. */
   isSecret?: boolean;
-  /** The values that it may have. */
+  /** The allowed values. */
   choices?: readonly string[];
-  /** An object; by default a text. */
+  /** Whether the value is an object; default: a string. */
   isObject?: boolean;
 };
 
@@ -24,8 +24,8 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 export const timeoutSecondsOf = ({ timeout_secs }: ProviderSpec): number =>
   Math.max(1, timeout_secs ?? DEFAULT_TIMEOUT_SECONDS);
 
-/** Paths are appended to it, so it ends with `/`. */
-export const baseUrlOf = ({ base_url }: ProviderSpec, fallback: string): string => {
+/** Ends with `/`, because paths are appended to it. */
+export const readBaseUrl = ({ base_url }: ProviderSpec, fallback: string): string => {
   const url = base_url || fallback;
   checkBaseUrl(url);
   return url.endsWith('/') ? url : `${url}/`;
@@ -45,7 +45,7 @@ const checkBaseUrl = (url: string): void => {
   }
 };
 
-export const headersOf = ({ adapter_options }: ProviderSpec): Record<string, string> => {
+export const readHeaders = ({ adapter_options }: ProviderSpec): Record<string, string> => {
   const headers = adapter_options?.headers;
   if (headers === undefined) return {};
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
@@ -62,12 +62,12 @@ const headerValue = (name: string, value: unknown): string => {
     new Headers([[name, value]]);
     return value;
   } catch {
-    // The error of the platform would quote the header.
+    // The platform's error would quote the header.
     throw new Invalid(`adapter_options.headers[${shownName(name)}] is not a valid HTTP header`);
   }
 };
 
-/** A name that is none may hold the value too, behind a colon. */
+/** An invalid name may contain the value after a colon, so only the part before it is quoted. */
 const shownName = (name: string): string => short(name.split(/[:=]/)[0] ?? '');
 
 export const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean => {
@@ -76,7 +76,7 @@ export const mayUseEnvironment = ({ adapter_options }: ProviderSpec): boolean =>
   throw new Invalid('adapter_options.allow_env_credentials must be a boolean when present');
 };
 
-/** @throws Invalid without the key */
+/** @throws Invalid that does not quote the key */
 export const sendableKey = (key: string, place: string): string => {
   const problem = keyProblem(key);
   if (problem !== undefined) throw new Invalid(`${place} ${problem}`);
@@ -86,10 +86,10 @@ export const sendableKey = (key: string, place: string): string => {
 const CREDENTIALS = ['bearer', 'service_account_json'] as const;
 type CredentialsKind = (typeof CREDENTIALS)[number];
 
-export const credentialsKindOf = ({ adapter_options }: ProviderSpec): CredentialsKind => {
+export const readCredentialsKind = ({ adapter_options }: ProviderSpec): CredentialsKind => {
   const given = adapter_options?.credentials_kind ?? 'bearer';
   if (typeof given !== 'string') {
-    throw new Invalid(`adapter_options.credentials_kind must be a string, got ${said(given)}`);
+    throw new Invalid(`adapter_options.credentials_kind must be a string, got ${describeValue(given)}`);
   }
   const kind = CREDENTIALS.find((each) => each === given);
   if (kind) return kind;
@@ -100,26 +100,26 @@ export const credentialsKindOf = ({ adapter_options }: ProviderSpec): Credential
 
 const LONGEST_QUOTE = 40;
 
-/** A key that was put into the wrong field is not repeated as a whole. */
+/** Truncates a value, so that a key in the wrong field is not quoted in full. */
 const short = (text: string): string =>
   text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
 
-/** JSON that was given instead of a text. */
-const said = (given: unknown): string => {
+/** Describes a JSON value of the wrong type for an error. */
+const describeValue = (given: unknown): string => {
   if (Array.isArray(given)) return 'an array';
   return typeof given === 'object' && given !== null ? 'an object' : short(JSON.stringify(given));
 };
 
 const DEFAULT_SCOPES = ['https://www.googleapis.com/auth/cloud-platform'];
 
-export const scopesOf = ({ adapter_options }: ProviderSpec): string[] => {
+export const readScopes = ({ adapter_options }: ProviderSpec): string[] => {
   const scopes = adapter_options?.scopes ?? DEFAULT_SCOPES;
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
   throw new Invalid('adapter_options.scopes must be a list of strings');
 };
 
-/** A text of the options that the adapter's own address is made of. */
-export const textOptionOf = ({ adapter_options }: ProviderSpec, key: string): string | undefined => {
+/** A string option, such as one that is part of the adapter's default address. */
+export const readTextOption = ({ adapter_options }: ProviderSpec, key: string): string | undefined => {
   const value = adapter_options?.[key];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
@@ -140,14 +140,14 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Every option that has a rule, whether or not it is read. `adapter` is its one spelling. */
+/** Checks every option that has a rule, whether or not it is used. `adapter`: the canonical name. */
 export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
   if (spec.base_url) checkBaseUrl(spec.base_url);
   mayUseEnvironment(spec);
-  scopesOf(spec);
-  headersOf(spec);
-  if (spec.api_key && credentialsKindOf(spec) === 'bearer') sendableKey(spec.api_key, 'api_key');
-  if (credentialsKindOf(spec) === 'service_account_json' && adapter !== 'vertex') {
+  readScopes(spec);
+  readHeaders(spec);
+  if (spec.api_key && readCredentialsKind(spec) === 'bearer') sendableKey(spec.api_key, 'api_key');
+  if (readCredentialsKind(spec) === 'service_account_json' && adapter !== 'vertex') {
     throw new Invalid(
       `credentials_kind 'service_account_json' requires adapter ∈ [vertex]; got '${spec.adapter}'`,
     );
@@ -156,11 +156,13 @@ export const checkOptions = (spec: ProviderSpec, adapter: string): void => {
     const given = spec.adapter_options?.[key];
     if (given === undefined || given === null) continue;
     if (typeof given === 'string' && choices.includes(given.trim().toLowerCase())) continue;
-    throw new Invalid(`adapter_options.${key} must be one of ${choices.join(', ')}, got ${said(given)}`);
+    throw new Invalid(
+      `adapter_options.${key} must be one of ${choices.join(', ')}, got ${describeValue(given)}`,
+    );
   }
 };
 
-/** An option that one adapter reads. @throws Invalid */
+/** Checks an option that only one adapter reads. @throws Invalid */
 export const checkAdapterOption = (
   spec: ProviderSpec,
   { name, choices, isObject: wantsObject = false }: Pick<AdapterOption, 'name' | 'choices' | 'isObject'>,
@@ -170,7 +172,9 @@ export const checkAdapterOption = (
     if (given === undefined || given === null || isObject(given)) return;
     throw new Invalid(`adapter_options.${name} must be an object`);
   }
-  const text = textOptionOf(spec, name);
+  const text = readTextOption(spec, name);
   if (text === undefined || !choices || choices.includes(text)) return;
-  throw new Invalid(`adapter_options.${name} must be one of ${choices.join(', ')}, got ${said(text)}`);
+  throw new Invalid(
+    `adapter_options.${name} must be one of ${choices.join(', ')}, got ${describeValue(text)}`,
+  );
 };

@@ -2,20 +2,19 @@ import type { ProviderTool, ProviderToolType } from '../schema/provider-tool.ts'
 import type { InferenceRequest } from './model.ts';
 
 /**
- * Which tools of a provider a request may offer, as the providers document it.
+ * Decides which provider tools a request may offer, as the providers document it.
  *
- * Guarantees: a request never contains a tool that its provider is documented to refuse there. A tool whose limits the
- * provider cannot apply is not offered either, because the model would otherwise act beyond them; an option that is
- * only a hint is left out instead. A model that no rule names is taken to have the tools of its provider.
+ * Guarantees: a request never contains a tool that its provider is documented to reject. A tool whose limits the
+ * provider cannot apply is not offered either, because the model would otherwise exceed them; an option that is only a
+ * hint is omitted instead. A model that no rule names is assumed to have all tools of its provider.
  */
 
-/** Where a request goes, as far as the rules depend on it. */
+/** The properties of a request that the rules depend on. */
 export type ToolPlace = {
-  /** The name of the adapter. */
   adapter: string;
-  /** Name of the model at the provider. */
+  /** The name of the model at the provider. */
   upstream: string;
-  /** The request also offers tools of the service. */
+  /** Whether the request also offers tools of the service. */
   hasFunctions: boolean;
 };
 
@@ -23,7 +22,7 @@ export type LeftOutTool = { type: ProviderToolType; reason: string };
 
 type Rule = (tool: ProviderTool, place: ToolPlace, others: readonly ProviderTool[]) => string | undefined;
 
-/** By adapter. One that is not listed has no such tools. */
+/** Tools by adapter. Adapters that are not listed have none. */
 const ADAPTER_TOOLS: Readonly<
   Record<string, { types: readonly ProviderToolType[]; rules: readonly Rule[] }>
 > = {
@@ -42,7 +41,7 @@ const ADAPTER_TOOLS: Readonly<
       lacking('web_search', /^(gpt-3|gpt-4(-|$)|gpt-4\.1-nano|o1-mini|o1-preview|o3-mini)/),
       lacking('code_execution', /^(gpt-3|gpt-4(-|$)|o1-mini|o1-preview)/),
       lacking('file_search', /^(gpt-3|o1-mini|o1-preview)/),
-      // The limit of a request is for all tools of the provider together.
+      // The limit of a request covers all provider tools together.
       (tool, _place, others) =>
         'max_uses' in tool && tool.max_uses !== undefined && others.length > 0
           ? 'OpenAI applies max_uses only where the agent has no other provider tool'
@@ -75,7 +74,10 @@ const ADAPTER_TOOLS: Readonly<
   },
 };
 
-/** Models from Gemini 3 on accept provider tools and functions in one request. An unknown generation is a newer one. */
+/**
+ * Models from Gemini 3 on accept provider tools and functions in one request. An unknown name counts as a newer
+ * generation.
+ */
 function combinesTools(upstream: string): boolean {
   return /^gemini-/.test(upstream) && !/^gemini-([12]([.-]|$)|pro(-vision)?$|robotics-er-1)/.test(upstream);
 }
@@ -109,7 +111,7 @@ function withoutOption(type: ProviderToolType, option: string): Rule {
       : undefined;
 }
 
-/** Why the provider does not execute a tool; undefined where it does. */
+/** The reason for which the provider does not execute a tool; undefined if it does. */
 const reasonAgainst = (
   tool: ProviderTool,
   given: ToolPlace,
@@ -126,7 +128,7 @@ const reasonAgainst = (
   return undefined;
 };
 
-/** `models/gemini-3-pro` and `publishers/google/models/gemini-3-pro` are `gemini-3-pro`. */
+/** Reduces `models/gemini-3-pro` and `publishers/google/models/gemini-3-pro` to `gemini-3-pro`. */
 const plainName = (upstream: string): string => upstream.trim().toLowerCase().replace(/^.*\//, '');
 
 export const judgeTools = (
@@ -143,14 +145,14 @@ export const judgeTools = (
   return { offered, leftOut };
 };
 
-/** The request with the tools that its provider executes for this model. */
+/** The request with only those tools that its provider executes for this model. */
 export const withOfferedTools = (
   request: InferenceRequest,
   { adapter, upstream }: Pick<ToolPlace, 'adapter' | 'upstream'>,
 ): InferenceRequest => {
   const { provider_tools: tools = [], tools: functions, toolChoice } = request;
   if (tools.length === 0) return request;
-  // The model is to call no tool, or one of the service.
+  // The request forbids tool calls or forces a call of a service tool.
   if (toolChoice === 'none' || typeof toolChoice === 'object') return { ...request, provider_tools: [] };
   const place = { adapter, upstream, hasFunctions: functions.length > 0 };
   return { ...request, provider_tools: judgeTools(tools, place).offered };

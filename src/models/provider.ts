@@ -1,9 +1,9 @@
 import type { ModelSpec, ProviderSpec } from '../schema/model.ts';
 import { hintOf } from '../schema/nearest.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { type AdapterRow, type Connection, homeOf } from './adapter-row.ts';
+import { type AdapterRow, type Connection, defaultBaseUrl } from './adapter-row.ts';
 import { ADAPTERS } from './adapters.ts';
-import { checkConnection, connectionOf } from './connection.ts';
+import { checkConnection, resolveConnection } from './connection.ts';
 import type { Model, Provider } from './model.ts';
 import { checkAdapterOption, checkOptions, type Environment, timeoutSecondsOf } from './provider-options.ts';
 import { createScriptedProvider } from './scripted.ts';
@@ -18,10 +18,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 
 const ROWS: ReadonlyMap<string, AdapterRow> = new Map(Object.entries(ADAPTERS));
 
-/** What `capabilities.supported_adapters` lists; `scripted` is accepted but not listed (agent-loop.md 10). */
+/** The list in `capabilities.supported_adapters`; `scripted` is accepted but not listed (agent-loop.md 10). */
 export const SUPPORTED_ADAPTERS: readonly string[] = [...ROWS.keys()];
 
-/** The variables that may hold secrets of providers. */
+/** Environment variables that may contain provider secrets. */
 export const KEY_VARIABLES: readonly string[] = Array.from(
   new Set(
     [...ROWS.values()].flatMap(({ keyVariable, credentials }) => [
@@ -32,26 +32,37 @@ export const KEY_VARIABLES: readonly string[] = Array.from(
 );
 
 type AdapterDefaults = {
-  /** Null where the spec has to name it, or where it depends on options. */
+  name: string;
+  /** Null if the spec must name it or it depends on options. */
   base_url: string | null;
   key_variable: string;
   key_optional: boolean;
   docs_url: string;
-  /** Whether the service has a list of models that the provider test and the discovery of limits read. */
+  /** Page on which users create keys. */
+  key_url: string | null;
+  /** Whether the service has a list of models that the provider test and the discovery of limits can read. */
   lists_models: boolean;
+  /** Whether they read it only for providers whose options name its schema. */
+  lists_models_on_request: boolean;
+  /** The adapter of the same service that users should choose first. */
+  variant_of: string | null;
   options: { name: string; is_secret: boolean; choices?: string[] }[];
 };
 
-/** The defaults of each adapter, and its options. */
+/** The defaults and options of each adapter. */
 export const ADAPTER_DEFAULTS: Readonly<Record<string, AdapterDefaults>> = Object.fromEntries(
-  Array.from(ROWS, ([name, { baseUrl, keyVariable, keyOptional = false, docs, list, options = [] }]) => [
-    name,
+  Array.from(ROWS, ([id, { baseUrl, keyOptional = false, list, options = [], ...row }]) => [
+    id,
     {
+      name: row.name,
       base_url: typeof baseUrl === 'string' ? baseUrl : null,
-      key_variable: keyVariable,
+      key_variable: row.keyVariable,
       key_optional: keyOptional,
-      docs_url: docs,
-      lists_models: list !== undefined,
+      docs_url: row.docs,
+      key_url: row.keyPage ?? null,
+      lists_models: list !== undefined && !list.onRequest,
+      lists_models_on_request: list?.onRequest === true,
+      variant_of: row.variantOf ?? null,
       options: options.map(({ name: option, isSecret = false, choices }) => ({
         name: option,
         is_secret: isSecret,
@@ -61,14 +72,14 @@ export const ADAPTER_DEFAULTS: Readonly<Record<string, AdapterDefaults>> = Objec
   ]),
 );
 
-/** The host that inferences are sent to; nothing for a provider without one. */
-export const hostOf = (spec: ProviderSpec): string | undefined => {
+/** The host that receives inferences; undefined for a provider without one. */
+export const resolveHost = (spec: ProviderSpec): string | undefined => {
   const row = ROWS.get(adapterName(spec.adapter));
-  const address = row && (spec.base_url || homeOf(row, spec, {}));
+  const address = row && (spec.base_url || defaultBaseUrl(row, spec, {}));
   return address && URL.canParse(address) ? new URL(address).host : undefined;
 };
 
-/** The one spelling of an adapter's name. */
+/** The canonical name of an adapter. */
 export const adapterName = (adapter: string): string => {
   const name = adapter.trim().toLowerCase();
   return ALIASES.get(name) ?? name;
@@ -80,7 +91,7 @@ export const unsupportedAdapter = ({ adapter }: Pick<ProviderSpec, 'adapter'>): 
   );
 
 /**
- * Whether a provider could be connected to with the right environment. Nothing is sent.
+ * Checks whether a provider would be usable with the right environment. Sends nothing.
  *
  * @throws Invalid
  */
@@ -92,7 +103,7 @@ export const checkUsable = (spec: ProviderSpec): void => {
   checkConnection(row, spec);
 };
 
-/** Every option that has a rule, whether or not it is read; also of an adapter that is not supported. @throws Invalid */
+/** Checks every option that has a rule, whether or not it is used, even for an unsupported adapter. @throws Invalid */
 export const checkProviderOptions = (spec: ProviderSpec): void => {
   const name = adapterName(spec.adapter);
   checkOptions(spec, name);
@@ -101,7 +112,7 @@ export const checkProviderOptions = (spec: ProviderSpec): void => {
   row?.check?.(spec);
 };
 
-/** The row and the connection of a provider. @throws Invalid */
+/** Resolves the row and the connection of a provider. @throws Invalid */
 export const connect = (
   spec: ProviderSpec,
   deps: { env: Environment; tokens: TokenDeps },
@@ -109,14 +120,14 @@ export const connect = (
   const row = ROWS.get(adapterName(spec.adapter));
   if (!row) throw unsupportedAdapter(spec);
   checkProviderOptions(spec);
-  const connection = connectionOf(row, spec, deps);
+  const connection = resolveConnection(row, spec, deps);
   return { row, connection, ...row.connect(connection, spec) };
 };
 
 /**
- * Connects to a provider as its spec says; nothing is sent before the first inference.
+ * Creates a provider from its spec. Sends nothing before the first inference.
  *
- * Throws `Invalid` when the adapter is unknown, there is no key it may use, or an option is broken.
+ * Throws `Invalid` when the adapter is unknown, no permitted key exists, or an option is malformed.
  *
  * @example
  * const transport = createTransport({ env: process.env });
@@ -141,7 +152,7 @@ export const createProvider = (spec: ProviderSpec, env: Environment, transport: 
   };
 };
 
-/** The first inference loads what all wire formats share, and the format of its provider. */
+/** The first inference loads the code that all wire formats share, and the format of its provider. */
 const loadedModel = (endpoint: Endpoint, spec: ModelSpec, options: WireModelOptions): Model => {
   let loaded: Model | undefined;
   return {

@@ -1,15 +1,16 @@
 import { isObject } from '../schema/endpoint.ts';
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 
 /**
- * What a provider says of a failure, whatever the shape of its body: services that speak the protocol of another one
- * rarely have its errors too.
+ * Extracts a provider's error message from a body of any shape: services that implement another provider's protocol
+ * rarely use its error format.
  *
- * Costs one parse of a body that its reader has bounded. The text is not masked here; `ModelError` does so.
+ * Cost: one parse of a body whose length its reader has limited. The text is not masked here; `ModelError` masks it.
  */
 export type Refusal = {
-  /** Words for a person; empty where there are none. */
+  /** Human-readable message; empty if there is none. */
   reason: string;
-  /** A status of HTTP that the body names: some services respond 200 and say so inside. */
+  /** An HTTP status in the body: some services respond 200 and report the error inside. */
   status?: number;
 };
 
@@ -17,17 +18,17 @@ export const refusalIn = (body: string): Refusal => {
   const text = body.replace(/^\uFEFF/, '').trim();
   if (text.startsWith('<')) return { reason: titleOf(text) };
   const json = parsed(text) ?? parsed(dataOf(text));
-  return json === undefined ? { reason: oneLine(text) } : refusalOf(json);
+  return json === undefined ? { reason: oneLine(text) } : readRefusal(json);
 };
 
-/** The same for JSON that was parsed. */
-export const refusalOf = (json: unknown): Refusal => {
+/** Like `refusalIn`, for parsed JSON. */
+export const readRefusal = (json: unknown): Refusal => {
   const reason = oneLine(reasonOf(json, 0) ?? '');
   const status = statusOf(json, 0);
   return { reason, ...(status !== undefined && { status }) };
 };
 
-/** Whether JSON in place of a stream is an error and not an answer. */
+/** Whether JSON in place of a stream is an error and not a completion. */
 export const isRefusal = (json: unknown): boolean => {
   const first = Array.isArray(json) ? json[0] : json;
   return isObject(first) && (ERRORS.some((key) => first[key] != null) || first.object === 'error');
@@ -35,8 +36,8 @@ export const isRefusal = (json: unknown): boolean => {
 
 const ERRORS = ['error', 'errors', 'detail', 'error_message', 'message'] as const;
 
-/** In the order in which they say the most; the first that has words. */
-const WORDS = [
+/** Most informative fields first; the first one with text is used. */
+const MESSAGE_FIELDS = [
   'message',
   'error_message',
   'error',
@@ -57,9 +58,9 @@ const reasonOf = (value: unknown, depth: number): string | undefined => {
   if (depth > DEEPEST) return undefined;
   if (Array.isArray(value)) return firstOf(value.slice(0, 10), (item) => reasonOf(item, depth + 1));
   if (!isObject(value)) return undefined;
-  // The words of an error that stands in an envelope come before the words of the envelope.
+  // The message of a nested error takes precedence over that of its envelope.
   const inner = isObject(value.error) ? reasonOf(value.error, depth + 1) : undefined;
-  return inner ?? firstOf(WORDS, (key) => reasonOf(value[key], depth + 1));
+  return inner ?? firstOf(MESSAGE_FIELDS, (key) => reasonOf(value[key], depth + 1));
 };
 
 const firstOf = <Item>(
@@ -85,22 +86,19 @@ const statusOf = (value: unknown, depth: number): number | undefined => {
   return statusOf(found.error, depth + 1);
 };
 
-const parsed = (text: string): unknown => {
-  if (!/^[[{"]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
+const parsed = (text: string): unknown => (/^[[{"]/.test(text) ? jsonOrUndefined(text) : undefined);
 
-/** An error in the form of an event, as the whole body. */
-const dataOf = (text: string): string =>
-  /^(?:event:[^\n]{0,200}\n)?data:(?<data>.+)/.exec(text)?.groups?.data?.trim() ?? '';
+/** The data of an error event that is the whole body. */
+const dataOf = (text: string): string => {
+  const [head] = /^(?:event:[^\n]{0,200}\n)?data:/.exec(text.slice(0, 300)) ?? [];
+  if (head === undefined) return '';
+  const end = text.indexOf('\n', head.length);
+  return text.slice(head.length, end < 0 ? undefined : end).trim();
+};
 
 const titleOf = (html: string): string => {
   const title = /<title[^>]{0,200}>(?<title>[^<]{1,500})/i.exec(html.slice(0, 64 * 1024))?.groups?.title;
   return `an HTML page${title === undefined ? '' : `: ${oneLine(title)}`}`;
 };
 
-const oneLine = (text: string): string => text.trim().split(/\s+/).join(' ');
+const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');

@@ -1,17 +1,17 @@
 import type { Message } from '../schema/message.ts';
 
-/** What to do about a stream that broke off, by what it had brought until then (agent-loop.md 9.4). */
+/** Plans how to proceed after a stream was interrupted, based on the received output (agent-loop.md 9.4). */
 
 export type ReceivedCall = { id: string; name: string; complete: boolean };
 
 export type Received = { text: string; calls: readonly ReceivedCall[] };
 
 export type RecoveryPlan =
-  /** The complete calls are the answer; the others are lost. */
+  /** The complete calls are the completion; the others are lost. */
   | { kind: 'finish'; lost: readonly ReceivedCall[]; note?: string }
-  /** The model goes on from its text. */
+  /** The model continues its text. */
   | { kind: 'continue'; lost: readonly ReceivedCall[]; messages: readonly Message[] }
-  /** Nothing is worth keeping. */
+  /** Nothing received is worth keeping. */
   | { kind: 'restart' };
 
 export const planRecovery = ({ text, calls }: Received): RecoveryPlan => {
@@ -32,7 +32,7 @@ const CONTINUE =
 const namesOf = (calls: readonly ReceivedCall[]): string =>
   calls.map(({ name }) => `'${name}'`).join(' and ');
 
-/** A model that is asked to go on sees its own text as an answer, and why it is asked again. */
+/** The model receives its own text as an assistant message, and the reason for the new request. */
 const continuation = (text: string, lost: readonly ReceivedCall[]): Message[] => [
   { id: 'recovery-prefix', role: 'assistant', content: [{ type: 'text', text }], visibility: 'internal' },
   {

@@ -1,15 +1,15 @@
 import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from './model.ts';
-import { planRecovery, type ReceivedCall } from './recovery-plan.ts';
+import { planRecovery, type ReceivedCall, type RecoveryPlan } from './recovery-plan.ts';
 import { backoffMs, type Pause, type RetrySettings } from './retry.ts';
 
 /**
- * Goes on with an inference whose stream broke off (agent-loop.md 9.4).
+ * Continues an inference whose stream was interrupted (agent-loop.md 9.4).
  *
- * Guarantees: what the sink hears adds up to one answer, unless `reset` voids it; every call that started ends,
- * is cancelled or is voided; no more than `max_stream_retries` further requests an inference.
- * Relies on: a failure that may pass, after something was heard, leaves what was heard valid.
- * Costs: one call and one concatenation a delta. A sink that cannot be told of a reset gets no recovery.
+ * Guarantees: the sink receives exactly one completion, unless `reset` voids it; every call that started ends, is
+ * cancelled or is voided; at most `max_stream_retries` further requests per inference.
+ * Relies on: a transient failure after the first output leaves the received output valid.
+ * Cost: one call and one concatenation per delta. There is no recovery for a sink without `reset` and `toolCancel`.
  */
 
 export const withRecovery = (model: Model, settings: RetrySettings, pause: Pause): Model => ({
@@ -38,51 +38,90 @@ type Recovery = {
 };
 
 const recovering = async (recovery: Recovery): Promise<InferenceEnd> => {
-  const { model, settings, request, sink, signal } = recovery;
-  const heard = listen(sink);
+  const { settings, request, sink, signal } = recovery;
+  const received = recordOutput(sink);
   let next = request;
   for (let used = 0; ; used += 1) {
-    try {
-      return await model.stream(next, heard.sink, signal);
-    } catch (error) {
-      if (!(error instanceof ModelError) || signal.aborted || !brokeOff(error, heard.any())) throw error;
-      const plan = planRecovery({
-        // An answer of a fixed form cannot be continued.
-        text: request.output ? '' : heard.text(),
-        calls: heard.calls(),
-      });
-      if (plan.kind !== 'finish' && used >= settings.max_stream_retries) throw error;
-      const reason = reasonOf(error);
-      sink.brokeOff?.(error.usage, error.by);
-      if (plan.kind === 'restart') {
-        sink.reset(reason);
-        heard.forget();
-        next = request;
-      } else {
-        for (const { id, name } of plan.lost) sink.toolCancel(id, name, reason);
-        if (plan.kind === 'finish') return { stop: 'ToolUse', ...(plan.note && { note: plan.note }) };
-        heard.forgetCalls();
-        next = { ...request, messages: [...request.messages, ...plan.messages] };
-      }
-      await recovery.pause(reason === IDLE ? IDLE_PAUSE_MS : backoffMs(settings, error, used), signal);
-      if (signal.aborted) throw new ModelError('cancelled', '');
-    }
+    const end = await streamUntilBroken(recovery, received, next);
+    if (!(end instanceof ModelError)) return end;
+    const plan = planNext(recovery, received, end, used);
+    const reason = reasonOf(end);
+    sink.brokeOff?.(end.usage, end.by);
+    if (plan.kind !== 'restart') cancelCalls(sink, plan.lost, reason);
+    if (plan.kind === 'finish') return { stop: 'ToolUse', ...(plan.note && { note: plan.note }) };
+    next = nextRequest(recovery, received, plan, reason);
+    const wait_ms = reason === IDLE ? IDLE_PAUSE_MS : backoffMs(settings, end, used);
+    sink.retrying?.({ error: end.message, wait_ms });
+    await recovery.pause(wait_ms, signal);
+    if (signal.aborted) throw new ModelError('cancelled', '');
   }
+};
+
+/** Returns the failure if the stream was interrupted. @throws any other failure */
+const streamUntilBroken = async (
+  { model, signal }: Recovery,
+  received: RecordedOutput,
+  request: InferenceRequest,
+): Promise<InferenceEnd | ModelError> => {
+  try {
+    return await model.stream(request, received.sink, signal);
+  } catch (error) {
+    if (!(error instanceof ModelError) || signal.aborted || !brokeOff(error, received.any())) throw error;
+    return error;
+  }
+};
+
+/** @throws the failure when no further request is allowed */
+const planNext = (
+  { request, settings }: Recovery,
+  received: RecordedOutput,
+  failure: ModelError,
+  used: number,
+): RecoveryPlan => {
+  const plan = planRecovery({
+    // A completion with a schema cannot be continued.
+    text: request.output ? '' : received.text(),
+    calls: received.calls(),
+  });
+  if (plan.kind !== 'finish' && used >= settings.max_stream_retries) throw failure;
+  return plan;
+};
+
+const cancelCalls = (sink: RecoverableSink, lost: readonly ReceivedCall[], reason: string): void => {
+  for (const { id, name } of lost) sink.toolCancel(id, name, reason);
+};
+
+const nextRequest = (
+  { request, sink }: Recovery,
+  received: RecordedOutput,
+  plan: Exclude<RecoveryPlan, { kind: 'finish' }>,
+  reason: string,
+): InferenceRequest => {
+  if (plan.kind === 'continue') {
+    received.forgetCalls();
+    return { ...request, messages: [...request.messages, ...plan.messages] };
+  }
+  sink.reset(reason);
+  received.forget();
+  return request;
 };
 
 const IDLE = 'idle stall';
 const IDLE_PAUSE_MS = 200;
 
-/** Before the first event a failure other than a broken stream is left to the opening; a call held back by an open circuit is left to the run. */
-const brokeOff = (error: ModelError, begun: boolean): boolean =>
-  error.class === 'stream_interrupted' || (begun && error.transient && !error.heldBack);
+/**
+ * Before the first event, the opening retries every failure except a broken stream; the run retries a call that an open
+ * circuit blocked.
+ */
+const brokeOff = (error: ModelError, hasBegun: boolean): boolean =>
+  error.class === 'stream_interrupted' || (hasBegun && error.transient && !error.heldBack);
 
 const reasonOf = (error: ModelError): string => {
   if (error.class === 'stream_interrupted') return error.detail;
   return error.class === 'timeout' ? IDLE : `provider ${error.status ?? 500} mid-stream`;
 };
 
-type Listener = {
+type RecordedOutput = {
   sink: InferenceSink;
   text(): string;
   calls(): ReceivedCall[];
@@ -91,8 +130,8 @@ type Listener = {
   forgetCalls(): void;
 };
 
-/** Hands everything on, and remembers what a plan needs to know. */
-const listen = (sink: RecoverableSink): Listener => {
+/** Forwards everything, and records the data that a plan needs. */
+const recordOutput = (sink: RecoverableSink): RecordedOutput => {
   const calls = new Map<string, ReceivedCall>();
   let text = '';
   let reasoned = false;

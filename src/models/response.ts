@@ -1,4 +1,4 @@
-/** The body of a response with a status of success broke off, or is too long. */
+/** The body of a successful response was interrupted or is too long. */
 export class UnreadableBody extends Error {
   readonly status: number;
 
@@ -8,8 +8,8 @@ export class UnreadableBody extends Error {
   }
 }
 
-/** Why a request has no response: a code alone, because the message of an error may quote an address or a header. */
-export const reasonOf = (error: unknown): string => {
+/** The reason for a missing response: only a code, because the message of an error may quote an address or a header. */
+export const describeMissingResponse = (error: unknown): string => {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

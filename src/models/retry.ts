@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { timerMs } from '../schema/timer.ts';
 import type { ModelError } from './errors.ts';
 
-/** How failures of a model are repeated: the section `retry` of an agent (agent-loop.md 9.3). */
+/** Retries of model failures: the `retry` section of an agent (agent-loop.md 9.3). */
 export type RetrySettings = {
   max_retries: number;
   backoff_base_ms: number;
@@ -21,14 +21,14 @@ export const DEFAULT_RETRY: RetrySettings = {
 
 const LONGEST_BACKOFF_MS = 8000;
 
-/** Milliseconds before retry `n` (from 0); never sooner than the provider allows. */
+/** Milliseconds before retry `n` (from 0); never shorter than the provider's `Retry-After`. */
 export const backoffMs = (settings: RetrySettings, error: ModelError, n: number): number => {
   const { backoff_base_ms, overloaded_backoff_base_ms } = settings;
   const base = error.class === 'overloaded' ? overloaded_backoff_base_ms : backoff_base_ms;
   return Math.max(Math.min(base * 2 ** n, LONGEST_BACKOFF_MS), (error.retryAfterSeconds ?? 0) * 1000);
 };
 
-/** Returns when the time is over or the signal has fired. */
+/** Resolves when the time has passed or the signal is aborted. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export const pause: Pause = async (ms, signal) => {
@@ -43,14 +43,14 @@ export type Random = () => number;
 
 const LARGEST_SPREAD = 0.25;
 
-/** At least `ms`, and up to a quarter more, so that callers that failed together do not return together. */
+/** Adds up to a quarter to `ms`, so that callers that failed together do not retry together. */
 export const spread = (ms: number, random: Random): number =>
   Math.round(ms * (1 + LARGEST_SPREAD * random()));
 
-/** By the signal of their inference. */
+/** The signals of inferences that are waiting. */
 const pausing = new WeakSet<AbortSignal>();
 
-/** While this lasts, the inference of the signal calls no provider. */
+/** Marks the inference of the signal as waiting; it calls no provider in the meantime. */
 export const betweenTries = async <Result>(
   signal: AbortSignal,
   waiting: Promise<Result>,
@@ -63,5 +63,5 @@ export const betweenTries = async <Result>(
   }
 };
 
-/** Whether the inference of this signal waits for its next try, and does nothing else. */
+/** Whether the inference of this signal only waits for its next attempt. */
 export const isBetweenTries = (signal: AbortSignal): boolean => pausing.has(signal);

@@ -9,8 +9,8 @@ import { withRecovery } from './recovery.ts';
 import { type Pause, pause as platformPause, type Random, type RetrySettings, spread } from './retry.ts';
 
 /**
- * What an agent's `model_id` leads to, a model or a pool, made reliable by the agent's own settings: inside out
- * breaker, retry at the opening, choice of a member, recovery of a broken stream.
+ * Resolves an agent's `model_id` to a model or a pool and makes it reliable with the agent's settings. The layers, from
+ * the inside out: breaker, retry at the opening, choice of a member, recovery of a broken stream.
  */
 
 export type Route = (settings: RetrySettings) => Model;
@@ -24,15 +24,15 @@ export type RoutesDeps = {
   breakers: Breakers;
   pause?: Pause;
   random?: Random;
-  /** The longest wait that a provider may ask for with `Retry-After`. */
+  /** Longest wait that a provider may request with `Retry-After`. */
   maxRetryAfterMs?: number;
 };
 
-/** A call waits for so long for an open circuit before its run is rescheduled; a few retries take as long. */
+/** A call waits this long for an open circuit before its run is rescheduled; a few retries take as long. */
 const PATIENCE_MS = 5000;
 
 /**
- * One for the process: the breakers outlive every registry.
+ * Created once per process: the breakers outlive every registry.
  *
  * @example
  * const routes = createRoutes({ breakers: createBreakers(clock) });
@@ -59,7 +59,7 @@ export const createRoutes = ({
         ...model,
         stream(request, sink, signal) {
           const watched = watchSink(sink, signal);
-          const opening = { settings, signal, begun: watched.begun, retries, ...common };
+          const opening = { settings, signal, watched, retries, ...common };
           const call = { run_id: request.session?.run_id, watched, signal };
           return retryOpening(opening, () =>
             callGuarded({ ...guard, ...common, settings }, call, () =>

@@ -1,12 +1,12 @@
 import type { PoolSpec } from '../schema/model.ts';
 
 /**
- * Which member of a pool a session is sent to (agent-loop.md 11, rules 2 and 3).
+ * Assigns sessions to pool members (agent-loop.md 11, rules 2 and 3).
  *
- * Weighted rendezvous hashing: each member has a score that depends on the session, itself and its weight alone,
- * so a member that comes or goes moves only the sessions that it gains or had. Nothing is stored for that; a
- * choice costs one hash a member. The contract names the hash; it mixes its last byte badly, so among members
- * whose ids differ in the last character only, sessions are shared by equal weights but not by different ones.
+ * Weighted rendezvous hashing: the score of a member depends only on the session, the member and its weight, so adding
+ * or removing a member moves only the sessions that it gains or had. Nothing is stored; a choice costs one hash per
+ * member. The contract specifies the hash. It mixes its last byte poorly, so among members whose ids differ only in the
+ * last character, equal weights are respected but different ones are not.
  */
 
 export type Member = PoolSpec['members'][number];
@@ -18,7 +18,7 @@ const FNV_PRIME = 0x100000001b3n;
 const TWO_TO_64 = 2n ** 64n;
 const ZERO_BYTE = Uint8Array.of(0);
 
-/** 64-bit FNV-1a of bytes, or of what goes on after a hash. */
+/** 64-bit FNV-1a of bytes; `hash` continues an earlier hash. */
 export const fnv1a64 = (bytes: Uint8Array, hash: bigint = FNV_OFFSET): bigint => {
   let next = hash;
   for (const byte of bytes) next = BigInt.asUintN(64, (next ^ BigInt(byte)) * FNV_PRIME);
@@ -28,7 +28,7 @@ export const fnv1a64 = (bytes: Uint8Array, hash: bigint = FNV_OFFSET): bigint =>
 /** `weight / -ln u` with `u = (hash + 1) / (2^64 + 1)`, which is always between 0 and 1. */
 export const rendezvousScore = (hash: bigint, weight: number): number => {
   const span = Number(TWO_TO_64);
-  // Near 1 a double cannot tell u from 1; its distance from 1 is exact.
+  // Near 1 a double cannot represent u exactly; its distance from 1 is exact.
   const negativeLog =
     hash < TWO_TO_64 / 2n
       ? -Math.log(Number(hash + 1n) / span)
@@ -38,7 +38,7 @@ export const rendezvousScore = (hash: bigint, weight: number): number => {
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
-/** The best score of those eligible; of equal ones the first. */
+/** Returns the eligible member with the best score; of equal scores the first. */
 export const byRendezvous = (
   key: string,
   members: readonly Member[],
@@ -63,8 +63,8 @@ export const byOrder = (
 };
 
 /**
- * Takes the eligible members in turn, each as often as its weight says and as evenly spread as can be: whoever
- * was passed over gains its weight, whoever is taken pays what all of them gained.
+ * Smooth weighted round-robin over the eligible members: each choice adds every eligible member's weight to its credit,
+ * takes the member with the most credit, and subtracts the total weight from it.
  */
 export const createRotation = (
   members: readonly Member[],

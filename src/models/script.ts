@@ -5,11 +5,11 @@ import { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink } from './model.ts';
 
 /**
- * Answers of a set length at a set pace, for benchmarks and tests.
+ * Scripted completions of a fixed length at a fixed pace, for benchmarks and tests.
  *
- * Guarantees: delta `n` never comes before it is due, and pace does not drift: deltas that are late come at once.
- * With no delay and no limit a turn, all come in one synchronous burst, before `playScript` returns. No timer
- * outlives the answer or its cancel.
+ * Guarantees: delta `n` is never early, and the pace does not drift: late deltas are sent immediately. Without delays
+ * and without `per_turn`, all deltas are sent in one synchronous burst, before `playScript` returns. No timer outlives
+ * the completion or its cancellation.
  */
 
 const Named = { filename: z.string().optional() };
@@ -26,12 +26,12 @@ export const Script = z.strictObject({
   delay_ms: z.number().nonnegative().default(0).meta({ description: 'between two deltas' }),
   first_delay_ms: z.number().nonnegative().default(0).meta({ description: 'before the first delta' }),
   gap_every: z.int().nonnegative().default(0).meta({ description: 'deltas between two gaps; 0 = no gaps' }),
-  gap_ms: z.number().nonnegative().default(0).meta({ description: 'length of a gap, besides the delay' }),
-  per_turn: z
-    .int()
+  gap_ms: z
+    .number()
     .nonnegative()
     .default(0)
-    .meta({ description: 'deltas a turn of the event loop; 0 = all' }),
+    .meta({ description: 'length of a gap, in addition to the delay' }),
+  per_turn: z.int().nonnegative().default(0).meta({ description: 'deltas per event-loop tick; 0 = all' }),
   parts: z
     .array(
       z.strictObject({
@@ -40,13 +40,13 @@ export const Script = z.strictObject({
       }),
     )
     .default([])
-    .meta({ description: 'files (base64), addresses and data of the answer' }),
+    .meta({ description: 'files (base64), addresses and data of the completion' }),
 });
 export type Script = z.infer<typeof Script>;
 
 const PROMPT_TOKENS = 10;
 
-/** Settles when the last delta was given; rejects on cancel, and with whatever the sink throws. */
+/** Resolves after the last delta; rejects on cancel, or with the error that the sink throws. */
 export const playScript = (script: Script, sink: InferenceSink, signal: AbortSignal): Promise<InferenceEnd> =>
   new Promise((resolve, reject) => {
     const started = performance.now();
@@ -75,7 +75,7 @@ export const playScript = (script: Script, sink: InferenceSink, signal: AbortSig
     turn();
   });
 
-/** Gives what is due and allowed in one turn; returns how many deltas have been given in all. */
+/** Sends the deltas that are due and allowed in one event-loop tick; returns the total number of sent deltas. */
 const give = (
   script: Script,
   from: number,
@@ -101,7 +101,7 @@ const giveParts = ({ parts }: Script, sink: InferenceSink, isDue: (after: number
   for (const { after, part } of parts) if (isDue(after)) sink.part?.(part);
 };
 
-/** Milliseconds after the start at which a delta may be given. */
+/** Milliseconds between the start and the time at which a delta is due. */
 const dueAt = ({ first_delay_ms, delay_ms, gap_every, gap_ms }: Script, index: number): number => {
   const gaps = gap_every === 0 ? 0 : Math.floor(index / gap_every);
   return first_delay_ms + index * delay_ms + gaps * gap_ms;

@@ -4,31 +4,32 @@ import type { Usage } from '../schema/run-event.ts';
 import type { ModelError } from './errors.ts';
 import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from './model.ts';
 
-/** One answer of a model that is no model: what it says is known before. */
+/** One predefined completion of a scripted model. */
 
 export type ScriptedCall = {
   id: string;
   tool: string;
-  /** The arguments as JSON; a string that is no JSON cannot be given. */
+  /** The arguments as JSON. */
   args: unknown;
-  /** Whether the arguments come bit by bit, as providers stream them; default: at once. */
+  /** Whether the arguments are streamed as deltas, as providers do; default: all at once. */
   streamed?: boolean;
 };
 
-/** Given in this order: reasoning, calls of the provider, text, sources, parts, calls. A list of texts is one delta each. */
+/**
+ * Sent in this order: reasoning, calls of the provider, text, sources, parts, calls. Each text of a list is one delta.
+ */
 export type ScriptedAnswer = {
   reasoning?: string | readonly string[];
   /** Calls of tools that the provider executes. */
   providerCalls?: readonly ProviderCall[];
   text?: string | readonly string[];
-  /** What the answer refers to. */
   sources?: readonly InferenceSource[];
   parts?: readonly AnswerPart[];
   calls?: readonly ScriptedCall[];
   usage?: Usage;
   /** Default: `ToolUse` with calls, `EndTurn` without. */
   stop?: StopReason;
-  /** Breaks off with this, behind everything else. */
+  /** The failure after all other output. */
   fails?: ModelError;
 };
 
@@ -42,7 +43,7 @@ const giveCall = ({ id, tool, args, streamed = false }: ScriptedCall, sink: Infe
   sink.toolEnd(id, text);
 };
 
-/** Gives all of it at once. @throws what it fails with */
+/** Sends everything at once. @throws the error in `fails` */
 export const giveAnswer = (answer: ScriptedAnswer, sink: InferenceSink): InferenceEnd => {
   const { reasoning, providerCalls = [], text, sources = [], parts = [], calls = [], usage, fails } = answer;
   for (const delta of deltas(reasoning)) if (delta !== '') sink.reasoning(delta);

@@ -1,29 +1,62 @@
 import { z } from 'zod';
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { BOUNDS } from './bounds.ts';
 import { ModelError } from './errors.ts';
-import { reasonOf, UnreadableBody } from './response.ts';
+import { describeMissingResponse, UnreadableBody } from './response.ts';
 import type { TextResponse } from './transport/text.ts';
 import type { Transport } from './transport/types.ts';
 
 /**
- * Access tokens that a service issues for credentials and that expire.
+ * Credentials that expire, such as access tokens that a service issues.
  *
- * Guarantees: one request for a token at a time, which all callers share; a token is used until shortly before it
- * expires; a request that failed is repeated by the next call.
- * Costs: one request for the lifetime of a token, usually an hour.
+ * Guarantees: at most one request at a time, which all callers share; a value is used until shortly before it expires;
+ * after a failed request the next call repeats it.
+ * Cost: one request per lifetime of a value, usually an hour.
  */
-export type TokenSource = {
-  get(): Promise<string>;
-  /** The service refused this token: it is not used again. */
-  drop(token: string): void;
+export type Source<Value> = {
+  get(): Promise<Value>;
+  /** Drops the value if it matches, because the service rejected it. */
+  drop(isRefused: (value: Value) => boolean): void;
 };
+
+export type TokenSource = Source<string>;
 
 export type TokenDeps = { text: Transport['text']; now(): number };
 
-/** A token this close to its end is not used any more. */
+/** A value that expires within this time is renewed. */
 const MARGIN_MS = 60_000;
 
-/** What can stand in a header; the error of one that cannot would quote it. */
+/** `until`: milliseconds since 1970; absent if the value does not expire. */
+export const createSource = <Value>(
+  request: () => Promise<{ value: Value; until?: number | undefined }>,
+  { now }: Pick<TokenDeps, 'now'>,
+): Source<Value> => {
+  let current: { pending: Promise<Value>; granted?: { value: Value }; until: number } | undefined;
+  const renew = (): Promise<Value> => {
+    const pending = request().then(
+      ({ value, until = Number.POSITIVE_INFINITY }) => {
+        requested.until = until - MARGIN_MS;
+        requested.granted = { value };
+        return value;
+      },
+      (error: unknown) => {
+        if (current === requested) current = undefined;
+        throw error;
+      },
+    );
+    const requested: NonNullable<typeof current> = { pending, until: Number.POSITIVE_INFINITY };
+    current = requested;
+    return pending;
+  };
+  return {
+    get: () => (current && now() < current.until ? current.pending : renew()),
+    drop(isRefused) {
+      if (current?.granted && isRefused(current.granted.value)) current = undefined;
+    },
+  };
+};
+
+/** Characters that a header may contain. The error for an invalid header would quote the token. */
 const Token = z.string().regex(/^[\x21-\x7e]{1,16384}$/);
 const Granted = z.object({ access_token: Token, expires_in: z.coerce.number().positive() });
 export type Granted = z.infer<typeof Granted>;
@@ -31,35 +64,16 @@ export type Granted = z.infer<typeof Granted>;
 export const createTokenSource = (
   request: () => Promise<Granted>,
   { now }: Pick<TokenDeps, 'now'>,
-): TokenSource => {
-  let current: { token: Promise<string>; value?: string; until: number } | undefined;
-  const renew = (): Promise<string> => {
-    const asked: NonNullable<typeof current> = {
-      token: Promise.resolve(''),
-      until: Number.POSITIVE_INFINITY,
-    };
-    asked.token = request()
-      .then(({ access_token, expires_in }) => {
-        asked.until = now() + expires_in * 1000 - MARGIN_MS;
-        asked.value = access_token;
-        return access_token;
-      })
-      .catch((error: unknown) => {
-        if (current === asked) current = undefined;
-        throw error;
-      });
-    current = asked;
-    return asked.token;
-  };
-  return {
-    get: () => (current && now() < current.until ? current.token : renew()),
-    drop(token) {
-      if (current?.value === token) current = undefined;
+): TokenSource =>
+  createSource(
+    async () => {
+      const { access_token, expires_in } = await request();
+      return { value: access_token, until: now() + expires_in * 1000 };
     },
-  };
-};
+    { now },
+  );
 
-/** `by`: the service that grants it and what it grants it to, for the error. */
+/** `by` and `refused`: for errors, the service that grants the token and the text for a rejection. */
 type Exchange = { url: string; by: string; refused: string } & (
   | { form: Readonly<Record<string, string>> }
   | { headers: Readonly<Record<string, string>> }
@@ -68,37 +82,28 @@ type Exchange = { url: string; by: string; refused: string } & (
 const LONGEST_MS = 30_000;
 
 /** Posts the form, or requests the address with the headers. @throws ModelError that quotes no credential */
-export const exchange = async (asked: Exchange, { text }: Pick<TokenDeps, 'text'>): Promise<Granted> => {
-  const common = { url: asked.url, most: BOUNDS.tokenBytes, signal: AbortSignal.timeout(LONGEST_MS) };
+export const exchange = async (target: Exchange, { text }: Pick<TokenDeps, 'text'>): Promise<Granted> => {
+  const common = { url: target.url, most: BOUNDS.tokenBytes, signal: AbortSignal.timeout(LONGEST_MS) };
   const request =
-    'form' in asked
+    'form' in target
       ? ({
           ...common,
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
-          body: new URLSearchParams(asked.form).toString(),
+          body: new URLSearchParams(target.form).toString(),
         } as const)
-      : ({ ...common, method: 'GET', headers: asked.headers } as const);
-  const { status, body } = await text(request).catch((error: unknown) => withoutBody(error, asked.by));
-  const granted = Granted.safeParse(parseJson(body));
+      : ({ ...common, method: 'GET', headers: target.headers } as const);
+  const { status, body } = await text(request).catch((error: unknown) => withoutBody(error, target.by));
+  const granted = Granted.safeParse(jsonOrUndefined(body));
   if (status < 300 && granted.success) return granted.data;
   const kind = status >= 500 || status === 429 ? 'provider' : 'unauthorized';
-  throw new ModelError(kind, `${asked.refused} (status ${status})`, { status });
+  throw new ModelError(kind, `${target.refused} (status ${status})`, { status });
 };
 
-/** What cannot be read grants no token, and its status says why. */
+/** An unreadable body grants no token; its status explains the failure. */
 const withoutBody = (error: unknown, by: string): Pick<TextResponse, 'status' | 'body'> => {
   if (error instanceof UnreadableBody) return { status: error.status, body: '' };
-  throw new ModelError('provider', `${by}: ${reasonOf(error)}`);
-};
-
-/** Undefined for text that is no JSON: the error of the parser would quote it. */
-export const parseJson = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  throw new ModelError('provider', `${by}: ${describeMissingResponse(error)}`);
 };
 
 type Authorization = {
@@ -109,10 +114,10 @@ type Authorization = {
 const BEARER = 'Bearer ';
 
 /**
- * Headers with a token. A token may be shared by several calls, so the signal of a call ends its wait and not the
- * exchange. `more`: further headers of every request.
+ * Headers with a token. Several calls may share a token, so the signal of a call aborts its wait and not the exchange.
+ * `more`: additional headers of every request.
  */
-export const bearerOf = (
+export const createBearerAuthorization = (
   source: TokenSource,
   more: Readonly<Record<string, string>> = {},
 ): Authorization => ({
@@ -122,12 +127,13 @@ export const bearerOf = (
   }),
   renew({ authorization = '' }) {
     if (!authorization.startsWith(BEARER)) return false;
-    source.drop(authorization.slice(BEARER.length));
+    source.drop((token) => authorization === `${BEARER}${token}`);
     return true;
   },
 });
 
-const orAborted = <Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> => {
+/** Resolves with the value, or rejects with the reason of the signal if that is aborted first. */
+export const orAborted = <Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> => {
   return new Promise<Value>((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });

@@ -3,7 +3,7 @@ import { nameForModel, schemaForModel } from '../schema/model-tool.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { InferenceSink } from './model.ts';
 
-/** Calls arrive with the names that the model was sent; the returned sink passes them on with the ids of the tools. */
+/** Maps the tool names of the model's calls, which are the sent names, back to tool ids. */
 export function withToolIds(sink: InferenceSink, tools: readonly ToolDescriptor[]): InferenceSink {
   const ids = new Map<string, string>();
   for (const { id } of tools) if (nameForModel(id) !== id) ids.set(nameForModel(id), id);
@@ -19,7 +19,10 @@ export function withToolIds(sink: InferenceSink, tools: readonly ToolDescriptor[
 
 export type SentTool = { name: string; description: string; parameters: JsonObject };
 
-/** Tools in the form that every provider accepts. Of two with one name, which providers reject, the first is sent. */
+/**
+ * Converts tools to the form that every provider accepts. Providers reject duplicate names, so only the first tool of a
+ * name is sent.
+ */
 export function toolsToSend(tools: readonly ToolDescriptor[]): SentTool[] {
   const sent = new Map<string, SentTool>();
   for (const { id, description, parameters } of tools) {
@@ -29,7 +32,8 @@ export function toolsToSend(tools: readonly ToolDescriptor[]): SentTool[] {
     sent.set(name, {
       name,
       description: description.toWellFormed(),
-      // A client may declare a tool whose schema no provider accepts; it receives the arguments as the model wrote them.
+      // A client may declare a tool with a schema that no provider accepts; it receives the arguments as the model
+      // wrote them.
       parameters: 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} },
     });
   }

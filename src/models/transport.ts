@@ -1,8 +1,8 @@
 import type { Transport, TransportOptions } from './transport/types.ts';
 
 /**
- * Opens the way to model providers. The code behind it is loaded by the first request, so that a start of the service
- * does not pay for it.
+ * Connects to model providers. The first request loads the implementation, so that it adds nothing to the startup time
+ * of the service.
  *
  * @example
  * const transport = createTransport({ env: process.env });

@@ -1,4 +1,4 @@
-/** The one spelling of an upstream name. */
+/** The canonical form of an upstream name. */
 export const listName = (upstream: string): string =>
   upstream
     .trim()

@@ -3,28 +3,28 @@ import { ModelError } from './errors.ts';
 import { deadline, WHEEL, type Wheel } from './transport/wheel.ts';
 
 /**
- * Ends a provider call that takes too long, or whose run was cancelled.
+ * Aborts a provider call that takes too long or whose run was cancelled.
  *
- * Guarantees: `signal` fires once, for the first of: the caller's signal, no stream within the limit, no event
- * within the limit; `cause()` then says which. Events that have arrived and were not read yet count, and so does time
- * in which the process stood still (see `transport/wheel.ts`).
- * Costs one deadline on the wheel a call: an event only notes the time, and the deadline, when it passes, is set again
- * for what is left.
+ * Guarantees: `signal` is aborted once, by the first of: the caller's signal, no stream within the limit, no event
+ * within the limit; `cause()` then returns the reason. Events that have arrived but were not read yet count, and time
+ * in which the process was stalled does not (see `transport/wheel.ts`).
+ * Cost: one deadline on the wheel per call. An event only records the time; when the deadline expires, it is set again
+ * for the remaining time.
  */
 
 export type Watchdog = {
   signal: AbortSignal;
-  /** The stream is open; from now on the gap between events is watched. */
+  /** Reports that the stream is open; from now on the gap between events is limited. */
   opened(): void;
-  /** An event arrived. */
+  /** Reports an event. */
   touch(): void;
-  /** Why the call was ended, if it was. */
+  /** The reason why the call was aborted, if it was. */
   cause(): ModelError | undefined;
   /** Stops watching. */
   close(): void;
 };
 
-/** Seconds. `idle` is for the gap between events, where it is shorter than what holds for the whole call. */
+/** Limits in seconds. `idle` limits the gap between events, if it is shorter than `call`. */
 export type WatchdogLimits = { call: number; idle?: number | undefined };
 
 export const createWatchdog = (

@@ -1,58 +1,59 @@
 import { parseExactly } from '../schema/exact-integers.ts';
 import type { JsonObject } from '../schema/json.ts';
 import type { ModelSpec } from '../schema/model.ts';
-import { createAnswer } from './answer.ts';
+import { type Answer, createAnswer } from './answer.ts';
 import { ModelError } from './errors.ts';
-import { idleSecondsOf } from './idle.ts';
-import type { Model, SentSettings } from './model.ts';
+import { idleLimitSeconds } from './idle.ts';
+import type { InferenceSink, Model, SentSettings } from './model.ts';
 import { withOfferedTools } from './provider-tools.ts';
 import { appliedOptions, withOptions } from './settings/body-options.ts';
 import { withToolIds } from './tool-names.ts';
 import type { EventReader } from './transport/stream.ts';
 import type { Transport } from './transport/types.ts';
-import { createWatchdog } from './watchdog.ts';
-import type { Decoder, Finish, Wire } from './wire/wire.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
+import type { Decoder, Finish, Wire, WireCall } from './wire/wire.ts';
 
 /**
- * One model of a provider that Troupe speaks to itself.
+ * One model of a provider that Troupe calls directly.
  *
- * Guarantees: one HTTP request an inference, one more for each pause of a provider that continues its answer, and one
- * more with a renewed token where the service refused one that expired (retries belong to the route and the loop); the
- * sink receives nothing after a cancel or a timeout; tokens that the provider has reported are part of the error when
- * the answer breaks off.
- * Costs a token one `JSON.parse` of its event, and no promise.
+ * Guarantees: one HTTP request per inference, one more for each pause of a provider that continues its completion, and
+ * one more with a renewed token if the service rejected an expired one (retries belong to the route and the loop); the
+ * sink receives nothing after a cancel or a timeout; if the completion is interrupted, the error includes the tokens that
+ * the provider has reported.
+ * Cost per token: one `JSON.parse` of its event, and no promise.
  */
 export type Endpoint = {
-  /** Loads the format of the model with this name at the provider. */
+  /** Loads the wire format of the model with this upstream name. */
   wire(upstream: string): Promise<Wire>;
   /** Ends with `/`. */
   baseURL: string;
-  /** Headers that authorize the request, and those of the provider's spec. `signal` ends the wait for a token. */
+  /** Headers that authorize the request, and those of the provider's spec. `signal` aborts the wait for a token. */
   headers(
     request: SignedRequest,
     signal: AbortSignal,
   ): Record<string, string> | Promise<Record<string, string>>;
-  /** The service refused a request with these headers as unauthorized. Returns whether `headers` has other ones. */
+  /**
+   * Called when the service rejects a request with these headers as unauthorized. Returns whether `headers` has others.
+   */
   renew?(refused: Readonly<Record<string, string>>): boolean;
 };
 
-/** The request that a signature is made of. */
+/** The request that a signature covers. */
 export type SignedRequest = {
   method: 'GET' | 'POST';
   url: string;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: Buffer;
 };
 
 export type WireModelOptions = {
   provider: string;
-  /** The name of the adapter. */
   adapter: string;
   timeoutSeconds: number;
   transport: Transport;
 };
 
-/** Pauses of one answer; each one is a request with everything before it. */
+/** Pauses of one completion; each one is a request with everything before it. */
 const MOST_PAUSES = 16;
 
 export const createWireModel = (
@@ -67,37 +68,19 @@ export const createWireModel = (
     const upstream = given.overrides.upstream_model ?? spec.upstream_model;
     const request = withOfferedTools(given, { adapter, upstream });
     const wire = await endpoint.wire(upstream);
-    const idle = idleSecondsOf(request, upstream);
+    const idle = idleLimitSeconds(request, upstream);
     const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);
     const answer = createAnswer(withToolIds(sink, request.tools), {
       provider,
       model: upstream,
       format: wire.format,
     });
-    const call = { upstream, provider, adapter, spec, request };
     const options = appliedOptions(request.overrides.provider_options, [wire.format, adapter, provider]);
+    const exchange = { endpoint, transport, wire, answer, sink, options, watchdog };
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
-      const pauses: NonNullable<Finish['pause']>[] = [];
-      for (;;) {
-        const sent = wire.encode({ ...call, pauses });
-        if (sent.sent) sink.sent?.(withSentOptions(sent.sent, options));
-        const decoder = wire.decoder(answer);
-        const streamed = {
-          method: 'POST',
-          url: endpoint.baseURL + sent.path,
-          headers: { ...sent.headers, ...request.trace },
-          body: JSON.stringify(withOptions(sent.body, options)),
-        } as const;
-        await authorized(endpoint, streamed, watchdog.signal, (headers) =>
-          transport.stream({ ...streamed, headers }, readerOf(decoder, wire.framing), watchdog),
-        );
-        const finish = decoder.end();
-        if (finish.reason !== 'paused' || !finish.pause) return answer.end(finish);
-        if (pauses.length === MOST_PAUSES) return answer.end({ ...finish, reason: 'length' });
-        pauses.push(finish.pause);
-        answer.paused();
-      }
+      const finish = await complete(exchange, { upstream, provider, adapter, spec, request });
+      return answer.end(finish);
     } catch (error) {
       const cause = watchdog.cause() ?? error;
       throw cause instanceof ModelError ? cause.using(answer.reported()) : cause;
@@ -107,7 +90,50 @@ export const createWireModel = (
   },
 });
 
-/** Of all provider options only those that this provider receives. */
+/** The data that all requests of one completion share. */
+type Exchange = {
+  endpoint: Endpoint;
+  transport: Transport;
+  wire: Wire;
+  answer: Answer;
+  sink: InferenceSink;
+  options: JsonObject | undefined;
+  watchdog: Watchdog;
+};
+
+/** Requests the completion, and its continuation after each pause. */
+const complete = async (exchange: Exchange, call: Omit<WireCall, 'pauses'>): Promise<Finish> => {
+  const pauses: NonNullable<Finish['pause']>[] = [];
+  for (;;) {
+    const finish = await send(exchange, { ...call, pauses });
+    if (finish.reason !== 'paused' || !finish.pause) return finish;
+    if (pauses.length === MOST_PAUSES) return { ...finish, reason: 'length' };
+    pauses.push(finish.pause);
+    exchange.answer.paused();
+  }
+};
+
+const send = async (
+  { endpoint, transport, wire, answer, sink, options, watchdog }: Exchange,
+  call: WireCall,
+): Promise<Finish> => {
+  const { path, headers, body, sent } = wire.encode(call);
+  if (sent) sink.sent?.(withSentOptions(sent, options));
+  const decoder = wire.decoder(answer);
+  const streamed = {
+    method: 'POST',
+    url: endpoint.baseURL + path,
+    headers: { ...headers, ...call.request.trace },
+    // A Buffer keeps the text out of the heap until the completion has ended.
+    body: Buffer.from(JSON.stringify(withOptions(body, options))),
+  } as const;
+  await authorized(endpoint, streamed, watchdog.signal, (signed) =>
+    transport.stream({ ...streamed, headers: signed }, readerOf(decoder, wire.framing), watchdog),
+  );
+  return decoder.end();
+};
+
+/** Reports only those provider options that this provider receives. */
 const withSentOptions = (
   { settings, adjusted }: SentSettings,
   options: JsonObject | undefined,
@@ -116,7 +142,7 @@ const withSentOptions = (
   return { settings: options ? { ...others, provider_options: options } : others, adjusted };
 };
 
-/** Calls once more with other headers where the service refused the first ones because they expired. */
+/** Repeats the call once with new headers if the service rejected the first ones as expired. */
 const authorized = async (
   endpoint: Pick<Endpoint, 'headers' | 'renew'>,
   request: SignedRequest,
@@ -132,13 +158,13 @@ const authorized = async (
   }
 };
 
-/** AWS reports expired credentials with the status of those that lack a permission. */
+/** AWS reports expired credentials with the same status as missing permissions. */
 const hasExpired = (error: unknown): boolean =>
   error instanceof ModelError &&
   error.class === 'unauthorized' &&
   (error.status === 401 || (error.status === 403 && /expired/i.test(error.detail)));
 
-/** Features that a format and a spec enable are one list; of every other header the one of the spec holds. */
+/** Beta features of the format and of the spec are combined into one list; for every other header the spec wins. */
 const mergedHeaders = (
   own: Readonly<Record<string, string>>,
   given: Readonly<Record<string, string>>,
@@ -164,7 +190,7 @@ const jsonOf = (body: string): unknown => {
   try {
     return parseExactly(body);
   } catch {
-    // A page or plain text; the transport reports it as what it is.
+    // For a page or plain text, the transport reports the error.
     return undefined;
   }
 };

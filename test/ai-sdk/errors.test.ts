@@ -14,7 +14,7 @@ import t from 'tap';
 import { toBrokenStream, toModelError, toStreamError } from '../../src/ai-sdk/errors.ts';
 import { ModelError, type ModelErrorClass } from '../../src/models/errors.ts';
 
-/** Errors of the packages, which are real here. */
+/** Uses the real errors of the packages. */
 
 const answered = (statusCode: number | undefined, body = '', headers: Record<string, string> = {}) => ({
   message: 'why',
@@ -47,7 +47,7 @@ for (const [version, Failure] of Object.entries(VERSIONS)) {
     t.test(`version ${version}: status ${status} ${body} is ${kind}`, async (t) => {
       const error = toModelError(new Failure(answered(status, body, { 'Retry-After': '7' })));
       t.match(error, { class: kind, status, message, retryAfterSeconds: 7 });
-      t.equal(error.cause, undefined, 'the request is not kept');
+      t.equal(error.cause, undefined, 'the error does not retain the request');
     });
   }
 }
@@ -111,7 +111,7 @@ for (const [error, kind, message] of others) {
   });
 }
 
-t.test('an unreadable response is an interruption, in a stream', async (t) => {
+t.test('an unreadable response in a stream is an interruption', async (t) => {
   const error = new InvalidResponseDataError({ data: {}, message: 'no id' });
   t.match(toStreamError(error, true), { class: 'stream_interrupted', message: /connection reset/ });
 });
@@ -123,7 +123,7 @@ t.test('a refusal in a stream is an interruption after output, and a refusal bef
   }
 });
 
-t.test('a stream that cannot be read is an interruption, and no package error is its cause', async (t) => {
+t.test('an unreadable stream is an interruption, and its cause is no error of a package', async (t) => {
   const json = new JSONParseError({ text: '{', cause: 'x' });
   t.match(toBrokenStream(json, true), { class: 'stream_interrupted' });
   t.match(toBrokenStream(new Error('HTTP/2: "GOAWAY" frame'), false), {

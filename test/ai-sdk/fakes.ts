@@ -23,7 +23,7 @@ import type { ReasoningItem } from '../../src/schema/message.ts';
 import type { ModelSpec } from '../../src/schema/model.ts';
 import { type Heard, recordingSink } from '../models/infer.ts';
 
-/** Models of the AI SDK without a package, and what a sink received of them. */
+/** Models of the AI SDK without a package, and what a sink received from them. */
 
 const USAGE = {
   inputTokens: { total: 10, noCache: 4, cacheRead: 6, cacheWrite: 0 },
@@ -94,7 +94,7 @@ const notStreamed = (): never => {
 
 export type Fake<Options> = { asked: Options[] };
 
-/** `open` is called for each inference. */
+/** Calls `open` for each inference. */
 export const fakeModel3 = (
   open: (call: LanguageModelV3CallOptions) => ReadableStream<LanguageModelV3StreamPart> | Promise<never>,
 ): LanguageModelV3 & Fake<LanguageModelV3CallOptions> => {
@@ -143,7 +143,7 @@ export const modelOf = (
     ...spec,
   });
 
-/** One inference: what was received, with the end or the error. */
+/** Executes one inference. Returns what was received, with the end or the error. */
 export const inferFrom = async (
   model: Model | AiSdkModel,
   request: InferenceRequest,

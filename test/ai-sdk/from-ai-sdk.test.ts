@@ -1,9 +1,9 @@
 import type { LanguageModelV4StreamPart } from 'ai-sdk-provider-4';
 import t from 'tap';
 import { fromAiSdk } from '../../src/ai-sdk/index.ts';
-import { DEAF } from '../../src/models/deaf.ts';
 import { defineProvider } from '../../src/models/define.ts';
 import type { SentSettings } from '../../src/models/model.ts';
+import { NOOP_SINK } from '../../src/models/noop-sink.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { requestOf, userMessage } from '../models/infer.ts';
 import {
@@ -28,7 +28,7 @@ const hello4 = () =>
     { ...finish('stop'), finishReason: { unified: 'stop', raw: 'stop' } },
   ]);
 
-t.test('asks a model of either version for one stream, and gives its answer', async (t) => {
+t.test('requests one stream from a model of either version, and returns its completion', async (t) => {
   for (const model of [fakeModel3(hello), fakeModel4(hello4)]) {
     const { heard, end } = await inferFrom(model, requestOf('x'));
     t.strictSame(heard, [['text', 'Hi']]);
@@ -61,7 +61,7 @@ t.test('sends overrides, tools and the trace as options of the call', async (t) 
   t.equal(model.asked[2]?.maxOutputTokens, 99);
 });
 
-t.test('sends a choice of tools, and none without tools', async (t) => {
+t.test('sends a tool choice, and none without tools', async (t) => {
   const model = fakeModel3(hello);
   const tools = [{ id: 'a b', name: 'w', description: '', category: null, parameters: { type: 'object' } }];
   for (const toolChoice of ['auto', 'none', 'required', { tool: 'a b' }, { tool: 'c' }] as const)
@@ -80,7 +80,7 @@ t.test('sends a choice of tools, and none without tools', async (t) => {
   );
 });
 
-t.test('sends stop sequences, the seed and provider options, and reports what has no field', async (t) => {
+t.test('sends stop sequences, the seed and provider options, and reports unsupported ones', async (t) => {
   const model = fakeModel3(hello);
   const sent: SentSettings[] = [];
   const overrides = {
@@ -93,7 +93,7 @@ t.test('sends stop sequences, the seed and provider options, and reports what ha
   const stream = fromAiSdk(model, { providerOptions: { bedrock: { a: 1, b: 1 } } });
   const provider = defineProvider({ id: 'p', stream });
   const spec = { id: 'm', provider_id: 'p', upstream_model: 'up' };
-  const sink = { ...DEAF, sent: (settings: SentSettings) => sent.push(settings) };
+  const sink = { ...NOOP_SINK, sent: (settings: SentSettings) => sent.push(settings) };
   await provider.model(spec).stream(requestOf('x', { overrides }), sink, new AbortController().signal);
   t.match(model.asked[0], {
     stopSequences: ['END'],
@@ -109,7 +109,7 @@ t.test('sends stop sequences, the seed and provider options, and reports what ha
   ]);
 });
 
-t.test('sends the effort of a run to a model of version 4', async (t) => {
+t.test('sends the reasoning effort of a run to a model of version 4', async (t) => {
   const model = fakeModel4(hello4);
   for (const reasoning_effort of ['max', 'none', { budget: 9000 }] as const)
     await inferFrom(model, requestOf('x', { overrides: { reasoning_effort } }));
@@ -119,7 +119,7 @@ t.test('sends the effort of a run to a model of version 4', async (t) => {
   );
 });
 
-t.test('sends provider options, also those that depend on the request', async (t) => {
+t.test('sends provider options, including those that depend on the request', async (t) => {
   const model = fakeModel3(hello);
   const fixed = { bedrock: { guardrail: 'g' } };
   await inferFrom(modelOf(model, { providerOptions: fixed }), requestOf('x'));
@@ -135,7 +135,7 @@ t.test('sends provider options, also those that depend on the request', async (t
   );
 });
 
-t.test('asks a function for the model that a run names', async (t) => {
+t.test('calls a function for the model that a run names', async (t) => {
   const model = fakeModel3(hello);
   const names: string[] = [];
   const source = async (name: string) => {
@@ -152,9 +152,9 @@ t.test('asks a function for the model that a run names', async (t) => {
   t.match(error, { class: 'invalid_request', message: /has one model, and 'other' is another/ });
 });
 
-t.test('refuses what is no model of version 3 or 4', async (t) => {
+t.test('rejects a model of a version other than 3 or 4', async (t) => {
   const old = { ...fakeModel3(hello), specificationVersion: 'v2' };
-  // Programs in JavaScript can pass it.
+  // JavaScript programs can pass it.
   const untyped = old as unknown as ReturnType<typeof fakeModel3>;
   t.throws(() => fromAiSdk(untyped), { name: 'TypeError', message: /specification v3 or v4, got v2/ });
   const { error } = await inferFrom(
@@ -168,7 +168,7 @@ t.test('refuses what is no model of version 3 or 4', async (t) => {
   });
 });
 
-t.test('fails with the class of what the function or the model throws', async (t) => {
+t.test('fails with the class of the error that the function or the model throws', async (t) => {
   const missing = Object.assign(new Error('no key'), { name: 'AI_LoadAPIKeyError' });
   const thrown = () => {
     throw missing;
@@ -195,7 +195,7 @@ t.test('reports calls with the ids of the tools', async (t) => {
   ]);
 });
 
-t.test('returns what it kept of an answer to the same model', async (t) => {
+t.test('returns the kept parts of an answer to the same model', async (t) => {
   const metadata = { bedrock: { signature: 'sig' } };
   const model = fakeModel3(() =>
     streamOf([
@@ -230,26 +230,23 @@ t.test('returns what it kept of an answer to the same model', async (t) => {
 const never = () => new ReadableStream<never>();
 const hanging = (): Promise<never> => new Promise(() => {});
 
-t.test('a model that never opens its stream is a timeout, whatever it does with its signal', async (t) => {
+t.test('a model that never opens its stream is a timeout, even if it ignores its signal', async (t) => {
   for (const source of [fakeModel3(hanging), () => hanging()]) {
     const { error } = await inferFrom(modelOf(source, { timeoutSeconds: 0.05 }), requestOf('x'));
     t.match(error, { class: 'timeout', message: 'timeout: inference timeout after 0.05s' });
   }
 });
 
-t.test(
-  'a stream that is silent is a timeout, or an idle stall where the request limits silence',
-  async (t) => {
-    const model = fakeModel3(never);
-    const { error } = await inferFrom(modelOf(model, { timeoutSeconds: 0.05 }), requestOf('x'));
-    t.match(error, { class: 'timeout', message: 'timeout: stream idle timeout after 0.05s' });
-    const idle = await inferFrom(modelOf(model), requestOf('x', { stream_idle_timeout_secs: 0.05 }));
-    t.match(idle.error, { class: 'stream_interrupted', message: 'stream interrupted (idle stall)' });
-    t.equal(model.asked[1]?.abortSignal?.aborted, true, 'the model is told to stop');
-  },
-);
+t.test('a silent stream is a timeout, or an idle stall if the request limits silence', async (t) => {
+  const model = fakeModel3(never);
+  const { error } = await inferFrom(modelOf(model, { timeoutSeconds: 0.05 }), requestOf('x'));
+  t.match(error, { class: 'timeout', message: 'timeout: stream idle timeout after 0.05s' });
+  const idle = await inferFrom(modelOf(model), requestOf('x', { stream_idle_timeout_secs: 0.05 }));
+  t.match(idle.error, { class: 'stream_interrupted', message: 'stream interrupted (idle stall)' });
+  t.equal(model.asked[1]?.abortSignal?.aborted, true, 'the signal of the model is aborted');
+});
 
-t.test('a cancelled inference ends at once, and its stream is cancelled', async (t) => {
+t.test('a cancelled inference ends at once, and cancels its stream', async (t) => {
   const abort = new AbortController();
   let isCancelled = false;
   const waiting = new ReadableStream({
@@ -266,7 +263,7 @@ t.test('a cancelled inference ends at once, and its stream is cancelled', async 
 t.test('a stream that opens after the cancel is cancelled', async (t) => {
   const abort = new AbortController();
   let open = (_: ReadableStream<never>): void => {};
-  // The model does not react to its signal.
+  // The model ignores its signal.
   const late = new Promise<never>((resolve) => {
     open = (stream) => resolve(stream as never);
   });
@@ -276,14 +273,14 @@ t.test('a stream that opens after the cancel is cancelled', async (t) => {
   await new Promise<void>((resolve) => open(new ReadableStream({ cancel: () => resolve() })));
 });
 
-t.test('a signal that has fired before asks nothing', async (t) => {
+t.test('an aborted signal sends no request', async (t) => {
   const model = fakeModel3(hello);
   const { error } = await inferFrom(modelOf(model), requestOf('x'), AbortSignal.abort());
   t.match(error, { class: 'cancelled' });
   t.equal(model.asked.length, 0);
 });
 
-t.test('the sink receives nothing after a cancel, also of parts that were there before', async (t) => {
+t.test('the sink receives nothing after a cancel, not even parts that were already available', async (t) => {
   const abort = new AbortController();
   const { received, sink } = recorded();
   const model = modelOf(fakeModel3(() => streamOf([said('one'), said('two'), finish('stop')])));
@@ -315,7 +312,7 @@ t.test('the sink does not receive a part that was read just before a cancel', as
   t.match(error, { class: 'cancelled' });
 });
 
-t.test('an error of the sink is the error of the inference, and cancels the stream', async (t) => {
+t.test('an error of the sink becomes the error of the inference, and cancels the stream', async (t) => {
   const { sink } = recorded();
   let isCancelled = false;
   const stream = new ReadableStream({
@@ -335,7 +332,7 @@ t.test('an error of the sink is the error of the inference, and cancels the stre
   t.ok(isCancelled);
 });
 
-t.test('a stream that closes without a finish is an interruption', async (t) => {
+t.test('a stream that closes without a finish part is an interruption', async (t) => {
   const { heard, error } = await inferFrom(
     fakeModel3(() => streamOf([said('Hi')])),
     requestOf('x'),
@@ -355,7 +352,7 @@ t.test('a stream that fails is an interruption', async (t) => {
   t.match(error, { class: 'stream_interrupted', message: 'stream interrupted (connection reset)' });
 });
 
-t.test('a stream that continues behind its end is read for a while, and cancelled', async (t) => {
+t.test('a stream that continues after its end is read for a limited time, then cancelled', async (t) => {
   let read = 0;
   let whenCancelled = (): void => {};
   const isCancelled = new Promise<void>((resolve) => {

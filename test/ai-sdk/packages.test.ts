@@ -9,7 +9,7 @@ import { requestOf, userMessage } from '../models/infer.ts';
 import { chatChunk, type SeenRequest, sendEvents, startSseServer } from '../models/sse-server.ts';
 import { inferFrom, modelOf } from './fakes.ts';
 
-/** Packages of both versions, over real connections to a service that is strict about what it is sent. */
+/** Packages of both versions, over real connections to a service that validates requests strictly. */
 
 const VERSIONS = { v3: compatible3, v4: compatible4 };
 
@@ -20,7 +20,7 @@ type SentMessage = {
   tool_call_id?: string;
 };
 
-/** Why a service of the chat completions protocol refuses these messages. */
+/** The reason for which a service of the chat completions protocol rejects these messages, or undefined. */
 const problemIn = (messages: readonly SentMessage[]): string | undefined => {
   const called: string[] = [];
   for (const { role, content, tool_calls = [], tool_call_id = '' } of messages) {
@@ -123,7 +123,7 @@ for (const [version, { createOpenAICompatible }] of Object.entries(VERSIONS)) {
     return inferFrom(modelOf(provider), request, signal);
   };
 
-  t.test(`${version}: reasoning, text, calls and usage of an answer`, async (t) => {
+  t.test(`${version}: receives the reasoning, text, calls and usage of an answer`, async (t) => {
     const { url } = await serve(t, send(answer, done));
     const { heard, items, end } = await ask(url, requestOf('x'));
     const of = (kind: string) => heard.flatMap(([each, ...rest]) => (each === kind ? [rest] : []));
@@ -152,7 +152,7 @@ for (const [version, { createOpenAICompatible }] of Object.entries(VERSIONS)) {
     });
   });
 
-  t.test(`${version}: a strict service accepts a history, with the reasoning that was kept`, async (t) => {
+  t.test(`${version}: a strict service accepts a history with the kept reasoning`, async (t) => {
     const { url, bodies } = await serve(t, send(answer, done));
     const { items } = await ask(url, requestOf('x'));
     const { error } = await ask(url, history(items));
@@ -203,7 +203,7 @@ for (const [version, { createOpenAICompatible }] of Object.entries(VERSIONS)) {
     });
   }
 
-  t.test(`${version}: a service that cannot be reached`, async (t) => {
+  t.test(`${version}: an unreachable service is a transient error`, async (t) => {
     const { url } = await serve(t, (response) => response.destroy());
     const { error } = await ask(url, requestOf('x'));
     t.equal(error?.transient, true);
@@ -259,7 +259,7 @@ for (const [version, { createOpenAICompatible }] of Object.entries(VERSIONS)) {
     await isClosed;
   });
 
-  t.test(`${version}: a service that falls silent is an idle stall`, async (t) => {
+  t.test(`${version}: a service that becomes silent is an idle stall`, async (t) => {
     const { url } = await serve(
       t,
       send([chatChunk({ content: 'Hi' })], () => {}),

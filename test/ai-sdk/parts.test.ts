@@ -15,7 +15,7 @@ const receive = (parts: readonly StreamPart[]): Received => {
       if (end) received.end = end;
     }
   } catch (thrown) {
-    // The receiver throws nothing else.
+    // The receiver throws no other errors.
     received.error = thrown as ModelError;
   }
   return received;
@@ -52,7 +52,7 @@ const failures: [name: string, parts: StreamPart[], error: object][] = [
     { class: 'stream_interrupted', message: 'stream interrupted (connection reset)' },
   ],
   [
-    'an end without a reason behind a call that may be cut off',
+    'an end without a reason after a call that may be truncated',
     [...called('a', '{"q":'), finish('other', null, { counted: true })],
     { class: 'stream_interrupted', usage: { prompt_tokens: 10, completion_tokens: 5 } },
   ],
@@ -98,14 +98,14 @@ for (const [name, parts, error] of failures) {
 
 const ended = ({ heard }: Received): string[] => heard.flatMap(([kind, id]) => (kind === 'end' ? id : []));
 
-t.test('reports a complete call at once, and a doubtful one when the provider has finished', async (t) => {
+t.test('reports a complete call at once, and an incomplete one when the provider finishes', async (t) => {
   const parts = [...called('a', '{"q":1}'), ...called('b', '{"q":'), ...called('c', '')];
   t.strictSame(ended(receive(parts)), ['a']);
   t.strictSame(ended(receive([...parts, finish('length')])), ['a', 'b', 'c']);
   t.strictSame(ended(receive([...parts, finish('other', null)])), ['a']);
 });
 
-t.test('keeps the order of calls when one of them is doubtful', async (t) => {
+t.test('keeps the order of calls if one of them is incomplete', async (t) => {
   t.strictSame(ended(receive([...called('a', ''), ...called('b', '{"q":1}'), finish('tool-calls')])), [
     'a',
     'b',
@@ -247,7 +247,7 @@ for (const [name, parts, expected] of items) {
   });
 }
 
-t.test('reports what is kept with the model that made it, where its block ends', async (t) => {
+t.test('reports each kept part with its model, at the end of its block', async (t) => {
   const { received, sink } = recorded();
   const order: string[] = [];
   const receiver = createPartReceiver(
@@ -274,12 +274,12 @@ t.test('reports what is kept with the model that made it, where its block ends',
   t.strictSame(received.items[0], { ...origin, item: { type: 'reasoning', text: 'Hm' } });
 });
 
-t.test('keeps no metadata that cannot be stored, and no half characters', async (t) => {
+t.test('keeps no metadata that cannot be stored, and no incomplete characters', async (t) => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   t.strictSame(
     itemsOf([
-      // A package in JavaScript may send any value.
+      // A JavaScript package may send any value.
       { type: 'reasoning-delta', id: '0', delta: 'a\ud83d', providerMetadata: { x: cycle } as never },
       { type: 'reasoning-end', id: '0' },
       { type: 'reasoning-delta', id: '1', delta: 'b', providerMetadata: { x: 'no object' } as never },
@@ -292,7 +292,7 @@ t.test('keeps no metadata that cannot be stored, and no half characters', async 
   );
 });
 
-t.test('reports usage with a total, and details only where there are some', async (t) => {
+t.test('reports usage with a total, and details only if there are some', async (t) => {
   t.strictSame(receive([said('x'), finish('stop', 'stop', { counted: true })]).end?.usage, {
     prompt_tokens: 10,
     completion_tokens: 5,
@@ -381,7 +381,7 @@ t.test('ignores parts that accompany an answer, and unknown ones', async (t) => 
     { type: 'stream-start', warnings: [] },
     { type: 'response-metadata', id: 'x' },
     { type: 'raw', rawValue: 1 },
-    // Of a later version.
+    // From a later version.
     { type: 'telepathy' } as never,
     { type: 'ping' } as never,
   ];

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/schema/json.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { requestOf, userMessage } from '../models/infer.ts';
 
-/** The history of a thread as prompts of both versions. */
+/** The history of a thread as a prompt of either version. */
 
 const origin = { provider: 'p', model: 'up', format: 'ai-sdk' };
 const rules = { modalities: undefined, systemFirst: true, origin };
@@ -58,12 +58,12 @@ const assistant = (custom: object[]) => [
   { type: 'tool-call', toolCallId: 'c2', toolName: 'search', input: {} },
 ];
 
-t.test('writes a history, with what was kept as the options of its blocks', async (t) => {
+t.test('writes a history, with its kept parts as options of their blocks', async (t) => {
   const mark = { bedrock: { cachePoint: { type: 'default' } } };
   const prompt = toPrompt(request, { ...rules, cacheMark: mark });
   const calls = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []));
   const [id] = calls.flatMap((part) => (part.type === 'tool-call' ? part.toolCallId : []));
-  t.match(id, /^call_1_[0-9a-f]{12}$/, 'an id that every provider accepts');
+  t.match(id, /^call_1_[0-9a-f]{12}$/, 'the id is valid for every provider');
   const name = calls.flatMap((part) => (part.type === 'tool-call' ? part.toolName : []))[0];
   t.match(name, /^get_weather__[0-9a-f]{8}$/);
   const [reasoning, intro, text, call, last] = assistant([]);
@@ -87,7 +87,7 @@ t.test('writes a history, with what was kept as the options of its blocks', asyn
   t.match(toPrompt4(request, rules)[3], { content: [{}, {}, {}, { type: 'custom', kind: 'a.b' }, {}, {}] });
 });
 
-t.test('marks nothing for a request that does not ask for it, and without a mark', async (t) => {
+t.test('sets no mark if the request does not require it, or has no cache mark', async (t) => {
   const { cache: _, ...plain } = request;
   for (const prompt of [toPrompt(plain, { ...rules, cacheMark: signature }), toPrompt(request, rules)]) {
     t.strictSame(
@@ -97,7 +97,7 @@ t.test('marks nothing for a request that does not ask for it, and without a mark
   }
 });
 
-t.test('sends what was kept to no other model', async (t) => {
+t.test('sends kept parts to no other model', async (t) => {
   for (const prompt of [
     toPrompt(request, { ...rules, origin: { ...origin, model: 'other' } }),
     toPrompt(request, { modalities: undefined, systemFirst: true }),
@@ -106,7 +106,7 @@ t.test('sends what was kept to no other model', async (t) => {
   }
 });
 
-t.test('leaves system messages in their place where the provider accepts them', async (t) => {
+t.test('leaves system messages in their place if the provider accepts them', async (t) => {
   const prompt = toPrompt(request, { ...rules, systemFirst: false });
   t.match(prompt.at(-1), { role: 'system', content: 'Be brief.' });
 });
@@ -123,7 +123,7 @@ const withFile = (source: object): InferenceRequest =>
     ],
   });
 
-t.test('writes files in the form of each version', async (t) => {
+t.test('writes files in the format of each version', async (t) => {
   const inline = withFile({ type: 'base64', media_type: 'image/png', data: 'AAAA' });
   const linked = withFile({ type: 'url', url: 'https://a.example/b.png' });
   const of3 = (data: unknown, mediaType: string) => [
@@ -138,7 +138,7 @@ t.test('writes files in the form of each version', async (t) => {
   );
 });
 
-t.test('refuses a block that the model does not accept', async (t) => {
+t.test('rejects a block that the model does not accept', async (t) => {
   t.throws(
     () =>
       toPrompt(withFile({ type: 'url', url: 'https://a.example' }), {

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { createDiscovery } from '../../src/models/discovery.ts';
+import { createListRequest } from '../../src/models/list-request.ts';
+import { ADAPTER_DEFAULTS } from '../../src/models/provider.ts';
 import { createProviderTest } from '../../src/models/provider-test.ts';
 import type { JsonObject } from '../../src/schema/json.ts';
 import type { ModelSpec, ProviderSpec } from '../../src/schema/model.ts';
 import { type SeenRequest, startSseServer } from './sse-server.ts';
 import { openTransport } from './transport/open.ts';
 
-/** Lists of models of the adapters that have one of another form or with other credentials than OpenAI. */
+/** Model lists of adapters whose list has another form, or needs other credentials, than OpenAI's. */
 
 const KEYS = { region: 'us-east-1', access_key_id: 'AK', secret_access_key: 'hush' };
 
@@ -85,6 +87,25 @@ const rows: Row[] = [
     found: { context_window: 400_000 },
   },
   {
+    spec: { adapter: 'anthropic', adapter_options: { model_discovery_schema: 'openai' } },
+    list: { data: [{ type: 'model', id: 'claude-opus-5', display_name: 'Claude Opus 5' }], has_more: false },
+    upstream: 'claude-opus-5',
+    path: '/v1/models?limit=1000',
+    accepts: (headers) =>
+      headers['x-api-key'] === 'the-key' &&
+      headers['anthropic-version'] === '2023-06-01' &&
+      headers.authorization === undefined,
+    found: {},
+  },
+  {
+    spec: { adapter: 'groq', adapter_options: { model_discovery_schema: 'openai' } },
+    list: { object: 'list', data: [{ id: 'llama-3.3-70b', context_window: 131_072 }] },
+    upstream: 'llama-3.3-70b',
+    path: '/v1/models',
+    accepts: bearer,
+    found: { context_window: 131_072 },
+  },
+  {
     spec: { adapter: 'bedrock', api_key: null, adapter_options: KEYS },
     list: {
       modelSummaries: [
@@ -115,22 +136,32 @@ const start = async (t: Test, { spec, list, path, accepts }: Row) => {
 };
 
 for (const row of rows) {
-  t.test(
-    `${row.spec.adapter}: limits are read from the list, and the test of the provider too`,
-    async (t) => {
-      const { given, deps, requests } = await start(t, row);
-      const model: ModelSpec = { id: 'm', provider_id: 'p', upstream_model: row.upstream };
-      const looked = await createDiscovery(deps).look(given, [model]);
-      t.equal(looked.kind, 'found', JSON.stringify(looked));
-      if (looked.kind === 'found') t.strictSame(looked.of(model), row.found);
-      t.match(await createProviderTest(deps)(given), { ok: true, network_tested: true });
-      t.equal(requests.length, 2);
-      t.notMatch(JSON.stringify(requests), 'hush');
-    },
-  );
+  t.test(`${row.spec.adapter}: reads limits from the list and passes the provider test`, async (t) => {
+    const { given, deps, requests } = await start(t, row);
+    const model: ModelSpec = { id: 'm', provider_id: 'p', upstream_model: row.upstream };
+    const looked = await createDiscovery(deps).look(given, [model]);
+    t.equal(looked.kind, 'found', JSON.stringify(looked));
+    if (looked.kind === 'found') t.strictSame(looked.of(model), row.found);
+    t.match(await createProviderTest(deps)(given), { ok: true, network_tested: true });
+    t.equal(requests.length, 2);
+    t.notMatch(JSON.stringify(requests), 'hush');
+  });
 }
 
-t.test('a token of Entra ID that is refused fails the test, which names the reason', async (t) => {
+t.test('requests a list that is read on request only for options that name its schema', async (t) => {
+  const onRequest = Object.entries(ADAPTER_DEFAULTS).filter(([, row]) => row.lists_models_on_request);
+  t.strictSame(onRequest.map(([id]) => id).toSorted(), ['anthropic', 'deepseek', 'groq', 'ollama', 'xai']);
+  const deps = { env: {}, tokens: { text: openTransport(t).text, now: Date.now } };
+  for (const [adapter, { lists_models }] of onRequest) {
+    const spec = { id: 'p', adapter, api_key: 'k' };
+    t.equal(lists_models, false);
+    t.equal(createListRequest(spec, deps), undefined);
+    const named = { ...spec, adapter_options: { model_discovery_schema: 'openai' } };
+    t.match(createListRequest(named, deps)?.url.href, /\/models(\?limit=1000)?$/);
+  }
+});
+
+t.test('reports the reason when the provider test fails with a rejected Entra ID token', async (t) => {
   const transport = {
     ...openTransport(t),
     text: async () => ({ status: 401, headers: {}, body: '{"error":"invalid_client"}' }),
@@ -147,7 +178,7 @@ t.test('a token of Entra ID that is refused fails the test, which names the reas
   });
 });
 
-t.test('of the credentials of Google Cloud a token is requested, because there is no list', async (t) => {
+t.test('requests a token in the test of Google Cloud credentials, because there is no list', async (t) => {
   const asked: string[] = [];
   const transport = {
     ...openTransport(t),

@@ -9,7 +9,7 @@ import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
 import { chatChunk, type SeenRequest, sendEvents, startSseServer } from './sse-server.ts';
 import { openTransport } from './transport/open.ts';
 
-/** Azure OpenAI as it is documented: which paths, versions, bodies and credentials it accepts. */
+/** Azure OpenAI as documented: the paths, versions, bodies and credentials that it accepts. */
 
 const VERSIONS = ['2024-10-21', '2025-04-01-preview'];
 
@@ -66,7 +66,7 @@ const sayHi = (response: ServerResponse, isChat: boolean): void => {
 
 const byKey: Accepts = (headers) => headers['api-key'] === 'the-key' && headers.authorization === undefined;
 
-/** `granted`: what Microsoft Entra ID answers, one after the other. */
+/** `granted`: responses of Microsoft Entra ID, in order. */
 const start = async (
   t: Test,
   { accepts = byKey, answer = sayHi, granted = [] as Partial<TextResponse>[] } = {},
@@ -108,7 +108,7 @@ const paths: [options: JsonObject, path: string][] = [
   ],
 ];
 for (const [adapter_options, path] of paths) {
-  t.test(`with ${JSON.stringify(adapter_options)} the path is ${path}`, async (t) => {
+  t.test(`resolves ${JSON.stringify(adapter_options)} to the path ${path}`, async (t) => {
     const { model, requests: seen, url } = await start(t);
     for (const base_url of [url, `${url}/openai`, `${url}/openai/v1/`]) {
       const { heard, end } = await infer(model({ adapter_options, base_url }), requests);
@@ -119,7 +119,7 @@ for (const [adapter_options, path] of paths) {
   });
 }
 
-t.test('an unknown version and an unknown deployment are models that are not found', async (t) => {
+t.test('reports an unknown version and an unknown deployment as a model that is not found', async (t) => {
   const { model } = await start(t);
   const old = await inferenceFailure(model({ adapter_options: { api_version: '2020-01-01' } }), requests);
   t.match(old.error, { class: 'model_not_found', detail: 'Resource not found' });
@@ -128,7 +128,7 @@ t.test('an unknown version and an unknown deployment are models that are not fou
   t.match(error, { class: 'model_not_found', detail: 'no such deployment' });
 });
 
-t.test('a static token of Entra ID is sent as such, from the options or the environment', async (t) => {
+t.test('sends a static Entra ID token from the options or the environment', async (t) => {
   const accepts: Accepts = (headers) =>
     headers.authorization === 'Bearer static' && headers['api-key'] === undefined;
   const { model, url, exchanges } = await start(t, { accepts });
@@ -142,7 +142,7 @@ t.test('a static token of Entra ID is sent as such, from the options or the envi
 
 const APPLICATION = { tenant_id: 'tenant-1', client_id: 'app', client_secret: 'hush/+' };
 
-t.test('an application requests one token for all calls, at the address of Microsoft', async (t) => {
+t.test('requests one application token for all calls, from the Microsoft address', async (t) => {
   const { model, exchanges } = await start(t, {
     accepts: ({ authorization }) => authorization === 'Bearer token-1',
   });
@@ -159,7 +159,7 @@ t.test('an application requests one token for all calls, at the address of Micro
   });
 });
 
-t.test('a token that is refused as expired is renewed once, for all calls that had it', async (t) => {
+t.test('renews a token rejected as expired once, for all calls that used it', async (t) => {
   const {
     model,
     exchanges,
@@ -174,7 +174,7 @@ t.test('a token that is refused as expired is renewed once, for all calls that h
   t.equal(seen.length, 4);
 });
 
-t.test('a second refusal is the failure, and a key is not sent again', async (t) => {
+t.test('fails after a second rejection, and does not resend a key', async (t) => {
   const { model, requests: seen } = await start(t, { accepts: () => false });
   const used = model({ api_key: null, adapter_options: APPLICATION });
   t.match((await inferenceFailure(used, requests)).error, { class: 'unauthorized', status: 401 });
@@ -192,7 +192,7 @@ const refusals: [given: Partial<TextResponse>, error: object][] = [
   [{ body: 'no token' }, { class: 'unauthorized' }],
 ];
 for (const [given, error] of refusals) {
-  t.test(`Entra ID that answers ${JSON.stringify(given)} grants nothing, and is asked again`, async (t) => {
+  t.test(`requests a token again after Entra ID responds with ${JSON.stringify(given)}`, async (t) => {
     const { model, requests: seen } = await start(t, {
       accepts: () => true,
       granted: [given, {}],
@@ -248,7 +248,7 @@ const failures: [name: string, answer: (response: ServerResponse) => void, error
   ],
 ];
 for (const [name, answer, error] of failures) {
-  t.test(`${name} is ${JSON.stringify(error)}`, async (t) => {
+  t.test(`reports ${name} as ${JSON.stringify(error)}`, async (t) => {
     const { model } = await start(t, { answer });
     t.match((await inferenceFailure(model(), requests)).error, error);
   });

@@ -1,48 +1,20 @@
-import { createHash, createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { ProviderSpec } from '../../src/schema/model.ts';
+import { CONTAINER_TOKEN, startServices } from './aws/services.ts';
+import { signatureOf } from './aws/signature.ts';
 import { createProvider } from './create-provider.ts';
 import { infer, inferenceFailure, joined, requestOf } from './infer.ts';
-import { type SeenRequest, startSseServer } from './sse-server.ts';
+import { startSseServer } from './sse-server.ts';
 import { frame } from './transport/frames.ts';
 import { problemsOfConverse } from './wire/strict-bedrock.ts';
 
-/** Amazon Bedrock behind real sockets. The service computes the signature of each request itself. */
+/** Amazon Bedrock over real sockets. The simulated service recomputes the signature of each request. */
 
 const KEYS = { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
 const UPSTREAM = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-
-/** The `authorization` that a request has to have (Signature Version 4, as AWS documents it). */
-const signatureOf = (
-  { url, headers, body }: SeenRequest,
-  { secret, region, id }: { secret: string; region: string; id: string },
-): string => {
-  const date = String(headers['x-amz-date']);
-  const names = ['host', 'x-amz-date', ...(headers['x-amz-security-token'] ? ['x-amz-security-token'] : [])];
-  const canonical = [
-    'POST',
-    url
-      .split('/')
-      .map((part) => encodeURIComponent(part))
-      .join('/'),
-    '',
-    ...names.map((name) => `${name}:${headers[name]}`),
-    '',
-    names.join(';'),
-    sha256(body),
-  ].join('\n');
-  const scope = `${date.slice(0, 8)}/${region}/bedrock/aws4_request`;
-  const key = scope.split('/').reduce((given: string | Buffer, part) => hmac(given, part), `AWS4${secret}`);
-  const text = ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n');
-  const signature = createHmac('sha256', key).update(text).digest('hex');
-  return `AWS4-HMAC-SHA256 Credential=${id}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
-};
 
 const refuse = (response: ServerResponse, status: number, type: string, message: string): void => {
   response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
@@ -85,7 +57,7 @@ const start = async (
           'The security token included in the request is expired',
         );
       }
-      if (authorization !== signatureOf(request, { secret, region, id })) {
+      if (authorization !== signatureOf(request, { secret, region, id, service: 'bedrock' })) {
         return refuse(response, 403, 'InvalidSignatureException', 'The signature does not match.');
       }
     }
@@ -119,14 +91,14 @@ t.test('signs a request, reads its frames, and never sends the secret key', asyn
   t.notMatch(JSON.stringify(requests), KEYS.secret_access_key);
 });
 
-t.test('signs the token of a session, and the region of another host', async (t) => {
+t.test('signs the session token, and the region of another host', async (t) => {
   const region = 'eu-central-1';
   const { model } = await start(t, { credentials: () => ({ ...OWN, token: 'session' }), region });
   const adapter_options = { ...KEYS, region, session_token: 'session' };
   await infer(model({ adapter_options }), requestOf('Hi'));
 });
 
-t.test('takes keys of the environment where the spec allows them', async (t) => {
+t.test('uses keys from the environment if the spec allows it', async (t) => {
   const { model, url } = await start(t, { credentials: () => ({ ...OWN, token: 'session' }) });
   const env = {
     AWS_ACCESS_KEY_ID: KEYS.access_key_id,
@@ -139,7 +111,7 @@ t.test('takes keys of the environment where the spec allows them', async (t) => 
   t.throws(() => model({ adapter_options: {} }, env), { name: 'Invalid' });
 });
 
-t.test('an API key of Bedrock is a bearer token', async (t) => {
+t.test('sends a Bedrock API key as a bearer token', async (t) => {
   const { model, requests, url } = await start(t, {
     credentials: () => ({ id: '', secret: 'bedrock-api-key' }),
   });
@@ -148,6 +120,57 @@ t.test('an API key of Bedrock is a bearer token', async (t) => {
   await infer(model({ adapter_options: { allow_env_credentials: true } }, env), requestOf('Hi'));
   t.equal(requests[0]?.headers['x-amz-date'], undefined);
   t.equal(requests[1]?.headers.authorization, 'Bearer bedrock-api-key');
+});
+
+t.test('requests container keys once for concurrent calls, and again when AWS rejects them', async (t) => {
+  const services = await startServices(t);
+  const { state } = services;
+  let refused = 0;
+  const credentials = () => {
+    const number = Math.max(1, state.issued) + refused;
+    return { id: `ASIA${number}`, secret: `secret-${number}`, token: `token-${number}` };
+  };
+  const { model, url } = await start(t, { credentials });
+  const used = model(
+    { adapter_options: { allow_env_credentials: true, region: 'us-east-1' } },
+    {
+      HOME: t.testdir({}),
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${services.url}/container`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: CONTAINER_TOKEN,
+      AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
+    },
+  );
+  const call = () => infer(used, requestOf('Hi'));
+  await Promise.all([call(), call(), call()]);
+  await call();
+  t.equal(state.issued, 1);
+  refused = 1;
+  const error = inferenceFailure(used, requestOf('Hi'));
+  t.match((await error).error, { class: 'unauthorized', status: 403 });
+  t.equal(state.issued, 2, 'rejected keys are replaced');
+  refused = 0;
+  await call();
+  t.equal(state.issued, 2);
+});
+
+t.test('requests new keys shortly before the current ones expire', async (t) => {
+  const services = await startServices(t);
+  services.state.expires = new Date(Date.now() + 30_000).toISOString();
+  const credentials = () => {
+    const number = services.state.issued;
+    return { id: `ASIA${number}`, secret: `secret-${number}`, token: `token-${number}` };
+  };
+  const { model, url } = await start(t, { credentials });
+  const env = {
+    HOME: t.testdir({}),
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `${services.url}/container`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: CONTAINER_TOKEN,
+    AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
+  };
+  const used = model({ adapter_options: { allow_env_credentials: true, region: 'us-east-1' } }, env);
+  await infer(used, requestOf('Hi'));
+  await infer(used, requestOf('Hi'));
+  t.equal(services.state.issued, 2);
 });
 
 const profileFile = (t: Test) => {
@@ -160,7 +183,7 @@ const profileFile = (t: Test) => {
   return { path, write };
 };
 
-t.test('reads a profile again when AWS refuses its keys as expired', async (t) => {
+t.test('reads a profile again when AWS rejects its keys as expired', async (t) => {
   const { path, write } = profileFile(t);
   let token = 'old';
   const { model, requests, url } = await start(t, { credentials: () => ({ ...OWN, token }) });
@@ -181,11 +204,11 @@ t.test('reads a profile again when AWS refuses its keys as expired', async (t) =
 });
 
 const profiles: [profile: string, message: RegExp][] = [
-  ['default', /profile 'default' in .* needs aws_access_key_id and aws_secret_access_key/],
-  ['missing', /has no profile 'missing'$/],
+  ['default', /profile 'default' needs aws_access_key_id and aws_secret_access_key, and has one of them$/],
+  ['missing', /profile 'missing' is not in .*$/],
 ];
 for (const [profile, message] of profiles) {
-  t.test(`profile ${profile} authorizes nothing, and its file is not quoted`, async (t) => {
+  t.test(`rejects profile ${profile} without quoting its file`, async (t) => {
     const { path, write } = profileFile(t);
     write('old');
     const { model, requests, url } = await start(t);
@@ -209,7 +232,7 @@ const failures: [status: number, type: string, message: string, error: object][]
   [404, 'ResourceNotFoundException', 'no model', { class: 'model_not_found' }],
 ];
 for (const [status, type, message, error] of failures) {
-  t.test(`${type} is ${JSON.stringify(error)}, and not sent again`, async (t) => {
+  t.test(`reports ${type} as ${JSON.stringify(error)} without a retry`, async (t) => {
     const { model, requests } = await start(t, {
       answer: (response) => refuse(response, status, type, message),
     });
@@ -219,7 +242,7 @@ for (const [status, type, message, error] of failures) {
   });
 }
 
-t.test('a stream that is cut is interrupted, unless the answer had ended', async (t) => {
+t.test('reports a truncated stream as interrupted, unless the completion had ended', async (t) => {
   let frames: readonly Buffer[] = [];
   const { model } = await start(t, { answer: (response) => stream(response, frames) });
   frames = [...FRAMES.slice(0, 2), (FRAMES[2] ?? Buffer.alloc(0)).subarray(0, 20)];

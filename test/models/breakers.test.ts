@@ -32,7 +32,7 @@ const times = async (count: number, act: () => Promise<unknown>): Promise<void> 
   for (let done = 0; done < count; done += 1) await act();
 };
 
-t.test('five runs that fail in a row keep everybody away for 30 seconds', async (t) => {
+t.test('opens for 30 seconds after five runs fail in a row', async (t) => {
   const { clock, breaker, model, fail, waited } = setUp(fails('provider'));
   await times(4, fail);
   t.ok(breaker.admits());
@@ -41,13 +41,13 @@ t.test('five runs that fail in a row keep everybody away for 30 seconds', async 
   clock.time += 29_899;
   t.match(await fail(), { error: { class: 'unavailable', message: 'all models unavailable' } });
   t.equal(model.asked.length, 5);
-  t.same(waited, [], 'it is known how long the model is left alone');
+  t.same(waited, [], 'the rejection needs no wait');
   clock.time += 101;
   t.match(await fail(), { error: { class: 'provider' } });
-  t.notOk(breaker.admits(), 'the probe failed and the cooldown began again');
+  t.notOk(breaker.admits(), 'a failed probe restarts the cooldown');
 });
 
-t.test('one run that fails again and again keeps nobody away', async (t) => {
+t.test('does not open for repeated failures of a single run', async (t) => {
   const { breaker, model, fail } = setUp(fails('provider'));
   await times(20, () => fail('same'));
   t.ok(breaker.admits());
@@ -59,13 +59,13 @@ t.test('one run that fails again and again keeps nobody away', async (t) => {
   t.notOk(breaker.admits());
 });
 
-t.test('calls of no run are callers of their own', async (t) => {
+t.test('counts each call outside of a run as a separate caller', async (t) => {
   const { breaker, safe } = setUp(fails('provider'));
   await times(5, () => inferenceFailure(safe, requestOf('x')));
   t.notOk(breaker.admits());
 });
 
-t.test('a clock that is set changes no cooldown', async (t) => {
+t.test('keeps the cooldown when the system clock is set', async (t) => {
   const { clock, breaker, fail } = setUp(fails('provider'));
   await times(5, fail);
   clock.wall += 86_400_000;
@@ -75,7 +75,7 @@ t.test('a clock that is set changes no cooldown', async (t) => {
   t.ok(breaker.admits());
 });
 
-t.test('whoever comes shortly before the end of the cooldown waits for it', async (t) => {
+t.test('makes a call wait that arrives shortly before the end of the cooldown', async (t) => {
   const { clock, ask, fail, waited } = setUp(...Array<Act>(5).fill(fails('timeout')), says('hi'));
   await times(5, fail);
   clock.time += 29_900;
@@ -83,7 +83,7 @@ t.test('whoever comes shortly before the end of the cooldown waits for it', asyn
   t.same(waited, [100]);
 });
 
-t.test('a cancel ends the wait for a model that is left alone', async (t) => {
+t.test('a cancel ends the wait for an open circuit', async (t) => {
   const abort = new AbortController();
   const { clock, breaker, model, fail } = setUp(fails('timeout'));
   await times(5, fail);
@@ -99,7 +99,7 @@ t.test('a cancel ends the wait for a model that is left alone', async (t) => {
   t.equal(model.asked.length, 5);
 });
 
-t.test('what is known of every breaker can be read', async (t) => {
+t.test('reports the state of every breaker', async (t) => {
   const { clock, breakers, breaker, fail } = setUp(fails('overloaded', { detail: 'busy' }));
   breakers.of('a');
   await times(2, fail);
@@ -118,7 +118,7 @@ t.test('what is known of every breaker can be read', async (t) => {
   t.match(breaker.state(), { state: 'closed' });
 });
 
-t.test('a success in between starts the count again', async (t) => {
+t.test('a success resets the failure count', async (t) => {
   const { breaker, ask, fail } = setUp(
     ...Array<Act>(4).fill(fails('provider')),
     says('hi'),
@@ -130,7 +130,7 @@ t.test('a success in between starts the count again', async (t) => {
   t.ok(breaker.admits());
 });
 
-t.test('a probe that succeeds lets everybody in again', async (t) => {
+t.test('a successful probe closes the breaker', async (t) => {
   const { clock, breaker, ask, fail } = setUp(...Array<Act>(5).fill(fails('timeout')), says('hi'));
   await times(5, fail);
   clock.time += 30_000;
@@ -140,7 +140,7 @@ t.test('a probe that succeeds lets everybody in again', async (t) => {
   await ask();
 });
 
-/** Ends when it is told to. */
+/** A model whose calls end when the test ends them. */
 const slowly = () => {
   const waiting: (() => void)[] = [];
   const act: Act = async () => {
@@ -150,7 +150,7 @@ const slowly = () => {
   return { act, go: () => waiting.splice(0).map((each) => each()) };
 };
 
-t.test('while one call probes nobody else is let in', async (t) => {
+t.test('admits no other call during a probe', async (t) => {
   const slow = slowly();
   const { clock, breaker, ask, fail, waited } = setUp(...Array<Act>(5).fill(fails('overloaded')), slow.act);
   await times(5, fail);
@@ -158,13 +158,13 @@ t.test('while one call probes nobody else is let in', async (t) => {
   const probe = ask();
   t.notOk(breaker.admits());
   t.match(await fail(), { error: { class: 'unavailable' } });
-  t.same(waited, [100], 'the probe had its time to end');
+  t.same(waited, [100], 'the calls waited for the probe');
   slow.go();
   await probe;
   t.ok(breaker.admits());
 });
 
-t.test('whoever comes while a call probes is let in when it has succeeded', async (t) => {
+t.test('admits a call that waited during a successful probe', async (t) => {
   const slow = slowly();
   const { clock, breaker, model, fail, safe } = setUp(
     ...Array<Act>(5).fill(fails('overloaded')),
@@ -184,7 +184,7 @@ t.test('whoever comes while a call probes is let in when it has succeeded', asyn
   await probe;
 });
 
-t.test('a call that began before the breaker opened does not answer for the probe', async (t) => {
+t.test('ignores the result of a call that began before the breaker opened', async (t) => {
   const { clock, breaker } = setUp(says('unused'));
   const early = breaker.admit();
   for (let n = 0; n < 5; n += 1) breaker.admit()?.failed(`r${n}`, 'why');
@@ -194,12 +194,12 @@ t.test('a call that began before the breaker opened does not answer for the prob
   const probe = breaker.admit();
   early?.failed('early', 'why');
   early?.succeeded();
-  t.notOk(breaker.admits(), 'the probe is still out');
+  t.notOk(breaker.admits(), 'the probe is still in progress');
   probe?.succeeded();
   t.ok(breaker.admits());
 });
 
-t.test('a cancelled probe makes room for the next one', async (t) => {
+t.test('a cancelled probe allows another one', async (t) => {
   const { clock, breaker, fail } = setUp(...Array<Act>(5).fill(fails('provider')), fails('cancelled'));
   await times(5, fail);
   clock.time += 30_000;
@@ -229,26 +229,29 @@ for (const [kind, counts] of counted) {
 }
 
 for (const kind of ['invalid_request', 'context_overflow', 'content_filtered'] as const) {
-  t.test(`${kind} shows that the provider works: it closes the breaker, and breaks a row`, async (t) => {
-    const { clock, breaker, fail } = setUp(
-      ...Array<Act>(5).fill(fails('provider')),
-      fails(kind),
-      ...Array<Act>(4).fill(fails('provider')),
-      fails(kind),
-      fails('provider'),
-    );
-    await times(5, fail);
-    clock.time += 30_000;
-    await fail();
-    t.ok(breaker.admit() && breaker.admit(), 'two callers at once are let in');
-    await times(4, fail);
-    await fail();
-    await times(4, fail);
-    t.ok(breaker.admits());
-  });
+  t.test(
+    `${kind} proves that the provider works: it closes the breaker and resets the failure count`,
+    async (t) => {
+      const { clock, breaker, fail } = setUp(
+        ...Array<Act>(5).fill(fails('provider')),
+        fails(kind),
+        ...Array<Act>(4).fill(fails('provider')),
+        fails(kind),
+        fails('provider'),
+      );
+      await times(5, fail);
+      clock.time += 30_000;
+      await fail();
+      t.ok(breaker.admit() && breaker.admit(), 'two concurrent calls are admitted');
+      await times(4, fail);
+      await fail();
+      await times(4, fail);
+      t.ok(breaker.admits());
+    },
+  );
 }
 
-t.test('a probe that says nothing about the model keeps all but one away', async (t) => {
+t.test('admits one call at a time after a probe without evidence about the model', async (t) => {
   const { clock, breaker, fail } = setUp(...Array<Act>(5).fill(fails('provider')), fails('unauthorized'));
   await times(5, fail);
   clock.time += 30_000;
@@ -257,13 +260,13 @@ t.test('a probe that says nothing about the model keeps all but one away', async
   t.notOk(breaker.admit());
 });
 
-t.test('a provider that is overloaded and says for how long does not count as failed', async (t) => {
+t.test('does not count an overload with Retry-After as a failure', async (t) => {
   const { breaker, fail } = setUp(fails('overloaded', { retryAfterSeconds: 2 }));
   await times(9, fail);
   t.match(breaker.state(), { state: 'closed', failed: 0 });
 });
 
-t.test('failures within a second count once', async (t) => {
+t.test('counts failures within a second once', async (t) => {
   const { clock, breaker } = setUp();
   const breakers = createBreakers(clock);
   const strict = breakers.of('m');
@@ -275,47 +278,44 @@ t.test('failures within a second count once', async (t) => {
     strict.admit()?.failed(`later${n}`, 'cut');
   }
   t.equal(strict.state().state, 'open');
-  t.ok(breaker.admits(), 'of the other registry');
+  t.ok(breaker.admits(), 'breakers of another registry are separate');
 });
 
-t.test('a stream that breaks after its first event is no failure to reach the model', async (t) => {
+t.test('does not count a stream that breaks after its first event', async (t) => {
   const { breaker, fail } = setUp(breaksOff((sink) => sink.text('long')));
   await times(9, fail);
   t.match(breaker.state(), { state: 'closed', failed: 0 });
 });
 
-t.test(
-  'a probe has succeeded with its first event, and calls that wait are released gradually',
-  async (t) => {
-    const time = createVirtualTime();
-    const breaker = createBreakers(time.clock, { burstMs: 0 }).of('m');
-    const model = fakeModel('m', async (sink) => {
-      await time.sleep(100);
-      sink.text('hi');
-      await time.sleep(10_000);
-      return { stop: 'EndTurn' };
-    });
-    const safe = withGuard(model, breaker, { pause: time.pause, patienceMs: 5000 });
-    for (let n = 0; n < 5; n += 1) breaker.admit()?.failed(`r${n}`, 'why');
-    await time.during(time.sleep(30_000));
-    const all = Promise.all(Array.from({ length: 20 }, () => infer(safe, requestOf('x'))));
-    const asked: number[] = [];
-    for (const ms of [50, 100, 1000, 1000, 1000]) {
-      await time.during(time.sleep(ms));
-      asked.push(model.asked.length);
-    }
-    t.same(asked, [1, 4, 8, 16, 20]);
-    await time.during(all);
-  },
-);
+t.test('a probe succeeds with its first event, and waiting calls are released gradually', async (t) => {
+  const time = createVirtualTime();
+  const breaker = createBreakers(time.clock, { burstMs: 0 }).of('m');
+  const model = fakeModel('m', async (sink) => {
+    await time.sleep(100);
+    sink.text('hi');
+    await time.sleep(10_000);
+    return { stop: 'EndTurn' };
+  });
+  const safe = withGuard(model, breaker, { pause: time.pause, patienceMs: 5000 });
+  for (let n = 0; n < 5; n += 1) breaker.admit()?.failed(`r${n}`, 'why');
+  await time.during(time.sleep(30_000));
+  const all = Promise.all(Array.from({ length: 20 }, () => infer(safe, requestOf('x'))));
+  const asked: number[] = [];
+  for (const ms of [50, 100, 1000, 1000, 1000]) {
+    await time.during(time.sleep(ms));
+    asked.push(model.asked.length);
+  }
+  t.same(asked, [1, 4, 8, 16, 20]);
+  await time.during(all);
+});
 
-t.test('there is one breaker a model', async (t) => {
+t.test('uses one breaker per model', async (t) => {
   const { breakers } = setUp(says('x'));
   t.equal(breakers.of('a'), breakers.of('a'));
   t.not(breakers.of('a'), breakers.of('b'));
 });
 
-t.test('the breaker of a model that is gone is forgotten; who has it goes on with it', async (t) => {
+t.test('drops breakers of removed models while in-flight calls keep theirs', async (t) => {
   const { breakers, breaker, fail, clock } = setUp(fails('provider'));
   breakers.of('a');
   await times(5, fail);
@@ -324,13 +324,13 @@ t.test('the breaker of a model that is gone is forgotten; who has it goes on wit
   t.equal(breakers.of('m'), breaker);
   breakers.keep([]);
   t.strictSame(breakers.states(), []);
-  t.ok(breakers.of('m').admits(), 'of a model that is new');
+  t.ok(breakers.of('m').admits(), 'the new model has a new breaker');
   t.notOk(breaker.admits());
   clock.time += 30_000;
   t.ok(breaker.admit());
 });
 
-t.test('a failure of the sink says nothing about the model', async (t) => {
+t.test('ignores failures of the sink', async (t) => {
   const { breaker, safe } = setUp(() => {
     throw new TypeError('full');
   });

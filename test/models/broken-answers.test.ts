@@ -4,7 +4,7 @@ import { createProvider } from './create-provider.ts';
 import { inferenceFailure, joined, requestOf } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** Answers that end badly although the connection does not, in every protocol. */
+/** Completions that end badly over an intact connection, in every protocol. */
 
 const responses = {
   text: { type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta: 'Hel' },
@@ -75,7 +75,7 @@ for (const { adapter, begin, filtered, named } of PROTOCOLS) {
     return inferenceFailure(model, requestOf('x'));
   };
 
-  t.test(`${adapter}: an answer that its filter ended is content filtered`, async (t) => {
+  t.test(`${adapter}: reports a filtered completion as content_filtered`, async (t) => {
     const { heard, error } = await fail((response) => {
       sendEvents(response, [...begin, ...filtered]);
       response.end();
@@ -84,7 +84,7 @@ for (const { adapter, begin, filtered, named } of PROTOCOLS) {
     t.equal(joined(heard, 'text'), 'Hel');
   });
 
-  t.test(`${adapter}: an event cut off in the middle of its JSON is an interrupted stream`, async (t) => {
+  t.test(`${adapter}: reports an event with truncated JSON as an interrupted stream`, async (t) => {
     const { heard, error } = await fail((response) => {
       sendEvents(response, begin);
       response.end('data: {"type":"content_bl');
@@ -93,7 +93,7 @@ for (const { adapter, begin, filtered, named } of PROTOCOLS) {
     t.equal(joined(heard, 'text'), 'Hel');
   });
 
-  t.test(`${adapter}: an answer that is no stream of events at all fails, and may pass`, async (t) => {
+  t.test(`${adapter}: reports a response that is not an event stream as a transient failure`, async (t) => {
     const { error } = await fail((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end('data: {"half');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Capabilities, capabilitiesOf, sharedCapabilities } from '../../src/models/capabilities.ts';
+import { type Capabilities, mergeCapabilities, sharedCapabilities } from '../../src/models/capabilities.ts';
 import type { KnownModel } from '../../src/models/catalog.ts';
 import type { ModelSpec } from '../../src/schema/model.ts';
 
@@ -18,8 +18,8 @@ const known: KnownModel = {
   knowledge_cutoff: '2023-01',
 };
 
-t.test('prefers the entry, then the list of the provider, then the catalog', async (t) => {
-  t.same(capabilitiesOf(spec('x'), {}, known), {
+t.test('prefers the entry, then the provider list, then the catalog', async (t) => {
+  t.same(mergeCapabilities(spec('x'), {}, known), {
     context_window: 100,
     max_output_tokens: 10,
     modalities: { input: ['text', 'pdf'], output: ['text'] },
@@ -31,37 +31,37 @@ t.test('prefers the entry, then the list of the provider, then the catalog', asy
     modalities: { input: ['text', 'image'], output: ['image'] },
     knowledge_cutoff: '2025-01',
   };
-  t.same(capabilitiesOf(spec('x'), found, known), found);
+  t.same(mergeCapabilities(spec('x'), found, known), found);
   const own: Capabilities = {
     context_window: 50_000,
     max_output_tokens: 5000,
     modalities: { input: ['text'], output: ['audio'] },
     knowledge_cutoff: '2024-06',
   };
-  t.same(capabilitiesOf(spec('x', own), found, known), own);
-  t.match(capabilitiesOf(spec('x', { max_output_tokens: 7 }), found, known), {
+  t.same(mergeCapabilities(spec('x', own), found, known), own);
+  t.match(mergeCapabilities(spec('x', { max_output_tokens: 7 }), found, known), {
     context_window: 90_000,
     max_output_tokens: 7,
   });
 });
 
-t.test('knows nothing of a model that no source has', async (t) => {
-  t.same(capabilitiesOf(spec('x')), {});
+t.test('returns no capabilities for a model without a source', async (t) => {
+  t.same(mergeCapabilities(spec('x')), {});
 });
 
-t.test('an empty list of modalities says nothing', async (t) => {
+t.test('ignores an empty list of modalities', async (t) => {
   const found: Capabilities = { modalities: { input: ['text'], output: ['text'] } };
-  t.same(capabilitiesOf(spec('x', { modalities: { input: [] } }), found), found);
-  t.same(capabilitiesOf(spec('x', { modalities: { input: [], output: [] } })), {});
+  t.same(mergeCapabilities(spec('x', { modalities: { input: [] } }), found), found);
+  t.same(mergeCapabilities(spec('x', { modalities: { input: [], output: [] } })), {});
 });
 
-t.test('an answer is never longer than the window', async (t) => {
-  t.match(capabilitiesOf(spec('x', { context_window: 50 }), {}, { max_output_tokens: 60 }), {
+t.test('limits the output tokens to the context window', async (t) => {
+  t.match(mergeCapabilities(spec('x', { context_window: 50 }), {}, { max_output_tokens: 60 }), {
     max_output_tokens: 50,
   });
 });
 
-t.test('of several models holds what holds of all of them', async (t) => {
+t.test('returns the shared capabilities of several models', async (t) => {
   const shared = sharedCapabilities([
     {
       context_window: 1000,

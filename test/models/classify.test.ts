@@ -22,7 +22,7 @@ const statuses: [status: number, kind: ModelErrorClass, message: string, transie
   [529, 'overloaded', 'provider overloaded: why', true],
 ];
 for (const [status, kind, message, transient] of statuses) {
-  t.test(`status ${status} is ${kind}`, async (t) => {
+  t.test(`classifies status ${status} as ${kind}`, async (t) => {
     t.match(refused(status), { class: kind, message, transient, status });
   });
 }
@@ -38,13 +38,13 @@ const overflows = [
   'request too large',
 ];
 for (const words of overflows) {
-  t.test(`a 400 that says "${words}" is a context overflow, a 500 is not`, async (t) => {
+  t.test(`classifies "${words}" as a context overflow with status 400 but not with 500`, async (t) => {
     t.equal(refused(400, `{"error":"${words}"}`).class, 'context_overflow');
     t.equal(refused(500, words).class, 'provider');
   });
 }
 
-t.test('a 400 that names a content filter is content filtered', async (t) => {
+t.test('classifies a 400 that names a content filter as content_filtered', async (t) => {
   t.equal(refused(400, '{"code":"content_filter"}').class, 'content_filtered');
   t.equal(refused(400, 'the content management policy').class, 'content_filtered');
 });
@@ -57,7 +57,7 @@ const waits: [header: string, seconds: number | undefined][] = [
   ['', undefined],
 ];
 for (const [header, seconds] of waits) {
-  t.test(`Retry-After "${header}" means ${seconds}`, async (t) => {
+  t.test(`parses Retry-After "${header}" as ${seconds}`, async (t) => {
     t.equal(refused(429, '', { 'retry-after': header }).retryAfterSeconds, seconds);
   });
 }
@@ -79,12 +79,12 @@ const texts: [error: unknown, kind: ModelErrorClass][] = [
   ],
 ];
 for (const [error, kind] of texts) {
-  t.test(`without a status, ${String(error)} is ${kind}`, async (t) => {
+  t.test(`classifies ${String(error)} without a status as ${kind}`, async (t) => {
     t.equal(toModelError(error).class, kind);
   });
 }
 
-t.test('a broken stream names its cause', async (t) => {
+t.test('names the cause of a broken stream', async (t) => {
   t.equal(toModelError(new TypeError('terminated')).message, 'stream interrupted (connection reset)');
   t.equal(
     toModelError(Object.assign(new TypeError('terminated'), { cause: new Error('HTTP/2: "GOAWAY" frame') }))

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Prices } from '../../src/models/catalog.ts';
-import { costUsd, pricesOf } from '../../src/models/cost.ts';
+import { costUsd, resolvePrices } from '../../src/models/cost.ts';
 
 const prices: Prices = { input: 3, output: 15 };
 const all: Prices = {
@@ -11,12 +11,12 @@ const all: Prices = {
   reasoning: 20,
 };
 
-t.test('charges tokens by the million', async (t) => {
+t.test('charges tokens per million', async (t) => {
   t.equal(costUsd({ prompt_tokens: 1_000_000, completion_tokens: 200_000 }, prices), 6);
   t.equal(costUsd({ completion_tokens: 1_000_000 }, prices), 15);
 });
 
-t.test('charges details at the price of what they are part of, where they have none', async (t) => {
+t.test('charges cached and reasoning tokens at the base price if they have no price', async (t) => {
   const usage = {
     prompt_tokens: 1_000_000,
     cache_read_tokens: 500_000,
@@ -40,7 +40,7 @@ t.test('charges each kind of token once, at its own price', async (t) => {
   t.ok(Math.abs((costUsd(usage, all) ?? 0) - expected) < 1e-12);
 });
 
-t.test('charges writes for an hour like short ones where only these have a price', async (t) => {
+t.test('charges one-hour cache writes at the five-minute price if only that is known', async (t) => {
   const usage = {
     prompt_tokens: 1_000_000,
     cache_creation_tokens: 1_000_000,
@@ -49,7 +49,7 @@ t.test('charges writes for an hour like short ones where only these have a price
   t.equal(costUsd(usage, { ...prices, cache_write_5m: 3.75 }), 3.75);
 });
 
-t.test('never charges more details than there are tokens', async (t) => {
+t.test('never charges more cached or reasoning tokens than the total', async (t) => {
   const usage = {
     prompt_tokens: 10,
     cache_read_tokens: 1_000_000,
@@ -66,7 +66,7 @@ t.test('prefers the cost that the provider reports', async (t) => {
   t.equal(costUsd({ prompt_tokens: 1_000_000, reported_cost_usd: 0 }, undefined), 0);
 });
 
-t.test('has no cost without prices or without tokens', async (t) => {
+t.test('returns no cost without prices or without tokens', async (t) => {
   t.equal(costUsd({ prompt_tokens: 5 }, undefined), undefined);
   t.equal(costUsd({ prompt_tokens: 0, completion_tokens: 0 }, prices), undefined);
   t.equal(costUsd(undefined, prices), undefined);
@@ -76,12 +76,12 @@ t.test('charges nothing for a free model', async (t) => {
   t.equal(costUsd({ prompt_tokens: 5 }, { input: 0, output: 0 }), 0);
 });
 
-t.test('needs the prices of input and output', async (t) => {
-  t.equal(pricesOf({ input_token_price_per_million_usd: 3 }, undefined), undefined);
-  t.equal(pricesOf({ output_token_price_per_million_usd: 3 }, undefined), undefined);
-  t.equal(pricesOf({ cached_input_token_price_per_million_usd: 3 }, undefined), undefined);
+t.test('requires both the input and the output price', async (t) => {
+  t.equal(resolvePrices({ input_token_price_per_million_usd: 3 }, undefined), undefined);
+  t.equal(resolvePrices({ output_token_price_per_million_usd: 3 }, undefined), undefined);
+  t.equal(resolvePrices({ cached_input_token_price_per_million_usd: 3 }, undefined), undefined);
   t.match(
-    pricesOf({ input_token_price_per_million_usd: 0, output_token_price_per_million_usd: 1 }, undefined),
+    resolvePrices({ input_token_price_per_million_usd: 0, output_token_price_per_million_usd: 1 }, undefined),
     {
       input: 0,
       output: 1,
@@ -89,10 +89,10 @@ t.test('needs the prices of input and output', async (t) => {
   );
 });
 
-t.test('prefers prices of the entry, each with what is part of the same tokens', async (t) => {
-  t.same(pricesOf({}, all), all);
-  t.match(pricesOf({ cached_input_token_price_per_million_usd: 1 }, all), { ...all, cached_input: 1 });
-  t.match(pricesOf({ input_token_price_per_million_usd: 1 }, all), {
+t.test('prefers prices of the entry, and ignores public prices of subsets of the same tokens', async (t) => {
+  t.same(resolvePrices({}, all), all);
+  t.match(resolvePrices({ cached_input_token_price_per_million_usd: 1 }, all), { ...all, cached_input: 1 });
+  t.match(resolvePrices({ input_token_price_per_million_usd: 1 }, all), {
     input: 1,
     output: 15,
     cached_input: undefined,
@@ -100,7 +100,7 @@ t.test('prefers prices of the entry, each with what is part of the same tokens',
     cache_write_1h: undefined,
     reasoning: 20,
   });
-  t.match(pricesOf({ output_token_price_per_million_usd: 1 }, all), {
+  t.match(resolvePrices({ output_token_price_per_million_usd: 1 }, all), {
     output: 1,
     reasoning: undefined,
     cached_input: 0.3,

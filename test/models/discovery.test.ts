@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
-import { capabilitiesOf } from '../../src/models/capabilities.ts';
-import { createDiscovery, type Looked } from '../../src/models/discovery.ts';
+import { mergeCapabilities } from '../../src/models/capabilities.ts';
+import { createDiscovery, type DiscoveryResult } from '../../src/models/discovery.ts';
 import { parseModelList } from '../../src/models/model-list.ts';
 import type { ModelSpec, ProviderSpec } from '../../src/schema/model.ts';
 import { type SeenRequest, startSseServer } from './sse-server.ts';
 import { openTransport } from './transport/open.ts';
 
-/** config.md 7.1. */
+/** Covers config.md 7.1. */
 
 const HOUR = 3_600_000;
 
@@ -51,12 +51,12 @@ const start = async (t: Test, { answer = json(LIST), env = {} }: Options = {}) =
   };
 };
 
-const found = (looked: Looked) => {
+const found = (looked: DiscoveryResult) => {
   if (looked.kind !== 'found') throw new Error(JSON.stringify(looked));
   return looked;
 };
 
-t.test('the list is asked for at the base URL, with the key of the provider', async (t) => {
+t.test('requests the list at the base URL with the key of the provider', async (t) => {
   const { discovery, provider, requests } = await start(t);
   const looked = found(await discovery.look(provider(), [model()]));
   t.strictSame(looked.of(model()), { context_window: 9000, max_output_tokens: 900 });
@@ -66,20 +66,20 @@ t.test('the list is asked for at the base URL, with the key of the provider', as
   t.match(requests[0], { url: '/v1/models', headers: { authorization: 'Bearer the-key' } });
 });
 
-t.test('what was found goes behind the entry and before the family', async (t) => {
+t.test('ranks discovered capabilities below the entry and above the catalog', async (t) => {
   const { discovery, provider } = await start(t, {
     answer: json({ data: [{ id: 'gpt-4o', context_window: 5000 }] }),
   });
   const looked = found(await discovery.look(provider(), [model()]));
   const spec = model({ upstream_model: 'gpt-4o' });
-  t.strictSame(capabilitiesOf(spec, looked.of(spec), { max_output_tokens: 16_384 }), {
+  t.strictSame(mergeCapabilities(spec, looked.of(spec), { max_output_tokens: 16_384 }), {
     context_window: 5000,
     max_output_tokens: 5000,
   });
-  t.match(capabilitiesOf({ ...spec, context_window: 70 }, looked.of(spec)), { context_window: 70 });
+  t.match(mergeCapabilities({ ...spec, context_window: 70 }, looked.of(spec)), { context_window: 70 });
 });
 
-t.test('nothing is known before it is kept, and for twelve hours after it was asked for', async (t) => {
+t.test('returns a list only once it is kept, for twelve hours after its request', async (t) => {
   const { discovery, provider, clock, requests } = await start(t);
   const looked = found(await discovery.look(provider(), [model()]));
   t.strictSame(discovery.known(provider(), model()), {});
@@ -87,14 +87,14 @@ t.test('nothing is known before it is kept, and for twelve hours after it was as
   t.match(discovery.known(provider(), model()), { context_window: 9000 });
   clock.time = 12 * HOUR - 1;
   found(await discovery.look(provider(), [model()])).keep();
-  t.equal(requests.length, 1, 'a list that is known is not asked for again');
+  t.equal(requests.length, 1, 'a cached list is not requested again');
   clock.time = 12 * HOUR;
   t.strictSame(discovery.known(provider(), model()), {});
   await discovery.look(provider(), [model()]);
   t.equal(requests.length, 2);
 });
 
-t.test('another definition or key of the provider begins anew', async (t) => {
+t.test('ignores a kept list after a change of the definition or key', async (t) => {
   const { discovery, provider, url, requests } = await start(t);
   found(await discovery.look(provider(), [model()])).keep();
   const others: Partial<ProviderSpec>[] = [
@@ -125,7 +125,7 @@ const needs: [name: string, spec: ModelSpec, openai: boolean, gemini: boolean][]
   ['has no cutoff', model({ ...complete, knowledge_cutoff: undefined }), true, false],
 ];
 for (const [name, spec, openai, gemini] of needs) {
-  t.test(`a model that ${name} ${openai ? 'needs' : 'does not need'} the list`, async (t) => {
+  t.test(`a model that ${name} ${openai ? 'requires' : 'does not require'} the list`, async (t) => {
     const { discovery, provider, requests } = await start(t);
     await discovery.look(provider(), [spec]);
     t.equal(requests.length, openai ? 1 : 0);
@@ -134,7 +134,7 @@ for (const [name, spec, openai, gemini] of needs) {
   });
 }
 
-t.test('providers without a list that is known are not asked', async (t) => {
+t.test('sends no request to providers without a known list', async (t) => {
   const { discovery, provider, url, requests } = await start(t);
   const specs: Partial<ProviderSpec>[] = [
     { adapter: 'groq' },
@@ -162,7 +162,7 @@ t.test('providers without a list that is known are not asked', async (t) => {
   t.equal(requests.length, 0);
 });
 
-t.test('a base URL that is the list already is used as it is', async (t) => {
+t.test('uses a base URL that already ends with the list path unchanged', async (t) => {
   const { discovery, provider, url, requests } = await start(t);
   await discovery.look(provider({ base_url: `${url}/own/models/` }), [model()]);
   t.equal(requests[0]?.url, '/own/models');
@@ -176,7 +176,7 @@ const auths: [option: string | undefined, adapter: string, headers: object][] = 
   ['disabled', 'openai', { authorization: undefined, 'x-goog-api-key': undefined }],
 ];
 for (const [option, adapter, headers] of auths) {
-  t.test(`${adapter} with authentication ${option ?? 'of its own'}`, async (t) => {
+  t.test(`requests the list of ${adapter} with authentication ${option ?? 'of the adapter'}`, async (t) => {
     const { discovery, provider, requests } = await start(t);
     const adapter_options: ProviderSpec['adapter_options'] = option ? { model_discovery_auth: option } : {};
     await discovery.look(provider({ adapter, adapter_options }), [model()]);
@@ -185,7 +185,7 @@ for (const [option, adapter, headers] of auths) {
   });
 }
 
-t.test('own headers are sent, credentials among them are not', async (t) => {
+t.test('sends custom headers except those with credentials', async (t) => {
   const { discovery, provider, requests } = await start(t);
   const secret = ['Authorization', 'Proxy-Authorization', 'Cookie', 'X-Goog-Api-Key', 'X-API-Key', 'API-Key'];
   const names = [...secret, 'Ocp-Apim-Subscription-Key', 'X-Auth-Token'];
@@ -195,7 +195,7 @@ t.test('own headers are sent, credentials among them are not', async (t) => {
   t.notMatch(JSON.stringify(requests[0]?.headers), 'leak');
 });
 
-t.test('a key may come from the environment, where the spec allows it', async (t) => {
+t.test('uses a key from the environment if the spec allows it', async (t) => {
   const env: Record<string, string> = { OPENAI_API_KEY: 'from-env' };
   const { discovery, provider, requests } = await start(t, { env });
   env.OPENAI_BASE_URL = provider().base_url ?? '';
@@ -215,17 +215,17 @@ const failures: [name: string, answer: Options['answer'], problem: RegExp][] = [
     (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
     /status 302$/,
   ],
-  ['answers something else', (response) => response.end('<html>'), /the answer is not JSON$/],
-  ['answers another shape', json({ models: [] }), /the answer has no list 'data'$/],
+  ['answers something else', (response) => response.end('<html>'), /the response is not JSON$/],
+  ['answers another shape', json({ models: [] }), /the response has no list 'data'$/],
   ['hangs up', (response) => response.destroy(), /no connection/],
   [
-    'breaks off',
+    'an interrupted body',
     (response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{');
       setImmediate(() => response.destroy());
     },
-    /broke off/,
+    /was interrupted/,
   ],
   [
     'never ends',
@@ -240,7 +240,7 @@ const failures: [name: string, answer: Options['answer'], problem: RegExp][] = [
   ],
 ];
 for (const [name, answer, problem] of failures) {
-  t.test(`a provider that ${name} is a failure for the log, and is asked again`, async (t) => {
+  t.test(`reports a provider that ${name} as a failure, and requests the list again`, async (t) => {
     const { discovery, provider, requests } = await start(t, answer ? { answer } : {});
     for (const times of [1, 2]) {
       const looked = await discovery.look(provider({ base_url: provider().base_url }), [model()]);
@@ -251,7 +251,7 @@ for (const [name, answer, problem] of failures) {
   });
 }
 
-t.test('a provider that does not answer in time is a failure', async (t) => {
+t.test('reports a timeout as a failure', async (t) => {
   const { discovery, provider } = await start(t, { answer: () => {} });
   t.match(await discovery.look(provider({ timeout_secs: 1 }), [model()]), {
     kind: 'failed',
@@ -259,7 +259,7 @@ t.test('a provider that does not answer in time is a failure', async (t) => {
   });
 });
 
-t.test('a password in the base URL is not quoted', async (t) => {
+t.test('does not quote a password in the base URL', async (t) => {
   const { discovery, provider, url } = await start(t);
   const base_url = url.replace('http://', 'http://me:hunter2@');
   const looked = await discovery.look(provider({ base_url }), [model()]);
@@ -283,13 +283,13 @@ const items: [name: string, item: object, said: object][] = [
   ['a cutoff that is no date', { knowledge_cutoff: '2025-02-30' }, {}],
 ];
 for (const [name, item, said] of items) {
-  t.test(`of a list item: ${name}`, async (t) => {
+  t.test(`parses a list item with ${name}`, async (t) => {
     const list = parseModelList('openai', { data: [null, { id: 3 }, { id: 'x', ...item }] });
     t.strictSame([...list], [['x', said]]);
   });
 }
 
-t.test('the list of Gemini has names and limits', async (t) => {
+t.test('parses names and limits from the list of Gemini', async (t) => {
   const list = parseModelList('gemini', {
     models: [
       { name: 'models/Gemini-A', inputTokenLimit: 100, outputTokenLimit: 10 },

@@ -6,7 +6,7 @@ import { createProvider } from './create-provider.ts';
 import { type Heard, infer, inferenceFailure, joined, recordingSink, requestOf } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** Connections that go wrong in ways a well-behaved stand-in does not. */
+/** Connection failures that a well-behaved mock provider does not produce. */
 
 const modelAt = (base_url: string, spec: Partial<ProviderSpec> = {}) =>
   createProvider({ id: 'p', adapter: 'groq', api_key: 'key', base_url, ...spec }, {}).model({
@@ -15,13 +15,13 @@ const modelAt = (base_url: string, spec: Partial<ProviderSpec> = {}) =>
     upstream_model: 'up',
   });
 
-t.test('a provider that does not answer is an inference timeout', async (t) => {
+t.test('reports a provider that never responds as an inference timeout', async (t) => {
   const { url } = await startSseServer(t, () => {});
   const { error } = await inferenceFailure(modelAt(url, { timeout_secs: 0 }), requestOf('x'));
   t.match(error, { class: 'timeout', transient: true, message: 'timeout: inference timeout after 1s' });
 });
 
-t.test('a provider that falls silent is a stream idle timeout', async (t) => {
+t.test('reports a stream that falls silent as a stream idle timeout', async (t) => {
   const { url } = await startSseServer(t, (response) =>
     sendEvents(response, [chatChunk({ content: 'Hel' })]),
   );
@@ -30,7 +30,7 @@ t.test('a provider that falls silent is a stream idle timeout', async (t) => {
   t.same(heard, [['text', 'Hel']]);
 });
 
-t.test('a connection that dies in the middle is an interrupted stream', async (t) => {
+t.test('reports a connection that breaks mid-stream as an interrupted stream', async (t) => {
   let open: ServerResponse | undefined;
   const { url } = await startSseServer(t, (response) => {
     open = response;
@@ -57,7 +57,7 @@ const call = (index: number, id: string, args: string) =>
   chatChunk({ tool_calls: [{ index, id, type: 'function', function: { name: 'search', arguments: args } }] });
 
 for (const adapter of ['openai', 'groq']) {
-  t.test(`${adapter}: a stream that ends without a finish reason keeps only complete calls`, async (t) => {
+  t.test(`${adapter}: keeps only complete calls of a stream without a finish reason`, async (t) => {
     const { url } = await startSseServer(t, (response) => {
       sendEvents(response, [call(0, 'a', '{"q":1}'), call(1, 'b', '{"q":')]);
       response.end();
@@ -71,7 +71,7 @@ for (const adapter of ['openai', 'groq']) {
   });
 }
 
-t.test('an error event after output is an interrupted stream with its status', async (t) => {
+t.test('reports an error event after output as an interrupted stream with its status', async (t) => {
   const { url } = await startSseServer(t, (response) => {
     sendEvents(response, [
       chatChunk({ content: 'Hel' }),
@@ -84,7 +84,7 @@ t.test('an error event after output is an interrupted stream with its status', a
   t.equal(joined(heard, 'text'), 'Hel');
 });
 
-t.test('anthropic: an overload reported as the first event is overloaded', async (t) => {
+t.test('anthropic: reports an overload in the first event as overloaded', async (t) => {
   const { url } = await startSseServer(t, (response) => {
     sendEvents(response, [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }]);
     response.end();
@@ -93,12 +93,12 @@ t.test('anthropic: an overload reported as the first event is overloaded', async
   t.match(error, { class: 'overloaded', transient: true, message: 'provider overloaded: Overloaded' });
 });
 
-t.test('a port where nobody listens is a provider error', async (t) => {
+t.test('reports a closed port as a provider error', async (t) => {
   const { error } = await inferenceFailure(modelAt('http://127.0.0.1:1/v1'), requestOf('x'));
   t.match(error, { class: 'provider', transient: true, message: /^provider error: Cannot connect to API/ });
 });
 
-t.test('a prompt that is too long is a context overflow', async (t) => {
+t.test('reports a prompt that is too long as a context overflow', async (t) => {
   const { url } = await startSseServer(t, (response) => {
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end('{"error":{"message":"Too big","code":"context_length_exceeded"}}');
@@ -107,7 +107,7 @@ t.test('a prompt that is too long is a context overflow', async (t) => {
   t.match(error, { class: 'context_overflow', transient: false, message: 'context overflow: Too big' });
 });
 
-t.test('a sink that throws fails the inference with its own error', async (t) => {
+t.test('fails the inference with the error that the sink throws', async (t) => {
   const { url } = await startSseServer(t, (response) =>
     sendEvents(response, [chatChunk({ content: 'Hel' })]),
   );
@@ -124,14 +124,14 @@ t.test('a sink that throws fails the inference with its own error', async (t) =>
   await t.rejects(failing, new TypeError('full'));
 });
 
-t.test('a run that is already cancelled asks nothing of the provider', async (t) => {
+t.test('sends no request for a run that is already cancelled', async (t) => {
   const { url, requests } = await startSseServer(t, () => {});
   const { error } = await inferenceFailure(modelAt(url), requestOf('x'), AbortSignal.abort());
   t.equal(error.class, 'cancelled');
   t.equal(requests.length, 0);
 });
 
-t.test('connections are used again when a response ends after its last event', async (t) => {
+t.test('reuses a connection when the response ends after its last event', async (t) => {
   const ports = new Set<number | undefined>();
   let open: ServerResponse | undefined;
   const { url } = await startSseServer(t, (response) => {

@@ -6,7 +6,7 @@ import { type OpeningRules, retryOpening, watchSink } from '../../src/models/ope
 import { DEFAULT_RETRY, type Pause } from '../../src/models/retry.ts';
 import { giveAnswer } from '../../src/models/scripted-answer.ts';
 
-/** What a fake model does when it is asked; the last of its acts is repeated. */
+/** One call of a fake model; the last act is repeated. */
 export type Act = (
   sink: InferenceSink,
   request: InferenceRequest,
@@ -43,7 +43,7 @@ export const fails =
     throw new ModelError(kind, detail, more);
   };
 
-/** Says something and then breaks off. */
+/** Sends some output and then fails. */
 export const breaksOff =
   (
     begin: (sink: InferenceSink) => void,
@@ -55,7 +55,7 @@ export const breaksOff =
     throw new ModelError(kind, detail);
   };
 
-/** Waits no time and remembers how long it was told to. */
+/** A pause that returns immediately and records the requested durations. */
 export const recordingPause = (): { pause: Pause; waited: number[] } => {
   const waited: number[] = [];
   return {
@@ -66,14 +66,12 @@ export const recordingPause = (): { pause: Pause; waited: number[] } => {
   };
 };
 
-/** The model with its opening repeated, and nothing else. */
+/** The model with retries at the opening, and nothing else. */
 export const withOpeningRetry = (model: Model, rules: OpeningRules): Model => ({
   ...model,
   stream(request, sink, signal) {
     const watched = watchSink(sink, signal);
-    return retryOpening({ ...rules, signal, begun: watched.begun }, () =>
-      model.stream(request, watched.sink, signal),
-    );
+    return retryOpening({ ...rules, signal, watched }, () => model.stream(request, watched.sink, signal));
   },
 });
 

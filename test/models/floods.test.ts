@@ -11,7 +11,7 @@ import { createProvider } from './create-provider.ts';
 import { infer, inferenceFailure, requestOf } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** Providers that send without an end, and more than anybody asked for. */
+/** Providers that send without end, or more than was requested. */
 
 const MIB = 1024 * 1024;
 const ADAPTERS = ['openai', 'openai_resp', 'anthropic', 'gemini'] as const;
@@ -23,7 +23,7 @@ const modelAt = (base_url: string, spec: Partial<ProviderSpec> = {}): Model =>
     upstream_model: 'up',
   });
 
-/** Writes the same again and again, as fast as it is read, until nobody reads any more. */
+/** Writes the same data repeatedly, as fast as it is read, until the reader disconnects. */
 const pour = (response: ServerResponse, piece: string): Promise<number> => {
   const { socket } = response;
   const more = (): void => {
@@ -34,7 +34,7 @@ const pour = (response: ServerResponse, piece: string): Promise<number> => {
   return new Promise((resolve) => response.once('close', () => resolve(socket?.bytesWritten ?? 0)));
 };
 
-/** A provider that answers with something endless. `sent`: bytes until it was left. */
+/** A provider with an endless response. `sent`: bytes until the client disconnected. */
 const flooded = async (
   t: Test,
   begin: (response: ServerResponse) => void,
@@ -56,7 +56,7 @@ const events = (response: ServerResponse): void => {
 };
 
 for (const adapter of ADAPTERS) {
-  t.test(`${adapter}: a line without an end is given up, and nobody asks again`, async (t) => {
+  t.test(`${adapter}: aborts an endless line without a retry`, async (t) => {
     const begin = (response: ServerResponse): void => {
       events(response);
       response.write('data: {"x":"');
@@ -64,12 +64,15 @@ for (const adapter of ADAPTERS) {
     const { url, sent } = await flooded(t, begin, 'x'.repeat(MIB));
     const { error } = await inferenceFailure(modelAt(url, { adapter }), requestOf('x'));
     t.match(error, { class: 'provider', transient: false });
-    t.equal(error.message, `provider error: an event of the answer has more than ${BOUNDS.frameBytes} bytes`);
+    t.equal(
+      error.message,
+      `provider error: an event of the response has more than ${BOUNDS.frameBytes} bytes`,
+    );
     const bytes = await sent;
     t.ok(bytes < 3 * BOUNDS.frameBytes, `${bytes} bytes left the provider`);
   });
 
-  t.test(`${adapter}: of a refusal without an end the beginning is read`, async (t) => {
+  t.test(`${adapter}: reads only the beginning of an endless error response`, async (t) => {
     const begin = (response: ServerResponse): void => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.write('{"error":{"message":"');
@@ -77,23 +80,23 @@ for (const adapter of ADAPTERS) {
     const { url, sent } = await flooded(t, begin, 'x'.repeat(MIB));
     const { error } = await inferenceFailure(modelAt(url, { adapter }), requestOf('x'));
     t.match(error, { class: 'unauthorized', status: 401 });
-    t.ok(error.message.length < 2 * BOUNDS.wordsLength);
+    t.ok(error.message.length < 2 * BOUNDS.messageLength);
     const bytes = await sent;
     t.ok(bytes < 16 * MIB, `${bytes} bytes left the provider`);
   });
 }
 
-t.test('what is packed small counts as what it unpacks to', async (t) => {
+t.test('counts decompressed bytes against the limit', async (t) => {
   const packed = gzipSync(Buffer.alloc(64 * MIB, 'x'));
   const { url } = await startSseServer(t, (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
     response.end(packed);
   });
   const { error } = await inferenceFailure(modelAt(url), requestOf('x'));
-  t.match(error.message, /an event of the answer has more than/);
+  t.match(error.message, /an event of the response has more than/);
 });
 
-t.test('a header without an end is a failure like any other', async (t) => {
+t.test('reports an endless header as a provider error', async (t) => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.write('HTTP/1.1 200 OK\r\nx-long: ');
@@ -134,7 +137,7 @@ const answers: [name: string, first: string, piece: string, why: RegExp][] = [
   ['the id of a call', '', called({ ...call, id: 'x'.repeat(2000) }), /the id or name of a call$/],
 ];
 for (const [name, first, piece, why] of answers) {
-  t.test(`${name} without an end is given up, and nobody asks again`, async (t) => {
+  t.test(`aborts ${name} without end, without a retry`, async (t) => {
     const begin = (response: ServerResponse): void => {
       events(response);
       response.write(first);
@@ -143,12 +146,12 @@ for (const [name, first, piece, why] of answers) {
     const { error, heard } = await inferenceFailure(modelAt(url), requestOf('x'));
     t.match(error, { class: 'provider', transient: false, message: why });
     const length = heard.reduce((all, [, ...texts]) => all + texts.join('').length, 0);
-    t.ok(length < BOUNDS.answerLength + 200_000, `${length} characters were heard`);
+    t.ok(length < BOUNDS.answerLength + 200_000, `${length} characters were received`);
     await sent;
   });
 }
 
-t.test('an answer has only so many calls', async (t) => {
+t.test('limits the calls of a completion', async (t) => {
   const { url } = await startSseServer(t, (response) => {
     const calls = Array.from({ length: BOUNDS.calls + 1 }, (_, index) => ({
       index,
@@ -162,7 +165,7 @@ t.test('an answer has only so many calls', async (t) => {
   t.equal(heard.filter(([kind]) => kind === 'start').length, BOUNDS.calls);
 });
 
-t.test('what a provider says of a failure is kept as far as someone would read it', async (t) => {
+t.test('truncates the error message of a provider', async (t) => {
   const words = `Oops ${'x'.repeat(5 * MIB)}`;
   for (const begin of [
     (response: ServerResponse) => sendEvents(response, [{ error: { message: words } }]),
@@ -173,14 +176,14 @@ t.test('what a provider says of a failure is kept as far as someone would read i
   ]) {
     const { url } = await startSseServer(t, begin);
     const { error } = await inferenceFailure(modelAt(url), requestOf('a secret prompt'));
-    t.ok(error.message.length < 1.2 * BOUNDS.wordsLength, `${error.message.length} characters`);
+    t.ok(error.message.length < 1.2 * BOUNDS.messageLength, `${error.message.length} characters`);
     const all = inspect(error, { depth: Number.POSITIVE_INFINITY, maxStringLength: null });
     t.ok(all.length < 20_000, `${all.length} characters with everything that it holds on to`);
     t.notMatch(all, /a secret prompt/);
   }
 });
 
-t.test('a provider that sends an event byte by byte is silent until the event has come', async (t) => {
+t.test('treats an event that arrives byte by byte as silence until it is complete', async (t) => {
   const { url } = await startSseServer(t, (response) => {
     events(response);
     const timer = setInterval(() => response.write('x'), 20);
@@ -190,13 +193,13 @@ t.test('a provider that sends an event byte by byte is silent until the event ha
   t.match(error, { class: 'timeout', message: 'timeout: stream idle timeout after 1s' });
 });
 
-t.test('a provider that hangs in a refusal is given up after its timeout', async (t) => {
+t.test('times out when a provider stalls within an error response', async (t) => {
   const { url } = await startSseServer(t, (response) => response.writeHead(500).write('{'));
   const { error } = await inferenceFailure(modelAt(url, { timeout_secs: 1 }), requestOf('x'));
   t.match(error, { class: 'timeout', message: 'timeout: inference timeout after 1s' });
 });
 
-t.test('nothing is sent to where a provider redirects', async (t) => {
+t.test('follows no redirect', async (t) => {
   const there = await startSseServer(t, (response) => response.end());
   const to = `${there.url}/elsewhere?key=hidden`;
   for (const status of [301, 302, 303, 307, 308]) {
@@ -210,7 +213,7 @@ t.test('nothing is sent to where a provider redirects', async (t) => {
   t.equal(there.requests.length, 0);
 });
 
-t.test('numbers of tokens that are none are not reported', async (t) => {
+t.test('ignores invalid token counts', async (t) => {
   for (const count of [-5, 1.5, 1e300]) {
     const { url } = await startSseServer(t, (response) => {
       const usage = { prompt_tokens: 3, completion_tokens: count, total_tokens: 3 };
@@ -222,7 +225,7 @@ t.test('numbers of tokens that are none are not reported', async (t) => {
   }
 });
 
-t.test('an excerpt is no longer than allowed, says what is missing, and is its own excerpt', async () => {
+t.test('an excerpt stays within its limit, reports the omitted length, and is idempotent', async () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 300 }),
@@ -240,8 +243,8 @@ t.test('an excerpt is no longer than allowed, says what is missing, and is its o
   );
 });
 
-t.test('an excerpt cuts no character in two', async (t) => {
-  // Twenty characters beside the note, of which the last is the first half of a pair, or the second.
+t.test('an excerpt never splits a surrogate pair', async (t) => {
+  // Twenty characters fit before the note; the last one is the first or the second half of a pair.
   for (const pair of ['\u{10000}', '\u{10ffff}']) {
     const odd = `x${pair.repeat(50)}`;
     t.equal(excerpt(odd, 60), `x${pair.repeat(9)}… (82 more characters)`);

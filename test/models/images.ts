@@ -1,15 +1,15 @@
 import type { InputBlock } from '../../src/schema/message.ts';
 
-/** Images as clients and tools send them. */
+/** Images in the form that clients and tools send. */
 
-/** The head of a PNG of 512 × 384 pixels, as far as programs read it that do not draw it. */
+/** The header of a 512 × 384 PNG, sufficient for programs that do not decode the image. */
 const HEAD = Buffer.from('89504e470d0a1a0a0000000d49484452000002000000018008060000', 'hex');
 
-/** Base64 of what is a PNG of so many bytes for all that do not draw it. */
+/** Base64 of a file of this size that passes as a PNG unless it is decoded. */
 export const pngOf = (bytes: number): string =>
   Buffer.concat([HEAD, Buffer.alloc(bytes - HEAD.length)]).toString('base64');
 
-/** Of 34 KB. */
+/** 34 KB. */
 export const PNG = pngOf(34 * 1024);
 export const PNG_IN_WORDS = '[image image/png, 512x384, 34 KB]';
 

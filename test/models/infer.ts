@@ -2,7 +2,7 @@ import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceEnd, InferenceRequest, InferenceSink, Model } from '../../src/models/model.ts';
 import type { Message } from '../../src/schema/message.ts';
 
-/** What a sink heard, in order. */
+/** The output that a sink received, in order. */
 export type Heard =
   | ['text' | 'reasoning' | 'encrypted', string]
   | ['start' | 'delta' | 'end', id: string, value: string];
@@ -40,7 +40,7 @@ export const infer = async (
   return { heard, end };
 };
 
-/** The `ModelError` of an inference, and what was heard before it. */
+/** The `ModelError` of an inference, and the output before it. */
 export const inferenceFailure = async (
   model: Model,
   request: InferenceRequest,
@@ -59,7 +59,7 @@ export const inferenceFailure = async (
 export const joined = (heard: readonly Heard[], kind: 'text' | 'reasoning'): string =>
   heard.map((entry) => (entry[0] === kind ? entry[1] : '')).join('');
 
-/** Arguments as streamed, by call id. */
+/** Streamed arguments by call id. */
 export const joinedArgs = (heard: readonly Heard[]): Record<string, string> => {
   const args: Record<string, string> = {};
   for (const [kind, id, delta = ''] of heard) {

@@ -25,13 +25,13 @@ const setUp = () => {
   return { ...time, limiter, enter, burst };
 };
 
-t.test('there is no limit until the provider refuses a call', async (t) => {
+t.test('sets no limit until the provider rejects a call', async (t) => {
   const { limiter, burst } = setUp();
   t.equal((await burst(1000)).length, 1000);
   t.ok(limiter.hasRoom());
 });
 
-t.test('the limit is what the provider accepted of a burst', async (t) => {
+t.test('sets the limit to the number of calls of a burst that the provider accepted', async (t) => {
   const { limiter, burst } = setUp();
   const slots = await burst(100);
   for (const slot of slots.slice(10)) t.ok(slot.refused(2000));
@@ -39,14 +39,14 @@ t.test('the limit is what the provider accepted of a burst', async (t) => {
   t.notOk(limiter.hasRoom());
 });
 
-t.test('a call alone that is refused has no other in progress, and the next one is admitted', async (t) => {
+t.test('admits the next call after a lone call was rejected', async (t) => {
   const { limiter, burst } = setUp();
   const [slot] = await burst(1);
   t.equal(slot?.refused(0), false);
   t.ok(limiter.hasRoom());
 });
 
-t.test('calls that wait are admitted in order, refused ones first', async (t) => {
+t.test('admits waiting calls in order, rejected ones first', async (t) => {
   const { burst, enter } = setUp();
   const [one, other] = await burst(2);
   other?.refused(0);
@@ -62,7 +62,7 @@ t.test('calls that wait are admitted in order, refused ones first', async (t) =>
   t.same(admitted, ['refused', 'a']);
 });
 
-t.test('a cancelled call leaves the line', async (t) => {
+t.test('removes a cancelled call from the queue', async (t) => {
   const { limiter, burst, enter } = setUp();
   const [one, other] = await burst(2);
   other?.refused(0);
@@ -76,7 +76,7 @@ t.test('a cancelled call leaves the line', async (t) => {
   t.same(limiter.state(), { limit: 1, active: 0, waiting: 0 });
 });
 
-t.test('the limit grows while calls wait, faster each time, and a refusal sets it back', async (t) => {
+t.test('raises the limit faster and faster while calls wait, and resets it after a rejection', async (t) => {
   const { limiter, clock, burst, enter, during } = setUp();
   const slots = await burst(2);
   slots[1]?.refused(0);
@@ -89,10 +89,10 @@ t.test('the limit grows while calls wait, faster each time, and a refusal sets i
   third?.refused(0);
   t.equal(limiter.state().limit, 3);
   await during(Promise.all(waiting.slice(3, 5)));
-  t.same(at.slice(3), [5000, 7000, 7000], 'a refusal after a growth doubles the interval');
+  t.same(at.slice(3), [5000, 7000, 7000], 'a rejection after a rise doubles the interval');
 });
 
-t.test('a limit that nothing has met for a minute is forgotten', async (t) => {
+t.test('drops a limit after a minute without a rejection', async (t) => {
   const { limiter, clock, burst } = setUp();
   const slots = await burst(3);
   slots[2]?.refused(0);
@@ -103,7 +103,7 @@ t.test('a limit that nothing has met for a minute is forgotten', async (t) => {
   t.ok(limiter.hasRoom());
 });
 
-t.test('after an outage few calls begin at first, and soon all', async (t) => {
+t.test('admits few calls after an outage, and soon all', async (t) => {
   const { limiter, clock, enter, during } = setUp();
   limiter.startSlowly();
   const at: number[] = [];
@@ -113,7 +113,7 @@ t.test('after an outage few calls begin at first, and soon all', async (t) => {
   t.same([0, 1000, 2000, 3000, 4000].map(begun), [4, 8, 16, 32, 50]);
 });
 
-/** A provider with virtual time; what it does with a call is decided by the test. */
+/** A provider on virtual time; the test decides the outcome of each call. */
 const startProvider = (
   time: ReturnType<typeof createVirtualTime>,
   accepts: () => boolean,
@@ -152,7 +152,7 @@ const startProvider = (
   return { counts, breakers, model, callAll };
 };
 
-t.test('a hundred runs end at a provider that takes ten at once', async (t) => {
+t.test('completes a hundred runs at a provider that accepts ten concurrent calls', async (t) => {
   const time = createVirtualTime();
   const provider = startProvider(time, () => provider.counts.open < 10, 1000);
   await time.during(provider.callAll(100));
@@ -163,30 +163,33 @@ t.test('a hundred runs end at a provider that takes ten at once', async (t) => {
   t.match(provider.breakers.of('m').state(), { state: 'closed', failed: 0 });
 });
 
-t.test('two hundred runs with long answers end at a provider that takes thirty a second', async (t) => {
-  const time = createVirtualTime();
-  let recent: number[] = [];
-  const accepts = () => {
-    recent = recent.filter((at) => time.clock.time - at < 1000);
-    if (recent.length >= 30) return false;
-    recent.push(time.clock.time);
-    return true;
-  };
-  const provider = startProvider(time, accepts, 20_000);
-  await time.during(provider.callAll(200));
-  t.equal(provider.counts.accepted, 200);
-  t.ok(time.clock.time < 80_000, `${time.clock.time} ms`);
-  t.ok(provider.counts.most > 60, 'the limit has grown beyond the first burst');
-});
+t.test(
+  'completes two hundred runs with long completions at a provider that accepts thirty per second',
+  async (t) => {
+    const time = createVirtualTime();
+    let recent: number[] = [];
+    const accepts = () => {
+      recent = recent.filter((at) => time.clock.time - at < 1000);
+      if (recent.length >= 30) return false;
+      recent.push(time.clock.time);
+      return true;
+    };
+    const provider = startProvider(time, accepts, 20_000);
+    await time.during(provider.callAll(200));
+    t.equal(provider.counts.accepted, 200);
+    t.ok(time.clock.time < 80_000, `${time.clock.time} ms`);
+    t.ok(provider.counts.most > 60, 'the limit has grown beyond the first burst');
+  },
+);
 
-t.test('few long answers: a run in line is not failed by the attempts to grow', async (t) => {
+t.test('attempts to raise the limit do not fail a run that waits for long completions', async (t) => {
   const time = createVirtualTime();
   const provider = startProvider(time, () => provider.counts.open < 2, 300_000);
   await time.during(provider.callAll(5));
   t.equal(provider.counts.accepted, 5);
 });
 
-t.test('a quota that is used up fails each run after its tries', async (t) => {
+t.test('fails each run after its retries when the quota is exhausted', async (t) => {
   const time = createVirtualTime();
   const { model, counts } = startProvider(time, () => false, 0);
   const failed = inferenceFailure(model, requestOf('x'));
@@ -195,7 +198,7 @@ t.test('a quota that is used up fails each run after its tries', async (t) => {
 });
 
 t.test(
-  'ends a call whose requested wait exceeds the limit, also while other calls are in progress',
+  'fails a call whose requested wait exceeds the limit, even while other calls are in progress',
   async (t) => {
     const time = createVirtualTime();
     let asked = 0;

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { sendListRequest } from '../../src/models/list-request.ts';
-import { reasonOf } from '../../src/models/response.ts';
+import { createListRequest, sendListRequest } from '../../src/models/list-request.ts';
+import { describeMissingResponse } from '../../src/models/response.ts';
 import { openTransport } from './transport/open.ts';
 
-t.test('why there was no answer is told by a code alone, and never with the words of the error', (t) => {
+t.test('reports a missing response with a code only, without the message of the error', (t) => {
   const secret = 'https://h/?key=hush';
   const cause = (more: object): Error => Object.assign(new Error(secret), more);
   const table: [error: unknown, reason: string][] = [
@@ -16,14 +16,25 @@ t.test('why there was no answer is told by a code alone, and never with the word
     [secret, 'no connection'],
     [undefined, 'no connection'],
   ];
-  for (const [error, reason] of table) t.equal(reasonOf(error), reason);
+  for (const [error, reason] of table) t.equal(describeMissingResponse(error), reason);
   t.end();
 });
 
-t.test('a request that was given up before it was sent names its address without the query', async (t) => {
-  const url = new URL('http://127.0.0.1:9/v1/models?key=hush');
-  const request = { url, headers: new Headers(), schema: 'openai' } as const;
-  await t.rejects(sendListRequest(openTransport(t), request, { most: 1, signal: AbortSignal.abort() }), {
-    message: 'http://127.0.0.1:9/v1/models: no connection',
-  });
+t.test(
+  'quotes the address without its query for a request that was aborted before it was sent',
+  async (t) => {
+    const url = new URL('http://127.0.0.1:9/v1/models?key=hush');
+    const request = { url, headers: new Headers(), schema: 'openai' } as const;
+    await t.rejects(sendListRequest(openTransport(t), request, { most: 1, signal: AbortSignal.abort() }), {
+      message: 'http://127.0.0.1:9/v1/models: no connection',
+    });
+  },
+);
+
+t.test('accepts a base URL of any length in linear time', async (t) => {
+  // Quadratic steps would take hours.
+  const path = `/${'/'.repeat(50_000_000)}v1`;
+  const spec = { id: 'p', adapter: 'openai', api_key: 'k', base_url: `http://127.0.0.1:9${path}//` };
+  const tokens = { text: openTransport(t).text, now: Date.now };
+  t.ok(createListRequest(spec, { env: {}, tokens })?.url.pathname === `${path}/models`);
 });

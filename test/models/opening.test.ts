@@ -23,7 +23,7 @@ const setUp = (acts: readonly Act[], settings: Partial<RetrySettings> = {}) => {
   };
 };
 
-t.test('a failure before any output is repeated twice, then it is thrown', async (t) => {
+t.test('retries a failure before any output twice, then throws it', async (t) => {
   const { model, waited, retrying } = setUp([fails('provider', { detail: 'Oops' })]);
   const { heard, error } = await inferenceFailure(retrying, requestOf('x'));
   t.equal(error.message, 'provider error: Oops');
@@ -32,7 +32,7 @@ t.test('a failure before any output is repeated twice, then it is thrown', async
   t.same(heard, []);
 });
 
-t.test('an answer after a failure is the answer, and nobody hears of the retry', async (t) => {
+t.test('returns the completion after a failure without reporting the retry', async (t) => {
   const { retrying } = setUp([fails('timeout'), says('hi')]);
   t.same(await infer(retrying, requestOf('x')), { heard: [['text', 'hi']], end: { stop: 'EndTurn' } });
 });
@@ -52,7 +52,7 @@ const kinds: [kind: ModelErrorClass, asked: number][] = [
   ['cancelled', 1],
 ];
 for (const [kind, asked] of kinds) {
-  t.test(`${kind} leads to ${asked} request(s)`, async (t) => {
+  t.test(`${kind} causes ${asked} request(s)`, async (t) => {
     const { model, retrying } = setUp([fails(kind)]);
     await inferenceFailure(retrying, requestOf('x'));
     t.equal(model.asked.length, asked);
@@ -75,7 +75,7 @@ for (const [name, act, settings, expected] of delays) {
   });
 }
 
-t.test('a provider that asks for a longer wait than is granted is not asked again', async (t) => {
+t.test('does not retry when the provider requests a longer wait than permitted', async (t) => {
   const granted = setUp([fails('rate_limited', { retryAfterSeconds: 60 })]);
   await inferenceFailure(granted.retrying, requestOf('x'));
   t.same(granted.waited, [60_000, 60_000]);
@@ -87,7 +87,7 @@ t.test('a provider that asks for a longer wait than is granted is not asked agai
   t.same(waited, []);
 });
 
-t.test('once something was heard nothing is repeated', async (t) => {
+t.test('does not retry after any output', async (t) => {
   for (const begin of [
     (sink: Parameters<Act>[0]) => sink.text('Hel'),
     (sink: Parameters<Act>[0]) => sink.reasoning('Hm'),
@@ -99,7 +99,7 @@ t.test('once something was heard nothing is repeated', async (t) => {
   }
 });
 
-t.test('an error that is not of the model is thrown at once', async (t) => {
+t.test('throws an error that is not a ModelError immediately', async (t) => {
   const { model, retrying } = setUp([
     () => {
       throw new TypeError('bug');

@@ -13,7 +13,7 @@ import { breaksOff, fakeModel, recordingPause, says, withOpeningRetry } from './
 import { infer, recordingSink, requestOf, userMessage } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** Files, addresses and data in answers: from the stream of a provider, and in the prompts behind them. */
+/** Files, addresses and data in completions: from the stream of a provider, and in later prompts. */
 
 const hearing = () => {
   const heard: (string | AnswerPart | InferenceSource)[] = [];
@@ -31,7 +31,7 @@ const hearing = () => {
 const answerTo = (sink: InferenceSink) =>
   createAnswer(sink, { provider: 'p', model: 'm', format: 'anthropic' });
 
-t.test('files and sources of a stream are heard between the texts', async (t) => {
+t.test('reports files and sources of a stream between the texts', async (t) => {
   const { heard, sink } = hearing();
   const answer = answerTo(sink);
   answer.text('one');
@@ -50,13 +50,13 @@ t.test('files and sources of a stream are heard between the texts', async (t) =>
   ]);
 });
 
-t.test('a provider that sends files without an end is cut off', async (t) => {
+t.test('aborts a provider that sends files without end', async (t) => {
   const answer = answerTo(hearing().sink);
   for (let n = 0; n < 1024; n += 1) answer.file('image/png', 'AAAA');
   t.throws(() => answer.file('image/png', 'AAAA'), { message: /more than 1024 files and sources/ });
 });
 
-t.test('whoever has given a part has begun to answer', async (t) => {
+t.test('a part counts as output', async (t) => {
   const { heard, sink } = hearing();
   const model = fakeModel('m', (to) => {
     to.part?.({ data: 1 });
@@ -72,11 +72,11 @@ t.test('whoever has given a part has begun to answer', async (t) => {
   };
   const retrying = withOpeningRetry(model, rules);
   await t.rejects(retrying.stream(requestOf('x'), sink, new AbortController().signal), /broken/);
-  t.equal(model.asked.length, 1, 'it is not asked again');
+  t.equal(model.asked.length, 1, 'the call is not repeated');
   t.strictSame(heard, [{ data: 1 }]);
 });
 
-t.test('a part alone is nothing to go on from: the answer starts over', async (t) => {
+t.test('restarts a completion with only a part, because it cannot be continued', async (t) => {
   const { heard, sink } = hearing();
   const model = fakeModel(
     'm',
@@ -89,7 +89,7 @@ t.test('a part alone is nothing to go on from: the answer starts over', async (t
   t.strictSame(heard, [{ data: 1 }, 'reset', 'whole']);
 });
 
-/** What a provider is sent of an answer with these blocks. */
+/** The content that a provider receives for a completion with these blocks. */
 const sentFor = async (t: Test, adapter: string, content: ContentBlock[], upstream_model = 'up') => {
   const ends: Record<string, readonly object[]> = {
     anthropic: ANTHROPIC_ANSWER,
@@ -131,32 +131,35 @@ const named: [adapter: string, expected: unknown][] = [
   ],
 ];
 for (const [adapter, expected] of named) {
-  t.test(`${adapter} reads the name of a file in an answer`, async (t) => {
+  t.test(`${adapter} receives a description of a file in a completion`, async (t) => {
     t.match(await sentFor(t, adapter, drawn), expected);
   });
 }
 
-t.test('models that draw are sent their own pictures, and the names of what they do not take', async (t) => {
-  const content = [...drawn, sound, blockOfPart({ url: 'https://a.example/b.png' })];
-  t.match(await sentFor(t, 'gemini', content, 'gemini-2.5-flash-image'), {
-    parts: [
-      { text: 'Look:' },
-      { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
-      { text: 'nice' },
-      { text: '\n[audio audio/wav, 3 bytes]' },
-      { text: '\n[image https://a.example/b.png, image/png]' },
-    ],
-  });
-  const vector = blockOfPart({ file: 'AAAA', media_type: 'image/svg+xml' });
-  t.match(await sentFor(t, 'gemini', [vector], 'gemini-2.5-flash-image'), {
-    parts: [{ text: '[image image/svg+xml, 3 bytes]' }],
-  });
-  t.match(await sentFor(t, 'gemini', [image], 'gemini-3-pro-image'), {
-    parts: [{ text: '[image a.png, image/png, 3 bytes]' }],
-  });
-});
+t.test(
+  'image models receive their own pictures, and descriptions of files that they do not accept',
+  async (t) => {
+    const content = [...drawn, sound, blockOfPart({ url: 'https://a.example/b.png' })];
+    t.match(await sentFor(t, 'gemini', content, 'gemini-2.5-flash-image'), {
+      parts: [
+        { text: 'Look:' },
+        { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+        { text: 'nice' },
+        { text: '\n[audio audio/wav, 3 bytes]' },
+        { text: '\n[image https://a.example/b.png, image/png]' },
+      ],
+    });
+    const vector = blockOfPart({ file: 'AAAA', media_type: 'image/svg+xml' });
+    t.match(await sentFor(t, 'gemini', [vector], 'gemini-2.5-flash-image'), {
+      parts: [{ text: '[image image/svg+xml, 3 bytes]' }],
+    });
+    t.match(await sentFor(t, 'gemini', [image], 'gemini-3-pro-image'), {
+      parts: [{ text: '[image a.png, image/png, 3 bytes]' }],
+    });
+  },
+);
 
-t.test('of many pictures as many go out as a request takes', async (t) => {
+t.test('sends as many of the newest pictures as fit into a request', async (t) => {
   const large = () =>
     blockOfPart({ file: Buffer.alloc(LARGEST_PART / 2), media_type: 'image/png', filename: 'large.png' });
   const { parts } = await sentFor(t, 'gemini', [large(), large()], 'gemini-2.0-flash');
@@ -165,11 +168,11 @@ t.test('of many pictures as many go out as a request takes', async (t) => {
   t.strictSame(
     three.parts.filter((part: object) => 'inlineData' in part).length,
     2,
-    'the third one is named',
+    'the omitted picture is named',
   );
 });
 
-t.test('bytes of a file cost no tokens of text, and long data costs its name', async (t) => {
+t.test('counts no text tokens for the bytes of a file, and only the name for long data', async (t) => {
   const of = (content: ContentBlock[]) => estimateMessage({ id: 'm', role: 'assistant', content });
   t.equal(of([blockOfPart({ file: 'AAAA'.repeat(100_000), media_type: 'image/png' })]), 54);
   t.equal(of([blockOfPart({ data: 'x'.repeat(100_000) })]), 54);

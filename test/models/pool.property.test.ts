@@ -8,7 +8,7 @@ import type { PoolSpec } from '../../src/schema/model.ts';
 import fc from '../random.ts';
 import { recordingSink, requestOf } from './infer.ts';
 
-/** Random pools, random failures, random sessions: what must hold of every request that a member gets. */
+/** Random pools, failures and sessions: invariants of every request to a member. */
 
 const KINDS: ModelErrorClass[] = [
   'rate_limited',
@@ -44,7 +44,9 @@ const rules = fc.record({
   }),
 });
 
-/** One inference: whose, how long after the last, and what each request of it comes to (undefined: an answer). */
+/**
+ * One inference: its session, the time since the last one, and the outcome of each request (undefined: a completion).
+ */
 const inference = fc.record({
   thread: fc.nat(2),
   run: fc.nat(7),
@@ -71,8 +73,8 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     async stream() {
       const member = state.get(id);
       if (!member) throw new Error(`no member ${id}`);
-      if (clock.time < member.openUntil) throw new Error(`${id} was asked although its breaker is open`);
-      if (member.out) throw new Error(`${id} was asked although it is quarantined`);
+      if (clock.time < member.openUntil) throw new Error(`${id} was called although its breaker is open`);
+      if (member.out) throw new Error(`${id} was called although it is quarantined`);
       asked.push(id);
       const kind = outcomes.shift();
       note(member, kind);
@@ -84,7 +86,7 @@ const play = async ({ spec, inferences }: World): Promise<void> => {
     member: { row: Set<string>; openUntil: number; out: boolean },
     kind: ModelErrorClass | undefined,
   ) => {
-    // A rate limit is no failure of the model.
+    // A rate limit does not count as a failure of the model.
     if (kind === 'rate_limited') return;
     const lasting = kind === 'unauthorized' || kind === 'model_not_found';
     if (lasting) member.out = spec.switch.on_permanent;
@@ -134,13 +136,14 @@ type Seen = {
 
 const check = (spec: PoolSpec, key: string, { asked, ended, sessions, isOut }: Seen): void => {
   const visited = asked.filter((id, index) => id !== asked[index - 1]);
-  if (new Set(visited).size !== visited.length) throw new Error(`a member was asked again: ${asked}`);
-  if (asked.length > visited.length * (1 + DEFAULT_RETRY.max_retries)) throw new Error(`too often: ${asked}`);
+  if (new Set(visited).size !== visited.length) throw new Error(`a member was called again: ${asked}`);
+  if (asked.length > visited.length * (1 + DEFAULT_RETRY.max_retries))
+    throw new Error(`too many attempts: ${asked}`);
   const before = sessions.get(key);
   const [first] = visited;
   const last = visited.at(-1);
   if (first === undefined || last === undefined) return;
-  // Away from a member that is out for good leads a new home; every other way is a switch.
+  // A session that leaves a quarantined member gets a new home; any other move is a switch.
   const moved = before && before.member !== first && !isOut(before.member) ? 1 : 0;
   const switches = (before?.switches ?? 0) + visited.length - 1 + moved;
   const most = spec.switch.max_switches_per_session ?? Number.POSITIVE_INFINITY;
@@ -149,7 +152,7 @@ const check = (spec: PoolSpec, key: string, { asked, ended, sessions, isOut }: S
 };
 
 t.test(
-  'whatever fails, no open or quarantined member is asked, none twice, and switches are bounded',
+  'calls no open or quarantined member, no member twice, and limits switches under any failures',
   async () => {
     await fc.assert(
       fc.asyncProperty(rules, fc.array(inference, { maxLength: 25 }), (spec, inferences) =>
@@ -160,7 +163,7 @@ t.test(
   },
 );
 
-t.test('while nothing fails, a session is always answered by the same member', async () => {
+t.test('serves a session with the same member while nothing fails', async () => {
   await fc.assert(
     fc.asyncProperty(
       rules,

@@ -11,7 +11,7 @@ import { createVirtualTime } from './virtual-time.ts';
 
 type Rules = { members?: object[]; routing?: object; switch?: object };
 
-/** A pool of models `a`, `b`, …, with what each does; asked in list order unless the rules say otherwise. */
+/** A pool of models `a`, `b`, … with their acts; called in list order unless the rules differ. */
 const setUp = (
   acts: readonly (readonly Act[])[],
   rules: Rules = {},
@@ -49,7 +49,7 @@ const setUp = (
 
 const answered = ({ end }: { end: InferenceEnd }): string => end.by?.id ?? '';
 
-t.test('the end names the member that answered', async (t) => {
+t.test('names the member that produced the completion', async (t) => {
   const { ask } = setUp([[says('hi')]]);
   t.match(await ask(), {
     heard: [['text', 'hi']],
@@ -77,7 +77,7 @@ for (const [kind, expected] of switching) {
 
 const staying: ModelErrorClass[] = ['invalid_request', 'context_overflow', 'content_filtered', 'cancelled'];
 for (const kind of staying) {
-  t.test(`${kind} is the same with every member, so nobody else is asked`, async (t) => {
+  t.test(`does not switch after ${kind}, which every member would return`, async (t) => {
     const { fail, asked } = setUp([[fails(kind)], [says('hi')]]);
     t.match(await fail(), { error: { class: kind, by: { id: 'a', upstream: 'a-upstream' } } });
     t.same(asked(), [1, 0]);
@@ -96,14 +96,14 @@ const rules: [name: string, rule: object, act: Act, asked: number[]][] = [
   ],
 ];
 for (const [name, rule, act, expected] of rules) {
-  t.test(`${name} the member is kept`, async (t) => {
+  t.test(`keeps the member ${name}`, async (t) => {
     const { fail, asked } = setUp([[act], [says('hi')]], { switch: rule });
     await fail();
     t.same(asked(), expected);
   });
 }
 
-t.test('a Retry-After of the threshold or none at all leads to another member', async (t) => {
+t.test('switches members for a Retry-After at the threshold or none at all', async (t) => {
   for (const act of [fails('rate_limited', { retryAfterSeconds: 30 }), fails('overloaded')]) {
     const { ask, asked } = setUp([[act], [says('hi')]], { switch: { quota_retry_after_threshold_secs: 30 } });
     await ask();
@@ -111,7 +111,7 @@ t.test('a Retry-After of the threshold or none at all leads to another member', 
   }
 });
 
-t.test('once the sink has heard something nobody else is asked', async (t) => {
+t.test('calls no other member after any output', async (t) => {
   const { fail, asked } = setUp([[breaksOff((sink) => sink.text('Hel'), 'overloaded')], [says('hi')]]);
   const { heard, error } = await fail();
   t.same(heard, [['text', 'Hel']] satisfies Heard[]);
@@ -119,28 +119,31 @@ t.test('once the sink has heard something nobody else is asked', async (t) => {
   t.same(asked(), [1, 0]);
 });
 
-t.test('with nobody left all models are unavailable, because of the last failure', async (t) => {
-  const { fail, asked } = setUp([[fails('overloaded')], [fails('rate_limited')]]);
-  const { error } = await fail();
-  t.equal(error.message, 'all models unavailable');
-  t.match(error.cause, { class: 'rate_limited' });
-  t.ok(error.transient);
-  t.same(asked(), [1, 1]);
-});
+t.test(
+  'reports all models unavailable, with the last failure as the cause, when no member is left',
+  async (t) => {
+    const { fail, asked } = setUp([[fails('overloaded')], [fails('rate_limited')]]);
+    const { error } = await fail();
+    t.equal(error.message, 'all models unavailable');
+    t.match(error.cause, { class: 'rate_limited' });
+    t.ok(error.transient);
+    t.same(asked(), [1, 1]);
+  },
+);
 
-t.test('a session may switch so often until a success', async (t) => {
+t.test('limits the switches of a session until a success', async (t) => {
   const down = fails('overloaded');
   const { fail, ask, asked } = setUp([[down, says('a')], [down, says('b'), down], [says('c')]], {
     switch: { max_switches_per_session: 1 },
   });
   t.match(await fail(), { error: { message: 'pool attempts exhausted', transient: false } });
   t.same(asked(), [1, 1, 0]);
-  t.equal(answered(await ask()), 'b', 'the session stays where it went');
-  t.equal(answered(await ask()), 'a', 'and may switch again after the success');
+  t.equal(answered(await ask()), 'b', 'the session keeps its member');
+  t.equal(answered(await ask()), 'a', 'a success allows another switch');
   t.same(asked(), [2, 3, 0]);
 });
 
-t.test('a session whose member is out for good has a new home, which is no switch', async (t) => {
+t.test('moves a session of a quarantined member to a new home without counting a switch', async (t) => {
   const { ask } = setUp([[says('a'), fails('unauthorized')], [says('b')]], {
     routing: { home: 'round_robin' },
     switch: { max_switches_per_session: 0 },
@@ -151,14 +154,14 @@ t.test('a session whose member is out for good has a new home, which is no switc
   t.equal(answered(await ask('one')), 'b');
 });
 
-t.test('a session stays with the member that it switched to', async (t) => {
+t.test('keeps a session with the member that it switched to', async (t) => {
   const { ask } = setUp([[fails('overloaded'), says('a')], [says('b')]]);
   t.equal(answered(await ask('one')), 'b');
   t.equal(answered(await ask('two')), 'a');
   t.equal(answered(await ask('one')), 'b');
 });
 
-t.test('a session stays where it went, also when its home answers others by then', async (t) => {
+t.test('keeps a session with its new member even when its home has recovered', async (t) => {
   const home = answered(await setUp([[says('a')], [says('b')]], { routing: {} }).ask('one'));
   const acts = ['a', 'b'].map((id) => (id === home ? [fails('overloaded'), says(id)] : [says(id)]));
   const { ask } = setUp(acts, { routing: {} });
@@ -167,7 +170,7 @@ t.test('a session stays where it went, also when its home answers others by then
   t.equal(answered(await ask('one')), other);
 });
 
-t.test('sessions are threads or runs', async (t) => {
+t.test('scopes sessions to threads or runs', async (t) => {
   for (const sticky_scope of ['thread', 'run'] as const) {
     const { ask } = setUp([[says('a')], [says('b')]], { routing: { home: 'round_robin', sticky_scope } });
     const sameThread = [answered(await ask('t', 'r1')), answered(await ask('t', 'r2'))];
@@ -177,7 +180,7 @@ t.test('sessions are threads or runs', async (t) => {
   }
 });
 
-t.test('deterministic: a thread is always sent to the same member, threads spread over all', async (t) => {
+t.test('deterministic: sends a thread always to the same member and spreads threads over all', async (t) => {
   const { ask, asked } = setUp([[says('a')], [says('b')]], { routing: {} });
   for (const thread of Array.from({ length: 40 }, (_, index) => `thread-${index}`)) {
     t.equal(answered(await ask(thread)), answered(await ask(thread)));
@@ -188,7 +191,7 @@ t.test('deterministic: a thread is always sent to the same member, threads sprea
   );
 });
 
-t.test('failover_only members are no home, but take over', async (t) => {
+t.test('failover_only members are never a home, but take over', async (t) => {
   const { ask, asked } = setUp([[says('a')], [says('b'), fails('overloaded')]], {
     routing: {},
     members: [{ model_id: 'a', weight: 1_000_000, role: 'failover_only' }, { model_id: 'b' }],
@@ -198,23 +201,23 @@ t.test('failover_only members are no home, but take over', async (t) => {
   t.same(asked(), [1, 2]);
 });
 
-t.test('a member whose breaker is open is not asked, by any session', async (t) => {
+t.test('sends no session to a member whose breaker is open', async (t) => {
   const { ask, asked, clock } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 0 });
   for (const run of ['1', '2', '3', '4', '5', '6']) t.equal(answered(await ask(`t${run}`, run)), 'b');
   t.same(asked(), [5, 6]);
   clock.time += 30_000;
   t.equal(answered(await ask('later', '7')), 'b');
-  t.same(asked(), [6, 7], 'one probe, without retries');
+  t.same(asked(), [6, 7], 'the probe is one request without retries');
 });
 
-t.test('what one session fails at keeps no other from a member', async (t) => {
+t.test('repeated failures of one session do not block a member for others', async (t) => {
   const { ask, asked } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
   t.equal(answered(await ask('one', 'r1')), 'b');
   t.equal(answered(await ask('two', 'r2')), 'b');
   t.same(asked(), [20, 2]);
 });
 
-t.test('retries end when the breaker opens', async (t) => {
+t.test('stops retries when the breaker opens', async (t) => {
   const { ask, breakers, asked, waited } = setUp([[fails('provider')], [says('b')]], {}, { max_retries: 9 });
   for (const run of ['1', '2', '3', '4']) breakers.of('a').admit()?.failed(run, 'why');
   t.equal(answered(await ask('t', '5')), 'b');
@@ -222,36 +225,30 @@ t.test('retries end when the breaker opens', async (t) => {
   t.equal(waited.length, 0);
 });
 
-t.test(
-  'while the circuits of all members are open, a run is told when the first of them closes',
-  async (t) => {
-    const { fail, breakers, asked, waited, clock } = setUp([[says('a')], [says('b')]]);
-    for (const member of ['a', 'b']) {
-      for (const run of ['1', '2', '3', '4', '5']) breakers.of(member).admit()?.failed(run, 'why');
-      clock.time += 4000;
-    }
-    const error = {
-      message: 'all models unavailable',
-      transient: true,
-      heldBack: true,
-      retryAfterSeconds: 22,
-    };
-    t.match(await fail(), { error });
-    t.same(asked(), [0, 0]);
-    t.same(waited, []);
-  },
-);
+t.test('fails with the time until the first circuit closes while all circuits are open', async (t) => {
+  const { fail, breakers, asked, waited, clock } = setUp([[says('a')], [says('b')]]);
+  for (const member of ['a', 'b']) {
+    for (const run of ['1', '2', '3', '4', '5']) breakers.of(member).admit()?.failed(run, 'why');
+    clock.time += 4000;
+  }
+  const error = {
+    message: 'all models unavailable',
+    transient: true,
+    heldBack: true,
+    retryAfterSeconds: 22,
+  };
+  t.match(await fail(), { error });
+  t.same(asked(), [0, 0]);
+  t.same(waited, []);
+});
 
-t.test(
-  'a member with an open circuit may take the call later, though the other refuses the key',
-  async (t) => {
-    const { fail, breakers } = setUp([[fails('unauthorized')], [says('b')]]);
-    for (const run of ['1', '2', '3', '4', '5']) breakers.of('b').admit()?.failed(run, 'why');
-    t.match(await fail(), { error: { transient: true, heldBack: true, retryAfterSeconds: 30 } });
-  },
-);
+t.test('stays retryable while a circuit is open, even if another member rejects the key', async (t) => {
+  const { fail, breakers } = setUp([[fails('unauthorized')], [says('b')]]);
+  for (const run of ['1', '2', '3', '4', '5']) breakers.of('b').admit()?.failed(run, 'why');
+  t.match(await fail(), { error: { transient: true, heldBack: true, retryAfterSeconds: 30 } });
+});
 
-t.test('a member at its limit is left for another, and waited for when there is none', async (t) => {
+t.test('switches from a member at its limit, and waits for it if no other is available', async (t) => {
   const time = createVirtualTime();
   const admits = (most: number) => {
     let open = 0;
@@ -272,24 +269,27 @@ t.test('a member at its limit is left for another, and waited for when there is 
   t.same(asked(), [3, 1]);
   const second = burst('b', 3);
   await time.during(time.sleep(100));
-  t.same(asked(), [3, 4], 'the other member refuses them, and they wait for it');
+  t.same(asked(), [3, 4], 'the calls wait for the limited member, because the other one rejects them');
   t.same((await time.during(Promise.all(first))).sort(), ['a', 'a', 'b']);
   t.equal((await time.during(Promise.all(second))).length, 3);
 });
 
-t.test('a member that asks for too long a wait is left, whatever the pool would wait for', async (t) => {
-  const act = fails('rate_limited', { detail: 'no', retryAfterSeconds: 86_400 });
-  const rules = { switch: { quota_retry_after_threshold_secs: 100_000 } };
-  const { ask, asked, waited } = setUp([[act], [says('b')]], rules);
-  t.equal(answered(await ask()), 'b');
-  t.same(asked(), [1, 1]);
-  t.same(waited, []);
-  const stays = setUp([[act], [says('b')]], { switch: { on_quota: false } });
-  t.match(await stays.fail(), { error: { message: /^rate limited: no \(it asks/, transient: false } });
-  t.same(stays.asked(), [1, 0]);
-});
+t.test(
+  'leaves a member that requests too long a wait, regardless of the threshold of the pool',
+  async (t) => {
+    const act = fails('rate_limited', { detail: 'no', retryAfterSeconds: 86_400 });
+    const rules = { switch: { quota_retry_after_threshold_secs: 100_000 } };
+    const { ask, asked, waited } = setUp([[act], [says('b')]], rules);
+    t.equal(answered(await ask()), 'b');
+    t.same(asked(), [1, 1]);
+    t.same(waited, []);
+    const stays = setUp([[act], [says('b')]], { switch: { on_quota: false } });
+    t.match(await stays.fail(), { error: { message: /^rate limited: no \(it asks/, transient: false } });
+    t.same(stays.asked(), [1, 0]);
+  },
+);
 
-t.test('a permanent failure keeps a member out until the pool is made again', async (t) => {
+t.test('keeps a member out after a permanent failure until the pool is rebuilt', async (t) => {
   const { ask, asked, clock } = setUp([[fails('unauthorized'), says('a')], [says('b')]], { routing: {} });
   for (let thread = 0; thread < 20; thread += 1) t.equal(answered(await ask(`t${thread}`)), 'b');
   clock.time += 3_600_000;
@@ -297,7 +297,7 @@ t.test('a permanent failure keeps a member out until the pool is made again', as
   t.equal(asked()[0], 1);
 });
 
-t.test('an upstream name that a run asked for and nobody has keeps no member out', async (t) => {
+t.test('does not quarantine members for an unknown upstream override of a run', async (t) => {
   const { ask, fail, asked } = setUp([[fails('model_not_found'), says('a')], [says('b')]]);
   const { error } = await fail('t', 'r', { overrides: { upstream_model: 'nope' } });
   t.equal(error.class satisfies ModelError['class'], 'model_not_found');
@@ -305,7 +305,7 @@ t.test('an upstream name that a run asked for and nobody has keeps no member out
   t.same(asked(), [2, 0]);
 });
 
-t.test('every member out of reach fails without a request', async (t) => {
+t.test('fails without a request when every member is quarantined', async (t) => {
   const { ask, fail, asked } = setUp([[fails('unauthorized')]]);
   await fail();
   t.match(await fail('other'), { error: { message: 'all models unavailable' } });
@@ -313,7 +313,7 @@ t.test('every member out of reach fails without a request', async (t) => {
   t.same(asked(), [1]);
 });
 
-t.test('a pool of a missing model is not made', async (t) => {
+t.test('rejects a pool with a missing model', async (t) => {
   const make = () =>
     createPool({
       spec: PoolSpec.parse({ id: 'p', members: [{ model_id: 'gone' }] }),

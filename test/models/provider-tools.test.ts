@@ -58,12 +58,12 @@ for (const [adapter, upstream, tools, offered, hasFunctions = false] of ROWS) {
   });
 }
 
-t.test('a request without such tools stays as it is', async (t) => {
+t.test('returns a request without provider tools unchanged', async (t) => {
   const request = requestOf('Hi');
   t.equal(withOfferedTools(request, { adapter: 'openai', upstream: 'gpt-5' }), request);
 });
 
-t.test('a request whose model is to call no tool, or one of the service, offers none', async (t) => {
+t.test('offers no provider tools when calls are forbidden or a service tool is forced', async (t) => {
   const place = { adapter: 'anthropic', upstream: 'claude-sonnet-4-5' };
   const offeredWith = (toolChoice: 'auto' | 'none' | 'required' | { tool: string }) =>
     withOfferedTools(requestOf('Hi', { provider_tools: [search], toolChoice }), place).provider_tools;

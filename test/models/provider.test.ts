@@ -14,14 +14,14 @@ import { createProvider } from './create-provider.ts';
 const create = (spec: Partial<ProviderSpec>, env: Record<string, string> = {}) =>
   createProvider({ id: 'p', adapter: 'openai', ...spec }, env);
 
-t.test('the supported adapters come in their order, without scripted', async (t) => {
+t.test('lists the supported adapters in order, without scripted', async (t) => {
   t.same(
     SUPPORTED_ADAPTERS.join(' '),
     'anthropic openai openai_resp deepseek gemini ollama ollama_cloud cohere together fireworks groq xai zai bigmodel aliyun mimo nebius vertex github_copilot azure bedrock mistral openrouter vllm lmstudio openai_compatible',
   );
 });
 
-t.test('every supported adapter can be built from a key', async (t) => {
+t.test('builds every supported adapter from a key', async (t) => {
   const base_url = 'https://bedrock-runtime.us-east-1.amazonaws.com';
   for (const adapter of SUPPORTED_ADAPTERS) {
     const model = create({ adapter, api_key: 'key', base_url }).model({
@@ -40,7 +40,7 @@ const names: [given: string, name: string][] = [
   ['SCRIPTED', 'scripted'],
 ];
 for (const [given, name] of names) {
-  t.test(`adapter "${given}" is ${name}`, async (t) => {
+  t.test(`resolves adapter "${given}" to ${name}`, async (t) => {
     t.equal(adapterName(given), name);
     t.ok(create({ adapter: given, api_key: 'key' }));
   });
@@ -110,7 +110,7 @@ const refused: [name: string, spec: Partial<ProviderSpec>, message: string][] = 
   ],
 ];
 for (const [name, spec, message] of refused) {
-  t.test(`a provider is not built from ${name}`, async (t) => {
+  t.test(`rejects a spec with ${name}`, async (t) => {
     t.throws(() => create(spec), { name: 'Invalid', message });
   });
 }
@@ -123,7 +123,7 @@ const variables: [adapter: string, variable: string][] = [
   ['groq', 'GROQ_API_KEY'],
 ];
 for (const [adapter, variable] of variables) {
-  t.test(`${adapter} may take its key from ${variable}`, async (t) => {
+  t.test(`${adapter} may read its key from ${variable}`, async (t) => {
     const adapter_options = { allow_env_credentials: true };
     t.ok(create({ adapter, adapter_options }, { [variable]: 'key' }));
     t.throws(() => create({ adapter, adapter_options }, {}), Invalid);
@@ -132,7 +132,7 @@ for (const [adapter, variable] of variables) {
 }
 
 t.test(
-  'a key of the environment is sent to its company and to the address beside it, nowhere else',
+  'sends a key from the environment only to its company and to the address in its own variable',
   async (t) => {
     const adapter_options = { allow_env_credentials: true };
     for (const [adapter, variable] of variables) {
@@ -152,7 +152,7 @@ t.test(
   },
 );
 
-t.test('a service that also answers without a key needs none', async (t) => {
+t.test('requires no key for a service that works without one', async (t) => {
   const base_url = 'http://localhost:9/v1';
   for (const adapter of ['ollama', 'vllm', 'lmstudio', 'openai_compatible']) {
     t.ok(create({ adapter, base_url }), adapter);
@@ -160,7 +160,7 @@ t.test('a service that also answers without a key needs none', async (t) => {
   }
 });
 
-t.test('secrets of all adapters are variables that are masked and removed from the process', async (t) => {
+t.test('lists the variables with secrets of all adapters', async (t) => {
   const secrets = [
     'OPENAI_API_KEY',
     'AZURE_CLIENT_SECRET',
@@ -179,7 +179,7 @@ const withoutAddress: [adapter: string, message: string][] = [
   ['bedrock', "adapter 'bedrock' requires base_url or adapter_options.region"],
 ];
 for (const [adapter, message] of withoutAddress) {
-  t.test(`${adapter} is not built without an address, nor stored`, async (t) => {
+  t.test(`rejects and does not store ${adapter} without an address`, async (t) => {
     const spec: ProviderSpec = { id: 'p', adapter, api_key: 'k' };
     t.throws(() => create(spec), { name: 'Invalid', message });
     t.throws(() => checkUsable(spec), { name: 'Invalid', message });
@@ -245,7 +245,7 @@ const withoutCredentials: [adapter: string, options: JsonObject, message: RegExp
   ['vertex', {}, /^provider 'p' has no api_key and .* need adapter_options\.project$/],
 ];
 for (const [adapter, options, message] of withoutCredentials) {
-  t.test(`${adapter} is not built where the environment has no credentials`, async (t) => {
+  t.test(`rejects ${adapter} if the environment has no credentials`, async (t) => {
     const adapter_options = { ...options, allow_env_credentials: true };
     t.throws(() => create({ adapter, adapter_options }), { name: 'Invalid', message });
   });
@@ -269,7 +269,7 @@ const otherCredentials: [adapter: string, env: Record<string, string>, home: str
 ];
 for (const [adapter, env, home, pair] of otherCredentials) {
   t.test(
-    `${adapter}: ${Object.keys(env)[0] ?? 'credentials of the host'} go to their company alone`,
+    `${adapter}: sends ${Object.keys(env)[0] ?? 'credentials of the host'} to its company only`,
     async (t) => {
       const adapter_options = { allow_env_credentials: true };
       t.ok(create({ adapter, adapter_options, base_url: home }, env));
@@ -285,12 +285,12 @@ for (const [adapter, env, home, pair] of otherCredentials) {
   );
 }
 
-t.test('a scripted provider needs no key, and unknown options are ignored', async (t) => {
+t.test('a scripted provider requires no key and ignores unknown options', async (t) => {
   t.ok(create({ adapter: 'scripted', adapter_options: { whatever: true } }));
   t.ok(create({ api_key: 'k', adapter_options: { whatever: true } }));
 });
 
-t.test('discovery options are taken in any case', async (t) => {
+t.test('accepts discovery options in any case', async (t) => {
   const adapter_options = { model_discovery_schema: 'OpenRouter', model_discovery_auth: 'No-Auth' };
   t.ok(create({ api_key: 'k', adapter_options }));
 });

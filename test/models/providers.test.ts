@@ -6,7 +6,7 @@ import { createProvider } from './create-provider.ts';
 import { infer, inferenceFailure, joined, joinedArgs, requestOf, userMessage } from './infer.ts';
 import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** Every protocol against a stand-in for the real service; the same answers are asked of all of them. */
+/** Every protocol against a mock of the real service; all of them receive the same requests. */
 
 const mock = new LLMock({ port: 0, chunkSize: 4 });
 mock.onMessage('hello', {
@@ -71,21 +71,21 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
       {},
     ).model({ id: 'm', provider_id: 'p', upstream_model: upstream });
 
-    t.test('text arrives in pieces and adds up', async (t) => {
+    t.test('streams text in chunks that add up', async (t) => {
       const { heard, end } = await infer(model, requestOf('hello'));
       t.equal(joined(heard, 'text'), 'Hello there, friend');
       t.ok(heard.length > 1);
       t.equal(end.stop, 'EndTurn');
     });
 
-    t.test('usage is reported in our names', async (t) => {
+    t.test('reports usage in normalized fields', async (t) => {
       const { end } = await infer(model, requestOf('hello'));
       t.same(end.usage, { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 });
     });
 
-    // The stand-in leaves out why a response of that protocol is incomplete; stream-parts.test.ts covers it.
+    // The mock omits the reason for an incomplete response of this protocol; openai-responses-ends.test.ts covers it.
     const skip = adapter === 'openai_resp';
-    t.test('the output limit is told from the end of a turn', { skip }, async (t) => {
+    t.test('distinguishes the output limit from the end of a turn', { skip }, async (t) => {
       const { heard, end } = await infer(model, requestOf('long'));
       t.equal(joined(heard, 'text'), 'It goes on and');
       t.equal(end.stop, 'MaxTokens');
@@ -121,12 +121,12 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
       t.equal(end.stop, 'ToolUse');
     });
 
-    t.test('a call without arguments ends with an empty object or nothing', async (t) => {
+    t.test('ends a call without arguments with an empty object or an empty string', async (t) => {
       const { heard } = await infer(model, requestOf('bare', { tools }));
       t.match(heard.at(-1), ['end', String, /^(\{\})?$/]);
     });
 
-    t.test('429 is rate limited, with the seconds to wait', async (t) => {
+    t.test('reports 429 as rate limited, with the seconds to wait', async (t) => {
       const { error } = await inferenceFailure(model, requestOf('busy'));
       t.match(error, {
         class: 'rate_limited',
@@ -137,23 +137,23 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
       });
     });
 
-    t.test('500 is a provider error', async (t) => {
+    t.test('reports 500 as a provider error', async (t) => {
       const { error } = await inferenceFailure(model, requestOf('broken'));
       t.match(error, { class: 'provider', transient: true, status: 500, message: 'provider error: Oops' });
     });
 
-    t.test('401 is unauthorized and not worth a retry', async (t) => {
+    t.test('reports 401 as unauthorized and permanent', async (t) => {
       const { error } = await inferenceFailure(model, requestOf('denied'));
       t.match(error, { class: 'unauthorized', transient: false, message: 'unauthorized: Bad key' });
     });
 
-    t.test('a failure is asked of the provider once', async (t) => {
+    t.test('sends one request for a failing call', async (t) => {
       mock.clearRequests();
       await inferenceFailure(model, requestOf('broken'));
       t.equal(mock.getRequests().length, 1);
     });
 
-    t.test('a stream that breaks off is interrupted, and what came is kept', async (t) => {
+    t.test('reports a broken stream as interrupted, and keeps its output', async (t) => {
       const { heard, error } = await inferenceFailure(model, requestOf('cut'));
       t.match(error, {
         class: 'stream_interrupted',
@@ -172,7 +172,7 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
       t.same(heard, []);
     });
 
-    t.test('after a cancel in the middle the sink hears nothing more', async (t) => {
+    t.test('sends nothing to the sink after a cancel in the middle of a stream', async (t) => {
       const abort = new AbortController();
       const given: string[] = [];
       const ignore = (): void => {};
@@ -195,7 +195,7 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
       t.equal(given.length, 1);
     });
 
-    t.test('an upstream override changes the name that is sent', async (t) => {
+    t.test('an upstream override changes the model name in the request', async (t) => {
       mock.clearRequests();
       await infer(model, requestOf('hello', { overrides: { upstream_model: `${upstream}-next` } }));
       const sent = mock.getLastRequest();
@@ -204,7 +204,7 @@ for (const { adapter, path, upstream } of PROTOCOLS) {
   });
 }
 
-t.test('reasoning is told apart from text', async (t) => {
+t.test('distinguishes reasoning from text', async (t) => {
   for (const { adapter, path, upstream } of PROTOCOLS.filter(({ adapter }) => adapter !== 'openai')) {
     const model = createProvider(
       { id: 'p', adapter, api_key: 'key', base_url: `${mock.url}${path}` },
@@ -216,7 +216,7 @@ t.test('reasoning is told apart from text', async (t) => {
   }
 });
 
-t.test('a system text goes before the history', async (t) => {
+t.test('places a system text before the history', async (t) => {
   mock.clearRequests();
   const model = createProvider(
     { id: 'p', adapter: 'openai', api_key: 'key', base_url: `${mock.url}/v1` },
@@ -231,11 +231,11 @@ t.test('a system text goes before the history', async (t) => {
   });
 });
 
-// The stand-in would keep the process alive until the end that waits for it.
+// The mock would keep the process alive until its teardown, which waits for the end.
 t.end();
 
 for (const field of ['reasoning_content', 'reasoning']) {
-  t.test(`a server that speaks as OpenAI does streams its reasoning as ${field}`, async (t) => {
+  t.test(`an OpenAI-compatible server streams its reasoning as ${field}`, async (t) => {
     const { url, requests } = await startSseServer(t, (response) => {
       sendEvents(response, [
         chatChunk({ role: 'assistant', [field]: 'Let me ' }),

@@ -6,7 +6,7 @@ import { createProvider } from './create-provider.ts';
 import { inferenceFailure, requestOf } from './infer.ts';
 import { startSseServer } from './sse-server.ts';
 
-/** The words of a refusal reach the error of the inference, whatever the shape of its body. */
+/** The message of an error response reaches the error of the inference, regardless of the shape of its body. */
 
 const bodies: [body: string, reason: string][] = [
   ['{"error":"why"}', 'why'],
@@ -38,7 +38,7 @@ const bodies: [body: string, reason: string][] = [
   ['{"error":"cut off', '{"error":"cut off'],
 ];
 for (const [body, reason] of bodies) {
-  t.test(`the reason in ${JSON.stringify(body).slice(0, 80)}`, async (t) => {
+  t.test(`extracts the reason from ${JSON.stringify(body).slice(0, 80)}`, async (t) => {
     t.equal(refusalIn(body).reason, reason);
   });
 }
@@ -49,7 +49,7 @@ type Row = {
   body: string;
   kind: ModelErrorClass;
   message: RegExp;
-  /** Whose protocol the body is of; both unless said. */
+  /** Adapters whose protocol the body belongs to; default: both. */
   adapters?: string[];
 };
 
@@ -153,9 +153,19 @@ for (const [name, row] of Object.entries(responses)) {
   }
 }
 
-t.test('the words of a provider are masked and bounded', async (t) => {
+t.test('masks and truncates the message of a provider', async (t) => {
   const error = toModelError(new Error(`key sk-canary-0123456789abcdef ${'x'.repeat(100_000)}`));
   t.ok(error.message.length < 2100);
   t.notMatch(error.message, 'canary');
   t.match(new ModelError('provider', 'Bearer a1B2c3D4e5F6').message, 'provider error: Bearer ***');
+});
+
+/** With texts of this length, quadratic steps would take hours. */
+const LONG = 50_000_000;
+
+t.test('reads a body of any length in linear time', async (t) => {
+  for (const mark of [' ', 'event:', 'data:', '<title ', `a${' '.repeat(999)}`]) {
+    const body = mark.repeat(LONG / mark.length);
+    t.type(refusalIn(body).reason, 'string', JSON.stringify(mark));
+  }
 });

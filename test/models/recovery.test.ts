@@ -12,7 +12,7 @@ import { chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
 type Told = [kind: string, ...values: string[]];
 
-/** A sink that can be told of resets and lost calls. */
+/** A sink that supports resets and lost calls. */
 const recoverableSink = (told: Told[]): InferenceSink => ({
   ...recordingSink([]),
   text: (delta) => told.push(['text', delta]),
@@ -44,7 +44,7 @@ const setUp = (acts: readonly Act[], settings: Partial<RetrySettings> = {}) => {
 const lastText = ({ messages }: InferenceRequest, back = 1): string =>
   textOf(messages.at(-back)?.content ?? []);
 
-t.test('text that broke off is continued, and nobody is told', async (t) => {
+t.test('continues interrupted text without a report to the sink', async (t) => {
   const { model, recovering, waited } = setUp([breaksOff((sink) => sink.text('Hel')), says('lo')]);
   const { told, end } = await run(recovering);
   t.same(told, [
@@ -59,7 +59,7 @@ t.test('text that broke off is continued, and nobody is told', async (t) => {
   t.same(waited, [500]);
 });
 
-t.test('a second continuation begins after all the text so far', async (t) => {
+t.test('a second continuation starts after all of the previous text', async (t) => {
   const { model, recovering } = setUp([
     breaksOff((sink) => sink.text('One ')),
     breaksOff((sink) => sink.text('two ')),
@@ -71,7 +71,7 @@ t.test('a second continuation begins after all the text so far', async (t) => {
   t.equal(third?.messages.length, 3);
 });
 
-t.test('a call that was being written is cancelled, and the text goes on', async (t) => {
+t.test('cancels an open call and continues the text', async (t) => {
   const { model, recovering } = setUp([
     breaksOff((sink) => {
       sink.text('Looking');
@@ -90,7 +90,7 @@ t.test('a call that was being written is cancelled, and the text goes on', async
   t.match(model.asked[1] && lastText(model.asked[1]), /'search'/);
 });
 
-t.test('complete calls are kept without another request, and the model learns what was lost', async (t) => {
+t.test('keeps complete calls without another request, and reports lost ones to the model', async (t) => {
   const { model, recovering } = setUp([
     breaksOff((sink) => {
       sink.toolStart('a', 'search');
@@ -108,7 +108,7 @@ t.test('complete calls are kept without another request, and the model learns wh
   t.equal(model.asked.length, 1);
 });
 
-t.test('with nothing worth keeping the answer starts over', async (t) => {
+t.test('restarts when nothing is worth keeping', async (t) => {
   const { model, recovering } = setUp([
     breaksOff((sink) => {
       sink.reasoning('Hm');
@@ -128,7 +128,7 @@ t.test('with nothing worth keeping the answer starts over', async (t) => {
   for (const { messages } of model.asked) t.equal(messages.length, 1);
 });
 
-t.test('after a restart, a failure of the opening is the opening’s again', async (t) => {
+t.test('after a restart, failures of the opening are handled by the opening', async (t) => {
   for (const begin of [
     (sink: InferenceSink) => sink.reasoning('Hm'),
     (sink: InferenceSink) => sink.toolStart('a', 'search'),
@@ -142,7 +142,7 @@ t.test('after a restart, a failure of the opening is the opening’s again', asy
   }
 });
 
-t.test('the budget bounds the requests, and the last failure is thrown', async (t) => {
+t.test('limits the requests, then throws the last failure', async (t) => {
   for (const max_stream_retries of [0, 1, 2, 5]) {
     const { model, recovering } = setUp([breaksOff((sink) => sink.text('x'))], { max_stream_retries });
     const { error } = await run(recovering);
@@ -151,7 +151,7 @@ t.test('the budget bounds the requests, and the last failure is thrown', async (
   }
 });
 
-t.test('a failure before anything was heard is left to the opening, unless the stream broke', async (t) => {
+t.test('leaves a failure before any output to the opening, unless the stream broke', async (t) => {
   const { model, recovering } = setUp([fails('overloaded')]);
   t.match(await run(recovering), { error: { class: 'overloaded' } });
   t.equal(model.asked.length, 1);
@@ -170,7 +170,7 @@ const reasons: [name: string, error: ModelError, reason: string, waited: number]
   ['a failure', new ModelError('provider', 'Oops', { status: 502 }), 'provider 502 mid-stream', 500],
 ];
 for (const [name, error, reason, delay] of reasons) {
-  t.test(`${name} in the middle is told as '${reason}'`, async (t) => {
+  t.test(`reports ${name} in mid-stream as '${reason}'`, async (t) => {
     const { recovering, waited } = setUp([
       (sink) => {
         sink.reasoning('Hm');
@@ -183,7 +183,7 @@ for (const [name, error, reason, delay] of reasons) {
   });
 }
 
-t.test('what cannot pass is thrown, whatever was heard', async (t) => {
+t.test('throws a permanent failure, regardless of the output', async (t) => {
   for (const kind of ['content_filtered', 'context_overflow', 'cancelled', 'invalid_request'] as const) {
     const { model, recovering } = setUp([breaksOff((sink) => sink.text('Hi'), kind)]);
     t.match(await run(recovering), { error: { class: kind } });
@@ -191,7 +191,7 @@ t.test('what cannot pass is thrown, whatever was heard', async (t) => {
   }
 });
 
-t.test('a cancel while waiting ends the inference', async (t) => {
+t.test('a cancel during a wait ends the inference', async (t) => {
   const abort = new AbortController();
   const model = fakeModel('m', (sink) => {
     sink.text('Hi');
@@ -203,14 +203,14 @@ t.test('a cancel while waiting ends the inference', async (t) => {
   t.equal(model.asked.length, 1);
 });
 
-t.test('a sink that cannot be told of a reset gets no recovery', async (t) => {
+t.test('skips recovery for a sink without reset', async (t) => {
   const { model, recovering } = setUp([breaksOff((sink) => sink.text('Hel'))]);
   const ended = recovering.stream(requestOf('x'), recordingSink([]), new AbortController().signal);
   await t.rejects(ended, { message: 'stream interrupted (goaway)' });
   t.equal(model.asked.length, 1);
 });
 
-t.test('a provider whose connection dies is asked to continue', async (t) => {
+t.test('asks a provider to continue after a broken connection', async (t) => {
   let asked = 0;
   let open: ServerResponse | undefined;
   const { url, requests } = await startSseServer(t, (response) => {
@@ -252,7 +252,7 @@ t.test('a provider whose connection dies is asked to continue', async (t) => {
   ]);
 });
 
-t.test('a provider that falls silent is given up after the idle window of the settings', async (t) => {
+t.test('aborts a silent provider after the idle window of the settings', async (t) => {
   let asked = 0;
   const { url } = await startSseServer(t, (response) => {
     asked += 1;

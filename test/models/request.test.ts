@@ -8,7 +8,7 @@ import { createProvider, NO_TRANSPORT } from './create-provider.ts';
 import { infer, inferenceFailure, requestOf, userMessage } from './infer.ts';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from './sse-server.ts';
 
-/** What is sent to a provider, seen from its side. */
+/** Requests to a provider, as it receives them. */
 
 const geminiEnd = [
   { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP', index: 0 }] },
@@ -58,13 +58,13 @@ const addresses: [adapter: string, path: string][] = [
   ['gemini', '/models/up:streamGenerateContent?alt=sse'],
 ];
 for (const [adapter, path] of addresses) {
-  t.test(`${adapter}: base_url leads to the same place with and without a slash`, async (t) => {
+  t.test(`${adapter}: accepts base_url with and without a trailing slash`, async (t) => {
     t.equal((await send(t, adapter, requestOf('x'), { path: '/v1' })).url, `/v1${path}`);
     t.equal((await send(t, adapter, requestOf('x'), { path: '/v1/' })).url, `/v1${path}`);
   });
 }
 
-t.test('key and extra headers go with every call', async (t) => {
+t.test('sends the key and extra headers with every call', async (t) => {
   const provider = { adapter_options: { headers: { 'x-team': 'blue' } } };
   for (const adapter of ['openai', 'openai_resp', 'groq']) {
     const { headers } = await send(t, adapter, requestOf('x'), { provider });
@@ -76,7 +76,7 @@ t.test('key and extra headers go with every call', async (t) => {
   t.match(gemini.headers, { 'x-goog-api-key': 'key', 'x-team': 'blue' });
 });
 
-t.test('overrides go along, null and absent ones do not', async (t) => {
+t.test('sends overrides, but no null or absent ones', async (t) => {
   const set = { temperature: 0, top_p: 0.5, max_tokens: 7, upstream_model: 'other' };
   const { body } = await send(t, 'groq', requestOf('x', { overrides: set }));
   t.match(body, { model: 'other', temperature: 0, top_p: 0.5, max_tokens: 7 });
@@ -92,14 +92,14 @@ t.test('overrides go along, null and absent ones do not', async (t) => {
   t.equal(plain.model, 'up');
 });
 
-t.test("a model's output limit holds where the run sets none", async (t) => {
+t.test('applies the output limit of the model if the run sets none', async (t) => {
   const model = { max_output_tokens: 99 };
   t.equal((await send(t, 'groq', requestOf('x'), { model })).body.max_tokens, 99);
   const overrides = { max_tokens: 5 };
   t.equal((await send(t, 'groq', requestOf('x', { overrides }), { model })).body.max_tokens, 5);
 });
 
-t.test('tools are sent by id with their schema', async (t) => {
+t.test('sends tools by id with their schema', async (t) => {
   const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
   const tools = [{ id: 'search', name: 'Search', description: 'Finds.', category: null, parameters }];
   const { body } = await send(t, 'groq', requestOf('x', { tools }));
@@ -125,7 +125,7 @@ const history: Message[] = [
   userMessage('and now?'),
 ];
 
-t.test('openai: history keeps its order, calls and results', async (t) => {
+t.test('openai: keeps the order of the history, its calls and results', async (t) => {
   const { body } = await send(
     t,
     'openai',
@@ -147,7 +147,7 @@ t.test('openai: history keeps its order, calls and results', async (t) => {
   t.equal(Array.isArray(body.messages) && body.messages.length, 7);
 });
 
-t.test('anthropic and gemini: system texts of the history go before everything', async (t) => {
+t.test('anthropic and gemini: moves system texts of the history to the front', async (t) => {
   const request = requestOf('', { system: ['One.'], messages: history });
   const { body } = await send(t, 'anthropic', request);
   t.match(body, {
@@ -179,7 +179,7 @@ t.test('anthropic and gemini: system texts of the history go before everything',
   });
 });
 
-t.test('calls and results written as blocks are calls and results', async (t) => {
+t.test('converts calls and results in blocks', async (t) => {
   const messages: Message[] = [
     userMessage('x'),
     { id: 'a', role: 'assistant', content: [{ type: 'tool_use', id: 'c9', name: 'search', input: null }] },
@@ -217,7 +217,7 @@ const media: [adapter: string, request: InferenceRequest, sent: object][] = [
 ];
 for (const [adapter, request, sent] of media) {
   const [message] = request.messages;
-  t.test(`${adapter} is sent ${JSON.stringify(message?.content[1])}`, async (t) => {
+  t.test(`${adapter} receives ${JSON.stringify(message?.content[1])}`, async (t) => {
     const { body } = await send(t, adapter, request);
     const list = body.messages ?? body.contents;
     t.match(list, [
@@ -263,7 +263,7 @@ const refused: [
   ],
 ];
 for (const [name, adapter, request, model, why] of refused) {
-  t.test(`nothing is sent when ${name}`, async (t) => {
+  t.test(`sends nothing when ${name}`, async (t) => {
     const { url, requests } = await startSseServer(t, (response) => response.end());
     const provider = createProvider({ id: 'p', adapter, api_key: 'key', base_url: url }, {});
     const { error } = await inferenceFailure(
@@ -275,12 +275,12 @@ for (const [name, adapter, request, model, why] of refused) {
   });
 }
 
-t.test('a block the spec allows is sent', async (t) => {
+t.test('sends a block that the spec allows', async (t) => {
   const model: Partial<ModelSpec> = { modalities: { input: ['text', 'image'] } };
   t.ok(await send(t, 'openai', linked('image'), { model }));
 });
 
-t.test('what models of OpenAI refuse is left out, whoever passes on to them', async (t) => {
+t.test('omits settings that OpenAI models reject, even through a gateway', async (t) => {
   const overrides = { max_tokens: 7, temperature: 0.5, top_p: 0.5 };
   for (const upstream_model of ['o3-mini', 'gpt-5.1', 'openai/gpt-5']) {
     const { body } = await send(t, 'openai', requestOf('x', { overrides }), { model: { upstream_model } });
@@ -294,24 +294,21 @@ t.test('what models of OpenAI refuse is left out, whoever passes on to them', as
   }
 });
 
-t.test(
-  'a server that speaks as OpenAI does is asked for usage, and for what it keeps of a prompt',
-  async (t) => {
-    const request = requestOf('x', {
-      session: { thread_id: 'thread', run_id: 'r' },
-      cache: { stable_messages: 0 },
-    });
-    const { body } = await send(t, 'openai', request);
-    t.match(body, { stream_options: { include_usage: true }, prompt_cache_key: 'thread' });
-  },
-);
+t.test('requests usage and sends a cache key to an OpenAI-compatible server', async (t) => {
+  const request = requestOf('x', {
+    session: { thread_id: 'thread', run_id: 'r' },
+    cache: { stable_messages: 0 },
+  });
+  const { body } = await send(t, 'openai', request);
+  t.match(body, { stream_options: { include_usage: true }, prompt_cache_key: 'thread' });
+});
 
-t.test('OpenAI itself is asked in its own terms', async (t) => {
+t.test('uses the fields of OpenAI for OpenAI itself', async (t) => {
   const seen: { url: string; body: unknown }[] = [];
   const transport: Transport = {
     ...NO_TRANSPORT,
     async stream({ url, body }, reader) {
-      seen.push({ url, body: JSON.parse(body) });
+      seen.push({ url, body: JSON.parse(body.toString()) });
       for (const event of chatEnd) reader.event('', JSON.stringify(event));
       return 'ended';
     },
@@ -375,7 +372,7 @@ const efforts: [adapter: string, upstream: string, effort: Effort, sent: object]
   ],
 ];
 for (const [adapter, upstream_model, effort, sent] of efforts) {
-  t.test(`${adapter}: ${upstream_model} is asked for effort ${JSON.stringify(effort)}`, async (t) => {
+  t.test(`${adapter}: ${upstream_model} receives effort ${JSON.stringify(effort)}`, async (t) => {
     const request = requestOf('x', { overrides: { reasoning_effort: effort } });
     t.match((await send(t, adapter, request, { model: { upstream_model } })).body, sent);
   });
@@ -384,7 +381,7 @@ for (const [adapter, upstream_model, effort, sent] of efforts) {
 const session = { thread_id: 't'.repeat(70), run_id: 'r' };
 const long = { system: ['Prompt.', 'Today.'], messages: history, session };
 
-t.test('anthropic is asked to keep the system prompt and what comes again', async (t) => {
+t.test('anthropic: marks the system prompt and the stable messages for the cache', async (t) => {
   const { body } = await send(t, 'anthropic', requestOf('', { ...long, cache: { stable_messages: 3 } }));
   const kept = { cache_control: { type: 'ephemeral' } };
   t.match(body.system, [{ text: 'Prompt.', ...kept }, { text: 'Today.' }, { text: 'Be brief.' }]);
@@ -392,12 +389,12 @@ t.test('anthropic is asked to keep the system prompt and what comes again', asyn
   t.equal(JSON.stringify(body).split('ephemeral').length - 1, 2);
 });
 
-t.test('a message that is not sent leaves the mark to the one before it', async (t) => {
+t.test('moves the mark of a message that is not sent to the previous one', async (t) => {
   const { body } = await send(t, 'anthropic', requestOf('', { ...long, cache: { stable_messages: 5 } }));
   t.match(body.messages, [{}, {}, { content: [{ type: 'tool_result', cache_control: {} }, {}] }]);
 });
 
-t.test('openai is told which requests belong together', async (t) => {
+t.test('openai: sends a cache key for related requests', async (t) => {
   for (const adapter of ['openai', 'openai_resp']) {
     const { body } = await send(t, adapter, requestOf('x', { session, cache: { stable_messages: 0 } }));
     t.equal(body.prompt_cache_key, 't'.repeat(64));
@@ -407,7 +404,7 @@ t.test('openai is told which requests belong together', async (t) => {
   }
 });
 
-t.test('without being asked nothing is marked, and elsewhere there is nothing to mark', async (t) => {
+t.test('marks nothing without a cache request, or for protocols without marks', async (t) => {
   t.notMatch(JSON.stringify((await send(t, 'anthropic', requestOf('', long))).body), /cache/);
   t.notMatch(JSON.stringify((await send(t, 'openai', requestOf('', long))).body), /cache/);
   for (const adapter of ['groq', 'gemini']) {
@@ -416,7 +413,7 @@ t.test('without being asked nothing is marked, and elsewhere there is nothing to
   }
 });
 
-t.test('a stream that is silent for longer than the request allows is an idle stall', async (t) => {
+t.test('reports a stream that is silent for longer than the request allows as an idle stall', async (t) => {
   const { url } = await startSseServer(t, (response) =>
     sendEvents(response, [chatChunk({ content: 'Hel' })]),
   );
@@ -429,61 +426,58 @@ t.test('a stream that is silent for longer than the request allows is an idle st
   t.match(error, { class: 'stream_interrupted', message: 'stream interrupted (idle stall)' });
 });
 
-t.test('a spec with an empty list of modalities takes every block', async (t) => {
+t.test('accepts every block for a spec with an empty list of modalities', async (t) => {
   t.ok(await send(t, 'openai', linked('image'), { model: { modalities: { input: [] } } }));
 });
 
-t.test(
-  'a tool whose id providers refuse goes out under another name, and its calls come back under its id',
-  async (t) => {
-    const id = 'agent_run_sales bot';
-    const tool = {
-      id,
-      name: id,
-      description: 'd',
-      parameters: { anyOf: [{ type: 'object' }] },
-      category: null,
-    };
-    let name = '';
-    const { url, requests } = await startSseServer(t, (response) => {
-      name = JSON.parse(requests[0]?.body ?? '').tools[0].function.name;
-      const call = { index: 0, id: 'c1', type: 'function', function: { name, arguments: '{}' } };
-      sendEvents(response, [chatChunk({ tool_calls: [call] }), chatChunk({}, 'tool_calls')]);
-      response.end();
-    });
-    const spec = { id: 'p', adapter: 'groq', api_key: 'key', base_url: url };
-    const started: string[] = [];
-    const model = createProvider(spec, {}).model({ id: 'm', provider_id: 'p', upstream_model: 'up' });
-    const nothing = (): void => {};
-    const sink = {
-      text: nothing,
-      reasoning: nothing,
-      reasoningEncrypted: nothing,
-      toolStart: (_: string, called: string) => void started.push(called),
-      toolDelta: nothing,
-      toolEnd: nothing,
-    };
-    const before: Message = {
-      id: 'a',
-      role: 'assistant',
-      content: [],
-      tool_calls: [{ id: 'c0', name: id, arguments: {} }],
-    };
-    const result: Message = {
-      id: 'r',
-      role: 'tool',
-      tool_call_id: 'c0',
-      content: [{ type: 'text', text: 'x' }],
-    };
-    await model.stream(
-      requestOf('x', { tools: [tool], messages: [userMessage('x'), before, result] }),
-      sink,
-      new AbortController().signal,
-    );
-    t.match(name, /^agent_run_sales_bot__[0-9a-f]{8}$/);
-    t.strictSame(started, [id]);
-    const body = JSON.parse(requests[0]?.body ?? '');
-    t.equal(body.messages[1].tool_calls[0].function.name, name);
-    t.strictSame(body.tools[0].function.parameters, { type: 'object', properties: {} });
-  },
-);
+t.test('renames a tool whose id providers reject, and maps its calls back to the id', async (t) => {
+  const id = 'agent_run_sales bot';
+  const tool = {
+    id,
+    name: id,
+    description: 'd',
+    parameters: { anyOf: [{ type: 'object' }] },
+    category: null,
+  };
+  let name = '';
+  const { url, requests } = await startSseServer(t, (response) => {
+    name = JSON.parse(requests[0]?.body ?? '').tools[0].function.name;
+    const call = { index: 0, id: 'c1', type: 'function', function: { name, arguments: '{}' } };
+    sendEvents(response, [chatChunk({ tool_calls: [call] }), chatChunk({}, 'tool_calls')]);
+    response.end();
+  });
+  const spec = { id: 'p', adapter: 'groq', api_key: 'key', base_url: url };
+  const started: string[] = [];
+  const model = createProvider(spec, {}).model({ id: 'm', provider_id: 'p', upstream_model: 'up' });
+  const nothing = (): void => {};
+  const sink = {
+    text: nothing,
+    reasoning: nothing,
+    reasoningEncrypted: nothing,
+    toolStart: (_: string, called: string) => void started.push(called),
+    toolDelta: nothing,
+    toolEnd: nothing,
+  };
+  const before: Message = {
+    id: 'a',
+    role: 'assistant',
+    content: [],
+    tool_calls: [{ id: 'c0', name: id, arguments: {} }],
+  };
+  const result: Message = {
+    id: 'r',
+    role: 'tool',
+    tool_call_id: 'c0',
+    content: [{ type: 'text', text: 'x' }],
+  };
+  await model.stream(
+    requestOf('x', { tools: [tool], messages: [userMessage('x'), before, result] }),
+    sink,
+    new AbortController().signal,
+  );
+  t.match(name, /^agent_run_sales_bot__[0-9a-f]{8}$/);
+  t.strictSame(started, [id]);
+  const body = JSON.parse(requests[0]?.body ?? '');
+  t.equal(body.messages[1].tool_calls[0].function.name, name);
+  t.strictSame(body.tools[0].function.parameters, { type: 'object', properties: {} });
+});

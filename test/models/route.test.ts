@@ -30,12 +30,12 @@ const recoverable = (heard: Heard[]): InferenceSink => ({
 
 const byRun = (run_id: string) => requestOf('x', { session: { thread_id: 't', run_id } });
 
-/** So many runs fail, each without retries. */
+/** Fails once for each run, without retries. */
 const failAs = async (route: Route, runs: readonly string[]): Promise<void> => {
   for (const run of runs) await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 0 }), byRun(run));
 };
 
-t.test('a model is retried as its agent says, and says why it is kept away from', async (t) => {
+t.test('retries a model with the settings of its agent, and reports why its circuit is open', async (t) => {
   const { routes, clock, waited } = setUp();
   const broken = fakeModel('m', fails('provider', { detail: 'Oops' }));
   const route = routes.model(broken);
@@ -45,7 +45,7 @@ t.test('a model is retried as its agent says, and says why it is kept away from'
   const { error } = await inferenceFailure(route({ ...DEFAULT_RETRY, max_retries: 9 }), byRun('5'));
   t.equal(error.message, 'provider error: Oops');
   t.equal(broken.asked.length, 8, 'the breaker opened');
-  t.equal(waited.length, 3, 'and nobody waits for a model that is kept away from');
+  t.equal(waited.length, 3, 'calls do not wait for a model whose breaker is open');
   clock.time += 6001;
   const { error: refused } = await inferenceFailure(route(DEFAULT_RETRY), byRun('6'));
   const why = "model 'm' is not called for 24 s: its last calls failed, with provider error: Oops";
@@ -57,7 +57,7 @@ t.test('a model is retried as its agent says, and says why it is kept away from'
   t.equal(broken.asked.length, 9);
 });
 
-t.test('a model that is about to be asked again is waited for', async (t) => {
+t.test('waits for a model whose circuit is about to admit a probe', async (t) => {
   const { routes, clock, waited } = setUp();
   const model = fakeModel('m', ...Array(5).fill(fails('provider')), says('hi'));
   const route = routes.model(model);
@@ -68,7 +68,7 @@ t.test('a model that is about to be asked again is waited for', async (t) => {
   t.same(waited, [5000]);
 });
 
-t.test('an answer that broke off in a pool goes on, with another member if need be', async (t) => {
+t.test('continues an interrupted completion in a pool, with another member if necessary', async (t) => {
   const { routes } = setUp();
   const a = fakeModel(
     'a',
@@ -119,7 +119,7 @@ t.test('a pool and a model share the breaker of that model', async (t) => {
 });
 
 for (const kind of ['a model', 'a pool'] as const) {
-  t.test(`${kind} that does not look at its signal is not heard behind it`, async (t) => {
+  t.test(`drops output after an abort of ${kind} that ignores its signal`, async (t) => {
     const { routes } = setUp();
     const controller = new AbortController();
     const talks = fakeModel('m', (sink) => {

@@ -14,7 +14,7 @@ const vectors: [text: string, hash: bigint][] = [
   ['foobar', 0x85944171f73967e8n],
 ];
 for (const [text, hash] of vectors) {
-  t.test(`the hash of "${text}" is that of the published test vector`, async (t) => {
+  t.test(`hashes "${text}" to the published test vector`, async (t) => {
     t.equal(fnv1a64(Buffer.from(text)), hash);
   });
 }
@@ -22,7 +22,7 @@ for (const [text, hash] of vectors) {
 const member = (model_id: string, weight = 1): Member => ({ model_id, weight, role: 'member' });
 const all = (): boolean => true;
 
-t.test('a score is weight by minus the logarithm of the hash as a share of 2^64', async (t) => {
+t.test('computes a score as weight / -ln of the hash as a share of 2^64', async (t) => {
   const half = 2n ** 63n;
   t.equal(rendezvousScore(half - 1n, 1), 1 / Math.log(2));
   t.equal(rendezvousScore(half - 1n, 3), 3 / Math.log(2));
@@ -42,7 +42,7 @@ t.test('the highest hashes have the highest scores, and these are finite', async
   t.ok(scores.every((score) => Number.isFinite(score) && score > 0));
 });
 
-t.test('a key is hashed with one zero byte before the member', async (t) => {
+t.test('hashes a key with one zero byte before the member', async (t) => {
   const expected = ['b', 'a', 'c'].map((id) => fnv1a64(Buffer.from(`thread-7\0${id}`)));
   const best = expected.findIndex((hash) => expected.every((other) => other <= hash));
   t.equal(
@@ -55,7 +55,7 @@ t.test('a key is hashed with one zero byte before the member', async (t) => {
   );
 });
 
-t.test('equal scores go to the first, nobody eligible to nobody', async (t) => {
+t.test('breaks ties in favor of the first, and returns undefined without eligible members', async (t) => {
   t.equal(byRendezvous('k', [member('a'), member('a')], all), 0);
   t.equal(
     byRendezvous('k', [member('a')], () => false),
@@ -65,7 +65,7 @@ t.test('equal scores go to the first, nobody eligible to nobody', async (t) => {
 
 const keys = Array.from({ length: 20_000 }, (_, index) => `thread-${index}`);
 
-t.test('each member gets the share of the sessions that its weight says', async (t) => {
+t.test('each member gets the share of the sessions that its weight defines', async (t) => {
   const members = [member('gpt-large', 1), member('claude-medium', 2), member('gemini-small', 5)];
   const counts = [0, 0, 0];
   for (const key of keys) {
@@ -78,7 +78,7 @@ t.test('each member gets the share of the sessions that its weight says', async 
   }
 });
 
-t.test('members whose ids differ in the last character only still share the sessions', async (t) => {
+t.test('members whose ids differ only in the last character still share the sessions', async (t) => {
   const counts = [0, 0];
   for (const key of keys) {
     const index = byRendezvous(key, [member('m1'), member('m2')], all) ?? -1;
@@ -87,7 +87,7 @@ t.test('members whose ids differ in the last character only still share the sess
   for (const count of counts) t.ok(Math.abs(count / keys.length - 0.5) < 0.02, String(count));
 });
 
-t.test('who loses its member moves, everybody else stays', async () => {
+t.test('moves only the sessions of a removed member', async () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -111,7 +111,7 @@ t.test('who loses its member moves, everybody else stays', async () => {
   );
 });
 
-t.test('a rotation takes each member as often as its weight says, in every round', async () => {
+t.test('a rotation selects each member in proportion to its weight, in every round', async () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }), (weights) => {
       const next = createRotation(weights.map((weight, index) => member(`m${index}`, weight)));
@@ -134,7 +134,7 @@ t.test('a rotation spreads the members evenly', async (t) => {
   );
 });
 
-t.test('a rotation of nobody takes nobody', async (t) => {
+t.test('a rotation without eligible members returns undefined', async (t) => {
   t.equal(
     createRotation([member('a')])(() => false),
     undefined,

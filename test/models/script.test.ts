@@ -18,7 +18,7 @@ const pending = (): string[] =>
 
 const never = new AbortController().signal;
 
-t.test('without a pace all deltas are given before stream returns', async (t) => {
+t.test('sends all deltas before stream returns if there is no pace', async (t) => {
   const heard: Heard[] = [];
   const ended = scripted({ script: { tokens: 3 } }).stream(requestOf('x'), recordingSink(heard), never);
   t.same(heard, [
@@ -32,7 +32,7 @@ t.test('without a pace all deltas are given before stream returns', async (t) =>
   });
 });
 
-t.test('a script answers everything the same, directives too', async (t) => {
+t.test('a script ignores the prompt, including directives', async (t) => {
   const { heard } = await infer(
     scripted({ script: { tokens: 1, text: 'hi' } }),
     requestOf('RUN_WEATHER_TOOL'),
@@ -40,13 +40,13 @@ t.test('a script answers everything the same, directives too', async (t) => {
   t.same(heard, [['text', 'hi']]);
 });
 
-t.test('a script of no tokens ends at once', async (t) => {
+t.test('a script of zero tokens ends immediately', async (t) => {
   const { heard, end } = await infer(scripted({ script: { tokens: 0 } }), requestOf('x'));
   t.same(heard, []);
   t.match(end, { stop: 'EndTurn', usage: { completion_tokens: 0, total_tokens: 10 } });
 });
 
-t.test('per_turn gives so many deltas a turn of the event loop', async (t) => {
+t.test('per_turn limits the deltas of an event-loop tick', async (t) => {
   const heard: Heard[] = [];
   const ended = scripted({ script: { tokens: 5, per_turn: 2 } }).stream(
     requestOf('x'),
@@ -62,7 +62,7 @@ t.test('per_turn gives so many deltas a turn of the event loop', async (t) => {
   await ended;
 });
 
-t.test('no delta comes before it is due', async (t) => {
+t.test('sends no delta before it is due', async (t) => {
   const at: number[] = [];
   const started = performance.now();
   await scripted({ script: { tokens: 4, delay_ms: 5, first_delay_ms: 10, gap_every: 2, gap_ms: 20 } }).stream(
@@ -78,7 +78,7 @@ t.test('no delta comes before it is due', async (t) => {
   );
 });
 
-t.test('the upstream model chooses the script', async (t) => {
+t.test('selects the script by upstream model', async (t) => {
   const options = { scripts: { bench: { tokens: 2 }, long: { tokens: 4 } }, script: { tokens: 1 } };
   const tokens = async (upstream: string, override?: string) => {
     const overrides = override === undefined ? {} : { upstream_model: override };
@@ -90,7 +90,7 @@ t.test('the upstream model chooses the script', async (t) => {
   t.equal(await tokens('bench', 'long'), 4);
 });
 
-t.test('an upstream model without a script answers as scripted models do', async (t) => {
+t.test('uses the built-in responses for an upstream model without a script', async (t) => {
   const { heard } = await infer(
     scripted({ scripts: { bench: { tokens: 2 } } }, 'toString'),
     requestOf('Hello'),
@@ -103,7 +103,7 @@ const paces: [name: string, script: Record<string, number>][] = [
   ['waits for the next turn', { tokens: 10, per_turn: 1 }],
 ];
 for (const [name, script] of paces) {
-  t.test(`a cancel ends a script that ${name}, and its timer`, async (t) => {
+  t.test(`a cancel ends a script that ${name}, and clears its timer`, async (t) => {
     const before = pending();
     const abort = new AbortController();
     const failing = inferenceFailure(scripted({ script }), requestOf('x'), abort.signal);
@@ -112,7 +112,7 @@ for (const [name, script] of paces) {
     t.equal(error.class, 'cancelled');
     await nextTurn();
     t.equal(heard.length, 1);
-    // Others in the process have turns of their own, which pass.
+    // Other code in the process may have pending immediates too, which pass.
     await eventually(
       async () => pending().length,
       (count) => count <= before.length,
@@ -138,7 +138,7 @@ t.test('a cancel from within the sink stops a burst', async (t) => {
   t.equal(given, 3);
 });
 
-t.test('a sink that throws in a later turn fails the inference', async (t) => {
+t.test('a sink that throws in a later tick fails the inference', async (t) => {
   let given = 0;
   const ended = scripted({ script: { tokens: 10, per_turn: 1 } }).stream(
     requestOf('x'),
@@ -156,7 +156,7 @@ t.test('a sink that throws in a later turn fails the inference', async (t) => {
   t.equal(given, 2);
 });
 
-t.test('a broken script is refused by the name of its key', async (t) => {
+t.test('rejects a malformed script and names its key', async (t) => {
   t.throws(
     () => scripted({ script: { tokens: -1 } }),
     new Invalid('adapter_options.script.tokens: must be at least 0'),

@@ -9,7 +9,7 @@ const model = createProvider({ id: 'p', adapter: 'scripted' }, {}).model({
   upstream_model: 'scripted-1',
 });
 
-t.test('a scripted model tells what it is', async (t) => {
+t.test('a scripted model has the id, provider and upstream name of its spec', async (t) => {
   t.match(model, { id: 'default', provider: 'p', upstream: 'scripted-1' });
 });
 
@@ -69,7 +69,7 @@ const rows: [name: string, user: string, heard: Heard[], end: unknown][] = [
   ['an empty message', '', [['text', 'Scripted response to: ']], { stop: 'EndTurn', usage: usage(20) }],
 ];
 for (const [name, user, heard, end] of rows) {
-  t.test(`the scripted model answers ${name}`, async (t) => {
+  t.test(`the scripted model responds to ${name}`, async (t) => {
     t.same(await infer(model, requestOf(user)), { heard, end });
   });
 }
@@ -82,13 +82,46 @@ const cuts: [name: string, user: string, echoed: string][] = [
   ['a character of four bytes is not split', `abc${'😀'.repeat(20)}`, `abc${'😀'.repeat(11)}`],
 ];
 for (const [name, user, echoed] of cuts) {
-  t.test(`echo: ${name}`, async (t) => {
+  t.test(`echoes the prompt: ${name}`, async (t) => {
     const { heard } = await infer(model, requestOf(user));
     t.same(heard, [['text', `Scripted response to: ${echoed}`]]);
   });
 }
 
-t.test('a call that was asked for before has a number of its own', async (t) => {
+t.test('answers the question about the weather with the result of one call', async (t) => {
+  const question = userMessage('How is the weather in Tokyo?');
+  const tools = [{ id: 'get_weather', name: 'Get Weather', description: '', parameters: {}, category: null }];
+  const after = (text: string) => [
+    question,
+    {
+      id: 'a',
+      role: 'assistant' as const,
+      content: [],
+      tool_calls: [{ id: 'call_weather_1', name: 'get_weather', arguments: { location: 'Tokyo' } }],
+    },
+    {
+      id: 'b',
+      role: 'tool' as const,
+      tool_call_id: 'call_weather_1',
+      content: [{ type: 'text' as const, text }],
+    },
+  ];
+  const heard = async (messages: InferenceRequest['messages'], offered = tools) =>
+    (await infer(model, requestOf('', { messages, tools: offered }))).heard;
+  t.match((await heard([question]))[0], ['start', 'call_weather_1']);
+  const data = { location: 'Tokyo', condition: 'Sunny', temperature_f: 70, humidity_pct: 45 };
+  t.strictSame(await heard(after(JSON.stringify(data))), [
+    ['text', 'It is sunny in Tokyo: 70 °F with 45 % humidity.'],
+  ]);
+  t.strictSame(await heard(after('it failed')), [['text', 'The weather is not available: it failed']]);
+  t.match(
+    (await heard([question], []))[0],
+    ['text', 'Scripted response to: How is the weather in Tokyo?'],
+    'the answer does not use the tool',
+  );
+});
+
+t.test('numbers a call that was made before', async (t) => {
   const asked = (id: string) => ({ id, name: 'get_weather', arguments: {} });
   const before: [ids: string[], id: string][] = [
     [['call_stock_1', 'my_call_weather_1'], 'call_weather_1'],
@@ -107,7 +140,7 @@ t.test('a call that was asked for before has a number of its own', async (t) => 
   }
 });
 
-t.test('only the last user message counts, internal ones included', async (t) => {
+t.test('uses only the last user message, including internal ones', async (t) => {
   const request: InferenceRequest = requestOf('', {
     messages: [
       userMessage('RUN_WEATHER_TOOL'),
@@ -123,7 +156,7 @@ const titles: [user: string, title: string][] = [
   ['hello', 'Troupe assistant'],
 ];
 for (const [user, title] of titles) {
-  t.test(`a system text with OpenUI Lang gets five statements titled ${title}`, async (t) => {
+  t.test(`returns five statements titled ${title} for a system text with OpenUI Lang`, async (t) => {
     const { heard, end } = await infer(model, requestOf(user, { system: ['Hi.', 'Answer in OpenUI Lang.'] }));
     const statements = String(heard[0]?.[1]).split('\n');
     t.equal(heard.length, 1);
@@ -134,7 +167,7 @@ for (const [user, title] of titles) {
   });
 }
 
-t.test('a run that is already cancelled gets no answer', async (t) => {
+t.test('returns nothing for a run that is already cancelled', async (t) => {
   const { heard, error } = await inferenceFailure(model, requestOf('Hello'), AbortSignal.abort());
   t.same(heard, []);
   t.match(error, { class: 'cancelled', message: 'cancelled', transient: false });

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 
 export type SeenRequest = { url: string; headers: IncomingMessage['headers']; body: string };
 
-/** A provider in miniature: answers every request as told, and remembers what it was asked. */
+/** A minimal provider that responds to every request with a callback and records the requests. */
 export const startSseServer = async (
   t: Test,
   answer: (response: ServerResponse, request: SeenRequest) => void,
@@ -42,7 +42,7 @@ export const chatChunk = (delta: object, finish_reason: string | null = null): o
   choices: [{ index: 0, delta, finish_reason }],
 });
 
-/** A whole answer of the messages protocol; its last event comes before the response ends. */
+/** A whole completion of the Messages protocol; its last event precedes the end of the response. */
 export const ANTHROPIC_ANSWER: readonly object[] = [
   {
     type: 'message_start',

@@ -35,7 +35,7 @@ const withAccount = (key: object, more: object = {}): ProviderSpec =>
     adapter_options: { credentials_kind: 'service_account_json', ...more },
   });
 
-/** Google's token service, as far as the exchange sees it. */
+/** A mock of Google's token service for the exchange. */
 const tokenService = (answers: readonly { status?: number; body?: object }[]) => {
   const asked: URLSearchParams[] = [];
   const clock = { time: 1_700_000_000_000 };
@@ -48,7 +48,7 @@ const tokenService = (answers: readonly { status?: number; body?: object }[]) =>
   return { asked, clock, deps: { text, now: () => clock.time } };
 };
 
-t.test('the assertion is signed by the account, for Google, for one hour', async (t) => {
+t.test('signs the assertion with the key of the account, for Google, for one hour', async (t) => {
   const { asked, deps } = tokenService([{}]);
   const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), ['a', 'b'], deps);
   t.equal(await token.get(), 'token-1');
@@ -67,7 +67,7 @@ t.test('the assertion is signed by the account, for Google, for one hour', async
   t.ok(verifier.verify(publicKey, signature, 'base64url'));
 });
 
-t.test('a token is used until shortly before its end, and asked for once by several calls', async (t) => {
+t.test('uses a token until shortly before its expiry, and requests it once for several calls', async (t) => {
   const { asked, clock, deps } = tokenService([{}]);
   const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), [], deps);
   t.same(await Promise.all([token.get(), token.get(), token.get()]), ['token-1', 'token-1', 'token-1']);
@@ -78,7 +78,7 @@ t.test('a token is used until shortly before its end, and asked for once by seve
   t.equal(asked.length, 2);
 });
 
-t.test('an exchange that fails is tried again by the next call', async (t) => {
+t.test('retries a failed exchange with the next call', async (t) => {
   const { deps } = tokenService([{ status: 503 }, { status: 401 }, {}]);
   const token = serviceAccountTokens(parseServiceAccount(JSON.stringify(account)), [], deps);
   await t.rejects(token.get(), {
@@ -101,7 +101,7 @@ const answersOfToken: [name: string, answer: (response: ServerResponse) => void]
   ],
 ];
 for (const [name, answer] of answersOfToken) {
-  t.test(`an answer to the exchange ${name} is none`, async (t) => {
+  t.test(`rejects a token response ${name}`, async (t) => {
     const { url } = await startSseServer(t, answer);
     const { text } = openTransport(t);
     const deps: TokenDeps = { text: (request) => text({ ...request, url }), now: () => 0 };
@@ -130,14 +130,14 @@ const refused: [name: string, key: unknown, why: string][] = [
   ],
 ];
 for (const [name, key, why] of refused) {
-  t.test(`${name} is refused`, async (t) => {
+  t.test(`rejects ${name}`, async (t) => {
     const spec = withAccount({});
     const build = () => createProvider({ ...spec, api_key: JSON.stringify(key) ?? '{secret' }, {});
     t.throws(build, { name: 'Invalid', message: `${PREFIX}${why}` });
   });
 }
 
-t.test('a service account needs its key in the spec', async (t) => {
+t.test('requires the key of a service account in the spec', async (t) => {
   const spec = provider({
     adapter_options: { credentials_kind: 'service_account_json', allow_env_credentials: true },
   });
@@ -160,18 +160,18 @@ const addresses: [name: string, spec: ProviderSpec, url: string][] = [
   ],
 ];
 for (const [name, spec, url] of addresses) {
-  t.test(`with ${name} the address is ${url}`, async (t) => {
+  t.test(`resolves ${name} to the address ${url}`, async (t) => {
     t.equal(vertexHome(spec), url);
     t.ok(createProvider(spec, {}));
   });
 }
 
-t.test('a location cannot lead to another host', async (t) => {
+t.test('rejects a location that would change the host', async (t) => {
   const spec = provider({ api_key: 'k', adapter_options: { project: 'p', location: 'evil.example/' } });
   t.throws(() => vertexHome(spec), { name: 'Invalid', message: /is not a location/ });
 });
 
-t.test('a bearer token goes along as such, and no key', async (t) => {
+t.test('sends a bearer token unchanged, and no key', async (t) => {
   const { url, requests } = await startSseServer(t, (response) => {
     sendEvents(response, [
       {
@@ -199,7 +199,7 @@ t.test('a bearer token goes along as such, and no key', async (t) => {
   t.match(JSON.parse(seen?.body ?? ''), { generationConfig: { thinkingConfig: { thinkingBudget: 1024 } } });
 });
 
-t.test('a cancel ends the wait for a token, and not the exchange that others share', async (t) => {
+t.test('a cancel ends the wait for a token, but not the shared exchange', async (t) => {
   const abort = new AbortController();
   const exchanges: AbortSignal[] = [];
   const text: TokenDeps['text'] = ({ signal }) => {
@@ -220,7 +220,7 @@ t.test('a cancel ends the wait for a token, and not the exchange that others sha
 const ADC = { allow_env_credentials: true, project: 'demo' };
 const PROJECT_PATH = '/v1/projects/demo/locations/global/publishers/google';
 
-/** Google's services: tokens at its addresses, models at the address of the provider. */
+/** Google's services: tokens at Google's addresses, models at the provider's address. */
 const startGoogle = async (t: Test, accepts = 'Bearer token-1') => {
   const { url, requests } = await startSseServer(t, (response, request) => {
     if (request.headers.authorization !== accepts) {
@@ -248,7 +248,7 @@ const startGoogle = async (t: Test, accepts = 'Bearer token-1') => {
   ) =>
     createWith(
       provider({ adapter_options: ADC, base_url: `${url}${PROJECT_PATH}`, ...more }),
-      // Only a host of Google, or this one, may receive credentials of the environment.
+      // Only a host of Google, or localhost, may receive credentials from the environment.
       { VERTEX_BASE_URL: url, ...env },
       transport,
     ).model({ id: 'm', provider_id: 'v', upstream_model });
@@ -266,7 +266,7 @@ const file = (t: Test, content: unknown, name = 'adc.json'): string => {
 };
 const USER = { type: 'authorized_user', client_id: 'c', client_secret: 's3cret', refresh_token: 'r3fresh' };
 
-t.test('the credentials of the host may be a service account in a file', async (t) => {
+t.test('reads host credentials from a service account file', async (t) => {
   const { exchanges, model } = await startGoogle(t);
   const path = file(t, { type: 'service_account', ...account });
   const { heard } = await infer(model({ GOOGLE_APPLICATION_CREDENTIALS: path }), requestOf('x'));
@@ -276,7 +276,7 @@ t.test('the credentials of the host may be a service account in a file', async (
   ]);
 });
 
-t.test('the credentials of the host may be the login of gcloud', async (t) => {
+t.test('reads host credentials from the login of gcloud', async (t) => {
   const { exchanges, model, requests } = await startGoogle(t);
   const path = file(t, USER, 'application_default_credentials.json');
   const env = { CLOUDSDK_CONFIG: dirname(path), GOOGLE_CLOUD_QUOTA_PROJECT: 'billed' };
@@ -291,7 +291,7 @@ t.test('the credentials of the host may be the login of gcloud', async (t) => {
   t.equal(requests[0]?.headers['x-goog-user-project'], 'billed');
 });
 
-t.test('the credentials of the host may come from the metadata server', async (t) => {
+t.test('reads host credentials from the metadata server', async (t) => {
   const { exchanges, model } = await startGoogle(t);
   await infer(model({ CLOUDSDK_CONFIG: t.testdir() }), requestOf('x'));
   t.match(exchanges, [
@@ -311,7 +311,7 @@ const brokenFiles: [content: unknown, problem: RegExp][] = [
   [{ type: 'service_account', ...account, token_uri: 'https://evil.example' }, /token_uri must be https/],
 ];
 for (const [content, problem] of brokenFiles) {
-  t.test(`a credentials file is refused: ${problem}`, async (t) => {
+  t.test(`rejects a credentials file: ${problem}`, async (t) => {
     const { exchanges, model, requests } = await startGoogle(t);
     const env = { GOOGLE_APPLICATION_CREDENTIALS: file(t, content) };
     const { error } = await inferenceFailure(model(env), requestOf('x'));
@@ -321,7 +321,7 @@ for (const [content, problem] of brokenFiles) {
   });
 }
 
-t.test('a credentials file that is named must be there, and is read again for the next token', async (t) => {
+t.test('requires a named credentials file, and reads it again for the next token', async (t) => {
   const { model } = await startGoogle(t);
   const path = join(t.testdir(), 'adc.json');
   const used = model({ GOOGLE_APPLICATION_CREDENTIALS: path });
@@ -331,7 +331,7 @@ t.test('a credentials file that is named must be there, and is read again for th
   t.equal(joined((await infer(used, requestOf('x'))).heard, 'text'), 'Hi');
 });
 
-t.test('a token that Google refuses as expired is renewed once', async (t) => {
+t.test('renews a token that Google rejects as expired once', async (t) => {
   const { exchanges, model, requests } = await startGoogle(t, 'Bearer token-2');
   const used = model({ GOOGLE_APPLICATION_CREDENTIALS: file(t, USER) });
   t.equal(joined((await infer(used, requestOf('x'))).heard, 'text'), 'Hi');
@@ -343,7 +343,7 @@ for (const upstream of [
   'claude-sonnet-4-5@20250929',
   'publishers/anthropic/models/claude-sonnet-4-5@20250929',
 ]) {
-  t.test(`${upstream} is asked as Claude on Vertex is`, async (t) => {
+  t.test(`calls ${upstream} as Claude on Vertex`, async (t) => {
     const { model, requests } = await startGoogle(t, 'Bearer ya29');
     const request = requestOf('x', { overrides: { reasoning_effort: 'low' } });
     const { heard, end } = await infer(model({}, upstream, { api_key: 'ya29' }), request);
@@ -358,14 +358,14 @@ for (const upstream of [
     const { anthropic_version, ...body } = JSON.parse(seen?.body ?? '');
     t.equal(anthropic_version, 'vertex-2023-10-16');
     t.notOk('model' in body);
-    // The rest is what the Messages protocol accepts.
+    // The rest must be valid in the Messages protocol.
     const named = { model: 'claude-sonnet-4-5@20250929', ...body };
     const headers = { 'anthropic-version': '2023-06-01' };
     t.strictSame(refusalsOf({ path: 'messages', headers, body: named }), []);
   });
 }
 
-t.test('one provider serves Gemini and Claude, and a name that is a path is refused', async (t) => {
+t.test('serves Gemini and Claude from one provider, and rejects a name that is a path', async (t) => {
   const { model, requests } = await startGoogle(t, 'Bearer ya29');
   const key = { api_key: 'ya29' };
   await infer(model({}, 'gemini-2.5-pro', key), requestOf('x'));

@@ -1,6 +1,6 @@
 import type { Pause } from '../../src/models/retry.ts';
 
-/** A clock and a pause that agree: time jumps to the next timer as soon as nothing else is left to do. */
+/** A clock and a pause on virtual time, which jumps to the next timer once no other work is left. */
 export const createVirtualTime = () => {
   type Timer = { at: number; end(): void };
   const timers = new Set<Timer>();
@@ -20,7 +20,7 @@ export const createVirtualTime = () => {
       timers.add(timer);
     });
   const pause: Pause = (ms, signal) => sleep(ms, signal);
-  /** Until the work is done. */
+  /** Advances the time until the work is done. */
   const during = async <Result>(work: Promise<Result>): Promise<Result> => {
     let done = false;
     const finished = work.finally(() => {
@@ -31,7 +31,7 @@ export const createVirtualTime = () => {
       await new Promise((resolve) => setImmediate(resolve));
       if (done) break;
       const [next] = [...timers].sort((one, other) => one.at - other.at);
-      if (!next) throw new Error('nothing will happen any more');
+      if (!next) throw new Error('no further step is scheduled');
       clock.time = Math.max(clock.time, next.at);
       next.end();
     }

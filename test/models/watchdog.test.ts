@@ -3,7 +3,7 @@ import t from 'tap';
 import { createWheel } from '../../src/models/transport/wheel.ts';
 import { createWatchdog } from '../../src/models/watchdog.ts';
 
-/** A watchdog of ten seconds on a clock that only moves when told. */
+/** A watchdog of ten seconds on a manual clock. */
 const watch = (caller: AbortSignal = new AbortController().signal, idle?: number) => {
   let time = 0;
   const watchdog = createWatchdog(
@@ -13,7 +13,7 @@ const watch = (caller: AbortSignal = new AbortController().signal, idle?: number
   );
   return {
     watchdog,
-    /** In steps, since a clock that jumps is a process that stood still. */
+    /** Advances in steps, because a jump of the clock counts as a stalled process. */
     pass: (ms: number) => {
       for (let left = ms; left > 0; left -= STEP_MS) {
         const passed = Math.min(left, STEP_MS);
@@ -29,7 +29,7 @@ const STEP_MS = 500;
 t.beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] }));
 t.afterEach(() => mock.timers.reset());
 
-t.test('a stream that does not open in time is an inference timeout', async (t) => {
+t.test('reports a stream that does not open in time as an inference timeout', async (t) => {
   const { watchdog, pass } = watch();
   pass(9_999);
   t.notOk(watchdog.signal.aborted);
@@ -38,7 +38,7 @@ t.test('a stream that does not open in time is an inference timeout', async (t) 
   t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: inference timeout after 10s' });
 });
 
-t.test('a gap between events is a stream idle timeout', async (t) => {
+t.test('reports a gap between events as a stream idle timeout', async (t) => {
   const { watchdog, pass } = watch();
   pass(5_000);
   watchdog.opened();
@@ -48,7 +48,7 @@ t.test('a gap between events is a stream idle timeout', async (t) => {
   t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: stream idle timeout after 10s' });
 });
 
-t.test('a stream that goes on is never too long', async (t) => {
+t.test('never times out while events arrive', async (t) => {
   const { watchdog, pass } = watch();
   watchdog.opened();
   for (let event = 0; event < 10; event += 1) {
@@ -60,7 +60,7 @@ t.test('a stream that goes on is never too long', async (t) => {
   t.match(watchdog.cause(), { class: 'timeout' });
 });
 
-t.test('the first cause stays', async (t) => {
+t.test('keeps the first cause', async (t) => {
   const abort = new AbortController();
   const { watchdog, pass } = watch(abort.signal);
   abort.abort();
@@ -68,11 +68,11 @@ t.test('the first cause stays', async (t) => {
   t.match(watchdog.cause(), { class: 'cancelled' });
 });
 
-t.test('a signal that had already fired counts', async (t) => {
+t.test('handles a signal that was already aborted', async (t) => {
   t.match(watch(AbortSignal.abort()).watchdog.cause(), { class: 'cancelled' });
 });
 
-t.test('a closed watchdog ends nothing any more', async (t) => {
+t.test('aborts nothing after it was closed', async (t) => {
   const abort = new AbortController();
   const { watchdog, pass } = watch(abort.signal);
   watchdog.close();
@@ -82,34 +82,31 @@ t.test('a closed watchdog ends nothing any more', async (t) => {
   t.equal(watchdog.cause(), undefined);
 });
 
-t.test(
-  'a shorter limit for gaps holds once the stream is open, and a gap is then an idle stall',
-  async (t) => {
-    const { watchdog, pass } = watch(undefined, 3);
-    pass(9_000);
-    t.notOk(watchdog.signal.aborted);
-    watchdog.opened();
-    pass(2_999);
-    watchdog.touch();
-    pass(2_999);
-    t.equal(watchdog.cause(), undefined);
-    pass(1);
-    t.match(watchdog.cause(), {
-      class: 'stream_interrupted',
-      message: 'stream interrupted (idle stall)',
-      transient: true,
-    });
-  },
-);
+t.test('applies a shorter idle limit once the stream is open, and reports an idle stall', async (t) => {
+  const { watchdog, pass } = watch(undefined, 3);
+  pass(9_000);
+  t.notOk(watchdog.signal.aborted);
+  watchdog.opened();
+  pass(2_999);
+  watchdog.touch();
+  pass(2_999);
+  t.equal(watchdog.cause(), undefined);
+  pass(1);
+  t.match(watchdog.cause(), {
+    class: 'stream_interrupted',
+    message: 'stream interrupted (idle stall)',
+    transient: true,
+  });
+});
 
-t.test('a longer limit for gaps changes nothing', async (t) => {
+t.test('ignores a longer idle limit', async (t) => {
   const { watchdog, pass } = watch(undefined, 11);
   watchdog.opened();
   pass(10_000);
   t.match(watchdog.cause(), { class: 'timeout', message: 'timeout: stream idle timeout after 10s' });
 });
 
-t.test('a limit of more days than a timer has is waited for in parts', async (t) => {
+t.test('splits a limit that exceeds the maximum timer', async (t) => {
   let time = 0;
   const asked = t.capture(globalThis, 'setTimeout', globalThis.setTimeout);
   const watchdog = createWatchdog(
@@ -127,7 +124,7 @@ t.test('a limit of more days than a timer has is waited for in parts', async (t)
   watchdog.close();
 });
 
-t.test('a stream that opens after the cancel sets no timer again', async (t) => {
+t.test('sets no timer for a stream that opens after the cancel', async (t) => {
   const abort = new AbortController();
   const { watchdog, pass } = watch(abort.signal, 3);
   abort.abort();
@@ -136,7 +133,7 @@ t.test('a stream that opens after the cancel sets no timer again', async (t) => 
   t.match(watchdog.cause(), { class: 'cancelled' });
 });
 
-/** The process stands still: the clock moves, and timers run afterwards. */
+/** A stalled process: the clock moves first, and timers run afterwards. */
 const standStill = () => {
   let time = 0;
   const watchdog = createWatchdog(
@@ -156,22 +153,19 @@ const standStill = () => {
   };
 };
 
-t.test(
-  'after a standstill of the process, events that arrived meanwhile keep the stream alive',
-  async (t) => {
-    const { watchdog, pass } = standStill();
-    t.equal(watchdog.cause(), undefined);
-    watchdog.touch();
-    pass(1000);
-    t.equal(watchdog.cause(), undefined);
-    pass(8999);
-    t.equal(watchdog.cause(), undefined);
-    pass(1);
-    t.match(watchdog.cause(), { class: 'timeout' });
-  },
-);
+t.test('keeps the stream alive after a stall if events arrived in that time', async (t) => {
+  const { watchdog, pass } = standStill();
+  t.equal(watchdog.cause(), undefined);
+  watchdog.touch();
+  pass(1000);
+  t.equal(watchdog.cause(), undefined);
+  pass(8999);
+  t.equal(watchdog.cause(), undefined);
+  pass(1);
+  t.match(watchdog.cause(), { class: 'timeout' });
+});
 
-t.test('after a standstill of the process, a silent stream ends a second later', async (t) => {
+t.test('ends a silent stream a second after a stall', async (t) => {
   const { watchdog, pass } = standStill();
   pass(999);
   t.equal(watchdog.cause(), undefined);
@@ -179,7 +173,7 @@ t.test('after a standstill of the process, a silent stream ends a second later',
   t.match(watchdog.cause(), { class: 'timeout' });
 });
 
-t.test('an event that is read after the timer ran, in the same iteration, counts', async (t) => {
+t.test('counts an event that is read after the timer, in the same event-loop tick', async (t) => {
   let time = 0;
   mock.timers.reset();
   mock.timers.enable({ apis: ['setTimeout'] });
@@ -190,7 +184,7 @@ t.test('an event that is read after the timer ran, in the same iteration, counts
   );
   watchdog.opened();
   time = 1000;
-  // The timer runs and leaves the decision to the end of the iteration of the event loop, which is a real one.
+  // The timer leaves the decision to the end of the event-loop tick, which is a real one.
   mock.timers.tick(1000);
   watchdog.touch();
   await new Promise((resolve) => setImmediate(resolve));

@@ -2,12 +2,12 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 
 /**
- * The provider options of a request in its body. Options of the wire format are merged first, then those of the
- * adapter and of the provider, so the narrower name wins. Objects are merged field by field; everything else replaces
- * what the body has.
+ * Merges the provider options of a request into its body. Options of the wire format are merged first, then those of
+ * the adapter and of the provider, so the more specific key wins. Objects are merged field by field; any other value
+ * replaces the value in the body.
  */
 
-/** `keys`: wire format, adapter and provider. Undefined where none of them has options. */
+/** `keys`: wire format, adapter and provider. Undefined if none of them has options. */
 export function appliedOptions(
   options: JsonObject | null | undefined,
   keys: readonly (string | undefined)[],
@@ -31,7 +31,7 @@ function merged(under: JsonObject, over: JsonObject): JsonObject {
 
 function joined(under: Json | undefined, over: Json | undefined): Json {
   if (isJsonObject(under) && isJsonObject(over)) return merged(under, over);
-  // Null in the options is a value of its own.
+  // Null in the options is an explicit value.
   return over === undefined ? (under ?? null) : over;
 }
 

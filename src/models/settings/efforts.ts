@@ -1,9 +1,9 @@
 import type { ReasoningEffort } from '../../schema/model-settings.ts';
-import { nameOf } from '../effort.ts';
+import { nearestNamedEffort } from '../effort.ts';
 
 /**
- * The efforts that families of models accept in the OpenAI formats, as their providers document them. An effort that
- * a model lacks becomes the nearest one that it has: a provider refuses the whole request otherwise.
+ * The efforts that model families accept by name, as their providers document them. An effort that a model lacks is
+ * replaced by the nearest one, because the provider would otherwise reject the whole request.
  */
 
 const SCALE = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -14,7 +14,7 @@ const LOW_TO_HIGH: readonly WireEffort[] = ['low', 'medium', 'high'];
 
 type Row = readonly [name: RegExp, efforts: readonly WireEffort[], adapter?: string];
 
-/** The first row that applies. A name may have the prefix of a service that passes requests on. */
+/** The first matching row applies. A name may have the prefix of a gateway. */
 const ROWS: readonly Row[] = [
   [/^o1-(mini|preview)/, NONE],
   [/^o\d/, LOW_TO_HIGH],
@@ -37,12 +37,18 @@ const ROWS: readonly Row[] = [
   [/^grok-3-mini/, ['low', 'high'], 'xai'],
   [/^grok-(4\.([3-9]|1\d)|[5-9]|latest)/, ['none', ...LOW_TO_HIGH], 'xai'],
   [/^grok-/, NONE, 'xai'],
+  [/^magistral/, NONE, 'mistral'],
+  [/./, ['none', 'high'], 'mistral'],
+  // Claude on Bedrock has the same efforts as elsewhere, which are not in this table.
+  [/openai\.gpt-oss/, LOW_TO_HIGH, 'bedrock'],
+  [/nova-2/, ['none', ...LOW_TO_HIGH], 'bedrock'],
+  [/./, NONE, 'bedrock'],
 ];
 
-/** Services that pass on to others, or are not known, take these. */
+/** Accepted by gateways, and assumed for unknown services. */
 const COMMON: readonly WireEffort[] = ['none', ...LOW_TO_HIGH];
 
-/** In ascending order; none at all where the model refuses the setting. */
+/** In ascending order; empty if the model rejects the setting. */
 export function acceptedEfforts(upstream: string, adapter: string | undefined): readonly WireEffort[] {
   const name = upstream.replace(/^openai\//, '');
   const row = ROWS.find(
@@ -51,13 +57,13 @@ export function acceptedEfforts(upstream: string, adapter: string | undefined): 
   return row?.[1] ?? COMMON;
 }
 
-/** The accepted effort that is nearest, of two that are equally near the higher one; undefined where none is accepted. */
+/** The nearest accepted effort, the higher one of two equally near; undefined if none is accepted. */
 export function wireEffort(
   effort: ReasoningEffort,
   upstream: string,
   adapter: string | undefined,
 ): WireEffort | undefined {
-  const wanted = SCALE.indexOf(nameOf(effort));
+  const wanted = SCALE.indexOf(nearestNamedEffort(effort));
   const distance = (each: WireEffort): number => Math.abs(SCALE.indexOf(each) - wanted);
   return acceptedEfforts(upstream, adapter).reduce<WireEffort | undefined>(
     (best, each) => (best === undefined || distance(each) <= distance(best) ? each : best),

@@ -1,17 +1,18 @@
 import { isObject } from '../../schema/endpoint.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
-import { MODEL_SETTINGS, modelSettingsOf, type ToolChoice } from '../../schema/model-settings.ts';
+import { MODEL_SETTINGS } from '../../schema/model-setting-names.ts';
+import { pickModelSettings, type ToolChoice } from '../../schema/model-settings.ts';
 import type { InferenceRequest, Model } from '../model.ts';
 
 /**
- * The settings of one call: those of the run over those of the agent over those of the model that is called. A pool
- * adds the settings of the member that it calls, so each member keeps its own defaults.
+ * The settings of one call: those of the run override those of the agent, which override those of the called model. A
+ * pool adds the settings of the member that it calls, so each member keeps its own defaults.
  */
 
 type Settings = InferenceRequest['overrides'];
 
-/** A later layer replaces an earlier one field by field; null and absent are unset. Provider options are merged. */
+/** A later layer overrides an earlier one field by field; null and absent mean unset. Provider options are merged. */
 export function layered(...layers: readonly Settings[]): Settings {
   const merged: Settings = {};
   for (const layer of layers) {
@@ -19,14 +20,14 @@ export function layered(...layers: readonly Settings[]): Settings {
       const value = layer[name];
       if (value == null) continue;
       const before = name === 'provider_options' ? merged.provider_options : undefined;
-      // The value is that of the same field in another object of the same type.
+      // The value comes from the same field of another object of the same type.
       Object.assign(merged, { [name]: before ? mergedOptions(before, layer.provider_options ?? {}) : value });
     }
   }
   return merged;
 }
 
-/** Per key of the options and field of the body. */
+/** Merges the options of each key field by field. */
 function mergedOptions(before: JsonObject, options: JsonObject): JsonObject {
   const keys = new Set([...Object.keys(before), ...Object.keys(options)]);
   return Object.fromEntries(
@@ -37,9 +38,9 @@ function mergedOptions(before: JsonObject, options: JsonObject): JsonObject {
   );
 }
 
-/** The model with the settings of its entry below those of each request. */
+/** Applies the settings of the model's entry below those of each request. */
 export function withEntrySettings(model: Model, spec: ModelSpec): Model {
-  const own = modelSettingsOf(spec);
+  const own = pickModelSettings(spec);
   return {
     ...model,
     stream(request, sink, signal) {
@@ -51,13 +52,16 @@ export function withEntrySettings(model: Model, spec: ModelSpec): Model {
   };
 }
 
-/** For a provider that does not report what it sends. */
+/** Used for a provider that does not report the settings that it sends. */
 function sentAsGiven({ upstream_model: _, ...settings }: Settings): JsonObject {
-  // Settings are JSON by their schema.
+  // By their schema, settings are JSON.
   return settings as JsonObject;
 }
 
-/** A forced call holds for the first answer to an input only: forced again after its results, a run would not end. */
+/**
+ * A forced call applies only to the first completion after an input; forcing it after its results would never let the
+ * run end.
+ */
 function toolChoiceOf(
   choice: ToolChoice | null | undefined,
   messages: InferenceRequest['messages'],

@@ -1,34 +1,35 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
-import { MODEL_SETTINGS, type ModelSetting, type ModelSettings } from '../../schema/model-settings.ts';
+import { MODEL_SETTINGS, type ModelSetting } from '../../schema/model-setting-names.ts';
+import type { ModelSettings } from '../../schema/model-settings.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
-import { isOpenAiThinker, nameOf } from '../effort.ts';
+import { isOpenAiThinker, nearestNamedEffort } from '../effort.ts';
 import type { InferenceRequest, SentSettings } from '../model.ts';
-import { isClaude, limitsOf, thinksAtAll } from '../wire/anthropic-models.ts';
-import { alwaysThinksGemini, thinksGemini } from '../wire/gemini-effort.ts';
+import { isClaude, limitsOf, thinksAtAll } from './anthropic-models.ts';
 import { acceptedEfforts, wireEffort } from './efforts.ts';
+import { alwaysThinksGemini, thinksGemini } from './gemini-models.ts';
 
 /**
- * Which settings a provider or a model is documented to refuse, in one table. A setting that would be refused is left
- * out or replaced before the request is encoded, because the provider refuses the whole request otherwise; what was
- * changed is reported with its reason.
+ * The settings that a provider or a model is documented to reject, in one table. Such a setting is omitted or replaced
+ * before the request is encoded, because the provider would otherwise reject the whole request; each change is reported
+ * with its reason.
  */
 
 export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What the rules depend on besides the settings. */
+/** The model and the request to which the settings apply. */
 export type About = {
   format: Format;
-  /** The spelling of the table of adapters; absent: unknown. */
+  /** The canonical adapter name; undefined if unknown. */
   adapter?: string | undefined;
   upstream: string;
-  /** The format is spoken with OpenAI itself or Azure. */
+  /** Whether the service is OpenAI itself or Azure. */
   isOpenAi?: boolean;
-  /** The model reasons in this request, as far as the request decides it. */
+  /** Whether the model reasons in this request, as far as the request determines it. */
   thinks?: boolean;
-  /** That the request offers; absent: not known yet. */
+  /** The tools that the request offers; absent if not known yet. */
   tools?: readonly Pick<ToolDescriptor, 'id'>[] | undefined;
-  /** `max_output_tokens` of the model. */
+  /** The `max_output_tokens` of the model. */
   mostTokens?: number | undefined;
 };
 
@@ -36,7 +37,7 @@ type Rule = {
   setting: ModelSetting;
   formats: readonly Format[];
   reason: string;
-  /** `kept`: the rule does not apply. `sent` undefined: the setting is left out. */
+  /** `kept`: the rule does not apply. `sent` undefined: the setting is omitted. */
   apply(settings: ModelSettings, about: About): 'kept' | { sent: Json | undefined };
 };
 
@@ -63,13 +64,13 @@ function rule<Name extends ModelSetting>(
     apply(settings, about) {
       const value = settings[setting];
       if (value === undefined || !when(value as Given<Name>, about, settings)) return 'kept';
-      // The value of a setting is JSON by its schema.
+      // By its schema, the value of a setting is JSON.
       return { sent: instead(value as Given<Name>, about) as Json | undefined };
     },
   };
 }
 
-/** OpenAI's models from 5.1 to 5.x take sampling settings while they do not reason. */
+/** OpenAI's models from 5.1 to 5.x accept sampling settings unless they reason. */
 const SAMPLES_WITHOUT_REASONING = /^(openai\/)?gpt-5\.[1-9]/;
 
 function refusesSampling({ upstream, adapter }: About, { reasoning_effort: effort }: ModelSettings): boolean {
@@ -81,7 +82,7 @@ function refusesSampling({ upstream, adapter }: About, { reasoning_effort: effor
 const hasVerbosity = (upstream: string): boolean =>
   /^(openai\/)?gpt-([5-9]|1\d)(?!\d|.*-(chat|codex))/.test(upstream);
 
-/** By adapter; the values that the provider documents. Other services have no tiers, or are not known. */
+/** The documented values by adapter. Other services have no tiers or are unknown. */
 const TIERS: Readonly<Record<string, readonly string[]>> = {
   openai: ['auto', 'default', 'flex', 'priority', 'scale', 'fast', 'ultrafast'],
   openai_resp: ['auto', 'default', 'flex', 'priority', 'scale', 'fast', 'ultrafast'],
@@ -91,7 +92,7 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
   bedrock: ['default', 'priority', 'flex', 'reserved'],
 };
 
-/** Compatible services whose documents name no tiers. */
+/** Compatible services whose documentation names no tiers. */
 const WITHOUT_TIERS = [
   'deepseek',
   'ollama',
@@ -109,7 +110,7 @@ const WITHOUT_TIERS = [
 
 const isTier = (tier: string, { adapter, isOpenAi, format }: About): boolean => {
   const name = format === 'openai-chat' && isOpenAi ? 'openai' : adapter;
-  // The adapter `openai` with another address may lead to any service.
+  // The adapter `openai` with another address may be any service.
   if (name === undefined || (name === 'openai' && format === 'openai-chat' && !isOpenAi)) return true;
   return Object.hasOwn(TIERS, name) ? (TIERS[name]?.includes(tier) ?? false) : !WITHOUT_TIERS.includes(name);
 };
@@ -126,7 +127,7 @@ const hasNoTools = ({ tools }: About): boolean => tools?.length === 0;
 
 const INT32 = 2 ** 31;
 
-/** In this order: a later rule sees what earlier ones have left. */
+/** Order matters: a later rule receives the settings after earlier changes. */
 export const RULES: readonly Rule[] = [
   rule('max_tokens', FORMATS, 'it exceeds the max_output_tokens of the model', {
     when: (tokens, { mostTokens }) => mostTokens !== undefined && tokens > mostTokens,
@@ -139,52 +140,56 @@ export const RULES: readonly Rule[] = [
     when: (_, { upstream }) => !isOpenAiThinker(upstream),
   }),
   rule('reasoning_effort', ['anthropic'], 'the model does not think', {
-    when: (effort, { upstream }) => nameOf(effort) !== 'none' && !thinksAtAll(upstream),
+    when: (effort, { upstream }) => nearestNamedEffort(effort) !== 'none' && !thinksAtAll(upstream),
+  }),
+  rule('reasoning_effort', ['anthropic'], 'the model does not reason, or has no setting for it', {
+    when: (_, { upstream, adapter }) =>
+      adapter === 'bedrock' && !isClaude(upstream) && acceptedEfforts(upstream, adapter).length === 0,
   }),
   rule('reasoning_effort', ['gemini'], 'the model does not think', {
     when: (_, { upstream }) => !thinksGemini(upstream),
   }),
-  rule('temperature', OPENAI, 'the model reasons, and takes no temperature then', {
+  rule('temperature', OPENAI, 'the model accepts no temperature while it reasons', {
     when: (_, about, settings) => refusesSampling(about, settings),
   }),
-  rule('temperature', ['openai-chat'], 'search models take no temperature', {
+  rule('temperature', ['openai-chat'], 'search models accept no temperature', {
     when: (_, { upstream }) => /^(openai\/)?gpt-4o(-mini)?-search-preview/.test(upstream),
   }),
-  rule('temperature', ['anthropic'], 'the model takes no sampling settings', {
+  rule('temperature', ['anthropic'], 'the model accepts no sampling settings', {
     when: (_, { upstream }) => limitsOf(upstream).fixedSampling === true,
   }),
   rule('temperature', ['anthropic'], 'it cannot be combined with thinking', {
     when: (_, { thinks }) => thinks === true,
   }),
-  rule('temperature', ['anthropic'], 'the provider takes a temperature from 0 to 1', {
+  rule('temperature', ['anthropic'], 'the provider accepts a temperature from 0 to 1', {
     when: (temperature) => temperature < 0 || temperature > 1,
     instead: (temperature) => Math.min(1, Math.max(0, temperature)),
   }),
-  rule('top_p', OPENAI, 'the model reasons, and takes no top_p then', {
+  rule('top_p', OPENAI, 'the model accepts no top_p while it reasons', {
     when: (_, about, settings) => refusesSampling(about, settings),
   }),
-  rule('top_p', ['anthropic'], 'the model takes no sampling settings', {
+  rule('top_p', ['anthropic'], 'the model accepts no sampling settings', {
     when: (_, { upstream }) => limitsOf(upstream).fixedSampling === true,
   }),
   rule('top_p', ['anthropic'], 'it cannot be combined with thinking', {
     when: (_, { thinks }) => thinks === true,
   }),
-  rule('top_p', ['anthropic'], 'Claude takes no top_p along with a temperature', {
+  rule('top_p', ['anthropic'], 'Claude accepts no top_p together with a temperature', {
     when: (_, { upstream }, { temperature }) => temperature !== undefined && isClaude(upstream),
   }),
   rule('stop', ['openai-responses'], 'the Responses API has no stop sequences'),
-  rule('stop', ['openai-chat'], 'reasoning models take no stop sequences', {
+  rule('stop', ['openai-chat'], 'reasoning models accept no stop sequences', {
     when: (_, about) => isOpenAiThinker(about.upstream) || isGrokReasoner(about),
   }),
-  rule('stop', ['openai-chat'], 'the provider takes 4 stop sequences at most', {
+  rule('stop', ['openai-chat'], 'the provider accepts at most 4 stop sequences', {
     when: (stop, { isOpenAi, adapter }) => stop.length > 4 && (isOpenAi === true || adapter === 'groq'),
     instead: (stop) => stop.slice(0, 4),
   }),
-  rule('stop', ['gemini'], 'the provider takes 5 stop sequences at most', {
+  rule('stop', ['gemini'], 'the provider accepts at most 5 stop sequences', {
     when: (stop) => stop.length > 5,
     instead: (stop) => stop.slice(0, 5),
   }),
-  rule('stop', ['anthropic'], 'the provider takes no stop sequences of white space alone', {
+  rule('stop', ['anthropic'], 'the provider accepts no stop sequences that consist of white space', {
     when: (stop) => stop.some((text) => text.trim() === ''),
     instead: (stop) => {
       const kept = stop.filter((text) => text.trim() !== '');
@@ -209,6 +214,9 @@ export const RULES: readonly Rule[] = [
     instead: () => 'auto',
   }),
   rule('parallel_tool_calls', ['gemini'], 'the provider has no such setting'),
+  rule('parallel_tool_calls', ['anthropic'], 'the provider has no such setting', {
+    when: (_, { adapter }) => adapter === 'bedrock',
+  }),
   rule('parallel_tool_calls', FORMATS, 'the request has no tools', {
     when: (_, about) => hasNoTools(about),
   }),
@@ -236,7 +244,7 @@ export const RULES: readonly Rule[] = [
 
 export type Fitted = { settings: ModelSettings; adjusted: SentSettings['adjusted'] };
 
-/** The settings that the provider accepts, and what became of the others. */
+/** Returns the settings that the provider accepts, and the changes to the others. */
 export function fitSettings(overrides: InferenceRequest['overrides'], about: About): Fitted {
   let settings = withoutNulls(overrides);
   const adjusted: SentSettings['adjusted'][number][] = [];
@@ -253,12 +261,12 @@ export function fitSettings(overrides: InferenceRequest['overrides'], about: Abo
   return { settings, adjusted };
 }
 
-/** A model that always reasons gets the lowest effort that it has in place of `none`. */
+/** For `none`, a model that always reasons receives its lowest effort. */
 function lowestEffort(
   { reasoning_effort: effort }: ModelSettings,
   { format, upstream, adapter }: About,
 ): SentSettings['adjusted'][number] | undefined {
-  if (effort === undefined || nameOf(effort) !== 'none') return undefined;
+  if (effort === undefined || nearestNamedEffort(effort) !== 'none') return undefined;
   const entry = { setting: 'reasoning_effort', reason: 'the model always reasons' };
   if (OPENAI.includes(format)) {
     const sent = wireEffort(effort, upstream, adapter);
@@ -275,14 +283,14 @@ function withoutNulls(overrides: InferenceRequest['overrides']): ModelSettings {
   ) as ModelSettings;
 }
 
-/** For the trace. `encoded`: values that the format has computed for itself. */
+/** Reports the sent settings for the trace. `encoded`: values that the format computed. */
 export function sentSettings(
   { settings, adjusted }: Fitted,
   encoded: { [Name in ModelSetting]?: Json | undefined } = {},
 ): SentSettings {
   const sent = { ...settings, ...encoded };
   return {
-    // Settings are JSON by their schema.
+    // By their schema, settings are JSON.
     settings: Object.fromEntries(
       Object.entries(sent).filter(([, value]) => value !== undefined),
     ) as JsonObject,

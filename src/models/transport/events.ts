@@ -1,38 +1,34 @@
 import { BOUNDS } from '../bounds.ts';
-import { ModelError } from '../errors.ts';
+import { type BodyBytes, countChunk, keep, NOTHING, tooLongEvent } from './body-bytes.ts';
 
 /**
- * Decodes server-sent events: bytes in, events out.
+ * Decodes server-sent events from bytes.
  *
- * Guarantees: the events are the same however the bytes are split; no event is longer than `BOUNDS.frameBytes`, and no
- * answer than `BOUNDS.streamBytes`; a body that is JSON or a page, or becomes so behind events, is recognised by the
- * line that begins it. An event that the end of the body leaves without its blank line counts when its data is whole
- * JSON: some services leave out the last line break, and a body that was cut off must not count as an answer.
- * Costs: a search for each line break and one decoded text for each line of data. Bytes are copied only where a line
- * spans several chunks, so that a long event in small chunks costs no more than its length.
+ * Guarantees: the events do not depend on how the bytes are split; no event exceeds `BOUNDS.frameBytes`, and no stream
+ * exceeds `BOUNDS.streamBytes`; a body that is JSON or a page, or turns into one after some events, is recognized by
+ * its first such line. If the body ends without the blank line of its last event, that event counts if its data is
+ * complete JSON: some services omit the last line break, and a truncated body must not count as a completion.
+ * Cost: a search for each line break and one decoded text per data line. Bytes are copied only if a line spans several
+ * chunks, and the cost of a long event in small chunks stays proportional to its length.
  */
-export type EventDecoder = {
-  /** Bytes of a line that has not ended. */
-  kept: Buffer;
-  keptBytes: number;
+export type EventDecoder = BodyBytes & {
   name: string;
-  /** Undefined before the first line of data of an event. */
+  /** Undefined before the first data line of an event. */
   data: string | undefined;
   /** Bytes of the lines of the current event. */
   eventBytes: number;
-  answerBytes: number;
-  /** The next line is the first one, which a byte order mark may precede. */
+  /** The next line is the first one, which may have a byte order mark. */
   first: boolean;
-  /** The last chunk ended with a carriage return; a line feed that follows belongs to it. */
+  /** The last chunk ended with a carriage return, so a line feed at the start of the next one belongs to it. */
   afterReturn: boolean;
-  /** What is no event stream, from the line on that begins it. */
+  /** The bytes from the first line that is not part of an event stream. */
   unframed: Buffer;
 };
 
-/** Receives an event. Returns true when the answer is complete. */
+/** Receives an event. Returns true when the completion has ended. */
 export type EventSink = { event(name: string, data: string): boolean };
 
-/** `unframed`: the rest is no event stream; `EventDecoder.unframed` holds the bytes so far. */
+/** `unframed`: the rest is not an event stream; `EventDecoder.unframed` holds the bytes so far. */
 export type Decoded = 'more' | 'complete' | 'unframed';
 
 /** `cut`: the body ended in the middle of an event. */
@@ -50,28 +46,22 @@ export const createEventDecoder = (): EventDecoder => ({
   unframed: NOTHING,
 });
 
-const NOTHING = Buffer.alloc(0);
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-/** @throws ModelError beyond a bound, and what the sink throws */
+/** @throws ModelError beyond a limit, and any error that the sink throws */
 export const decode = (decoder: EventDecoder, chunk: Buffer, sink: EventSink): Decoded => {
-  decoder.answerBytes += chunk.length;
-  if (decoder.answerBytes > BOUNDS.streamBytes) throw tooLong('the answer', BOUNDS.streamBytes);
+  countChunk(decoder, chunk);
   let start = decoder.afterReturn && chunk[0] === LINE_FEED ? 1 : 0;
   if (chunk.length > 0) decoder.afterReturn = false;
-  let feed = chunk.indexOf(LINE_FEED, start);
-  let back = chunk.indexOf(RETURN, start);
-  while (feed >= 0 || back >= 0) {
-    const isFeed = back < 0 || (feed >= 0 && feed < back);
-    const end = isFeed ? feed : back;
-    const next = !isFeed && feed === back + 1 ? end + 2 : end + 1;
+  let feed = positionOf(LINE_FEED, chunk, start);
+  let back = positionOf(RETURN, chunk, start);
+  for (let end = Math.min(feed, back); end < chunk.length; end = Math.min(feed, back)) {
     const decoded = endLine(decoder, chunk, start, end, sink);
     if (decoded !== 'more') return decoded;
-    start = next;
-    if (!isFeed && next === chunk.length && next === end + 1) decoder.afterReturn = true;
-    if (feed >= 0 && feed < start) feed = chunk.indexOf(LINE_FEED, start);
-    if (back >= 0 && back < start) back = chunk.indexOf(RETURN, start);
+    start = nextLine(decoder, chunk, end);
+    if (feed < start) feed = positionOf(LINE_FEED, chunk, start);
+    if (back < start) back = positionOf(RETURN, chunk, start);
   }
   if (start === chunk.length) return 'more';
   if (decoder.keptBytes === 0 && isUnframed(decoder, chunk, start, chunk.length)) {
@@ -83,14 +73,28 @@ export const decode = (decoder: EventDecoder, chunk: Buffer, sink: EventSink): D
   return 'more';
 };
 
-/** The body has ended. */
+/** The length of the chunk if the byte does not occur. */
+const positionOf = (byte: number, chunk: Buffer, start: number): number => {
+  const position = chunk.indexOf(byte, start);
+  return position < 0 ? chunk.length : position;
+};
+
+/** The start of the line after a line break at `end`. */
+const nextLine = (decoder: EventDecoder, chunk: Buffer, end: number): number => {
+  const next = end + 1;
+  if (chunk[end] === LINE_FEED) return next;
+  if (next === chunk.length) decoder.afterReturn = true;
+  return chunk[next] === LINE_FEED ? next + 1 : next;
+};
+
+/** Called at the end of the body. */
 export const decodeEnd = (decoder: EventDecoder, sink: EventSink): DecodedEnd => {
   if (decoder.keptBytes > 0) {
     const decoded = endLine(decoder, NOTHING, 0, 0, sink);
     if (decoded !== 'more') return decoded;
   }
   const { name, data } = decoder;
-  // Whatever is no object, such as `[DONE]`, is not needed.
+  // Data that is not an object, such as `[DONE]`, is not needed.
   if (data?.startsWith('{') !== true) return 'more';
   if (!isWholeJson(data)) return 'cut';
   return sink.event(name, data) ? 'complete' : 'more';
@@ -105,12 +109,7 @@ const isWholeJson = (data: string): boolean => {
   }
 };
 
-const tooLong = (subject: string, most: number): ModelError =>
-  new ModelError('provider', `${subject} has more than ${most} bytes`, { final: true });
-
-const tooLongEvent = (): ModelError => tooLong('an event of the answer', BOUNDS.frameBytes);
-
-/** The line is what was kept, and `chunk` from `start` to `end`. */
+/** The line consists of the kept bytes and `chunk` from `start` to `end`. */
 const endLine = (
   decoder: EventDecoder,
   chunk: Buffer,
@@ -134,19 +133,8 @@ const endLine = (
   return decoded;
 };
 
-/** A larger buffer is released when its line has ended. */
+/** A larger buffer is released at the end of its line. */
 const LARGE_BYTES = 64 * 1024;
-
-const keep = (decoder: EventDecoder, chunk: Buffer, start: number, end: number): void => {
-  const bytes = decoder.keptBytes + end - start;
-  if (bytes > decoder.kept.length) {
-    const longer = Buffer.allocUnsafeSlow(Math.max(1024, 2 * bytes));
-    decoder.kept.copy(longer, 0, 0, decoder.keptBytes);
-    decoder.kept = longer;
-  }
-  chunk.copy(decoder.kept, decoder.keptBytes, start, end);
-  decoder.keptBytes = bytes;
-};
 
 const takeLine = (
   decoder: EventDecoder,
@@ -187,7 +175,7 @@ const EVENT = Buffer.from('event');
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Where the value of a line with this field begins; -1 for another field. */
+/** The start of the value of a line with this field; -1 for another field. */
 const valueStart = (bytes: Buffer, start: number, end: number, field: Buffer): number => {
   const { length } = field;
   if (end - start < length) return -1;

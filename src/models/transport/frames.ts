@@ -1,20 +1,27 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { BOUNDS } from '../bounds.ts';
 import { interrupted } from '../classify.ts';
-import { ModelError } from '../errors.ts';
+import { type BodyBytes, countChunk, keep, NOTHING, tooLongEvent } from './body-bytes.ts';
 import type { Decoded, DecodedEnd, EventSink } from './events.ts';
 import type { BodyReader, Framing } from './framing.ts';
 
 /**
- * Reads frames of `application/vnd.amazon.eventstream`: bytes in, events out.
+ * Decodes frames of `application/vnd.amazon.eventstream` from bytes.
  *
- * Guarantees: the events are the same however the bytes are split; no frame is longer than `BOUNDS.frameBytes`, and no
- * answer than `BOUNDS.streamBytes`; both checksums of a frame are checked. The name of an event is its type; an
- * exception is named `exception:` and its type, and an error of the stream `error`.
- * Costs: a copy of the bytes of a frame that spans several chunks, and none of one that does not.
+ * Guarantees: the events do not depend on how the bytes are split; no frame exceeds `BOUNDS.frameBytes`, and no stream
+ * exceeds `BOUNDS.streamBytes`; both checksums of a frame are verified. The name of an event is its type; an exception
+ * is named `exception:` and its type, and an error of the stream `error`.
+ * Cost: a copy of the bytes of a frame that spans several chunks, and no copy otherwise.
  */
 export const AMAZON_FRAMES: Framing = () => {
-  const reader: FrameReader = { kept: NOTHING, keptBytes: 0, answerBytes: 0, seen: false, unframed: NOTHING };
+  const reader: FrameReader = {
+    kept: NOTHING,
+    keptBytes: 0,
+    answerBytes: 0,
+    position: 0,
+    seen: false,
+    unframed: NOTHING,
+  };
   return {
     read: (chunk, sink) => read(reader, chunk, sink),
     end: () => end(reader),
@@ -22,91 +29,81 @@ export const AMAZON_FRAMES: Framing = () => {
   } satisfies BodyReader;
 };
 
-type FrameReader = {
-  /** Bytes of a frame that has not ended. */
-  kept: Buffer;
-  keptBytes: number;
-  answerBytes: number;
-  /** The body begins with a frame. */
+type FrameReader = BodyBytes & {
+  /** The position of the next byte in the current chunk. */
+  position: number;
+  /** The body starts with a frame. */
   seen: boolean;
   unframed: Buffer;
 };
 
-const NOTHING = Buffer.alloc(0);
-/** Two lengths, their checksum, and that of the frame. */
+/** Two lengths, their checksum, and the checksum of the frame. */
 const LEAST_BYTES = 16;
 const LENGTH_BYTES = 4;
 
 const read = (reader: FrameReader, chunk: Buffer, sink: EventSink): Decoded => {
-  reader.answerBytes += chunk.length;
-  if (reader.answerBytes > BOUNDS.streamBytes) throw tooLong('the answer', BOUNDS.streamBytes);
-  if (!reader.seen && chunk.length > 0) {
-    // The length of every frame that is read begins with a zero byte, and no text does.
-    if (chunk[0] !== 0) {
-      reader.unframed = chunk;
-      return 'unframed';
-    }
-    reader.seen = true;
+  countChunk(reader, chunk);
+  if (!consistsOfFrames(reader, chunk)) {
+    reader.unframed = chunk;
+    return 'unframed';
   }
-  let start = 0;
-  while (start < chunk.length) {
-    if (reader.keptBytes > 0) {
-      start = completeKept(reader, chunk, start);
-      const { kept, keptBytes } = reader;
-      if (keptBytes < LENGTH_BYTES || keptBytes < lengthAt(kept, 0)) return 'more';
-      reader.keptBytes = 0;
-      reader.kept = NOTHING;
-      if (takeFrame(kept.subarray(0, keptBytes), sink)) return 'complete';
-      continue;
-    }
-    const left = chunk.length - start;
-    const length = left < LENGTH_BYTES ? Number.POSITIVE_INFINITY : lengthAt(chunk, start);
-    if (length > left) {
-      keep(reader, chunk, start, chunk.length);
-      return 'more';
-    }
-    if (takeFrame(chunk.subarray(start, start + length), sink)) return 'complete';
-    start += length;
+  reader.position = 0;
+  while (reader.position < chunk.length) {
+    const frame = reader.keptBytes > 0 ? completeKept(reader, chunk) : nextFrame(reader, chunk);
+    if (!frame) return 'more';
+    if (takeFrame(frame, sink)) return 'complete';
   }
   return 'more';
 };
 
-/** Appends what the kept frame lacks. Returns where the next bytes are. */
-const completeKept = (reader: FrameReader, chunk: Buffer, start: number): number => {
-  let at = start;
+/** The length of every accepted frame begins with a zero byte, and no text does. */
+const consistsOfFrames = (reader: FrameReader, chunk: Buffer): boolean => {
+  if (!reader.seen && chunk.length > 0) reader.seen = chunk[0] === 0;
+  return reader.seen || chunk.length === 0;
+};
+
+/** Keeps the rest of the chunk if the frame does not end in it. */
+const nextFrame = (reader: FrameReader, chunk: Buffer): Buffer | undefined => {
+  const { position } = reader;
+  const left = chunk.length - position;
+  const length = left < LENGTH_BYTES ? Number.POSITIVE_INFINITY : lengthAt(chunk, position);
+  if (length > left) {
+    keepUntil(reader, chunk, chunk.length);
+    return undefined;
+  }
+  reader.position = position + length;
+  return chunk.subarray(position, reader.position);
+};
+
+/** Appends the missing bytes of the kept frame. Returns the frame if it is then complete. */
+const completeKept = (reader: FrameReader, chunk: Buffer): Buffer | undefined => {
   if (reader.keptBytes < LENGTH_BYTES) {
-    const end = Math.min(chunk.length, at + LENGTH_BYTES - reader.keptBytes);
-    keep(reader, chunk, at, end);
-    at = end;
-    if (reader.keptBytes < LENGTH_BYTES) return at;
+    keepUntil(reader, chunk, reader.position + LENGTH_BYTES - reader.keptBytes);
+    if (reader.keptBytes < LENGTH_BYTES) return undefined;
   }
-  const end = Math.min(chunk.length, at + lengthAt(reader.kept, 0) - reader.keptBytes);
-  keep(reader, chunk, at, end);
-  return end;
+  const length = lengthAt(reader.kept, 0);
+  keepUntil(reader, chunk, reader.position + length - reader.keptBytes);
+  if (reader.keptBytes < length) return undefined;
+  const frame = reader.kept.subarray(0, length);
+  reader.keptBytes = 0;
+  reader.kept = NOTHING;
+  return frame;
 };
 
-const keep = (reader: FrameReader, chunk: Buffer, start: number, end: number): void => {
-  const bytes = reader.keptBytes + end - start;
-  if (bytes > reader.kept.length) {
-    const longer = Buffer.allocUnsafeSlow(Math.max(1024, 2 * bytes));
-    reader.kept.copy(longer, 0, 0, reader.keptBytes);
-    reader.kept = longer;
-  }
-  chunk.copy(reader.kept, reader.keptBytes, start, end);
-  reader.keptBytes = bytes;
+const keepUntil = (reader: FrameReader, chunk: Buffer, position: number): void => {
+  const end = Math.min(chunk.length, position);
+  keep(reader, chunk, reader.position, end);
+  reader.position = end;
 };
 
-/** @throws ModelError for a length that no frame has */
+/** @throws ModelError for an impossible length */
 const lengthAt = (bytes: Buffer, start: number): number => {
   const length = bytes.readUInt32BE(start);
-  if (length > BOUNDS.frameBytes) throw tooLong('an event of the answer', BOUNDS.frameBytes);
+  if (length > BOUNDS.frameBytes) throw tooLongEvent();
   if (length < LEAST_BYTES)
     throw interrupted('connection reset', new Error('a frame has an impossible length'));
   return length;
 };
-
-const tooLong = (subject: string, most: number): ModelError =>
-  new ModelError('provider', `${subject} has more than ${most} bytes`, { final: true });
 
 const UTF8 = new TextDecoder();
 const CODEC = new EventStreamCodec(
@@ -114,7 +111,7 @@ const CODEC = new EventStreamCodec(
   (text) => Buffer.from(text),
 );
 
-/** Returns whether the answer is complete. */
+/** Returns whether the completion has ended. */
 const takeFrame = (frame: Buffer, sink: EventSink): boolean => {
   const { headers, body } = decoded(frame);
   const text = (name: string): string => {
@@ -140,7 +137,7 @@ const decoded = (frame: Buffer): ReturnType<EventStreamCodec['decode']> => {
   try {
     return CODEC.decode(frame);
   } catch (error) {
-    // Bytes were lost or changed on the way.
+    // Bytes were lost or changed in transit.
     throw interrupted('connection reset', error);
   }
 };

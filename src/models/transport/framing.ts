@@ -9,15 +9,15 @@ import {
 
 /** Reads the body of one stream, event by event. */
 export type BodyReader = {
-  /** @throws ModelError beyond a bound, and what the sink throws */
+  /** @throws ModelError beyond a limit, and any error that the sink throws */
   read(chunk: Buffer, sink: EventSink): Decoded;
-  /** The body has ended. */
+  /** Called at the end of the body. */
   end(sink: EventSink): DecodedEnd;
-  /** The bytes so far that are no event, after `unframed`. */
+  /** The bytes so far that are not events, after `unframed`. */
   unframed(): Buffer;
 };
 
-/** How a body is divided into events. */
+/** Divides a body into events. */
 export type Framing = () => BodyReader;
 
 /** Server-sent events. */

@@ -2,9 +2,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ModelError } from '../errors.ts';
 
 /**
- * Decompresses a body that was compressed although `identity` was asked for.
+ * Decompresses a body that the server compressed although the request accepts only `identity`.
  *
- * Guarantees: no more of the body is read than has been decompressed and taken, apart from one buffer; nothing is
+ * Guarantees: the body is read no faster than its decompressed data is consumed, apart from one buffer; nothing is
  * called after `destroy`.
  */
 export type Inflater = {
@@ -25,9 +25,9 @@ const CODINGS = {
 } as const;
 
 /**
- * Undefined for a body that is not compressed.
+ * Returns undefined for a body that is not compressed.
  *
- * @throws ModelError for a coding that is not supported
+ * @throws ModelError for an unsupported coding
  */
 export const createInflater = (
   encoding: string | string[] | undefined,
@@ -69,7 +69,7 @@ export const createInflater = (
   };
 };
 
-/** The body ended too early, as after a broken connection. */
+/** Whether the body ended too early, as after a broken connection. */
 const isCut = (error: Error): boolean => 'code' in error && error.code === 'Z_BUF_ERROR';
 
 const malformed = (coding: string, cause: Error): ModelError =>

@@ -5,10 +5,9 @@ import { createTextReceiver } from './text.ts';
 import type { Transport, TransportOptions } from './types.ts';
 import { WHEEL } from './wheel.ts';
 
-/** What the settings are by default. */
 const DEFAULTS = { keepAliveSeconds: 300, connections: 512 } as const;
 
-/** Connects what the transport consists of; `types.ts` says what it guarantees. */
+/** Connects the parts of the transport; `types.ts` documents its guarantees. */
 export const openTransport = (options: TransportOptions): Transport => {
   const wheel = options.wheel ?? WHEEL;
   const pool = createPool({ ...DEFAULTS, env: {}, ...options, wheel });

@@ -4,22 +4,26 @@ import type { buildConnector, Pool as ConnectionPool, Dispatcher } from 'undici'
 import { type Deadline, deadline, type Wheel } from './wheel.ts';
 
 /**
- * Connections to providers: one pool for each origin, opened by its first request.
+ * Connections to providers: one pool per origin, opened by its first request.
  *
- * Guarantees: a connection that is idle stays open for `keepAliveSeconds`, or for as long as the server announces where
- * that is shorter; no more than `connections` are open to an origin, and further requests wait for one; TLS sessions
- * are resumed; the proxy variables of the environment hold, except for this host itself; `close` leaves no socket.
- * Relies on: undici, which is loaded by the first request, so that a start of the service does not pay for it.
- * Costs: undici replaces a connection that a cancel closed by a new one.
- * HTTP/2 is not offered: a model provider streams one answer for each request, and the streams of one connection share
- * its window and its loss.
+ * Guarantees: an idle connection stays open for `keepAliveSeconds`, or for the time that the server announces if that
+ * is shorter; at most `connections` are open per origin, and further requests wait for one; TLS sessions are resumed;
+ * the proxy variables of the environment apply, except for this host and its metadata services; `close` leaves no
+ * socket open.
+ * Relies on: undici, which the first request loads, so that it adds nothing to the startup time of the service.
+ * Cost: when a cancel closes a connection, undici replaces it with a new one.
+ * HTTP/2 is not offered: a model provider streams one completion per request, and the streams of one connection would
+ * share its flow-control window and its packet loss.
  */
 export type Pool = {
-  /** Loads the client. Undefined once it is loaded. */
+  /** Loads the client. Returns undefined once it is loaded. */
   ready(): Promise<void> | undefined;
-  /** `fresh`: on a connection that no request has used before. Calls the handler with what fails at once. */
+  /**
+   * `fresh`: uses a connection without earlier requests. Throws when the pool is closed; the handler receives all other
+   * failures.
+   */
   dispatch(options: DispatchOptions, handler: Dispatcher.DispatchHandler, fresh: boolean): void;
-  /** Whether a new connection is being handed to the request that it was opened for. */
+  /** Whether a new connection is being passed to the request that opened it. */
   isOpening(): boolean;
   close(): Promise<void>;
 };
@@ -34,9 +38,9 @@ export type PoolOptions = {
 };
 
 const CONNECT_MS = 10_000;
-/** How long a host may take to accept before its next address is tried. */
+/** Time for an address to accept before the next address of the host is tried. */
 const NEXT_ADDRESS_MS = 250;
-/** The client closes a connection so much earlier than the server announces. */
+/** The client closes a connection this much earlier than the server announces. */
 const EARLIER_MS = 2000;
 
 type Loaded = { pooled: Dispatcher; fresh: Dispatcher };
@@ -48,12 +52,12 @@ export const createPool = (options: PoolOptions): Pool => {
   let closed = false;
   const load = async (): Promise<void> => {
     await connector.load();
-    // A bundle has the members of a CommonJS package on its default export alone.
+    // In a bundle, the members of a CommonJS package are only on its default export.
     const { EnvHttpProxyAgent, Pool: ConnectionPool } = (await import('undici')).default;
     const idleMs = options.keepAliveSeconds * 1000;
     const shared = {
       ...proxiesOf(options.env),
-      // A proxy for plain HTTP gets the whole address; most allow tunnels to TLS ports only.
+      // A proxy for plain HTTP receives the whole address; most proxies allow tunnels only to TLS ports.
       proxyTunnel: false,
       clientFactory: (proxy: URL, given: object) =>
         reportingFailures(new ConnectionPool(proxy, { ...given, headersTimeout: CONNECT_MS })),
@@ -62,13 +66,13 @@ export const createPool = (options: PoolOptions): Pool => {
       keepAliveTimeout: Math.max(1, idleMs),
       keepAliveMaxTimeout: Math.max(1, idleMs),
       keepAliveTimeoutThreshold: EARLIER_MS,
-      // The watchdog of a call ends it.
+      // The watchdog of a call enforces its timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
     loaded = {
       pooled: new EnvHttpProxyAgent(shared),
-      // Without pipelining each request gets a connection that is closed after it.
+      // Without pipelining each request gets a connection that is closed afterwards.
       fresh: new EnvHttpProxyAgent({ ...shared, pipelining: 0 }),
     };
   };
@@ -76,7 +80,7 @@ export const createPool = (options: PoolOptions): Pool => {
     ready() {
       if (loaded) return undefined;
       loading ??= load().catch((error: unknown) => {
-        // The next request tries again.
+        // The next request loads it again.
         loading = undefined;
         throw error;
       });
@@ -97,8 +101,8 @@ export const createPool = (options: PoolOptions): Pool => {
 };
 
 /**
- * undici takes the code of a closed connection to a proxy for that of an idle connection to the origin, and connects
- * again at once and without an end. An error without that code fails the requests that wait.
+ * undici mistakes the code of a closed proxy connection for that of an idle connection to the origin, and reconnects
+ * immediately in an endless loop. An error without that code fails the waiting requests instead.
  */
 const reportingFailures = (proxy: ConnectionPool): ConnectionPool => {
   const connect = proxy.connect.bind(proxy);
@@ -109,9 +113,14 @@ const reportingFailures = (proxy: ConnectionPool): ConnectionPool => {
   return Object.assign(proxy, { connect: checked });
 };
 
-const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+/** This host, and services that only it can reach: their responses contain its credentials. */
+const LOCAL = [
+  ...['localhost', '127.0.0.1', '[::1]'],
+  ...['169.254.169.254', '[fd00:ec2::254]', 'metadata.google.internal'],
+  ...['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'],
+];
 
-/** An empty address is none; without one the client would read the variables of the process. */
+/** An empty address disables the proxy; without one the client would read the variables of the process. */
 const proxiesOf = (env: PoolOptions['env']) => {
   const given = env.no_proxy ?? env.NO_PROXY ?? '';
   return {
@@ -128,7 +137,7 @@ const addressOf = (host: string, port: number): TcpNetConnectOpts => ({
   autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
 });
 
-/** Opens sockets. Sessions are held here, because the connector of undici holds them weakly. */
+/** Opens sockets. TLS sessions are kept here, because undici's connector only holds weak references to them. */
 const createConnector = ({ wheel }: PoolOptions) => {
   const sessions = new Map<string, Buffer>();
   const connecting = new Set<Socket>();
@@ -174,7 +183,7 @@ const createConnector = ({ wheel }: PoolOptions) => {
       callback(null, socket);
       opening = false;
     });
-    // Stays: a socket without a listener for errors would end the process.
+    // The listener is never removed: a socket without an error listener would crash the process.
     socket.on('error', (error) => {
       if (ended()) callback(error, null);
     });

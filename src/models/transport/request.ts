@@ -1,27 +1,30 @@
 import type { Dispatcher } from 'undici';
 import { createInflater, type Inflater } from './inflate.ts';
 import type { DispatchOptions, Pool } from './pool.ts';
-import { deadline, type Wheel } from './wheel.ts';
+import { type Deadline, deadline, type Wheel } from './wheel.ts';
 
 /**
- * One request and its response, whatever is read from it.
+ * Sends one request and passes its response to a receiver.
  *
- * Guarantees: the promise settles once, and the receiver is not called afterwards; an abort ends the request at once,
- * also one that waits for a connection; a request on an idle connection that the server closes before the first byte
- * of the response is sent once more, on a fresh connection; a response that nothing more is read from is drained within
- * `DRAIN` bounds, so that its connection is used again, or else its connection is closed.
- * Costs: one promise and one handler a request. Nothing is allocated for a chunk.
+ * Guarantees: the promise settles once, and the receiver is not called afterwards; an abort ends the request
+ * immediately, even if it still waits for a connection; a request on an idle connection that the server closes before
+ * the first byte of the response is repeated once, on a fresh connection; a response that is no longer needed is
+ * drained within the `DRAIN` limits, so that its connection can be reused, or else its connection is closed.
+ * Cost: one promise and one handler per request. Nothing is allocated per chunk.
  */
 export type Receiver<Result> = {
-  /** Returns a result where the body is not wanted. */
+  /** Returns a result if the body is not needed. */
   start(response: ResponseHead): Result | undefined;
-  /** Returns a result when nothing more is wanted. */
+  /** Returns a result when no more data is needed. */
   data(chunk: Buffer): Result | undefined;
-  /** The body has ended. */
+  /** Called at the end of the body. */
   end(): Result;
-  /** The connection broke before the end. `started`: the head of the response has arrived. Throws, or has a result. */
+  /**
+   * Called when the connection breaks before the end. `started`: the response head has arrived. Throws or returns a
+   * result.
+   */
   broke(error: Error, started: boolean): Result;
-  /** The provider has reported the end of its answer: the rest of the body is waited for only briefly. */
+  /** Whether the provider has reported the end of its completion; the rest of the body gets only a short time. */
   isFinished(): boolean;
 };
 
@@ -35,10 +38,10 @@ export type ResponseHead = {
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Request = {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT';
   url: string;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Buffer;
 };
 
 const FINISHED_MS = 1000;
@@ -46,7 +49,7 @@ const DRAIN = { ms: 1000, bytes: 64 * 1024 };
 
 type Deps = { pool: Pool; wheel: Wheel };
 
-/** Rejects with the reason of the signal, or with what the receiver throws. */
+/** Rejects with the reason of the signal, or with the error that the receiver throws. */
 export const send = async <Result>(
   deps: Deps,
   request: Request,
@@ -64,10 +67,10 @@ export const send = async <Result>(
     headers: headersOf(request.headers),
     body: request.body ?? null,
   };
-  return new Promise((resolve, reject) => exchange({ ...deps, options, receiver, signal, resolve, reject }));
+  return new Promise((resolve, reject) => begin({ ...deps, options, receiver, signal, resolve, reject }));
 };
 
-/** Some services refuse requests without a user agent. Compressed events arrive late, because compressors hold them. */
+/** Some services reject requests without a user agent. Compression delays events, because compressors buffer data. */
 const headersOf = (given: Request['headers']): Record<string, string> => {
   const headers: Record<string, string> = {
     accept: '*/*',
@@ -78,144 +81,199 @@ const headersOf = (given: Request['headers']): Record<string, string> => {
   return headers;
 };
 
-type Exchange<Result> = Deps & {
-  options: DispatchOptions;
-  receiver: Receiver<Result>;
-  signal: AbortSignal;
+/** One request and its response. */
+type Exchange<Result> = {
+  readonly pool: Pool;
+  readonly wheel: Wheel;
+  readonly options: DispatchOptions;
+  readonly receiver: Receiver<Result>;
+  readonly signal: AbortSignal;
   resolve(result: Result): void;
   reject(error: unknown): void;
+  readonly handler: Dispatcher.DispatchHandler;
+  /** The listener of the signal. */
+  readonly cancel: () => void;
+  /** Ends a response whose body stays open after its end for the receiver. */
+  readonly finishing: Deadline;
+  /** Closes the connection of a response that is not drained in time. */
+  readonly draining: Deadline;
+  phase: Phase;
+  /** Whether a byte of the response has arrived. */
+  isAnswered: boolean;
+  /** Whether this is the first request on its connection. */
+  isFirst: boolean;
+  isRepeated: boolean;
+  controller: Controller | undefined;
+  inflater: Inflater | undefined;
+  drainedBytes: number;
 };
 
 type Controller = Dispatcher.DispatchController;
 
-/** `sent`: `seen` is whether a byte of the response has arrived. */
 type Phase = 'waiting' | 'sent' | 'started' | 'draining' | 'closed';
 
-const exchange = <Result>({ pool, wheel, options, receiver, signal, resolve, reject }: Exchange<Result>) => {
-  let phase: Phase = 'waiting';
-  let seen = false;
-  /** No request was sent on this connection before. */
-  let isFirst = false;
-  let retried = false;
-  let controller: Controller | undefined;
-  let inflater: Inflater | undefined;
-  let drained = 0;
+type Given = 'pool' | 'wheel' | 'options' | 'receiver' | 'signal' | 'resolve' | 'reject';
 
-  const close = (): void => {
-    phase = 'closed';
-    wheel.remove(finishing);
-    wheel.remove(draining);
-    signal.removeEventListener('abort', cancel);
-    inflater?.destroy();
-    // A request that waits for a connection is refused when it gets one; its body need not wait so long.
-    options.body = null;
-    controller?.abort(ABANDONED);
-  };
-  const fail = (error: unknown): void => {
-    if (phase === 'draining' || phase === 'closed') return;
-    close();
-    reject(error);
-  };
-  const cancel = (): void => fail(signal.reason);
-  const finish = (result: Result | undefined): void => {
-    if (result === undefined || phase === 'draining' || phase === 'closed') return;
-    drain();
-    resolve(result);
-  };
-  const drain = (): void => {
-    phase = 'draining';
-    wheel.remove(finishing);
-    signal.removeEventListener('abort', cancel);
-    inflater?.destroy();
-    wheel.set(draining, DRAIN.ms);
-  };
-  /** Nothing more arrives. */
-  const over = (step: () => Result): void => {
-    if (phase === 'draining') close();
-    if (phase === 'closed') return;
-    try {
-      finish(step());
-    } catch (error) {
-      fail(error);
-    }
-    close();
-  };
-  const finishing = deadline(() => over(receiver.end));
-  const draining = deadline(close);
-  const take = (chunk: Buffer): void => {
-    if (phase !== 'started') return;
-    try {
-      finish(receiver.data(chunk));
-      if (phase === 'started' && finishing.place < 0 && receiver.isFinished()) {
-        wheel.set(finishing, FINISHED_MS);
-      }
-    } catch (error) {
-      fail(error);
-    }
-  };
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(given) {
-      // Throwing leaves the connection to the next request; an abort would close it.
-      if (phase === 'closed') throw ABANDONED;
-      phase = 'sent';
-      isFirst = pool.isOpening();
-      controller = given;
+const begin = <Result>(given: Pick<Exchange<Result>, Given>): void => {
+  const { pool, wheel, options, receiver, signal, resolve, reject } = given;
+  const exchange: Exchange<Result> = {
+    pool,
+    wheel,
+    options,
+    receiver,
+    signal,
+    resolve,
+    reject,
+    handler: {
+      onRequestStart: (controller) => onSent(exchange, controller),
+      onResponseStarted() {
+        exchange.isAnswered = true;
+      },
+      onResponseStart: (controller, status, headers, text = '') =>
+        onHead(exchange, controller, { status, headers, text }),
+      onResponseData: (_, chunk) => onData(exchange, chunk),
+      onResponseEnd: () => onEnd(exchange),
+      onResponseError: (_, error) => onError(exchange, error),
     },
-    onResponseStarted() {
-      seen = true;
-    },
-    onResponseStart(given, status, headers, text = '') {
-      if (status < 200 || phase !== 'sent') return;
-      phase = 'started';
-      try {
-        inflater = createInflater(headers['content-encoding'], given, {
-          data: take,
-          end: () => over(receiver.end),
-          fail: (error) => over(() => receiver.broke(error, true)),
-        });
-        finish(receiver.start({ status, headers, text }));
-      } catch (error) {
-        fail(error);
-      }
-    },
-    onResponseData(_, chunk) {
-      if (phase === 'draining') {
-        drained += chunk.length;
-        if (drained > DRAIN.bytes) close();
-      } else if (inflater) inflater.write(chunk);
-      else take(chunk);
-    },
-    onResponseEnd() {
-      controller = undefined;
-      if (phase === 'started' && inflater) inflater.end();
-      else over(receiver.end);
-    },
-    onResponseError(_, error) {
-      controller = undefined;
-      if (phase === 'sent' && !isFirst && !seen && !retried && isClosed(error)) {
-        retried = true;
-        begin(true);
-      } else {
-        const started = phase === 'started';
-        over(() => receiver.broke(error, started));
-      }
-    },
+    cancel: () => fail(exchange, signal.reason),
+    finishing: deadline(() => finishBody(exchange)),
+    draining: deadline(() => close(exchange)),
+    phase: 'waiting',
+    isAnswered: false,
+    isFirst: false,
+    isRepeated: false,
+    controller: undefined,
+    inflater: undefined,
+    drainedBytes: 0,
   };
-  const begin = (fresh: boolean): void => {
-    phase = 'waiting';
-    try {
-      pool.dispatch(options, handler, fresh);
-    } catch (error) {
-      const problem = error instanceof Error ? error : new Error(String(error));
-      over(() => receiver.broke(problem, false));
-    }
-  };
-  signal.addEventListener('abort', cancel);
-  begin(false);
+  signal.addEventListener('abort', exchange.cancel);
+  dispatch(exchange, false);
 };
 
-const ABANDONED = new Error('the response is not read any more');
+/** `fresh`: whether the request is sent on a new connection. */
+const dispatch = <Result>(exchange: Exchange<Result>, fresh: boolean): void => {
+  exchange.phase = 'waiting';
+  try {
+    exchange.pool.dispatch(exchange.options, exchange.handler, fresh);
+  } catch (error) {
+    breakOff(exchange, error instanceof Error ? error : new Error(String(error)), false);
+  }
+};
+
+const onSent = <Result>(exchange: Exchange<Result>, controller: Controller): void => {
+  // Throwing leaves the connection to the next request; an abort would close it.
+  if (exchange.phase === 'closed') throw ABANDONED;
+  exchange.phase = 'sent';
+  exchange.isFirst = exchange.pool.isOpening();
+  exchange.controller = controller;
+};
+
+const onHead = <Result>(exchange: Exchange<Result>, controller: Controller, head: ResponseHead): void => {
+  if (head.status < 200 || exchange.phase !== 'sent') return;
+  exchange.phase = 'started';
+  try {
+    exchange.inflater = createInflater(head.headers['content-encoding'], controller, {
+      data: (chunk) => receive(exchange, chunk),
+      end: () => finishBody(exchange),
+      fail: (error) => breakOff(exchange, error, true),
+    });
+    finish(exchange, exchange.receiver.start(head));
+  } catch (error) {
+    fail(exchange, error);
+  }
+};
+
+const onData = <Result>(exchange: Exchange<Result>, chunk: Buffer): void => {
+  if (exchange.phase === 'draining') {
+    exchange.drainedBytes += chunk.length;
+    if (exchange.drainedBytes > DRAIN.bytes) close(exchange);
+  } else if (exchange.inflater) exchange.inflater.write(chunk);
+  else receive(exchange, chunk);
+};
+
+const receive = <Result>(exchange: Exchange<Result>, chunk: Buffer): void => {
+  if (exchange.phase !== 'started') return;
+  const { receiver, finishing, wheel } = exchange;
+  try {
+    finish(exchange, receiver.data(chunk));
+    if (exchange.phase === 'started' && finishing.place < 0 && receiver.isFinished()) {
+      wheel.set(finishing, FINISHED_MS);
+    }
+  } catch (error) {
+    fail(exchange, error);
+  }
+};
+
+const onEnd = <Result>(exchange: Exchange<Result>): void => {
+  exchange.controller = undefined;
+  if (exchange.phase === 'started' && exchange.inflater) exchange.inflater.end();
+  else finishBody(exchange);
+};
+
+const onError = <Result>(exchange: Exchange<Result>, error: Error): void => {
+  const { phase, isFirst, isAnswered, isRepeated } = exchange;
+  exchange.controller = undefined;
+  if (phase === 'sent' && !isFirst && !isAnswered && !isRepeated && isClosed(error)) {
+    exchange.isRepeated = true;
+    dispatch(exchange, true);
+  } else breakOff(exchange, error, phase === 'started');
+};
+
+const finishBody = <Result>(exchange: Exchange<Result>): void =>
+  finishWith(exchange, () => exchange.receiver.end());
+
+const breakOff = <Result>(exchange: Exchange<Result>, error: Error, started: boolean): void =>
+  finishWith(exchange, () => exchange.receiver.broke(error, started));
+
+/** Called when nothing more will arrive. */
+const finishWith = <Result>(exchange: Exchange<Result>, lastResult: () => Result): void => {
+  if (exchange.phase === 'draining') close(exchange);
+  if (exchange.phase === 'closed') return;
+  try {
+    finish(exchange, lastResult());
+  } catch (error) {
+    fail(exchange, error);
+  }
+  close(exchange);
+};
+
+const finish = <Result>(exchange: Exchange<Result>, result: Result | undefined): void => {
+  if (result === undefined || isOver(exchange)) return;
+  drain(exchange);
+  exchange.resolve(result);
+};
+
+const fail = <Result>(exchange: Exchange<Result>, error: unknown): void => {
+  if (isOver(exchange)) return;
+  close(exchange);
+  exchange.reject(error);
+};
+
+/** Whether the promise has settled. */
+const isOver = <Result>({ phase }: Exchange<Result>): boolean => phase === 'draining' || phase === 'closed';
+
+const drain = <Result>(exchange: Exchange<Result>): void => {
+  exchange.phase = 'draining';
+  stopReceiving(exchange);
+  exchange.wheel.set(exchange.draining, DRAIN.ms);
+};
+
+const close = <Result>(exchange: Exchange<Result>): void => {
+  exchange.phase = 'closed';
+  stopReceiving(exchange);
+  exchange.wheel.remove(exchange.draining);
+  // The pool rejects the aborted request once a connection is free; its body is released now.
+  exchange.options.body = null;
+  exchange.controller?.abort(ABANDONED);
+};
+
+const stopReceiving = <Result>({ wheel, finishing, signal, cancel, inflater }: Exchange<Result>): void => {
+  wheel.remove(finishing);
+  signal.removeEventListener('abort', cancel);
+  inflater?.destroy();
+};
+
+const ABANDONED = new Error('the response is no longer read');
 
 const CLOSED: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 

@@ -6,29 +6,29 @@ import type { EventSink } from './events.ts';
 import { EVENT_STREAM, type Framing } from './framing.ts';
 import type { Headers, Receiver, ResponseHead } from './request.ts';
 
-/** Receives one answer. */
+/** Receives one completion. */
 export type EventReader = EventSink & {
-  /** By default the body is a stream of server-sent events. */
+  /** Default: a stream of server-sent events. */
   framing?: Framing;
   /**
-   * One event of the stream: its name, `''` without one, and its data. Returns true when the answer is complete: nothing
-   * after it is read. What it throws ends the request.
+   * Receives one event of the stream: its name, `''` without one, and its data. Returns true when the completion has
+   * ended: nothing after it is read. An exception ends the request.
    */
   event(name: string, data: string): boolean;
   /**
-   * The provider has reported the end of its answer, although more, such as usage, may follow. A connection that breaks
-   * then is no failure, and a body that stays open is waited for only briefly.
+   * Whether the provider has reported the end of its completion, although more data, such as usage, may follow. A
+   * connection that then breaks is not a failure, and a body that stays open gets only a short time.
    */
   isFinished(): boolean;
-  /** The body where it is no event stream. Returns true when it was a whole answer. */
+  /** Receives a body that is not an event stream. Returns true if it was a whole completion. */
   whole?(body: string): boolean;
 };
 
-/** `ended`: the body ended in good order, and the reader did not report that the answer is complete. */
+/** `ended`: the body ended regularly, and the reader did not report the end of the completion. */
 export type StreamEnd = 'complete' | 'ended';
 
 /**
- * Reads an event stream. A failure is a `ModelError`: a redirect, a status of failure, a body that is no event stream,
+ * Reads an event stream. A failure is a `ModelError`: a redirect, an error status, a body that is not an event stream,
  * a broken connection, or more bytes than `BOUNDS` allow.
  */
 export const createStreamReceiver = (reader: EventReader, watchdog: Watchdog): Receiver<StreamEnd> => {
@@ -85,7 +85,7 @@ export const createStreamReceiver = (reader: EventReader, watchdog: Watchdog): R
   };
 };
 
-/** Addresses may carry keys behind their path. */
+/** Only the host and path are quoted, because the rest of an address may contain keys. */
 const redirected = ({ status, headers }: { status: number; headers: Headers }): ModelError => {
   const { location } = headers;
   const to = typeof location === 'string' && URL.canParse(location) ? new URL(location) : undefined;
@@ -95,12 +95,12 @@ const redirected = ({ status, headers }: { status: number; headers: Headers }): 
 };
 
 export type BodyText = {
-  /** Returns whether more is wanted. */
+  /** Returns whether more data is needed. */
   add(chunk: Buffer): boolean;
   read(): string;
 };
 
-/** The beginning of a body, up to so many bytes. */
+/** Collects the beginning of a body, up to `most` bytes. */
 export const createBodyText = (most: number): BodyText => {
   const chunks: Buffer[] = [];
   let bytes = 0;

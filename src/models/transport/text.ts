@@ -3,13 +3,13 @@ import { UnreadableBody } from '../response.ts';
 import type { Headers, Receiver } from './request.ts';
 import { createBodyText } from './stream.ts';
 
-/** A response whose body has an end. */
+/** A response with a complete body. */
 export type TextResponse = { status: number; headers: Headers; body: string };
 
 /**
- * Reads a body of at most `most` bytes; of a redirect or a refusal at most its beginning. With 0 no body is read.
+ * Reads a body of at most `most` bytes; of a redirect or an error only the beginning. With 0 no body is read.
  *
- * Rejects with `UnreadableBody`, or with an error whose cause is why there was no response.
+ * Rejects with `UnreadableBody`, or with an error whose cause is the reason for the missing response.
  */
 export const createTextReceiver = (most: number): Receiver<TextResponse> => {
   let head = { status: 0, headers: {} as Headers };
@@ -21,7 +21,7 @@ export const createTextReceiver = (most: number): Receiver<TextResponse> => {
       head = { status, headers };
       if (most === 0) return result();
       isRefused = status >= 300;
-      // One byte more shows that a body is too long.
+      // One extra byte shows that a body is too long.
       text = createBodyText(isRefused ? Math.min(most, BOUNDS.errorBytes) : most + 1);
       return undefined;
     },
@@ -33,7 +33,7 @@ export const createTextReceiver = (most: number): Receiver<TextResponse> => {
     end: result,
     broke(error, started) {
       if (!started) throw new Error('no connection', { cause: error });
-      throw new UnreadableBody('the body broke off', head.status, { cause: error });
+      throw new UnreadableBody('the body was interrupted', head.status, { cause: error });
     },
     isFinished: () => false,
   };

@@ -3,30 +3,30 @@ import { timerMs } from '../../schema/timer.ts';
 /**
  * Deadlines of calls to providers: connecting, the first byte, gaps between events.
  *
- * Guarantees: a deadline expires at the earliest after its time; Node runs timers before it reads sockets, so the
- * sockets are read once in between. Where the timer itself ran late, the process stood still (a stopped process, a
- * suspended host, a blocked event loop), and every deadline that passed meanwhile gets a second more. No timer is left
- * when there is no deadline.
- * Costs: one timer for all deadlines, set again only when the earliest one changes; a heap, so that adding and removing
- * one of N takes log N steps. The monotonic clock is used because durations are measured, not moments.
+ * Guarantees: a deadline never expires early. Node runs timers before it reads sockets, so the sockets are read once
+ * between the timer and the expiry. If the timer itself ran late, the process was stalled (a stopped process, a
+ * suspended host, a blocked event loop), and every deadline that passed in that time gets another second. No timer
+ * remains when there is no deadline.
+ * Cost: one timer for all deadlines, set again only when the earliest one changes; a heap, so that adding or removing
+ * one of N takes log N steps. The monotonic clock is used because durations are measured, not points in time.
  */
 export type Deadline = {
   expire(): void;
   /** Owned by the wheel. */
   due: number;
-  /** Place in the heap; -1 outside. Owned by the wheel. */
+  /** Position in the heap; -1 outside. Owned by the wheel. */
   place: number;
 };
 
 export type Wheel = {
   now(): number;
-  /** Sets a deadline, or moves it. */
+  /** Sets or moves a deadline. */
   set(deadline: Deadline, ms: number): void;
-  /** Does nothing for a deadline that is not set. */
+  /** Has no effect on a deadline that is not set. */
   remove(deadline: Deadline): void;
 };
 
-/** A timer that is late by more than this shows that the process stood still. */
+/** A timer that is later than this shows that the process was stalled. */
 const STANDSTILL_MS = 1000;
 const GRACE_MS = 1000;
 
@@ -36,7 +36,7 @@ export const createWheel = (now: () => number = () => performance.now()): Wheel 
   const heap: Deadline[] = [];
   let timer: NodeJS.Timeout | undefined;
   let unread: NodeJS.Immediate | undefined;
-  /** When the timer fires; nothing while there is none, or while deadlines that passed are about to expire. */
+  /** The time at which the timer fires; undefined without a timer, and while passed deadlines are about to expire. */
   let firesAt: number | undefined;
   let expiring = false;
 

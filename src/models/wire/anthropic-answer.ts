@@ -5,43 +5,43 @@ import type { InferenceSource } from '../model.ts';
 import {
   argumentsOf,
   type Block,
-  contentOf,
   newBlock,
   sentBack,
   sourcesOfCitation,
   sourcesOfResult,
   thinkingItem,
+  toContent,
 } from './anthropic-blocks.ts';
-import { callBegun, callEnded, isResultBlock, toolOfBlock } from './anthropic-server-tools.ts';
+import { callEnded, isResultBlock, startedCall, toolOfBlock } from './anthropic-server-tools.ts';
 import { countOf, objectOf, reportUsage, textOf } from './read.ts';
 import type { AnswerWriter, Finish } from './wire.ts';
 
-/** A message of the assistant while it is received: its blocks, its tokens and its end. */
+/** The state of an assistant message while it is received: its blocks, its tokens and its end. */
 
 export type State = {
   readonly answer: AnswerWriter;
   /** Blocks in order. */
   readonly blocks: Block[];
   readonly open: Map<number, Block>;
-  /** The block that events without an index belong to, and nearly all events with one. */
+  /** The block of events without an index, and of nearly all events with one. */
   last: Block | undefined;
   readonly callIds: Set<string>;
   readonly sources: Set<string>;
   messageId: string | undefined;
-  /** Tokens; those of the cache are not part of `input`. */
+  /** Token counts; `input` does not include the cache. */
   input: number | undefined;
   cacheRead: number | undefined;
   cacheWrite: number | undefined;
-  /** The part of `cacheWrite` that is kept for an hour. */
+  /** The part of `cacheWrite` that the provider keeps for an hour. */
   cacheWriteHour: number | undefined;
-  /** Why the answer ended, as `message_start` has it for an answer that was already complete. */
+  /** The stop reason in the `message_start` of a completion that was already complete. */
   startReason: string | undefined;
   reason: string | undefined;
   explanation: string | undefined;
   isStopped: boolean;
-  /** Where code is executed; an answer continues there after a pause. */
+  /** The container that executes code; a completion continues in it after a pause. */
   container: string | undefined;
-  /** Characters of what is kept only for a pause. */
+  /** Characters of the data that is kept only for a pause. */
   kept: number;
 };
 
@@ -87,16 +87,16 @@ export const begin = (state: State, index: number, start: JsonObject): Block => 
   return block;
 };
 
-/** A result comes whole; the arguments of a call follow. */
+/** A result is complete at its start; the arguments of a call follow. */
 const beginServerBlock = (state: State, start: JsonObject): void => {
   const tool = toolOfBlock(start);
   if (tool === undefined) return;
   const isResult = isResultBlock(start);
-  state.answer.providerCall(isResult ? callEnded(start, tool) : callBegun(start, tool, undefined));
+  state.answer.providerCall(isResult ? callEnded(start, tool) : startedCall(start, tool, undefined));
   for (const source of sourcesOfResult(start)) report(state, source);
 };
 
-/** Other services leave ids out, or use one twice. */
+/** Other services omit ids or repeat them. */
 const callId = ({ callIds }: State, given: string): string => {
   const base = given.trim() === '' ? 'call' : given;
   let id = base;
@@ -131,23 +131,26 @@ export const readCitation = (
   for (const source of sourcesOfCitation(citation)) report(state, source);
 };
 
-/** An answer refers to the same page many times. */
+/** Reports each source once, because a completion may cite the same page many times. */
 const report = ({ answer, sources }: State, source: InferenceSource): void => {
   if (sources.has(source.id)) return;
   sources.add(source.id);
   answer.source(source);
 };
 
-/** Measures what the writer does not receive. @throws ModelError */
+/** Counts characters that are kept but not passed to the writer. @throws ModelError */
 export const keep = (state: State, length: number): void => {
   state.kept += length;
   if (state.kept <= BOUNDS.answerLength) return;
-  throw new ModelError('provider', `the answer has more than ${BOUNDS.answerLength} characters`, {
+  throw new ModelError('provider', `the completion has more than ${BOUNDS.answerLength} characters`, {
     final: true,
   });
 };
 
-/** `isWhole`: the service has said so. Thinking that it has neither ended nor signed is cut off. */
+/**
+ * `isWhole`: the service reported the end of the block. Thinking that was neither ended nor signed was cut off and is
+ * dropped.
+ */
 export const close = (state: State, block: Block, isWhole: boolean): void => {
   const { answer, open } = state;
   if (open.get(block.index) === block) open.delete(block.index);
@@ -166,6 +169,12 @@ export const close = (state: State, block: Block, isWhole: boolean): void => {
   }
 };
 
+/** The body has ended. */
+export const closeOpen = (state: State): void => {
+  for (const block of state.open.values()) close(state, block, false);
+  state.open.clear();
+};
+
 const closeThinking = ({ answer }: State, block: Block, isWhole: boolean): void => {
   const item = isWhole || block.signature !== '' ? thinkingItem(block) : undefined;
   if (!item) return;
@@ -173,16 +182,18 @@ const closeThinking = ({ answer }: State, block: Block, isWhole: boolean): void 
   answer.reasoningItem(item);
 };
 
-/** A call whose arguments were cut off is not sent back. */
+/** A call with truncated arguments is not sent back. */
 const closeServerBlock = ({ answer }: State, block: Block, isWhole: boolean): void => {
   const tool = toolOfBlock(block.start);
   const item = tool !== undefined && isWhole ? sentBack(block) : undefined;
   if (tool === undefined || !item) return;
-  if (!isResultBlock(item)) answer.providerCall(callBegun(item, tool, objectOf(item.input)));
+  if (!isResultBlock(item)) answer.providerCall(startedCall(item, tool, objectOf(item.input)));
   answer.reasoningItem(item, tool);
 };
 
-/** Counts grow while an answer is made; a 0 behind another count is what some proxies write for none. */
+/**
+ * Counts grow during a completion; some proxies write 0 for a missing count, so it does not replace an earlier count.
+ */
 export const readUsage = (state: State, usage: JsonObject | undefined, isEnd: boolean): void => {
   if (!usage) return;
   state.input = countOf(usage.input_tokens) || state.input;
@@ -197,15 +208,15 @@ export const readUsage = (state: State, usage: JsonObject | undefined, isEnd: bo
     cacheRead,
     cacheWrite,
     cacheWriteHour,
-    // The count of the start is that of the first token, which would stand for all of a broken-off answer.
+    // The count at the start covers only the first token; it must not be reported for an interrupted completion.
     completion: isEnd ? countOf(usage.output_tokens) : undefined,
     thinking: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens),
   });
 };
 
 /**
- * An answer that has filled the context window ends as one that has reached `max_tokens`: what there is of it is valid,
- * and the next request either fits or is an overflow, which is compacted.
+ * A completion that has filled the context window ends like one that has reached `max_tokens`: its content is valid,
+ * and the next request either fits or is an overflow, which triggers a compaction.
  */
 const REASONS: ReadonlyMap<string, Finish['reason']> = new Map([
   ['end_turn', 'stop'],
@@ -216,16 +227,16 @@ const REASONS: ReadonlyMap<string, Finish['reason']> = new Map([
   ['refusal', 'filtered'],
 ]);
 
-export const finishOf = (state: State): Finish => {
+export const toFinish = (state: State): Finish => {
   const { answer, explanation, blocks } = state;
   const raw = state.reason ?? (state.isStopped ? state.startReason : undefined);
   if (raw === undefined) {
-    // The service has ended its message, and has only not said why.
+    // The service has ended its message but reported no reason.
     return { reason: state.isStopped && answer.hasBegun() ? 'other' : 'missing' };
   }
   if (raw === 'pause_turn') {
-    const content = contentOf(blocks);
-    // Calls have to be answered before the message can be continued.
+    const content = toContent(blocks);
+    // Calls need their results before the message can be continued.
     if (state.callIds.size > 0) return { reason: 'calls', raw };
     if (content.length === 0) return { reason: 'other', raw };
     const { container } = state;

@@ -3,27 +3,27 @@ import type { Json, JsonObject } from '../../schema/json.ts';
 import type { InferenceSource } from '../model.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 
-/** Content blocks of an answer, while they are received and as they are sent back. */
+/** Content blocks of a completion, while they are received and in the form for later requests. */
 
 export type Block = {
   index: number;
   type: string;
   /** Text or thinking. */
   text: string;
-  /** Of thinking; the last one counts. */
+  /** The signature of thinking; the last one counts. */
   signature: string;
-  /** Of a call. */
+  /** The id of a call. */
   id: string;
   name: string;
-  /** Arguments of a call in pieces, and those that its start already had. */
+  /** Arguments of a call from its deltas; `given` holds those from its start. */
   args: string;
   given: string;
   citations: Json[];
-  /** The block as it was started. */
+  /** The block in its start event. */
   start: JsonObject;
 };
 
-/** `index` is the position in the answer. */
+/** `index`: the position in the completion. */
 export const newBlock = (index: number, start: JsonObject): Block => ({
   index,
   type: textOf(start.type) ?? '',
@@ -37,7 +37,7 @@ export const newBlock = (index: number, start: JsonObject): Block => ({
   start,
 });
 
-/** The API starts each call with an empty object and streams the arguments; some services put them here. */
+/** The API starts each call with an empty object and streams the arguments; some services send them here instead. */
 const inputText = (input: Json | undefined): string => {
   if (typeof input === 'string') return input;
   const object = objectOf(input);
@@ -46,26 +46,26 @@ const inputText = (input: Json | undefined): string => {
 
 export const argumentsOf = ({ args, given }: Block): string => (args === '' ? given : args);
 
-/** The thinking of an answer as the next request has to contain it; undefined where there is none. */
+/** The thinking of a completion in the form for the next request; undefined if there is none. */
 export const thinkingItem = ({ type, text, signature, start }: Block): JsonObject | undefined => {
   if (type === 'redacted_thinking')
     return typeof start.data === 'string' ? { type, data: start.data } : undefined;
-  // Services other than Anthropic do not sign, and some of them want their thinking back nevertheless.
+  // Services other than Anthropic do not sign thinking, but some of them still require it back.
   if (signature === '') return text === '' ? undefined : { type, thinking: text };
   return { type, thinking: text, signature };
 };
 
-/** The content of an answer that the service has paused; empty where there is nothing to continue. */
-export const contentOf = (blocks: readonly Block[]): JsonObject[] => {
+/** The content of a completion that the service has paused; empty if there is nothing to continue. */
+export const toContent = (blocks: readonly Block[]): JsonObject[] => {
   const content = blocks.map(sentBack).filter((block) => block !== undefined);
   const last = content.at(-1);
-  // The service refuses blanks at the end.
+  // The service rejects trailing whitespace.
   return last && typeof last.text === 'string'
     ? [...content.slice(0, -1), { ...last, text: last.text.trimEnd() }]
     : content;
 };
 
-/** The block as a later request contains it; undefined where there is none. */
+/** The block in the form for later requests; undefined if it has none. */
 export const sentBack = (block: Block): JsonObject | undefined => {
   const { type, text, citations, start } = block;
   if (type === 'thinking' || type === 'redacted_thinking') return thinkingItem(block);
@@ -78,12 +78,12 @@ const parsedInput = (args: string): JsonObject => {
   try {
     return objectOf(JSON.parse(args)) ?? {};
   } catch {
-    // Cut off, or none at all.
+    // The arguments are truncated or missing.
     return {};
   }
 };
 
-/** What the result of a tool of the service refers to. */
+/** Sources in the result of a tool that the service executed. */
 export const sourcesOfResult = ({ type, content }: JsonObject): InferenceSource[] => {
   if (type === 'web_search_tool_result') {
     return listOf(content).flatMap((each) => {
@@ -102,7 +102,6 @@ const DOCUMENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['content_block_location', 'text/plain'],
 ]);
 
-/** What a citation refers to. */
 export const sourcesOfCitation = (citation: JsonObject): InferenceSource[] => {
   const type = textOf(citation.type) ?? '';
   if (type === 'web_search_result_location') return urlSource(citation.url, citation.title);
@@ -114,7 +113,7 @@ export const sourcesOfCitation = (citation: JsonObject): InferenceSource[] => {
   return [{ type: 'document', id: `document-${number}`, media_type, title }];
 };
 
-/** The address is the id: the same one is the same source. */
+/** The address is the id, so equal addresses are the same source. */
 const urlSource = (url: unknown, title: unknown): InferenceSource[] => {
   if (typeof url !== 'string' || !URL.canParse(url)) return [];
   return [{ type: 'url', id: url, url, ...(typeof title === 'string' && title !== '' && { title }) }];

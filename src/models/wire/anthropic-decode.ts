@@ -3,7 +3,7 @@ import { interrupted, toStreamError } from '../classify.ts';
 import {
   begin,
   close,
-  finishOf,
+  closeOpen,
   keep,
   newState,
   readArguments,
@@ -12,18 +12,19 @@ import {
   readThinking,
   readUsage,
   type State,
+  toFinish,
 } from './anthropic-answer.ts';
 import type { Block } from './anthropic-blocks.ts';
 import { countOf, listOf, objectIn, objectOf, textOf } from './read.ts';
 import type { AnswerWriter, Decoder } from './wire.ts';
 
 /**
- * Events of a message, one after the other.
+ * Decodes the events of a message.
  *
- * Guarantees: blocks are identified by their index, so their deltas may be interleaved; each call has an id that no other
- * call of the answer has; thinking becomes an item when its block has ended, and so do the calls of tools that the
+ * Guarantees: blocks are identified by their index, so their deltas may be interleaved; each call has a unique id
+ * within the completion; thinking becomes an item when its block has ended, and so do the calls of tools that the
  * service executes, which are reported with their results and sources.
- * Costs one parse of an event, and the text of the answer once more for a pause.
+ * Cost: one parse per event, and a copy of the completion's text for a pause.
  */
 export const anthropicDecoder = (answer: AnswerWriter): Decoder => {
   const state = newState(answer);
@@ -32,9 +33,8 @@ export const anthropicDecoder = (answer: AnswerWriter): Decoder => {
     isFinished: () => state.reason !== undefined,
     whole: (json) => readWhole(state, json),
     end() {
-      for (const block of state.open.values()) close(state, block, false);
-      state.open.clear();
-      return finishOf(state);
+      closeOpen(state);
+      return toFinish(state);
     },
   };
 };
@@ -75,7 +75,7 @@ const push = (state: State, event: string, data: string): boolean => {
   }
 };
 
-/** The status of each type of error, as the API documents it for a response that is no stream. */
+/** The documented HTTP status of each error type in a response that is not a stream. */
 const STATUS: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -88,7 +88,7 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ]);
 
-/** An error after the end of an answer does not take the answer back. */
+/** An error after the end of a completion does not invalidate it. */
 const fail = ({ answer, reason }: State, json: JsonObject | string): boolean => {
   if (reason !== undefined) return true;
   const error = typeof json === 'string' ? undefined : (objectOf(json.error) ?? json);
@@ -109,9 +109,9 @@ const readMessage = (state: State, message: JsonObject | undefined): void => {
   if (!message) return;
   const id = textOf(message.id) ?? '';
   const { messageId } = state;
-  // The same event twice.
+  // A repeated event.
   if (messageId === id) return;
-  // A proxy that asked again in the middle: two answers in one stream are none.
+  // A proxy retried in the middle: two completions in one stream are invalid.
   if (messageId !== undefined && state.answer.hasBegun()) throw interrupted('connection reset');
   state.messageId = id;
   state.startReason = textOf(message.stop_reason);
@@ -120,7 +120,7 @@ const readMessage = (state: State, message: JsonObject | undefined): void => {
   readUsage(state, objectOf(message.usage), false);
 };
 
-/** Blocks that came whole. */
+/** Reads blocks that arrive complete. */
 const readContent = (state: State, content: unknown): void => {
   for (const each of listOf(content)) {
     const start = objectOf(each);
@@ -138,7 +138,7 @@ const readStart = (state: State, json: JsonObject, length: number): void => {
   const before = state.open.get(index);
   keep(state, length);
   if (before) {
-    // The same event twice.
+    // A repeated event.
     if (before.type === start.type && before.start.id === start.id) return;
     close(state, before, false);
   }
@@ -169,7 +169,7 @@ const readDelta = (state: State, json: JsonObject, length: number): void => {
   }
 };
 
-/** The block of a delta whose start was lost. */
+/** Creates the block of a delta whose start was lost. */
 const implied = (state: State, json: JsonObject, type: string): Block =>
   begin(state, countOf(json.index) ?? state.blocks.length, { type });
 

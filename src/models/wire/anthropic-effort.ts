@@ -1,65 +1,33 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSpec } from '../../schema/model.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
-import { budgetOf, nameOf } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
-import { bindsThinking, isAdaptive, limitsOf, thinksAtAll, thinksUnasked } from './anthropic-models.ts';
-import { anthropicSchema } from './output-schema.ts';
+import { anthropicSchema } from '../output-schema.ts';
+import { bindsThinking, limitsOf } from '../settings/anthropic-models.ts';
+import { isThinking, type Thinking } from '../settings/anthropic-thinking.ts';
 
-/** Fields of a body that say how much the model thinks, samples and writes. */
+/** Body fields for the thinking, sampling and length of a completion. */
 
 type Overrides = InferenceRequest['overrides'];
 
-export type Thinking = {
-  /** Absent: the request does not mention thinking. */
-  type?: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
-  /** Tokens, with `enabled`. */
-  budget?: number;
-  /** With `adaptive`. */
-  effort?: string;
-  /** Thinking blocks of earlier answers are sent. The service refuses some of them when the model does not think. */
-  sendsBlocks: boolean;
-};
-
-/** Less is refused. */
-const LEAST_BUDGET = 1024;
-
-export const thinkingFor = (effort: Overrides['reasoning_effort'], upstream: string): Thinking => {
-  if (effort == null) return { sendsBlocks: thinksUnasked(upstream) };
-  const name = nameOf(effort);
-  if (name !== 'none') {
-    return isAdaptive(upstream)
-      ? { type: 'adaptive', effort: name, sendsBlocks: true }
-      : { type: 'enabled', budget: Math.max(LEAST_BUDGET, budgetOf(effort)), sendsBlocks: true };
-  }
-  if (!thinksAtAll(upstream)) return WITHOUT_THINKING;
-  const { alwaysThinks, betweenTools } = limitsOf(upstream);
-  if (!alwaysThinks) return { type: 'disabled', sendsBlocks: false };
-  // With `between_tools` the service accepts no `block_binding`, so a block behind a changed prefix would be refused.
-  return betweenTools ? { type: 'between_tools', sendsBlocks: false } : { sendsBlocks: true };
-};
-
-/** In place of thinking that the history does not allow. */
-export const WITHOUT_THINKING: Thinking = { sendsBlocks: false };
-
-/** Headers that belong to `block_binding`. */
+/** The beta header that `block_binding` requires. */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
 
 /**
- * Context messages, compaction and plugins change what stands before an earlier thinking block. A model that checks
- * this refuses the whole request, unless it is asked to drop such blocks.
+ * Context messages, compaction and plugins change the content before an earlier thinking block. A model that verifies
+ * this content rejects the whole request, unless the request allows it to drop such blocks.
  */
 export const bindingBetas = (upstream: string, hasBlocks: boolean): string[] =>
   hasBlocks && bindsThinking(upstream) ? [BINDING_BETA] : [];
 
-/** `hasBlocks`: the messages contain thinking blocks. */
+/** `hasBlocks`: whether the messages contain thinking blocks. */
 export const thinkingFields = (
   { type, budget, effort }: Thinking,
   upstream: string,
   hasBlocks: boolean,
 ): JsonObject => {
   const drops = hasBlocks && bindsThinking(upstream);
-  // A model that checks its blocks thinks adaptively by default, so naming this type changes nothing.
+  // A model that verifies its blocks thinks adaptively by default, so naming this type changes nothing.
   const named = type ?? (drops ? 'adaptive' : undefined);
   if (named === undefined) return {};
   return {
@@ -72,16 +40,14 @@ export const thinkingFields = (
   };
 };
 
-export const isThinking = ({ type }: Thinking): boolean => type !== undefined && type !== 'disabled';
-
-/** One field for the effort and the form of the answer. */
+/** One field contains both the effort and the output format. */
 export const outputFields = ({ effort }: Thinking, output?: InferenceRequest['output']): JsonObject => {
   const format = output && { type: 'json_schema', schema: anthropicSchema(output.schema) };
   if (effort === undefined && format === undefined) return {};
   return { output_config: { ...(effort !== undefined && { effort }), ...(format && { format }) } };
 };
 
-/** `settings`: those that the model accepts. */
+/** `settings`: only the settings that the model accepts. */
 export const settingFields = ({ temperature, top_p, stop, service_tier }: ModelSettings): JsonObject => ({
   ...(temperature !== undefined && { temperature }),
   ...(top_p !== undefined && { top_p }),
@@ -89,11 +55,14 @@ export const settingFields = ({ temperature, top_p, stop, service_tier }: ModelS
   ...(service_tier && { service_tier }),
 });
 
-/** The service refuses a forced call with thinking, and from some models that think unasked. */
+/** The service rejects a forced call together with thinking, and some models that think by default never accept one. */
 export const canForceTools = (thinking: Thinking, upstream: string): boolean =>
   !isThinking(thinking) && !limitsOf(upstream).refusesForcedTools;
 
-/** `max_tokens` is required, and counts thinking too: the answer gets what the request allows it, behind the budget. */
+/**
+ * `max_tokens` is required and includes thinking; the budget is added, so that the completion gets the requested
+ * tokens.
+ */
 export const tokenFields = (
   { max_tokens }: Overrides,
   spec: Pick<ModelSpec, 'max_output_tokens'>,
@@ -104,7 +73,7 @@ export const tokenFields = (
   const { budget = 0 } = thinking;
   const wanted = (max_tokens ?? spec.max_output_tokens ?? limits.maxTokens) + budget;
   const most = limits.isKnown ? Math.min(wanted, limits.maxTokens) : wanted;
-  // A budget that leaves nothing for the answer is refused.
+  // The service rejects a budget that leaves no tokens for the completion.
   if (budget === 0 || budget < most) return { max_tokens: most, thinking };
   return { max_tokens: most, thinking: { ...thinking, budget: Math.floor((most * 3) / 4) } };
 };

@@ -1,21 +1,25 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
+import { isAdaptive } from '../settings/anthropic-models.ts';
+import { isThinking, type Thinking, thinkingFor, WITHOUT_THINKING } from '../settings/anthropic-thinking.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import {
   bindingBetas,
   canForceTools,
-  isThinking,
   outputFields,
   settingFields,
-  type Thinking,
   thinkingFields,
-  thinkingFor,
   tokenFields,
-  WITHOUT_THINKING,
 } from './anthropic-effort.ts';
-import { isThinkingBlock, type Messages, userTurn, writeMessages } from './anthropic-messages.ts';
-import { isAdaptive } from './anthropic-models.ts';
+import { ANTHROPIC_FILES } from './anthropic-media.ts';
+import {
+  isThinkingBlock,
+  type Messages,
+  type Target,
+  userTurn,
+  writeMessages,
+} from './anthropic-messages.ts';
 import { serverTools } from './anthropic-server-tools.ts';
 import { anthropicTool } from './anthropic-tools.ts';
 import type { Turn } from './anthropic-turn.ts';
@@ -24,16 +28,16 @@ import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /**
- * The body of `POST messages`.
+ * Encodes the body of `POST messages`.
  *
- * Thinking with a budget needs the thinking block that the current turn of the assistant began with: all messages
- * since a user last wrote something. Where there is none (another model began the turn, or the answer came without
- * one), the service refuses the request, so the rest of this turn is answered without thinking, and no thinking
- * block is sent. Models that think adaptively accept such a turn.
+ * Thinking with a budget requires that the current assistant turn (all messages since the last user input) begins with
+ * a thinking block. Without it (another model began the turn, or the completion had no thinking) the service rejects
+ * the request, so the rest of the turn runs without thinking, and no thinking block is sent. Models with adaptive
+ * thinking accept such a turn.
  */
 export const encodeMessages = (call: WireCall): WireRequest => {
   const { upstream } = call;
-  const planned = planMessages(call, 'anthropic');
+  const planned = planMessages(call, { format: 'anthropic', files: ANTHROPIC_FILES });
   const { system, messages, max_tokens, thinking, hasBlocks, settings, tools, server, choice, sent } =
     planned;
   return {
@@ -61,8 +65,8 @@ export const encodeMessages = (call: WireCall): WireRequest => {
   };
 };
 
-/** Messages, thinking, settings and tools that fit each other. `format`: of the reasoning that is sent back. */
-export const planMessages = (call: WireCall, format: string) => {
+/** Plans messages, thinking, settings and tools that are compatible with each other. */
+export const planMessages = (call: WireCall, target: Target) => {
   const { upstream, adapter, spec, request } = call;
   const about = {
     format: 'anthropic',
@@ -72,7 +76,7 @@ export const planMessages = (call: WireCall, format: string) => {
     mostTokens: spec.max_output_tokens,
   } as const;
   const { reasoning_effort } = fitSettings(request.overrides, about).settings;
-  const wanted = withThinking(call, thinkingFor(reasoning_effort, upstream), format);
+  const wanted = withThinking(call, thinkingFor(reasoning_effort, upstream), target);
   const fitted = fitSettings(request.overrides, { ...about, thinks: isThinking(wanted.thinking) });
   const { settings } = fitted;
   const { max_tokens, thinking } = tokenFields(settings, spec, upstream, wanted.thinking);
@@ -92,7 +96,7 @@ export const planMessages = (call: WireCall, format: string) => {
 const betaHeader = (betas: readonly string[]): Record<string, string> =>
   betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') };
 
-/** Code that was executed before a pause has left its files in a container. */
+/** The container keeps the files of code that was executed before a pause. */
 const containerOf = ({ pauses }: WireCall): JsonObject => {
   const container = textOf(pauses.at(-1)?.container);
   return container === undefined ? {} : { container };
@@ -101,16 +105,16 @@ const containerOf = ({ pauses }: WireCall): JsonObject => {
 const withThinking = (
   call: WireCall,
   thinking: Thinking,
-  format: string,
+  target: Target,
 ): { thinking: Thinking; messages: Messages } => {
-  const messages = writeMessages(call, thinking.sendsBlocks, format);
+  const messages = writeMessages(call, thinking.sendsBlocks, target);
   if (thinking.type !== 'enabled' || mayThink(messages.messages)) return { thinking, messages };
-  return { thinking: WITHOUT_THINKING, messages: writeMessages(call, false, format) };
+  return { thinking: WITHOUT_THINKING, messages: writeMessages(call, false, target) };
 };
 
 /**
- * Whether the current turn of the assistant begins with thinking, or has not begun. Results with other content
- * behind them may begin a turn or not, so both turns that are possible then have to begin so.
+ * Whether the current assistant turn begins with thinking, or has not begun. Results that are followed by other content
+ * may or may not begin a turn, so both possible turns must begin with thinking.
  */
 const mayThink = (messages: readonly Turn[]): boolean => {
   const isWritten = ({ type }: JsonObject): boolean => type !== 'tool_result';
@@ -126,13 +130,13 @@ const mayThink = (messages: readonly Turn[]): boolean => {
   });
 };
 
-/** A message of the assistant at the end is the beginning of the answer, which models that think refuse. */
+/** A final assistant message is a prefilled completion, which models that think reject. */
 const endedByUser = (messages: Turn[], upstream: string, { type }: Thinking): Turn[] => {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return messages;
   if (type === 'enabled' || isAdaptive(upstream)) return [...messages, userTurn('Continue.')];
   const end = last.content.at(-1);
-  // Blanks at its end are refused.
+  // The service rejects trailing whitespace.
   if (typeof end?.text !== 'string') return messages;
   return [
     ...messages.slice(0, -1),
@@ -140,7 +144,7 @@ const endedByUser = (messages: Turn[], upstream: string, { type }: Thinking): Tu
   ];
 };
 
-/** Parallel calls are a part of the choice. */
+/** Parallel calls are disabled in a field of the tool choice. */
 const choiceFields = (
   choice: ChosenTools['choice'],
   { parallel_tool_calls: isParallel = true }: ModelSettings,

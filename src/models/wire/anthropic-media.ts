@@ -2,42 +2,27 @@ import type { JsonObject } from '../../schema/json.ts';
 import { isTextType } from '../../schema/media.ts';
 import { type FileForms, type FilePart, unsupported } from './prompt-media.ts';
 
-/** Files as blocks, in messages of the user and in results. */
+/** Files as blocks, in user messages and in results. */
 
-const hasBlock = (part: FilePart): boolean => {
-  const type = typeOf(part.mediaType);
-  return type.startsWith('image/') || type === 'application/pdf' || isTextType(type);
-};
+const hasBlock = ({ mediaType: type }: FilePart): boolean =>
+  type.startsWith('image/') || type === 'application/pdf' || isTextType(type);
 
-export const fileForms: FileForms = {
+export const ANTHROPIC_FILES: FileForms = {
   refusal: (part) => (hasBlock(part) ? undefined : unsupported(`media type: ${part.mediaType}`)),
   inResult: hasBlock,
 };
 
-/** A file that has a block. */
+/** Requires a file for which a block exists. */
 export const fileBlock = (part: FilePart): JsonObject => {
-  const type = typeOf(part.mediaType);
-  if (type.startsWith('image/')) return { type: 'image', source: imageSource(part, type) };
-  if (type === 'application/pdf') return document(part, sourceOf(part, type));
-  return textDocument(part);
+  const { mediaType: type } = part;
+  if (type.startsWith('image/')) return { type: 'image', source: sourceOf(part) };
+  return type === 'application/pdf' ? document(part, sourceOf(part)) : textDocument(part);
 };
 
-/** Without parameters, such as a character set. */
-const typeOf = (mediaType: string): string => (mediaType.split(';')[0] ?? '').trim().toLowerCase();
-
-/** Some programs write types that the service does not know. */
-const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
-  ['image/*', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-]);
-
-const imageSource = (part: FilePart, type: string): JsonObject =>
-  sourceOf(part, IMAGE_TYPES.get(type) ?? type);
-
-const sourceOf = ({ data }: FilePart, media_type: string): JsonObject =>
+const sourceOf = ({ data, mediaType: media_type }: FilePart): JsonObject =>
   'url' in data ? { type: 'url', url: data.url } : { type: 'base64', media_type, data: data.base64 };
 
-/** Longer titles are refused. */
+/** The service rejects longer titles. */
 const LONGEST_TITLE = 500;
 
 const document = ({ filename = '' }: FilePart, source: JsonObject): JsonObject => ({
@@ -47,9 +32,9 @@ const document = ({ filename = '' }: FilePart, source: JsonObject): JsonObject =
 });
 
 const textDocument = (part: FilePart): JsonObject => {
-  if ('url' in part.data) return document(part, sourceOf(part, 'text/plain'));
+  if ('url' in part.data) return document(part, sourceOf(part));
   const data = new TextDecoder().decode(Buffer.from(part.data.base64, 'base64'));
-  // A document without text is refused.
+  // The service rejects a document without text.
   if (data.trim() === '')
     return { type: 'text', text: `(empty file ${part.filename ?? ''}`.trimEnd().concat(')') };
   return document(part, { type: 'text', media_type: 'text/plain', data });

@@ -1,7 +1,8 @@
-import { fileBlock, fileForms } from './anthropic-media.ts';
+import { fileBlock } from './anthropic-media.ts';
 import { pairServerCalls, toolOfBlock } from './anthropic-server-tools.ts';
 import type { Block, Turn } from './anthropic-turn.ts';
 import { type PromptRules, writePrompt } from './prompt.ts';
+import type { FileForms } from './prompt-media.ts';
 import type { PromptWriter, ResultPart } from './prompt-parts.ts';
 import { listOf, objectOf } from './read.ts';
 import type { WireCall } from './wire.ts';
@@ -9,24 +10,27 @@ import type { WireCall } from './wire.ts';
 /**
  * System texts and messages of a request.
  *
- * Guarantees: messages of the user and of the assistant alternate, and the first is the user's. Each call has exactly
- * one result, in the message behind it and before everything else there, and no id is used twice. Calls stand behind
- * the texts of their message, and no message ends with thinking. Calls that the service executed have their results. At
- * most two blocks are marked for the cache, and none of them is a block of the history.
- * Costs two passes over the history.
+ * Guarantees: user and assistant messages alternate, and the first is the user's. Each call has exactly one result, at
+ * the start of the message after it, and no id is used twice. Calls follow the texts of their message, and no message
+ * ends with thinking. Calls that the service executed have their results. At most two blocks are marked for the cache,
+ * and none of them is a block of the history.
+ * Cost: two passes over the history.
  */
 export type Messages = { system: Block[]; messages: Turn[] };
+
+/** The format of the reasoning that is sent back, and the files that the service can represent. */
+export type Target = { format: string; files: FileForms };
 
 export const writeMessages = (
   { upstream, provider, spec, request, pauses }: WireCall,
   sendsThinking: boolean,
-  format: string,
+  { format, files }: Target,
 ): Messages => {
   const rules: PromptRules = {
     modalities: spec.modalities,
     systemFirst: true,
     ownPictures: false,
-    files: fileForms,
+    files,
     origin: { provider, model: upstream, format },
   };
   const { writer, system, turns } = collectTurns(sendsThinking);
@@ -74,7 +78,7 @@ const collectTurns = (sendsThinking: boolean) => {
         if (part.type === 'text') return [textBlock(part.text)];
         if (part.type === 'call')
           return [{ type: 'tool_use', id: part.id, name: part.name, input: part.input }];
-        // Thinking without the signature of this service is refused, and a picture has no block in an answer.
+        // The service rejects thinking without its own signature, and a completion cannot contain a picture block.
         return part.type === 'item' && (part.tool !== undefined || sendsThinking) ? [part.item] : [];
       });
       add('assistant', blocks, isStable);
@@ -92,13 +96,13 @@ export const isThinkingBlock = ({ type }: { type?: unknown }): boolean =>
 
 const isKept = (block: Block): boolean => isThinkingBlock(block) || toolOfBlock(block) !== undefined;
 
-/** Marks a block that was made for this request: others are part of the history. */
+/** Marks a block that was created for this request; other blocks belong to the history. */
 const markLast = (blocks: readonly Block[]): void => {
   const last = blocks.findLast((block) => !isKept(block));
   if (last) Object.assign(last, MARK);
 };
 
-/** The service refuses text behind a call, thinking at another place, and thinking at the end of a message. */
+/** The service rejects text after a call, thinking in another position, and thinking at the end of a message. */
 const inOrder = ({ role, content }: Turn): Turn => {
   if (role === 'user') return { role, content };
   const ordered: Block[] = [];
@@ -115,7 +119,7 @@ const inOrder = ({ role, content }: Turn): Turn => {
   return { role, content: ordered.slice(0, end + 1) };
 };
 
-/** A result without text has no content: a blank one is refused. */
+/** A result without text has no content, because the service rejects blank content. */
 const resultBlock = ({ id, text, content }: ResultPart): Block => ({
   type: 'tool_result',
   tool_use_id: id,

@@ -4,13 +4,13 @@ import type { Block, Turn } from './anthropic-turn.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 
 /**
- * Tools that the service executes: how a request offers them, how their blocks are reported, and which of the blocks a
- * later request contains.
+ * Tools that the service executes: their form in a request, the reports of their blocks, and the blocks that a later
+ * request contains.
  */
 
 type Offered = { tools: JsonObject[]; betas: string[] };
 
-/** Each tool has a version, and a version may need the header of its beta. */
+/** Each tool has a version, which may require a beta header. */
 export const serverTools = (tools: readonly ProviderTool[] = []): Offered => {
   const offered: Offered = { tools: [], betas: [] };
   for (const tool of tools) {
@@ -65,7 +65,7 @@ const BY_NAME: ReadonlyMap<unknown, ProviderToolType> = new Map([
 
 const RESULT = '_tool_result';
 
-/** The tool that a block belongs to; undefined for every other block. */
+/** The tool of a block; undefined for blocks of other kinds. */
 export const toolOfBlock = ({ type, name }: JsonObject): ProviderToolType | undefined => {
   if (type === 'server_tool_use') return BY_NAME.get(name);
   return typeof type === 'string' && type.endsWith(RESULT)
@@ -76,7 +76,7 @@ export const toolOfBlock = ({ type, name }: JsonObject): ProviderToolType | unde
 export const isResultBlock = ({ type }: JsonObject): boolean => type !== 'server_tool_use';
 
 /** `input` is undefined while the arguments are incomplete. */
-export const callBegun = (
+export const startedCall = (
   { id, name }: JsonObject,
   tool: ProviderToolType,
   input: JsonObject | undefined,
@@ -96,7 +96,7 @@ const inputOf = (name: unknown, input: JsonObject): JsonObject => {
     : input;
 };
 
-/** What a result block reports. Encrypted content is for the service alone and is left out. */
+/** Converts a result block to a report. Encrypted content is only meaningful to the service and is omitted. */
 export const callEnded = ({ tool_use_id, content }: JsonObject, tool: ProviderToolType): ProviderCall => {
   const call = { id: textOf(tool_use_id) ?? '', tool };
   const result = objectOf(content);
@@ -141,9 +141,9 @@ const pageOf = (page: JsonObject | undefined): JsonObject | undefined => {
 };
 
 /**
- * The messages without calls of the service that have no result, and without results that have no call: the service
- * refuses both. In a message that ends with calls of Troupe's own tools, the service executes its calls when it receives
- * the results of the others, so its calls stay there until an answer follows, and their results are in that answer.
+ * Removes service calls without a result and results without a call, because the service rejects both. In a message
+ * that ends with calls of Troupe's own tools, the service executes its calls when it receives the results of the
+ * others. Its calls therefore stay there until the next completion, which contains their results.
  */
 export const pairServerCalls = (turns: readonly Turn[], following: readonly Block[]): Turn[] => {
   const isResult = (block: Block): boolean => toolOfBlock(block) !== undefined && isResultBlock(block);
@@ -165,7 +165,7 @@ export const pairServerCalls = (turns: readonly Turn[], following: readonly Bloc
       return isKept;
     });
     const before = paired.at(-1);
-    // A message of which nothing is left stood between two of the user.
+    // A message that became empty separated two user messages.
     if (before?.role === role) before.content.push(...kept);
     else if (kept.length > 0) paired.push({ role, content: kept });
   }

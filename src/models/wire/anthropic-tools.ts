@@ -2,7 +2,7 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 import type { SentTool } from '../tool-names.ts';
 
-/** A tool as the Messages API accepts it. */
+/** A tool in the form of the Messages API. */
 export function anthropicTool({ name, description: given, parameters }: SentTool): JsonObject {
   const { schema, others } = withLegalKeys(parameters);
   const description = [given.trim() === '' ? '' : given, ...others].filter((text) => text !== '').join('\n');
@@ -10,15 +10,15 @@ export function anthropicTool({ name, description: given, parameters }: SentTool
     name,
     ...(description !== '' && { description }),
     input_schema: schema,
-    // Arguments come as the model writes them, and not only when they are complete.
+    // Arguments are streamed as the model writes them instead of only when they are complete.
     eager_input_streaming: true,
   };
 }
 
-/** The API rejects a request for any other name of an argument. */
+/** The API rejects a request with any other argument name. */
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Arguments with other names are described in words, so that the model can still write them. */
+/** Moves arguments with other names to the description, so that the model can still write them. */
 function withLegalKeys(schema: JsonObject): { schema: JsonObject; others: string[] } {
   const { properties, required, additionalProperties: _, ...rest } = schema;
   const entries = Object.entries(isObject(properties) ? properties : {});

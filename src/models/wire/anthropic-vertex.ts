@@ -7,8 +7,8 @@ const PREFIX = /^publishers\/anthropic\/models\//;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/;
 
 /**
- * The Messages protocol as Vertex AI has it: the path names the model, the body the version. `publishers`: the way from
- * the base URL to the folder of publishers.
+ * The Messages protocol on Vertex AI: the path contains the model, the body the version. `publishers`: the path from
+ * the base URL to the publishers' folder.
  */
 export const vertexAnthropicWire = (publishers: string): Wire => {
   const wire = anthropicWire();

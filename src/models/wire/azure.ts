@@ -1,13 +1,13 @@
 import type { Wire } from './wire.ts';
 
 export type AzureRules = {
-  /** `v1` is what the address means without a version. */
+  /** `v1` is the default of an address without a version. */
   version: string;
-  /** Deployments are part of the path, and a body names no model. */
+  /** Whether the path contains the deployment, so that the body names no model. */
   hasDeployments: boolean;
 };
 
-/** A format of OpenAI with the paths of Azure. `upstream` is the name of a deployment. */
+/** Wraps an OpenAI format with the paths of Azure. `upstream` is the name of a deployment. */
 export const azureWire = (wire: Wire, { version, hasDeployments }: AzureRules): Wire => {
   const query = version === 'v1' ? '' : `?api-version=${version}`;
   return {

@@ -1,17 +1,19 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { ModelError } from '../errors.ts';
+import { ANTHROPIC_FILES } from './anthropic-media.ts';
 import type { Turn } from './anthropic-turn.ts';
 import { mistralCallId } from './mistral-ids.ts';
+import { type FileForms, type FilePart, unsupported } from './prompt-media.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 
-/** Blocks of the Messages protocol in the form of Converse. */
+/** Converts blocks of the Messages protocol to the form of Converse. */
 
 export type BedrockRules = {
   /** Without tools the service rejects calls and results, so they are written as text. */
   hasTools: boolean;
-  /** The model accepts cache points. */
+  /** Whether the model accepts cache points. */
   caches: boolean;
-  /** The model accepts only ids of calls that Mistral could have made. */
+  /** Whether the model accepts only call ids in Mistral's format. */
   shortIds: boolean;
 };
 
@@ -19,7 +21,7 @@ export const converseMessages = (turns: readonly Turn[], rules: BedrockRules): J
   const names = createNames();
   return turns.map(({ role, content }) => {
     const blocks = converted(content, rules, names);
-    // The service rejects a document without a text next to it.
+    // The service rejects a document without accompanying text.
     const isAlone = blocks.some(({ document }) => document) && !blocks.some(({ text }) => text);
     return { role, content: isAlone ? [...blocks, { text: '(see the document)' }] : blocks };
   });
@@ -32,59 +34,70 @@ type Names = (title: string | undefined) => string;
 
 const converted = (content: readonly JsonObject[], rules: BedrockRules, names: Names): JsonObject[] =>
   content.flatMap((block) => [
-    blockOf(block, rules, names),
+    ...blocksOf(block, rules, names),
     ...(rules.caches && block.cache_control !== undefined ? [CACHE_POINT] : []),
   ]);
 
 const CACHE_POINT: JsonObject = { cachePoint: { type: 'default' } };
+
+const blocksOf = (block: JsonObject, rules: BedrockRules, names: Names): JsonObject[] => {
+  if (rules.hasTools) return [blockOf(block, rules, names)];
+  if (block.type === 'tool_use') return [{ text: describeCall(block) }];
+  return block.type === 'tool_result' ? resultAsContent(block, names) : [blockOf(block, rules, names)];
+};
 
 const blockOf = (block: JsonObject, rules: BedrockRules, names: Names): JsonObject => {
   switch (block.type) {
     case 'text':
       return { text: textOf(block.text) ?? '' };
     case 'image':
-      return imageOf(objectOf(block.source));
     case 'document':
-      return documentOf(block, names);
+      return fileOf(block, names);
     case 'tool_use':
-      return rules.hasTools ? callOf(block, rules) : { text: wordsForCall(block) };
+      return callOf(block, rules);
     case 'tool_result':
-      return rules.hasTools ? resultOf(block, rules, names) : { text: wordsForResult(block) };
+      return resultOf(block, rules, names);
     case 'thinking':
       return { reasoningContent: { reasoningText: reasoningText(block) } };
     case 'redacted_thinking':
       return { reasoningContent: { redactedContent: textOf(block.data) ?? '' } };
     default:
-      throw unsupported(`content of type ${textOf(block.type) ?? 'unknown'}`);
+      throw new ModelError(
+        'invalid_request',
+        unsupported(`content of type ${textOf(block.type) ?? 'unknown'}`),
+      );
   }
 };
-
-const unsupported = (what: string): ModelError =>
-  new ModelError('invalid_request', `${what} not supported by this provider`);
 
 const reasoningText = ({ thinking, signature }: JsonObject): JsonObject => ({
   text: textOf(thinking) ?? '',
   ...(typeof signature === 'string' && { signature }),
 });
 
-const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
-  ['image/png', 'png'],
-  ['image/jpeg', 'jpeg'],
-  ['image/gif', 'gif'],
-  ['image/webp', 'webp'],
-]);
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-const imageOf = (source: JsonObject | undefined): JsonObject => {
-  if (source?.type === 'url') throw unsupported('image file parts with URLs');
-  const mediaType = textOf(source?.media_type) ?? '';
-  const format = IMAGE_FORMATS.get(mediaType);
-  if (format === undefined) throw unsupported(`file part media type ${mediaType}`);
-  return { image: { format, source: { bytes: textOf(source?.data) ?? '' } } };
+const refusalOf = (part: FilePart): string | undefined => {
+  if ('url' in part.data) return unsupported(`${part.kind} file parts with URLs`);
+  return part.mediaType.startsWith('image/') && !IMAGE_TYPES.has(part.mediaType)
+    ? unsupported(`file part media type ${part.mediaType}`)
+    : ANTHROPIC_FILES.refusal?.(part);
 };
+
+export const CONVERSE_FILES: FileForms = {
+  refusal: refusalOf,
+  inResult: (part) => refusalOf(part) === undefined,
+};
+
+/** The format is the second half of the media type. */
+const imageOf = (source: JsonObject | undefined): JsonObject => ({
+  image: {
+    format: (textOf(source?.media_type) ?? '').slice('image/'.length),
+    source: { bytes: textOf(source?.data) ?? '' },
+  },
+});
 
 const documentOf = ({ source: given, title }: JsonObject, names: Names): JsonObject => {
   const source = objectOf(given);
-  if (source?.type === 'url') throw unsupported('document file parts with URLs');
   const data = textOf(source?.data) ?? '';
   const isText = source?.type === 'text';
   return {
@@ -98,7 +111,7 @@ const documentOf = ({ source: given, title }: JsonObject, names: Names): JsonObj
 
 const LONGEST_NAME = 150;
 
-/** The service accepts few characters, no two blanks in a row, and each name only once in a request. */
+/** The service accepts only a few characters in a name, no consecutive spaces, and each name once per request. */
 const createNames = (): Names => {
   let count = 0;
   return (title = '') => {
@@ -107,7 +120,8 @@ const createNames = (): Names => {
       .replace(/\.[A-Za-z0-9]{1,5}$/, '')
       .replaceAll(/[^A-Za-z0-9()[\]-]+/g, ' ')
       .trim()
-      .slice(0, LONGEST_NAME);
+      .slice(0, LONGEST_NAME)
+      .trimEnd();
     return `${name === '' ? 'document' : name} ${count}`;
   };
 };
@@ -139,8 +153,18 @@ const resultOf = (
   };
 };
 
-const wordsForCall = ({ name, input }: JsonObject): string =>
+const describeCall = ({ name, input }: JsonObject): string =>
   `[Call of ${textOf(name) ?? 'a tool'}] ${JSON.stringify(input ?? {})}`;
 
-const wordsForResult = ({ content }: JsonObject): string =>
-  `[Result] ${textOf(content) ?? JSON.stringify(content ?? '')}`;
+/** Writes a result as text, and its files as content of the message. */
+const resultAsContent = ({ content }: JsonObject, names: Names): JsonObject[] => {
+  const blocks = listOf(content).map((each) => objectOf(each) ?? {});
+  const texts = blocks.flatMap(({ text }) => textOf(text) ?? []);
+  return [
+    { text: `[Result] ${textOf(content) ?? texts.join('\n')}`.trimEnd() },
+    ...blocks.filter(({ type }) => type !== 'text').map((block) => fileOf(block, names)),
+  ];
+};
+
+const fileOf = (block: JsonObject, names: Names): JsonObject =>
+  block.type === 'image' ? imageOf(objectOf(block.source)) : documentOf(block, names);

@@ -3,20 +3,21 @@ import { toStreamError } from '../classify.ts';
 import {
   begin,
   close,
-  finishOf,
+  closeOpen,
   newState,
   readArguments,
   readText,
   readThinking,
   type State,
+  toFinish,
 } from './anthropic-answer.ts';
 import type { Block } from './anthropic-blocks.ts';
 import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read.ts';
 import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 /**
- * Events of ConverseStream. The blocks of an answer are those of the Messages protocol under other names, so both keep
- * them in the same state; here only calls are announced by an event.
+ * Decodes events of ConverseStream. Its blocks correspond to those of the Messages protocol under other names, so both
+ * decoders share the same state; here only calls have a start event.
  */
 export const bedrockDecoder = (answer: AnswerWriter): Decoder => {
   const state = newState(answer);
@@ -25,8 +26,7 @@ export const bedrockDecoder = (answer: AnswerWriter): Decoder => {
     isFinished: () => state.reason !== undefined,
     whole: (json) => readWhole(state, json),
     end() {
-      for (const block of state.open.values()) close(state, block, false);
-      state.open.clear();
+      closeOpen(state);
       return finished(state);
     },
   };
@@ -62,7 +62,7 @@ const push = (state: State, event: string, data: string): boolean => {
   }
 };
 
-/** The status that the service has for each exception in a response that is no stream. */
+/** The HTTP status of each exception in a response that is not a stream. */
 const STATUS: ReadonlyMap<string, number> = new Map([
   ['accessDeniedException', 403],
   ['internalServerException', 500],
@@ -75,7 +75,7 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ['validationException', 400],
 ]);
 
-/** An exception after the end of an answer does not take the answer back. */
+/** An exception after the end of a completion does not invalidate it. */
 const fail = ({ answer, reason }: State, json: JsonObject | undefined, type: string): boolean => {
   if (reason !== undefined) return true;
   const message = textOf(json?.message) || textOf(json?.originalMessage) || type || 'an error without words';
@@ -126,7 +126,7 @@ const readReasoning = (state: State, index: number, reasoning: JsonObject): void
   if (typeof signature === 'string') block.signature += signature;
 };
 
-/** Tokens of the cache are not part of the input. */
+/** The input count does not include cache tokens. */
 const readUsage = ({ answer }: State, usage: JsonObject | undefined): void => {
   if (!usage) return;
   const input = countOf(usage.inputTokens);
@@ -140,7 +140,7 @@ const readUsage = ({ answer }: State, usage: JsonObject | undefined): void => {
   });
 };
 
-/** Words of Converse that the Messages protocol does not have. */
+/** Stop reasons of Converse that the Messages protocol does not have. */
 const REASONS: ReadonlyMap<string, Finish['reason']> = new Map([
   ['guardrail_intervened', 'filtered'],
   ['content_filtered', 'filtered'],
@@ -151,10 +151,10 @@ const REASONS: ReadonlyMap<string, Finish['reason']> = new Map([
 const finished = (state: State): Finish => {
   const { reason: raw } = state;
   const own = raw === undefined ? undefined : REASONS.get(raw);
-  return own !== undefined && raw !== undefined ? { reason: own, raw } : finishOf(state);
+  return own !== undefined && raw !== undefined ? { reason: own, raw } : toFinish(state);
 };
 
-/** A response of Converse, which some gateways give although a stream was requested. */
+/** Reads a Converse response, which some gateways return although a stream was requested. */
 const readWhole = (state: State, json: unknown): boolean => {
   const body = objectOf(json);
   const message = objectOf(objectOf(body?.output)?.message);

@@ -1,31 +1,31 @@
 import type { JsonObject } from '../../schema/json.ts';
-import type { ModelSettings, ReasoningEffort } from '../../schema/model-settings.ts';
-import { nameOf } from '../effort.ts';
+import type { ModelSettings } from '../../schema/model-settings.ts';
 import type { InferenceRequest, SentSettings } from '../model.ts';
+import { isClaude } from '../settings/anthropic-models.ts';
+import { type WireEffort, wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { type SentTool, toolsToSend } from '../tool-names.ts';
-import { outputFields, thinkingFields } from './anthropic-effort.ts';
+import { bindingBetas, outputFields, thinkingFields } from './anthropic-effort.ts';
 import { planMessages } from './anthropic-encode.ts';
-import { userTurn, writeMessages } from './anthropic-messages.ts';
-import { bindsThinking, isClaude } from './anthropic-models.ts';
+import { type Target, userTurn, writeMessages } from './anthropic-messages.ts';
 import type { Turn } from './anthropic-turn.ts';
-import { type BedrockRules, converseContent, converseMessages } from './bedrock-blocks.ts';
+import { type BedrockRules, CONVERSE_FILES, converseContent, converseMessages } from './bedrock-blocks.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 /**
- * A request of ConverseStream.
+ * Encodes a request of ConverseStream.
  *
- * Messages alternate and pair calls with results as those of the Messages protocol, so they are written in its form, and
- * then block by block in that of Converse. Claude has the same rules about thinking there; the reasoning of other models
- * is not sent back, because most of them reject it.
+ * Messages alternate and pair calls with results as in the Messages protocol, so they are written in its form and then
+ * converted block by block. Claude has the same thinking rules on Bedrock; the reasoning of other models is not sent
+ * back, because most of them reject it.
  */
 export const encodeConverse = (call: WireCall): WireRequest => {
   const { upstream } = call;
   const planned = isClaude(upstream) ? planClaude(call) : planOther(call);
   const { tools, choice, settings, fields, sent } = planned;
   const rules: BedrockRules = {
-    // The protocol has no choice that forbids calls.
+    // The protocol has no tool choice that forbids calls.
     hasTools: tools.length > 0 && choice !== 'none',
     caches: /claude|nova/.test(upstream),
     shortIds: upstream.includes('mistral'),
@@ -56,31 +56,32 @@ type Planned = {
   settings: ModelSettings;
   tools: ChosenTools['tools'];
   choice: ChosenTools['choice'];
-  /** Fields that only this model has. */
+  /** Fields that only this model supports. */
   fields: JsonObject;
   sent: SentSettings;
 };
 
-const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
+const CONVERSE: Target = { format: 'bedrock', files: CONVERSE_FILES };
 
 const planClaude = (call: WireCall): Planned => {
   const { upstream } = call;
-  const { max_tokens: maxTokens, thinking, hasBlocks, ...planned } = planMessages(call, 'bedrock');
+  const { max_tokens: maxTokens, thinking, hasBlocks, ...planned } = planMessages(call, CONVERSE);
+  const betas = bindingBetas(upstream, hasBlocks);
   return {
     ...planned,
     maxTokens,
     fields: {
       ...thinkingFields(thinking, upstream, hasBlocks),
       ...outputFields(thinking),
-      ...(hasBlocks && bindsThinking(upstream) && { anthropic_beta: [BINDING_BETA] }),
+      ...(betas.length > 0 && { anthropic_beta: betas }),
     },
   };
 };
 
 const planOther = (call: WireCall): Planned => {
   const { upstream, adapter, spec, request } = call;
-  const { system, messages } = writeMessages(call, false, 'bedrock');
-  // The limits of settings are those of the service, and the same as for Claude.
+  const { system, messages } = writeMessages(call, false, CONVERSE);
+  // The service limits the settings of these models in the same way as for Claude.
   const fitted = fitSettings(request.overrides, {
     format: 'anthropic',
     adapter,
@@ -90,9 +91,10 @@ const planOther = (call: WireCall): Planned => {
   });
   const { settings } = fitted;
   const { tools, choice: chosen } = chooseTools(request, takesChoice(upstream, request.toolChoice));
-  // The default, which a model that takes no choice refuses as well.
+  // `auto` is the default, and a model without tool choice rejects even that.
   const choice = chosen === 'auto' ? undefined : chosen;
   const maxTokens = settings.max_tokens ?? spec.max_output_tokens;
+  const effort = settings.reasoning_effort && wireEffort(settings.reasoning_effort, upstream, 'bedrock');
   return {
     system,
     messages: messages.at(-1)?.role === 'assistant' ? [...messages, userTurn('Continue.')] : messages,
@@ -100,12 +102,14 @@ const planOther = (call: WireCall): Planned => {
     settings,
     tools,
     choice,
-    fields: effortFields(settings.reasoning_effort, upstream),
-    sent: sentSettings(fitted, { max_tokens: maxTokens, tool_choice: choice }),
+    fields: effortFields(effort, upstream),
+    sent: sentSettings(fitted, { max_tokens: maxTokens, reasoning_effort: effort, tool_choice: choice }),
   };
 };
 
-/** Of the models of other companies only Nova can be told which tool to call; Mistral Large, that it calls one. */
+/**
+ * Among the other models, Nova accepts every choice and Mistral Large accepts `required`; the rest reject the field.
+ */
 const takesChoice = (upstream: string, choice: InferenceRequest['toolChoice']): boolean =>
   upstream.includes('nova') || (choice === 'required' && upstream.includes('mistral-large'));
 
@@ -125,15 +129,13 @@ const choiceFields = (choice: ChosenTools['choice']): JsonObject => {
   return { toolChoice: choice === 'required' ? { any: {} } : { auto: {} } };
 };
 
-/** Companies name it differently; a model of another company has no such field, and rejects one. */
-const effortFields = (effort: ReasoningEffort | null | undefined, upstream: string): JsonObject => {
-  if (effort == null) return {};
-  const name = nameOf(effort);
-  const level = name === 'max' ? 'high' : name;
-  if (upstream.includes('openai.gpt-oss')) return { reasoning_effort: level === 'none' ? 'low' : level };
-  if (!upstream.includes('nova-2')) return {};
+/** Companies use different names for the field. */
+const effortFields = (effort: WireEffort | undefined, upstream: string): JsonObject => {
+  if (effort === undefined) return {};
+  if (!upstream.includes('nova-2')) return { reasoning_effort: effort };
   return {
-    reasoningConfig: level === 'none' ? { type: 'disabled' } : { type: 'enabled', maxReasoningEffort: level },
+    reasoningConfig:
+      effort === 'none' ? { type: 'disabled' } : { type: 'enabled', maxReasoningEffort: effort },
   };
 };
 

@@ -3,7 +3,7 @@ import { bedrockDecoder } from './bedrock-decode.ts';
 import { encodeConverse } from './bedrock-encode.ts';
 import type { Wire } from './wire.ts';
 
-/** ConverseStream of Amazon Bedrock, for the models of all companies there. */
+/** Amazon Bedrock's ConverseStream, for the models of all companies. */
 export const bedrockWire = (): Wire => ({
   format: 'bedrock',
   framing: AMAZON_FRAMES,

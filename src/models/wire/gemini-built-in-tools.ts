@@ -5,10 +5,10 @@ import { listOf, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
 /**
- * Tools that Gemini executes: how a request offers them, and how their calls are reported and sent back.
+ * Tools that Gemini executes: their form in a request, the reports of their calls, and their form in later requests.
  *
- * Code is executed between two parts of the answer. Searches and fetched pages are reported in metadata of the answer,
- * and in addition as parts where the request has functions, too.
+ * Code is executed between two parts of the completion. Searches and fetched pages are reported in the completion's
+ * metadata, and also as parts if the request has functions.
  */
 
 export const builtInTools = (tools: readonly ProviderTool[] = []): JsonObject[] => tools.map(builtInTool);
@@ -38,15 +38,20 @@ const TYPES: readonly [type: RegExp, tool: ProviderToolType][] = [
   [/CODE_EXECUTION/, 'code_execution'],
 ];
 
-const toolOfType = (type: unknown): ProviderToolType | undefined =>
-  typeof type === 'string' ? TYPES.find(([pattern]) => pattern.test(type))?.[1] : undefined;
+const toolOf = (
+  call: JsonObject | undefined,
+  response: JsonObject | undefined,
+): ProviderToolType | undefined => {
+  const type = call?.toolType ?? response?.toolType;
+  return typeof type === 'string' ? TYPES.find(([pattern]) => pattern.test(type))?.[1] : undefined;
+};
 
-/** Calls of one answer. */
+/** The calls of one completion. */
 export type BuiltInCalls = {
-  /** Whether the part is one of a call of Gemini. */
+  /** Reads a part. Returns whether it belongs to a call that Gemini executes. */
   part(part: JsonObject): boolean;
   metadata(candidate: JsonObject): void;
-  /** Nothing follows. */
+  /** Called at the end of the completion. */
   end(): void;
 };
 
@@ -79,7 +84,7 @@ export const createBuiltInCalls = (answer: AnswerWriter): BuiltInCalls => {
       const result = objectOf(part.codeExecutionResult);
       const call = objectOf(part.toolCall);
       const response = objectOf(part.toolResponse);
-      const tool = code || result ? 'code_execution' : toolOfType(call?.toolType ?? response?.toolType);
+      const tool = code || result ? 'code_execution' : toolOf(call, response);
       if (tool === undefined) return call !== undefined || response !== undefined;
       if (code) begin(tool, code.id, codeOf(code));
       else if (result) finish(tool, result.id, outcomeOf(result));
@@ -121,7 +126,7 @@ const outcomeOf = ({ outcome, output }: JsonObject): Pick<ProviderCall, 'status'
 
 type Reported = Pick<ProviderCall, 'tool' | 'status' | 'input' | 'output' | 'error'>;
 
-/** A search in the web or in stores of files, as the grounding of an answer reports it. */
+/** A web or file store search, from the grounding metadata of a completion. */
 const searchOf = (grounding: JsonObject | undefined): Reported | undefined => {
   if (!grounding) return undefined;
   const queries = listOf(grounding.webSearchQueries).filter((query) => typeof query === 'string');
@@ -152,24 +157,24 @@ const fetchOf = (metadata: JsonObject | undefined): Reported | undefined => {
     : { tool: 'web_fetch', status: 'completed', input, output: { pages } };
 };
 
-/** The part of an item that was reported above. */
+/** The part in an item that was stored above. */
 export const keptPart = (item: JsonObject): JsonObject | undefined => objectOf(item.part);
 
-/** Parts without calls that have no result, and without results that have no call: an answer may have been cut off. */
+/** Removes calls without a result and results without a call, because a completion may have been truncated. */
 export const pairedParts = (parts: readonly JsonObject[]): JsonObject[] => {
-  const left = new Set<JsonObject>();
+  const unpaired = new Set<JsonObject>();
   const open: { key: string; part: JsonObject }[] = [];
   for (const part of parts) {
-    const begun = keyOf(part, 'executableCode', 'toolCall');
-    const ended = keyOf(part, 'codeExecutionResult', 'toolResponse');
-    if (begun !== undefined) open.push({ key: begun, part });
-    if (ended === undefined) continue;
-    const at = open.findIndex(({ key }) => key === ended);
-    if (at < 0) left.add(part);
+    const callKey = keyOf(part, 'executableCode', 'toolCall');
+    const resultKey = keyOf(part, 'codeExecutionResult', 'toolResponse');
+    if (callKey !== undefined) open.push({ key: callKey, part });
+    if (resultKey === undefined) continue;
+    const at = open.findIndex(({ key }) => key === resultKey);
+    if (at < 0) unpaired.add(part);
     else open.splice(at, 1);
   }
-  for (const { part } of open) left.add(part);
-  return parts.filter((part) => !left.has(part));
+  for (const { part } of open) unpaired.add(part);
+  return parts.filter((part) => !unpaired.has(part));
 };
 
 const keyOf = (part: JsonObject, code: string, tool: string): string | undefined => {

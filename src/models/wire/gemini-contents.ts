@@ -1,28 +1,30 @@
 import type { JsonObject } from '../../schema/json.ts';
+import { splitDataUrl } from '../../schema/media.ts';
 import { pairedParts } from './gemini-built-in-tools.ts';
 import { readSigned } from './gemini-items.ts';
-import type { FilePart } from './prompt-media.ts';
-import type { AssistantPart, PromptWriter, ResultPart, TextPart } from './prompt-parts.ts';
+import { type FilePart, textOfFile } from './prompt-media.ts';
+import type { AssistantPart, CallPart, PromptWriter, ResultPart, TextPart } from './prompt-parts.ts';
 
 /**
- * The history as `contents` and `systemInstruction`.
+ * Writes the history as `contents` and `systemInstruction`.
  *
  * Guarantees: every content has parts; the calls of a model's content are followed by one content with one response for
- * each of them, in their order; a content with calls follows one of the user. Gemini refuses a request otherwise.
+ * each of them, in their order; a content with calls follows one of the user. Gemini would otherwise reject the
+ * request.
  */
 
 type Rules = {
-  /** The service accepts ids of calls and results. */
+  /** Whether the service accepts ids of calls and results. */
   callIds: boolean;
-  /** Each call needs a signature. */
+  /** Whether each call requires a signature. */
   needsSignatures: boolean;
-  /** The model has no system instruction; system texts go before the first text of the user. */
+  /** Whether the model lacks a system instruction; system texts then precede the first text of the user. */
   systemInContents: boolean;
 };
 
 type Content = { role: 'user' | 'model'; parts: JsonObject[] };
 
-/** Documented for calls whose signature is not known, such as those of another model. */
+/** The documented placeholder for calls with an unknown signature, such as those of another model. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 export const createContents = (rules: Rules): PromptWriter & { body(): JsonObject } => {
@@ -64,18 +66,19 @@ const addSystem = (contents: Content[], system: readonly string[]): void => {
   else contents.unshift({ role: 'user', parts: [{ text }] });
 };
 
-const userPart = (part: TextPart | FilePart): JsonObject =>
-  part.type === 'text' ? { text: part.text } : filePart(part);
-
-const DATA_URL = /^data:([^;,]+);base64,/;
+/** The service rejects text files with types such as `application/json`, so they are sent as text. */
+const userPart = (part: TextPart | FilePart): JsonObject => {
+  if (part.type === 'text') return { text: part.text };
+  const text = part.mediaType.startsWith('application/') ? textOfFile(part) : undefined;
+  return text === undefined ? filePart(part) : { text };
+};
 
 const filePart = ({ mediaType, data }: FilePart): JsonObject => {
-  const mimeType = mediaType === 'image/*' ? 'image/jpeg' : mediaType;
-  if ('base64' in data) return { inlineData: { mimeType, data: data.base64 } };
-  const inline = DATA_URL.exec(data.url);
-  return inline?.[1] === undefined
-    ? { fileData: { mimeType, fileUri: data.url } }
-    : { inlineData: { mimeType: inline[1], data: data.url.slice(inline[0].length) } };
+  if ('base64' in data) return { inlineData: { mimeType: mediaType, data: data.base64 } };
+  const inline = splitDataUrl(data.url);
+  return inline
+    ? { inlineData: { mimeType: inline.media_type, data: inline.data } }
+    : { fileData: { mimeType: mediaType === 'image/*' ? 'image/jpeg' : mediaType, fileUri: data.url } };
 };
 
 const responsePart = ({ id, name, text, content = [] }: ResultPart, { callIds }: Rules): JsonObject => {
@@ -90,21 +93,15 @@ const responsePart = ({ id, name, text, content = [] }: ResultPart, { callIds }:
   };
 };
 
-const modelParts = (given: readonly AssistantPart[], { callIds, needsSignatures }: Rules): JsonObject[] => {
+const modelParts = (given: readonly AssistantPart[], rules: Rules): JsonObject[] => {
   const parts: JsonObject[] = [];
-  let ofCall: string | undefined;
-  let ofText: { signature: string; length: number } | undefined;
-  /** The first of parallel calls has the signature of all. */
-  let isSigned = false;
+  const signatures: Signatures = { ofCall: undefined, ofText: undefined, isSigned: false };
   for (const part of given) {
-    if (ofText && part.type !== 'text') {
-      parts.push({ text: '', thoughtSignature: ofText.signature });
-      ofText = undefined;
-    }
+    if (part.type !== 'text') parts.push(...signatureOfMissingText(signatures));
     switch (part.type) {
       case 'text':
-        parts.push(...textParts(part.text, ofText));
-        ofText = undefined;
+        parts.push(...textParts(part.text, signatures.ofText));
+        signatures.ofText = undefined;
         break;
       case 'thought':
         parts.push({ text: part.text, thought: true });
@@ -115,31 +112,53 @@ const modelParts = (given: readonly AssistantPart[], { callIds, needsSignatures 
       case 'item': {
         const signed = readSigned(part.item);
         if (signed?.on === 'part') parts.push(signed.part);
-        else if (signed?.on === 'text') ofText = signed;
-        else ofCall = signed?.signature;
+        else if (signed?.on === 'text') signatures.ofText = signed;
+        else signatures.ofCall = signed?.signature;
         break;
       }
-      case 'call': {
-        const { id, name, input } = part;
-        const thoughtSignature = ofCall ?? (needsSignatures && !isSigned ? NO_SIGNATURE : undefined);
-        isSigned ||= ofCall !== undefined;
-        ofCall = undefined;
-        parts.push({
-          functionCall: { ...(callIds && { id }), name, args: input },
-          ...(thoughtSignature !== undefined && { thoughtSignature }),
-        });
-      }
+      case 'call':
+        parts.push(callPart(part, signatures, rules));
     }
   }
-  if (ofText) parts.push({ text: '', thoughtSignature: ofText.signature });
-  return parts;
+  return [...parts, ...signatureOfMissingText(signatures)];
 };
 
-/** The text that came with a signature, and what the answer continued with. */
+/** The signatures that belong to the parts after them. */
+type Signatures = {
+  ofCall: string | undefined;
+  ofText: { signature: string; length: number } | undefined;
+  /** The first of several parallel calls has the signature of all. */
+  isSigned: boolean;
+};
+
+/** A part for a signature whose text does not follow. */
+const signatureOfMissingText = (signatures: Signatures): JsonObject[] => {
+  const { ofText } = signatures;
+  if (!ofText) return [];
+  signatures.ofText = undefined;
+  return [{ text: '', thoughtSignature: ofText.signature }];
+};
+
+const callPart = (
+  { id, name, input }: CallPart,
+  signatures: Signatures,
+  { callIds, needsSignatures }: Rules,
+): JsonObject => {
+  const { ofCall, isSigned } = signatures;
+  const thoughtSignature = ofCall ?? (needsSignatures && !isSigned ? NO_SIGNATURE : undefined);
+  signatures.isSigned ||= ofCall !== undefined;
+  signatures.ofCall = undefined;
+  return {
+    functionCall: { ...(callIds && { id }), name, args: input },
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
+  };
+};
+
+/** Splits the text that arrived with a signature from the rest of the completion's text. */
 const textParts = (text: string, signed: { signature: string; length: number } | undefined): JsonObject[] => {
   if (!signed) return [{ text }];
   const { length } = signed;
-  // A service may have cut a character in two.
+  // The service may have split a surrogate pair.
   const isCut = length > 0 && text.codePointAt(length - 1) !== text.charCodeAt(length - 1);
   const end = isCut ? length + 1 : length;
   const rest = text.slice(end);

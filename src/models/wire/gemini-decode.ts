@@ -10,24 +10,26 @@ import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read
 import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 /**
- * Guarantees: parts are reported in the order of the stream; of several candidates only the first is read; a prompt
- * that the provider has blocked has no answer, whatever else the stream brings.
- * Costs one `JSON.parse` an event.
+ * Decodes a stream of Gemini.
+ *
+ * Guarantees: parts are reported in the order of the stream; of several candidates only the first is read; a blocked
+ * prompt has no completion, regardless of the rest of the stream.
+ * Cost: one `JSON.parse` per event.
  */
 
 type Answering = {
   readonly answer: AnswerWriter;
   readonly builtIn: BuiltInCalls;
-  /** Ids of the calls of this answer. */
+  /** Ids of the calls of this completion. */
   ids: Set<string> | undefined;
-  /** What the answer has referred to so far: each chunk repeats the list. */
+  /** Sources reported so far; each chunk repeats the list. */
   sources: Set<string> | undefined;
-  /** Why the prompt was refused. */
+  /** The reason for which the prompt was blocked. */
   blocked: string | undefined;
-  /** The provider's word for how the answer ended, and its explanation. */
+  /** The provider's finish reason and its explanation. */
   finish: string | undefined;
   explained: string | undefined;
-  /** What a request for the rest of the answer must contain. */
+  /** The token that a request for the rest of the completion must contain. */
   continuation: string | undefined;
 };
 
@@ -44,7 +46,7 @@ export const decodeGemini = (answer: AnswerWriter): Decoder => {
   };
   return {
     push(event, data) {
-      // The protocol has no such event; services that translate into it send one.
+      // The protocol has no such event, but services that translate to it send one.
       if (data === '[DONE]') return true;
       const chunk = objectIn(data);
       if (!chunk) return false;
@@ -74,7 +76,7 @@ const isFailure = ({ error }: JsonObject, event: string): boolean =>
 const isAnswer = ({ candidates, promptFeedback }: JsonObject): boolean =>
   objectOf(listOf(candidates)[0]) !== undefined || blockReasonOf(promptFeedback) !== undefined;
 
-/** Canonical codes (google.rpc.Code) as status: an error may name only the code. */
+/** HTTP statuses of canonical codes (google.rpc.Code), for errors that name only the code. */
 const STATUS: ReadonlyMap<unknown, number> = new Map([
   ['CANCELLED', 499],
   ['INVALID_ARGUMENT', 400],
@@ -94,7 +96,7 @@ const STATUS: ReadonlyMap<unknown, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-/** The same failure with its status as a number only: the code would be repeated in its words. */
+/** Reduces an error's code to a numeric status, so that its message does not repeat the code. */
 const withStatus = (chunk: JsonObject): JsonObject => {
   const error = objectOf(chunk.error);
   if (!error) return chunk;
@@ -134,7 +136,7 @@ const firstCandidate = (candidates: unknown): JsonObject | undefined => {
   return undefined;
 };
 
-/** Fields of 0 are left out of this protocol's JSON. */
+/** The JSON of this protocol omits fields with the value 0. */
 const readUsage = (answer: AnswerWriter, usage: JsonObject | undefined): void => {
   if (!usage) return;
   const prompt = countOf(usage.promptTokenCount);
@@ -156,7 +158,8 @@ const blockReasonOf = (given: unknown): string | undefined => {
   return explainedBy(reason, textOf(feedback?.blockReasonMessage));
 };
 
-const explainedBy = (word: string, words: string | undefined): string => (words ? `${word}: ${words}` : word);
+const explainedBy = (reason: string, detail: string | undefined): string =>
+  detail ? `${reason}: ${detail}` : reason;
 
 const readPart = (answering: Answering, part: JsonObject): void => {
   const { answer, builtIn } = answering;
@@ -190,10 +193,10 @@ const readThought = (answer: AnswerWriter, text: string, signature: string | und
 const readCall = (answering: Answering, call: JsonObject, signature: string | undefined): void => {
   const { answer } = answering;
   const name = textOf(call.name);
-  // A call without a name is reported, so that the model learns of its mistake; an empty object is no call.
+  // A call without a name is reported, so that the model is informed of its mistake; an empty object is not a call.
   if (name === undefined && objectOf(call.args) === undefined) return;
   if (call.partialArgs != null || call.willContinue === true)
-    throw new ModelError('provider', 'the arguments of a call came in parts, which was not asked for', {
+    throw new ModelError('provider', 'the arguments of a call arrived in parts, which was not requested', {
       final: true,
     });
   if (signature !== undefined) answer.reasoningItem(signatureOfCall(signature));
@@ -210,7 +213,7 @@ const argumentsOf = (args: unknown): string => {
   return typeof args === 'string' ? args : JSON.stringify(args ?? {});
 };
 
-/** An id of the provider that another call of the answer has already is replaced. */
+/** Replaces an id that another call of the completion already has. */
 const idOf = (answering: Answering, given: string | undefined): string => {
   answering.ids ??= new Set();
   const id = given && !answering.ids.has(given) ? given : `call_${randomUUID()}`;
@@ -247,7 +250,7 @@ const finishOf = ({ answer, blocked, finish, explained, continuation }: Answerin
   if (finish === 'CONTINUATION' && continuation !== undefined)
     return { reason: 'paused', raw: finish, pause: { continuationToken: continuation } };
   const reason = REASON.get(finish) ?? 'other';
-  // An end for a reason without a name, before anything was written, is no answer.
+  // An end without a known reason, before any output, is not a completion.
   if (reason === 'other' && !answer.hasBegun())
     return { reason: 'failed', raw: explainedBy(finish, explained) };
   return { reason, raw: explainedBy(finish, explained) };

@@ -2,21 +2,21 @@ import type { Json, JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
 import type { ProviderTool } from '../../schema/provider-tool.ts';
 import { ModelError } from '../errors.ts';
+import { knownSchema } from '../output-schema.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { type SentTool, toolsToSend } from '../tool-names.ts';
 import { builtInTools } from './gemini-built-in-tools.ts';
 import { createContents } from './gemini-contents.ts';
 import { geminiThinking } from './gemini-effort.ts';
-import { parametersOf } from './gemini-schema.ts';
-import { knownSchema } from './output-schema.ts';
+import { toParameters } from './gemini-schema.ts';
 import { writePrompt } from './prompt.ts';
-import type { FilePart } from './prompt-media.ts';
+import { type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import { textOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
 export type GeminiRules = {
-  /** Vertex AI refuses ids of calls and results, and has the models of Google under `publishers/google/`. */
+  /** Vertex AI rejects ids of calls and results, and has Google's models under `publishers/google/`. */
   platform: 'gemini' | 'vertex';
 };
 
@@ -32,7 +32,7 @@ export const encodeGemini = (call: WireCall, { platform }: GeminiRules): WireReq
     modalities: spec.modalities,
     systemFirst: true,
     ownPictures: takesOwnPictures(upstream),
-    files: { inResult: (part: FilePart) => isNewer && RESULT_TYPES.has(part.mediaType) },
+    files: { refusal, inResult: (part: FilePart) => isNewer && RESULT_TYPES.has(part.mediaType) },
     origin: { provider, model: upstream, format: 'gemini' },
   };
   writePrompt(request, rules, contents);
@@ -82,7 +82,7 @@ const toolFields = (
   const functions = tools.length > 0 ? [{ functionDeclarations: toolsToSend(tools).map(declarationOf) }] : [];
   const toolConfig = {
     ...(choice !== undefined && { functionCallingConfig: callingOf(choice) }),
-    // Without it, a request with both is refused.
+    // The service rejects a request with both kinds of tools unless this is set.
     ...(functions.length > 0 && builtIn.length > 0 && { includeServerSideToolInvocations: true }),
   };
   return {
@@ -92,14 +92,22 @@ const toolFields = (
 };
 
 /**
- * Gemini 3 and later refuse calls of the history without a signature, and accept files in results. A name of an unknown
- * generation is taken for a newer one.
+ * Whether the model is Gemini 3 or later. These reject calls of the history without a signature, and accept files in
+ * results. A name of an unknown generation counts as a newer one.
  */
 const isGemini3 = (upstream: string): boolean =>
   /(^|\/)gemini-/i.test(upstream) &&
   !/(^|\/)gemini-([12]([.-]|$)|pro(-vision)?$|robotics-er-1\.5([.-]|$))/i.test(upstream);
 
-/** Documented for results. */
+/** Types that are documented for user messages, in addition to text. An image at a URL has an unknown type. */
+const FILE_TYPES = /^(image\/(\*|png|jpeg|webp|heic|heif)|application\/pdf|(audio|video)\/.+)$/;
+
+const refusal = (part: FilePart): string | undefined =>
+  FILE_TYPES.test(part.mediaType) || textOfFile(part) !== undefined
+    ? undefined
+    : unsupported(`file part media type ${part.mediaType}`);
+
+/** Types that are documented for results. */
 const RESULT_TYPES: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -108,10 +116,13 @@ const RESULT_TYPES: ReadonlySet<string> = new Set([
   'text/plain',
 ]);
 
-/** Later models refuse a picture without the signature of the thought behind it, which is not kept. */
+/** Later models reject a picture without the signature of its thought, which is not stored. */
 const takesOwnPictures = (upstream: string): boolean => /(^|\/)gemini-[12]\b/.test(upstream);
 
-/** `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/a`; at Vertex also `publishers/google/models/gemini-2.5-pro`. */
+/**
+ * Accepts `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/a`; on Vertex also
+ * `publishers/google/models/gemini-2.5-pro`.
+ */
 const modelPath = (upstream: string, platform: GeminiRules['platform']): string => {
   const name = platform === 'vertex' ? upstream.replace(/^publishers\/google\//, '') : upstream;
   const segments = name.split('/');
@@ -137,6 +148,6 @@ const callingOf = (choice: NonNullable<ChosenTools['choice']>): JsonObject =>
   typeof choice === 'string' ? { mode: MODE[choice] } : { mode: 'ANY', allowedFunctionNames: [choice.name] };
 
 const declarationOf = ({ name, description, parameters: fitted }: SentTool): JsonObject => {
-  const parameters = parametersOf(fitted);
+  const parameters = toParameters(fitted);
   return { name, description, ...(parameters && { parameters }) };
 };

@@ -3,15 +3,15 @@ import { keptPart } from './gemini-built-in-tools.ts';
 import { countOf, textOf } from './read.ts';
 
 /**
- * Thought signatures as they are kept with an answer. A signature belongs to one part; a call or a text with it comes
- * back as it was, and is not joined with a part that has none.
+ * Thought signatures in the form in which they are stored with a completion. A signature belongs to one part. A call or
+ * a text with a signature is sent back unchanged, and is not joined with an unsigned part.
  */
 
 type Signed =
   | { on: 'call'; signature: string }
-  /** `length`: how many characters of the text that follows were in the part. */
+  /** `length`: characters of the following text that were in the part. */
   | { on: 'text'; signature: string; length: number }
-  /** A thought, or a call that Gemini has executed. */
+  /** A thought, or a call that Gemini executed. */
   | { on: 'part'; part: JsonObject };
 
 export const signatureOfCall = (thoughtSignature: string): JsonObject => ({ thoughtSignature });
@@ -21,7 +21,7 @@ export const signatureOfText = (thoughtSignature: string, text: string): JsonObj
   length: text.length,
 });
 
-/** The text of a thought is no part of the answer, so it is kept here. */
+/** The text of a thought is not part of the completion, so it is stored here. */
 export const signedThought = (thoughtSignature: string, text: string): JsonObject => ({
   text: text.toWellFormed(),
   thought: true,

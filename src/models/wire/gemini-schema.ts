@@ -2,14 +2,14 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Json, JsonObject } from '../../schema/json.ts';
 
 /**
- * A fitted schema of arguments (`schemaForModel`) as the `Schema` of this protocol, which is a part of OpenAPI 3.0.
+ * Converts a fitted schema of arguments (`schemaForModel`) to this protocol's `Schema`, a subset of OpenAPI 3.0.
  *
- * Guarantees: each value that the given schema allows is allowed; keywords that the protocol does not have, or accepts
- * only in some places, are left out, because it refuses the whole request for them.
+ * Guarantees: each value that the given schema allows is allowed; keywords that the protocol lacks, or accepts only in
+ * some positions, are omitted, because it would reject the whole request.
  */
 
 /** Undefined for a tool without arguments. */
-export const parametersOf = (schema: JsonObject): JsonObject | undefined =>
+export const toParameters = (schema: JsonObject): JsonObject | undefined =>
   isObject(schema.properties) && Object.keys(schema.properties).length === 0 && !schema.additionalProperties
     ? undefined
     : schemaOf(schema);
@@ -35,7 +35,7 @@ const schemaOf = (given: unknown): JsonObject => {
   };
   const type = typeOf(schema);
   const alternatives = Array.isArray(schema.anyOf) ? schema.anyOf : schema.oneOf;
-  // Beside alternatives no other keyword is accepted; those of an object say more.
+  // No other keyword is accepted next to alternatives; the properties of an object are more precise.
   if (Array.isArray(alternatives) && alternatives.length > 0 && !isObject(schema.properties))
     return alternativesOf(alternatives, annotations);
   const values = valuesOf(schema);
@@ -62,7 +62,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const propertiesOf = ({ properties, required }: JsonObject): JsonObject => {
-  // An object of any properties has no list of them: an empty one is refused.
+  // An object with arbitrary properties has no list of them, because the service rejects an empty list.
   if (!isObject(properties) || Object.keys(properties).length === 0) return {};
   const names = (Array.isArray(required) ? required : []).filter(
     (name) => typeof name === 'string' && Object.hasOwn(properties, name),
@@ -79,7 +79,7 @@ const typeOf = ({ type, properties, items }: JsonObject): string | undefined => 
   return items === undefined ? undefined : 'array';
 };
 
-/** The protocol has no `allOf`: one object that has the properties of all. */
+/** Replaces `allOf`, which the protocol lacks, with one object that has the properties of all. */
 const withoutAllOf = (schema: JsonObject): JsonObject => {
   const { allOf, ...own } = schema;
   if (!Array.isArray(allOf)) return schema;
@@ -104,8 +104,8 @@ const alternativesOf = (alternatives: readonly Json[], annotations: JsonObject):
 };
 
 /**
- * Values to choose from are texts here, whatever their type. Of those that have no one type, and of the empty text, only
- * the type is kept.
+ * The protocol accepts only strings as enum values, regardless of their type. For values of mixed types, and for the
+ * empty string, only the type is kept.
  */
 const valuesOf = ({ enum: list, const: only, type }: JsonObject): JsonObject | undefined => {
   const given = Array.isArray(list) ? list : only === undefined ? undefined : [only];

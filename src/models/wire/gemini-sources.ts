@@ -4,7 +4,9 @@ import type { InferenceSource } from '../model.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
-/** What an answer is grounded in: pages, pictures, places and documents. Each is reported once an answer. */
+/**
+ * Reports the grounding of a completion: pages, pictures, places and documents. Each is reported once per completion.
+ */
 export const reportGrounding = (answer: AnswerWriter, grounding: JsonObject, reported: Set<string>): void => {
   for (const given of listOf(grounding.groundingChunks)) {
     const chunk = objectOf(given);
@@ -21,7 +23,7 @@ const foundIn = (chunk: JsonObject): Found | undefined => {
   const page = objectOf(chunk.web) ?? objectOf(chunk.image) ?? objectOf(chunk.maps);
   const retrieved = page ? undefined : objectOf(chunk.retrievedContext);
   const title = textOf((page ?? retrieved)?.title) || undefined;
-  // The terms of use ask for the page of a picture, not for the picture.
+  // The terms of use require the page of a picture, not the picture.
   const place = page
     ? textOf(page.uri) || textOf(page.sourceUri)
     : textOf(retrieved?.uri) || textOf(retrieved?.fileSearchStore);

@@ -3,10 +3,10 @@ import { encodeGemini, type GeminiRules } from './gemini-encode.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * The protocol of Gemini (`streamGenerateContent?alt=sse`), of the Gemini API and of Vertex AI.
+ * The Gemini protocol (`streamGenerateContent?alt=sse`) of the Gemini API and Vertex AI.
  *
- * Guarantees: a thought signature is sent back on the part that it came with; results of calls are one content with one
- * response for each call, in the order of the calls; a call that the provider gave no id gets one that is unique.
+ * Guarantees: a thought signature is sent back on the part with which it arrived; results of calls are one content with
+ * one response per call, in the order of the calls; a call without an id from the provider gets a unique one.
  */
 export const geminiWire = (rules: GeminiRules): Wire => ({
   format: 'gemini',

@@ -1,18 +1,21 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
+import { splitDataUrl } from '../../schema/media.ts';
 import type { ProviderCall, ProviderTool, ProviderToolType } from '../../schema/provider-tool.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
-/** Tools that OpenAI executes: how a request offers them, and how their items are reported and sent back. */
+/**
+ * Tools that OpenAI executes: their form in a request, the reports of their items, and their form in later requests.
+ */
 
-/** The limit is one of the whole request, so it is sent where the request has no other of these tools. */
-export const limitOf = (tools: readonly ProviderTool[] = []): JsonObject => {
+/** The limit applies to the whole request, so it is sent only if the request has a single provider tool. */
+export const callLimit = (tools: readonly ProviderTool[] = []): JsonObject => {
   const [only, ...others] = tools;
   const most = only && others.length === 0 && 'max_uses' in only ? only.max_uses : undefined;
   return most === undefined ? {} : { max_tool_calls: most };
 };
 
-/** What the items contain only on request. */
+/** Item fields that responses contain only on request. */
 export const includedBy = (tools: readonly ProviderTool[] = []): string[] =>
   tools.flatMap(({ type }) => INCLUDED.get(type) ?? []);
 
@@ -65,10 +68,10 @@ const TOOLS: ReadonlyMap<unknown, ProviderToolType> = new Map([
   ['file_search_call', 'file_search'],
 ]);
 
-/** Undefined for every other item. */
+/** Undefined for items of other kinds. */
 export const toolOfItem = ({ type }: JsonObject): ProviderToolType | undefined => TOOLS.get(type);
 
-/** Reports calls by their items; the place of an item identifies it where it has no id. */
+/** Reports calls from their items. An item without an id is identified by its position. */
 export const createBuiltInCalls = (answer: AnswerWriter) => {
   const ended = new Set<string>();
   const idOf = ({ id }: JsonObject, place: number | undefined): string => textOf(id) || `item-${place ?? ''}`;
@@ -79,7 +82,7 @@ export const createBuiltInCalls = (answer: AnswerWriter) => {
       if (tool === undefined || ended.has(id)) return;
       answer.providerCall({ id, tool, status: 'running', ...inputOf(item) });
     },
-    /** All of the code, before it is executed. */
+    /** Receives the complete code before it is executed. */
     code({ item_id, code }: JsonObject): void {
       if (typeof item_id !== 'string' || typeof code !== 'string' || ended.has(item_id)) return;
       answer.providerCall({
@@ -89,7 +92,7 @@ export const createBuiltInCalls = (answer: AnswerWriter) => {
         input: { code, language: 'python' },
       });
     },
-    /** `isNext`: nothing that stands behind the item in the answer was written before. */
+    /** `isNext`: no output that follows the item in the completion was written earlier. */
     end(item: JsonObject, place: number | undefined, isNext: boolean): void {
       const tool = toolOfItem(item);
       const id = idOf(item, place);
@@ -115,8 +118,8 @@ const inputOf = (item: JsonObject): Pick<ProviderCall, 'input'> => {
   const action = objectOf(item.action);
   if (action) {
     const { type: _, query, queries, sources: _sources, ...rest } = action;
-    const asked = Array.isArray(queries) ? queries : listedText(query);
-    const input = { ...(asked.length > 0 && { queries: asked }), ...rest };
+    const listed = Array.isArray(queries) ? queries : listedText(query);
+    const input = { ...(listed.length > 0 && { queries: listed }), ...rest };
     return Object.keys(input).length > 0 ? { input } : {};
   }
   if (typeof item.code === 'string' && item.code !== '')
@@ -144,28 +147,26 @@ const outputOf = (tool: ProviderToolType, item: JsonObject): JsonObject => {
 const urlOf = (source: JsonObject | undefined): JsonObject | undefined =>
   source && typeof source.url === 'string' ? { url: source.url } : undefined;
 
-/** Pictures that the code has made. */
+/** Pictures that the code created. */
 const filesOf = ({ outputs }: JsonObject): string[] =>
   listOf(outputs).flatMap((each) => {
     const output = objectOf(each);
     return output?.type === 'image' ? (textOf(output.url) ?? []) : [];
   });
 
-const DATA_URL = /^data:([^;,]+);base64,/;
-
 const reportFile = (answer: AnswerWriter, url: string): void => {
-  const inline = DATA_URL.exec(url);
-  if (inline?.[1] === undefined) answer.fileAt('image/png', url);
-  else answer.file(inline[1], url.slice(inline[0].length));
+  const inline = splitDataUrl(url);
+  if (inline) answer.file(inline.media_type, inline.data);
+  else answer.fileAt('image/png', url);
 };
 
 /**
- * The item as a later request contains it: without its id, because the provider stores no item, and without what only a
- * response has.
+ * The item in the form for later requests: without its id, because the provider stores no item, and without fields that
+ * only a response has.
  */
 const returnedItem = ({ id: _, action: given, ...item }: JsonObject): JsonObject => {
   const action = objectOf(given);
   if (!action) return item;
-  const { sources: _sources, ...asked } = action;
-  return { ...item, action: asked };
+  const { sources: _sources, ...rest } = action;
+  return { ...item, action: rest };
 };

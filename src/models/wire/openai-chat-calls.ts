@@ -8,21 +8,21 @@ import { objectOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
 /**
- * Calls of Chat Completions, put together from their deltas.
+ * Assembles the calls of Chat Completions from their deltas.
  *
- * The protocol numbers calls by `index` and sends id and name with the first delta of each. Services differ: they
- * leave out the index, number every call 0, leave out the id or repeat it, repeat id and name in every delta, split
- * the name, send the arguments as an object, or send all of a call at once. So a delta belongs to the call that its id
- * names, else to the last one at its index, else to the last call, unless it cannot continue that call.
+ * The protocol numbers calls by `index` and sends id and name with the first delta of each. Services deviate: they omit
+ * the index, number every call 0, omit the id or repeat it, repeat id and name in every delta, split the name, send the
+ * arguments as an object, or send a whole call at once. So a delta belongs to the call that its id names, else to the
+ * last one at its index, else to the last call, unless it cannot continue that call.
  *
- * Guarantees: each call has an id of its own and a name; it is announced when its name is complete, which is when its
- * arguments begin or something else follows; calls end in the order in which they started.
+ * Guarantees: each call has a unique id and a name; it is announced when its name is complete, which is when its
+ * arguments begin or other output follows; calls end in the order in which they started.
  */
 export type CallReader = {
   read(delta: JsonObject): void;
-  /** The deprecated form of a call, which an answer can have only once. */
+  /** Reads the deprecated form of a call, of which a completion can have only one. */
   readFunction(delta: JsonObject): void;
-  /** Something else follows. */
+  /** Announces the pending call, because other output follows. */
   announce(): void;
   /** @throws ModelError for a call without a name */
   end(): void;
@@ -30,27 +30,30 @@ export type CallReader = {
 
 type Call = {
   readonly index: number | undefined;
-  /** The provider's id; empty without one. */
+  /** The provider's id; empty if it sent none. */
   given: string;
-  /** The id in the answer; empty until the call is announced. */
+  /** The id in the completion; empty until the call is announced. */
   id: string;
   name: string;
   args: string;
   extra: JsonObject | undefined;
 };
 
-type Piece = { index: number | undefined; given: string; name: string; args: string };
+type CallFragment = { index: number | undefined; given: string; name: string; args: string };
 
-/** A call that is not announced yet is bounded here, and an announced one by the answer. */
+/** A call is limited here until it is announced, and by the writer afterwards. */
 const tooMuch = (what: string): ModelError =>
-  new ModelError('provider', `the answer has more than ${what}`, { final: true });
+  new ModelError('provider', `the completion has more than ${what}`, { final: true });
 
-/** `before` is called ahead of each announcement. `returns`: the provider is sent additions to its calls again. */
+/**
+ * `before` is called ahead of each announcement. `returns`: whether extra fields of a call are sent back to the
+ * provider.
+ */
 export function createCallReader(answer: AnswerWriter, before: () => void, returns: boolean): CallReader {
   const calls: Call[] = [];
   const started: Call[] = [];
   const ids = new Set<string>();
-  /** The last call, as long as it is not announced. */
+  /** The last call, until it is announced. */
   let waiting: Call | undefined;
 
   const start = (call: Call): void => {
@@ -66,7 +69,7 @@ export function createCallReader(answer: AnswerWriter, before: () => void, retur
   const announce = (): void => {
     if (waiting !== undefined && waiting.name !== '') start(waiting);
   };
-  const open = ({ index, given }: Piece): Call => {
+  const open = ({ index, given }: CallFragment): Call => {
     announce();
     if (calls.length >= BOUNDS.calls) throw tooMuch(`${BOUNDS.calls} calls`);
     if (given.length > BOUNDS.nameLength) {
@@ -77,7 +80,7 @@ export function createCallReader(answer: AnswerWriter, before: () => void, retur
     waiting = call;
     return call;
   };
-  const add = (call: Call, { given, name, args }: Piece): void => {
+  const add = (call: Call, { given, name, args }: CallFragment): void => {
     if (call.given === '') call.given = given;
     if (call.id !== '') {
       call.args += args;
@@ -91,29 +94,18 @@ export function createCallReader(answer: AnswerWriter, before: () => void, retur
   };
   return {
     read(delta) {
-      const called = objectOf(delta.function);
-      const piece: Piece = {
-        index: typeof delta.index === 'number' ? delta.index : undefined,
-        given: notBlank(delta.id),
-        name: notBlank(called?.name),
-        args: argumentsOf(called?.arguments),
-      };
-      const found = find(calls, piece);
-      if (found === undefined && isEmpty(piece)) return;
-      const call = found ?? open(piece);
+      const fragment = readFragment(delta);
+      const found = find(calls, fragment);
+      if (found === undefined && isEmpty(fragment)) return;
+      const call = found ?? open(fragment);
       call.extra ??= objectOf(delta.extra_content);
-      if (found !== undefined && repeats(found, piece)) piece.args = '';
-      add(call, piece);
+      if (found !== undefined && repeats(found, fragment)) fragment.args = '';
+      add(call, fragment);
     },
     readFunction({ name, arguments: args }) {
-      const piece: Piece = {
-        index: FUNCTION_INDEX,
-        given: '',
-        name: notBlank(name),
-        args: argumentsOf(args),
-      };
+      const fragment = { index: FUNCTION_INDEX, given: '', name: notBlank(name), args: argumentsOf(args) };
       const found = calls.find(({ index }) => index === FUNCTION_INDEX);
-      if (found !== undefined || !isEmpty(piece)) add(found ?? open(piece), piece);
+      if (found !== undefined || !isEmpty(fragment)) add(found ?? open(fragment), fragment);
     },
     announce,
     end() {
@@ -127,53 +119,72 @@ export function createCallReader(answer: AnswerWriter, before: () => void, retur
   };
 }
 
-/** No service numbers a call so. */
+/** An index that no service uses. */
 const FUNCTION_INDEX = -1;
+
+const readFragment = (delta: JsonObject): CallFragment => {
+  const called = objectOf(delta.function);
+  return {
+    index: typeof delta.index === 'number' ? delta.index : undefined,
+    given: notBlank(delta.id),
+    name: notBlank(called?.name),
+    args: argumentsOf(called?.arguments),
+  };
+};
 
 const notBlank = (value: unknown): string => (typeof value === 'string' && value.trim() !== '' ? value : '');
 
-/** An empty object is what a call has before its arguments. */
+/** An empty object is a placeholder before the arguments. */
 const argumentsOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
   const object = objectOf(value);
   return object && Object.keys(object).length > 0 ? exactJson(object) : '';
 };
 
-const isEmpty = ({ given, name, args }: Piece): boolean => given === '' && name === '' && args === '';
+const isEmpty = ({ given, name, args }: CallFragment): boolean => given === '' && name === '' && args === '';
 
 /** The call that a delta continues; undefined for a new one. */
-function find(calls: readonly Call[], piece: Piece): Call | undefined {
+function find(calls: readonly Call[], fragment: CallFragment): Call | undefined {
   const last = calls.at(-1);
   if (last === undefined) return undefined;
-  const { index, given, name } = piece;
+  const { index, given, name } = fragment;
   if (given !== '') {
     const same = calls.findLast((call) => call.given === given && isAt(call, index, name));
-    if (same) return beginsAnother(same, piece) && !repeats(same, piece) ? undefined : same;
+    if (same) return beginsAnother(same, fragment) && !repeats(same, fragment) ? undefined : same;
   }
-  if (index === undefined) {
-    // Without any number a name begins a call, unless it is repeated while the arguments are not complete.
-    const begins = name !== '' && (given !== '' || name !== last.name || last.args === '');
-    return begins || beginsAnother(last, piece) ? undefined : last;
-  }
-  const there = last.index === index ? last : calls.findLast((call) => call.index === index);
-  if (there === undefined) return undefined;
-  const isNew = given !== '' && there.given !== '' && name !== '';
-  if (isNew && (name !== there.name || startsValue(piece.args) || isWhole(there.args))) return undefined;
-  return beginsAnother(there, piece) ? undefined : there;
+  const there = callAt(calls, last, index);
+  return there === undefined || isNewCall(there, fragment) || beginsAnother(there, fragment)
+    ? undefined
+    : there;
 }
 
-/** Where a service uses one id for two calls, they differ in their index, and each has a name. */
+/** The last call at the index; without an index, the last call. */
+const callAt = (calls: readonly Call[], last: Call, index: number | undefined): Call | undefined =>
+  index === undefined || last.index === index ? last : calls.findLast((call) => call.index === index);
+
+/** Whether the id and the name of a delta show that it does not continue the call. */
+const isNewCall = (call: Call, { index, given, name, args }: CallFragment): boolean => {
+  if (name === '') return false;
+  // Without an index, a name begins a call unless it is a repetition while the arguments are incomplete.
+  if (index === undefined) return given !== '' || name !== call.name || call.args === '';
+  if (given === '' || call.given === '') return false;
+  return name !== call.name || startsValue(args) || isWhole(call.args);
+};
+
+/** If a service uses one id for two calls, their indexes differ and each has a name. */
 const isAt = (call: Call, index: number | undefined, name: string): boolean =>
   index === undefined || call.index === undefined || call.index === index || name === '';
 
-/** A delta with a name cannot continue a call that has arguments under another name, or all of its arguments. */
-const beginsAnother = (call: Call, { name, args }: Piece): boolean => {
+/**
+ * A delta with a name cannot continue a call that has arguments under another name, or whose arguments are complete.
+ */
+const beginsAnother = (call: Call, { name, args }: CallFragment): boolean => {
   if (name === '' || call.name === '' || call.args === '') return false;
   return name !== call.name || (startsValue(args) && isWhole(call.args));
 };
 
-/** A service that sends a whole call repeats it under its id and index. */
-const repeats = (call: Call, { index, given, args }: Piece): boolean =>
+/** A service that sends whole calls may repeat one under its id and index. */
+const repeats = (call: Call, { index, given, args }: CallFragment): boolean =>
   index !== undefined &&
   call.index === index &&
   call.given === given &&
@@ -187,13 +198,15 @@ const isWhole = (text: string): boolean => {
     JSON.parse(text);
     return true;
   } catch {
-    // Cut off as yet.
+    // The text is still incomplete.
     return false;
   }
 };
 
 const nameless = (call: Call | undefined, answer: AnswerWriter) =>
   toStreamError(
-    { message: `the answer has a call without a name: ${excerpt(call?.args || (call?.given ?? ''), 200)}` },
+    {
+      message: `the completion has a call without a name: ${excerpt(call?.args || (call?.given ?? ''), 200)}`,
+    },
     answer.hasBegun(),
   );

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../schema/json.ts';
 import type { ModelSettings } from '../../schema/model-settings.ts';
+import type { ChatOptions } from '../chat-options.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
 import { wireEffort } from '../settings/efforts.ts';
-import type { ChatOptions } from './openai-chat-options.ts';
 import type { WireCall } from './wire.ts';
 
-/** Fields of the body that depend on the model: each service rejects a request with a field that a model lacks. */
+/** Body fields that depend on the model: services reject a request with a field that the model lacks. */
 
-/** `settings`: those that the model accepts. */
+/** `settings`: only the settings that the model accepts. */
 export function settingFields(settings: ModelSettings, { upstream, adapter }: ChatModel): JsonObject {
   const { temperature, top_p, stop, seed, reasoning_effort, verbosity, service_tier } = settings;
   const effort = reasoning_effort && wireEffort(reasoning_effort, upstream, adapter);
@@ -16,7 +16,7 @@ export function settingFields(settings: ModelSettings, { upstream, adapter }: Ch
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(stop && { stop }),
-    ...(seed !== undefined && { [adapter === 'mistral' ? 'random_seed' : 'seed']: seed }),
+    ...(seed !== undefined && { seed }),
     ...(settings.parallel_tool_calls !== undefined && { parallel_tool_calls: settings.parallel_tool_calls }),
     ...(effort && { reasoning_effort: effort }),
     ...(verbosity && { verbosity }),
@@ -33,7 +33,7 @@ export function limitFields(limit: number | undefined, upstream: string): JsonOb
 
 const LONGEST_KEY = 64;
 
-/** Requests with the same key reach the host that kept the last one; two threads with one key do no harm. */
+/** Requests with the same key reach the host with the cached prompt; a collision of two threads is harmless. */
 export function cacheFields(
   { cache, session }: Pick<InferenceRequest, 'cache' | 'session'>,
   { cacheKey }: Pick<ChatOptions, 'cacheKey'>,

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../../schema/json.ts';
+import type { ChatOptions } from '../chat-options.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
+import { isStrictSchema, knownSchema } from '../output-schema.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
 import { cacheFields, limitFields, settingFields } from './openai-chat-effort.ts';
-import type { ChatOptions } from './openai-chat-options.ts';
 import { joinReasoning } from './openai-chat-reasoning.ts';
-import { isStrictSchema, knownSchema } from './output-schema.ts';
 import { writePrompt } from './prompt.ts';
 import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, CallPart, PromptWriter, UserPart } from './prompt-parts.ts';
@@ -15,10 +15,10 @@ import { objectOf } from './read.ts';
 import { type ChosenTools, chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
-/** The request of one inference in Chat Completions. */
+/** Encodes the request of one inference in Chat Completions. */
 export function encodeChat(call: WireCall, options: ChatOptions): WireRequest {
   const { upstream, adapter, spec, request } = call;
-  // A service that requires reasoning of every call thinks, and its models cannot be forced while they think.
+  // If a service requires reasoning for every call, its models think, and a call cannot be forced then.
   const { tools, choice } = chooseTools(request, options.reasoning !== 'required');
   const fitted = fitSettings(request.overrides, {
     format: 'openai-chat',
@@ -91,7 +91,7 @@ function assistantMessage(parts: readonly AssistantPart[], { reasoning }: ChatOp
   let thoughts = '';
   const calls: JsonObject[] = [];
   const items: JsonObject[] = [];
-  /** What Gemini wants back with the next call. */
+  /** Extra fields that Gemini requires back with the next call. */
   let extra: JsonObject | undefined;
   for (const part of parts) {
     if (part.type === 'text') text += part.text;
@@ -134,7 +134,7 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
   ['audio/mpeg', 'mp3'],
 ]);
 
-/** A tool message holds text alone. */
+/** A tool message contains only text. */
 const FILE_FORMS: FileForms = {
   refusal(part) {
     const { mediaType, data } = part;
@@ -148,23 +148,19 @@ const FILE_FORMS: FileForms = {
   },
 };
 
-/** A file that has a form. */
+/** Requires a file for which a form exists. */
 function fileOf(part: FilePart): JsonObject {
   const { mediaType, data, filename } = part;
   if (mediaType.startsWith('image/') || 'url' in data) {
     return {
       type: 'image_url',
-      image_url: { url: 'url' in data ? data.url : dataUrl(mediaType, data.base64) },
+      image_url: { url: 'url' in data ? data.url : `data:${mediaType};base64,${data.base64}` },
     };
   }
   const format = AUDIO_FORMATS.get(mediaType);
   if (format !== undefined) return { type: 'input_audio', input_audio: { data: data.base64, format } };
   const text = textOfFile(part);
   if (text !== undefined) return { type: 'text', text };
-  const file_data = dataUrl(mediaType, data.base64);
+  const file_data = `data:${mediaType};base64,${data.base64}`;
   return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data } };
-}
-
-function dataUrl(mediaType: string, base64: string): string {
-  return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64}`;
 }

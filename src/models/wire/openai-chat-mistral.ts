@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../schema/json.ts';
+import { COMPATIBLE_CHAT } from '../chat-options.ts';
 import { mistralCallId } from './mistral-ids.ts';
 import { openaiChatWire } from './openai-chat.ts';
-import { COMPATIBLE_CHAT } from './openai-chat-options.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Chat Completions as Mistral accepts it. The service rejects fields that it does not know, ids of calls that are not
- * nine letters and digits, a message of the user directly behind results, and system texts behind other messages.
- * Usage is part of every stream. Reasoning of an answer is not sent back: it is a part of the content here, and optional.
+ * Chat Completions for Mistral. The service rejects unknown fields, call ids other than nine letters and digits, a user
+ * message directly after results, and system texts after other messages. Usage is part of every stream. Reasoning is
+ * not sent back, because it is an optional part of the content here.
  */
 export const mistralWire = (): Wire => {
   const wire = openaiChatWire({ ...COMPATIBLE_CHAT, reasoning: 'none' });
@@ -16,18 +16,18 @@ export const mistralWire = (): Wire => {
     ...wire,
     encode(call) {
       const encoded = wire.encode(call);
-      return { ...encoded, body: fitBody(encoded.body, call.upstream) };
+      return { ...encoded, body: fitBody(encoded.body) };
     },
   };
 };
 
-/** Names of Mistral for fields that have another name in Chat Completions. */
+/** Mistral's names of fields that Chat Completions names differently. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['max_completion_tokens', 'max_tokens'],
   ['seed', 'random_seed'],
 ]);
 
-/** Fields of the body that the service knows. */
+/** Body fields that the service accepts. */
 const FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -47,22 +47,17 @@ const FIELDS: ReadonlySet<string> = new Set([
   'stream',
 ]);
 
-const fitBody = (body: JsonObject, upstream: string): JsonObject => {
+const fitBody = (body: JsonObject): JsonObject => {
   const fitted: JsonObject = {};
   for (const [given, value] of Object.entries(body)) {
     const name = RENAMED.get(given) ?? given;
     if (FIELDS.has(name)) fitted[name] = value;
   }
-  const { reasoning_effort: effort } = fitted;
-  if (isAlwaysReasoning(upstream)) delete fitted.reasoning_effort;
-  else if (effort !== undefined && effort !== 'none') fitted.reasoning_effort = 'high';
   fitted.messages = fitMessages(listOf(body.messages).map((each) => objectOf(each) ?? {}));
   return fitted;
 };
 
-const isAlwaysReasoning = (upstream: string): boolean => upstream.startsWith('magistral');
-
-/** Between results and what the user wrote afterwards there has to be an answer. */
+/** The service requires an assistant message between results and the next user message. */
 const DONE: JsonObject = { role: 'assistant', content: 'Done.' };
 
 const fitMessages = (messages: readonly JsonObject[]): JsonObject[] => {
@@ -73,7 +68,7 @@ const fitMessages = (messages: readonly JsonObject[]): JsonObject[] => {
     fitted.push(fitMessage(message));
   }
   const last = fitted.at(-1);
-  // Without the mark the service rejects an answer that the request has begun.
+  // Without this mark the service rejects a prefilled completion.
   return last?.role === 'assistant' && last.tool_calls === undefined
     ? fitted.with(-1, { ...last, prefix: true })
     : fitted;

@@ -1,15 +1,17 @@
-import type { JsonObject } from '../../schema/json.ts';
 import type { ReasoningEffort } from '../../schema/model-settings.ts';
-import { nameOf } from '../effort.ts';
+import { COMPATIBLE_CHAT } from '../chat-options.ts';
+import { nearestNamedEffort } from '../effort.ts';
+import type { SentSettings } from '../model.ts';
 import { openaiChatWire } from './openai-chat.ts';
-import { COMPATIBLE_CHAT } from './openai-chat-options.ts';
+import { objectOf } from './read.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Chat Completions as OpenRouter extends it: an effort or a budget of reasoning for the models of all companies, rules
- * about which company answers (`routing`), and the cost of an answer in its usage.
+ * Chat Completions with OpenRouter's extensions: a reasoning effort or budget for the models of all companies, rules
+ * for the choice of the company, and the cost of a completion in its usage.
  */
-export const openRouterWire = (routing: JsonObject | undefined): Wire => {
+export const openRouterWire = (given: unknown): Wire => {
+  const routing = objectOf(given);
   const wire = openaiChatWire({ ...COMPATIBLE_CHAT, reportsCost: true });
   return {
     ...wire,
@@ -17,12 +19,15 @@ export const openRouterWire = (routing: JsonObject | undefined): Wire => {
       const encoded = wire.encode(call);
       const { reasoning_effort: named, ...body } = encoded.body;
       const effort = named === undefined ? undefined : call.request.overrides.reasoning_effort;
+      const reasoning = effort == null ? undefined : reasoningOf(effort);
+      const { sent } = encoded;
       return {
         ...encoded,
+        ...(sent && reasoning && { sent: withReasoning(sent, reasoning) }),
         body: {
           ...body,
-          ...reasoningField(effort),
-          // Without effect at OpenRouter today, and needed by gateways that speak its earlier protocol.
+          ...(reasoning && { reasoning }),
+          // OpenRouter ignores this field today, but gateways with its earlier protocol require it.
           usage: { include: true },
           ...(routing && { provider: routing }),
         },
@@ -31,9 +36,18 @@ export const openRouterWire = (routing: JsonObject | undefined): Wire => {
   };
 };
 
-const reasoningField = (effort: ReasoningEffort | null | undefined): JsonObject => {
-  if (effort == null) return {};
-  if (typeof effort !== 'string' && effort.budget > 0) return { reasoning: { max_tokens: effort.budget } };
-  const name = nameOf(effort);
-  return { reasoning: { effort: name === 'max' ? 'xhigh' : name } };
+type Reasoning = { max_tokens: number } | { effort: string };
+
+const reasoningOf = (effort: ReasoningEffort): Reasoning => {
+  if (typeof effort !== 'string' && effort.budget > 0) return { max_tokens: effort.budget };
+  const name = nearestNamedEffort(effort);
+  return { effort: name === 'max' ? 'xhigh' : name };
 };
+
+const withReasoning = ({ settings, adjusted }: SentSettings, reasoning: Reasoning): SentSettings => ({
+  settings: {
+    ...settings,
+    reasoning_effort: 'effort' in reasoning ? reasoning.effort : { budget: reasoning.max_tokens },
+  },
+  adjusted,
+});

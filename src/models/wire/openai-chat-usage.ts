@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../schema/json.ts';
-import type { ChatOptions } from './openai-chat-options.ts';
+import type { ChatOptions } from '../chat-options.ts';
 import { type Counts, countOf, objectOf } from './read.ts';
 
-/** Counts of a `usage` object, in which services add to and leave out of OpenAI's fields. */
+/** Token counts of a `usage` object, in which services add and omit fields compared to OpenAI. */
 export function usageIn(usage: JsonObject, { reportsCost }: Pick<ChatOptions, 'reportsCost'>): Counts {
   const ofPrompt = objectOf(usage.prompt_tokens_details);
   const prompt = countOf(usage.prompt_tokens);
@@ -15,7 +15,7 @@ export function usageIn(usage: JsonObject, { reportsCost }: Pick<ChatOptions, 'r
       thinking,
       countOf(usage.total_tokens),
     ),
-    // DeepSeek has a field of another name.
+    // DeepSeek uses another field name.
     cacheRead: countOf(ofPrompt?.cached_tokens) ?? countOf(usage.prompt_cache_hit_tokens),
     cacheWrite: countOf(ofPrompt?.cache_write_tokens),
     thinking,

@@ -8,21 +8,21 @@ import { countOf, objectIn, objectOf, textOf } from './read.ts';
 import type { AnswerWriter } from './wire.ts';
 
 /**
- * Calls of one streamed response.
+ * The calls of one streamed response.
  *
- * Guarantees: each call starts and ends once, with an id that no other call of the answer has. Its arguments are
- * those of its finished item; where that is missing, the deltas.
- * Cost per delta: a search among the calls, which finds the last one first.
+ * Guarantees: each call starts and ends once, with a unique id within the completion. Its arguments are those of its
+ * finished item, or else the deltas.
+ * Cost per delta: a search among the calls, which checks the last one first.
  */
 export type Calls = {
   open(item: JsonObject, place: number | undefined): void;
   delta(event: JsonObject): void;
-  /** The whole arguments, before the item is finished. */
+  /** Receives the complete arguments before the item is finished. */
   arguments(event: JsonObject): void;
   end(item: JsonObject, place: number | undefined): void;
-  /** Ends a call that was not ended before with its item in the response at the end. */
+  /** Ends an open call with its item in the final response. */
   complete(item: JsonObject): void;
-  /** Nothing follows. `isFinished`: the provider has reported the end of the answer. */
+  /** Ends all open calls. `isFinished`: the provider has reported the end of the completion. */
   endAll(isFinished: boolean): void;
   any(): boolean;
 };
@@ -30,16 +30,16 @@ export type Calls = {
 type Call = {
   /** The id under which the call is written. */
   readonly id: string;
-  /** The id that the provider gave it. */
+  /** The id that the provider sent. */
   readonly given: string;
   readonly item: string | undefined;
   readonly place: number | undefined;
   name: string;
-  /** From deltas. */
+  /** Arguments from deltas. */
   args: string;
-  /** Complete, before the item is finished. */
+  /** Complete arguments before the item is finished. */
   whole: string;
-  /** From the start of the item; most services leave it empty. */
+  /** Arguments from the start of the item; most services leave them empty. */
   readonly initial: string;
   isStarted: boolean;
   hasEnded: boolean;
@@ -64,22 +64,9 @@ export const createCalls = (answer: AnswerWriter): Calls => {
     };
     calls.push(call);
     within(calls.length, BOUNDS.calls, 'calls');
-    // A call without a name may get one with its finished item; a wrapper is replaced by what it holds.
+    // The finished item may provide a missing name; a wrapper is replaced by the calls that it contains.
     if (call.name !== '' && call.name !== WRAPPER) start(answer, call);
     return call;
-  };
-
-  const find = (event: JsonObject): Call | undefined => {
-    const item = textOf(event.item_id);
-    const place = countOf(event.output_index);
-    if (item === undefined && place === undefined) return calls.findLast(({ hasEnded }) => !hasEnded);
-    const last = calls.at(-1);
-    if (last && last.item === item && last.place === place) return last;
-    return (
-      (item !== undefined && calls.findLast((call) => call.item === item)) ||
-      (place !== undefined && calls.findLast((call) => call.place === place)) ||
-      undefined
-    );
   };
 
   const finish = (call: Call, item: JsonObject): void => {
@@ -95,7 +82,7 @@ export const createCalls = (answer: AnswerWriter): Calls => {
     },
     delta(event) {
       const { delta } = event;
-      const call = typeof delta === 'string' ? find(event) : undefined;
+      const call = typeof delta === 'string' ? find(calls, event) : undefined;
       if (typeof delta !== 'string' || !call || call.hasEnded) return;
       call.args += delta;
       if (!call.isStarted)
@@ -103,7 +90,7 @@ export const createCalls = (answer: AnswerWriter): Calls => {
       else answer.callDelta(call.id, delta);
     },
     arguments(event) {
-      const call = find(event);
+      const call = find(calls, event);
       if (call) call.whole = argumentsOf(event) || call.whole;
     },
     end(item, place) {
@@ -127,7 +114,21 @@ export const createCalls = (answer: AnswerWriter): Calls => {
   };
 };
 
-/** Services may give two calls of an answer one id; an event that comes twice has the same place, too. */
+/** The call that an event names by its item or its position; without both, the last open call. */
+const find = (calls: readonly Call[], event: JsonObject): Call | undefined => {
+  const item = textOf(event.item_id);
+  const place = countOf(event.output_index);
+  if (item === undefined && place === undefined) return calls.findLast(({ hasEnded }) => !hasEnded);
+  const last = calls.at(-1);
+  if (last && last.item === item && last.place === place) return last;
+  return (
+    (item !== undefined && calls.findLast((call) => call.item === item)) ||
+    (place !== undefined && calls.findLast((call) => call.place === place)) ||
+    undefined
+  );
+};
+
+/** Services may give two calls of a completion one id; a repeated event also has the same position. */
 const isSame = (call: Call, item: JsonObject, place: number | undefined): boolean => {
   if (place !== undefined && call.place !== undefined && place !== call.place) return false;
   const id = textOf(item.id);
@@ -136,7 +137,7 @@ const isSame = (call: Call, item: JsonObject, place: number | undefined): boolea
   return place !== undefined || id === undefined || call.item === undefined || id === call.item;
 };
 
-/** The same item, although its call has another id now. */
+/** Whether the item is the same although its call now has another id. */
 const isAt = (call: Call, item: JsonObject, place: number | undefined): boolean =>
   place === undefined ? call.item !== undefined && call.item === item.id : call.place === place;
 
@@ -146,10 +147,10 @@ const freeId = (given: string, calls: readonly Call[]): string => {
   return id;
 };
 
-/** The writer checks the bounds of a call only after its start. */
+/** The writer checks the limits of a call only after its start. */
 const within = (value: number, most: number, what: string): void => {
   if (value > most)
-    throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
+    throw new ModelError('provider', `the completion has more than ${most} ${what}`, { final: true });
 };
 
 /** A custom tool has text as its input. */
@@ -167,7 +168,7 @@ const start = (answer: AnswerWriter, call: Call): void => {
 const end = (answer: AnswerWriter, call: Call): void => {
   call.hasEnded = true;
   if (call.name === '') {
-    const error = new ModelError('provider', `the answer has a call without a name (id '${call.id}')`);
+    const error = new ModelError('provider', `the completion has a call without a name (id '${call.id}')`);
     throw toStreamError(error, answer.hasBegun());
   }
   if (!call.isStarted) {
@@ -188,11 +189,11 @@ const writeCall = (answer: AnswerWriter, id: string, name: string, args: string)
   answer.callEnd(id, args);
 };
 
-/** Some models of OpenAI write several calls as one call of a tool that does not exist. */
+/** Some OpenAI models write several calls as one call of a tool that does not exist. */
 const WRAPPER = 'parallel';
 const PREFIX = 'functions.';
 
-/** Undefined unless all of it is such calls. */
+/** Undefined unless the arguments consist only of such calls. */
 const wrappedCalls = (args: string): { name: string; args: string }[] | undefined => {
   const uses = objectIn(args)?.tool_uses;
   if (!Array.isArray(uses) || uses.length === 0) return undefined;

@@ -4,10 +4,10 @@ import { ModelError } from '../errors.ts';
 import { isRefusal } from '../reason.ts';
 import { type BuiltInCalls, createBuiltInCalls, toolOfItem } from './openai-built-in-tools.ts';
 import { type Calls, createCalls } from './openai-responses-calls.ts';
-import { failureOf } from './openai-responses-failure.ts';
+import { readFailure } from './openai-responses-failure.ts';
 import {
+  createReasoningItem,
   encryptedOf,
-  reasoningItemOf,
   reasoningTextOf,
   sourceOfAnnotation,
   sourcesOfItem,
@@ -17,12 +17,12 @@ import { countOf, listOf, objectIn, objectOf, reportUsage, textOf } from './read
 import type { AnswerWriter, Decoder, Finish } from './wire.ts';
 
 /**
- * Events of a streamed response.
+ * Decodes the events of a streamed response.
  *
- * Guarantees: each text, call, source and reasoning item is written once, whether it came in deltas, in its finished
- * item, in the response at the end, or in all of them. Items are identified by `output_index`, because some services
- * change the ids of items within a stream.
- * Cost per delta: one JSON.parse, one switch and a call of the writer.
+ * Guarantees: each text, call, source and reasoning item is written once, whether it arrived in deltas, in its finished
+ * item, in the final response, or in all of them. Items are identified by `output_index`, because some services change
+ * the ids of items within a stream.
+ * Cost per delta: one `JSON.parse`, one switch and one call of the writer.
  */
 export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
   const state: State = {
@@ -32,8 +32,8 @@ export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
     texted: new Set(),
     sourced: new Set(),
     returned: new Set(),
-    textRead: new Set(),
-    sourcesRead: new Set(),
+    textRead: noItems(),
+    sourcesRead: noItems(),
     sources: 0,
     latest: -1,
     finish: undefined,
@@ -54,7 +54,7 @@ export const createResponsesDecoder = (answer: AnswerWriter): Decoder => {
   };
 };
 
-/** `output_index` of an item; undefined where an event lacks it. */
+/** The `output_index` of an item; undefined if an event lacks it. */
 type Place = number | undefined;
 
 type State = {
@@ -65,15 +65,25 @@ type State = {
   readonly texted: Set<Place>;
   /** Items whose sources were written. */
   readonly sourced: Set<Place>;
-  /** Ids of items whose finished form was written; a delta that comes after it repeats it. */
-  readonly textRead: Set<unknown>;
-  readonly sourcesRead: Set<unknown>;
+  /** Items whose finished form was written; a later delta repeats it. */
+  readonly textRead: ItemSet;
+  readonly sourcesRead: ItemSet;
   /** Encrypted content of the reasoning items that were written. */
   readonly returned: Set<string>;
   sources: number;
-  /** Last place of a text or call that was written. */
+  /** Last position of a written text or call. */
   latest: number;
   finish: Finish | undefined;
+};
+
+/** Items by id, and by position for events without an id. */
+type ItemSet = { readonly ids: Set<unknown>; readonly places: Set<Place> };
+
+const noItems = (): ItemSet => ({ ids: new Set(), places: new Set() });
+
+const addItem = ({ ids, places }: ItemSet, { id }: JsonObject, place: Place): void => {
+  ids.add(id);
+  places.add(place);
 };
 
 const read = (state: State, type: string, json: JsonObject): void => {
@@ -81,11 +91,11 @@ const read = (state: State, type: string, json: JsonObject): void => {
   switch (type) {
     case 'response.output_text.delta':
     case 'response.refusal.delta':
-      if (!isRepeated(state.textRead, json)) readText(state, textOf(json.delta), place);
+      if (!isRepeated(state.textRead, json, place)) readText(state, textOf(json.delta), place);
       break;
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
-      if (!isRepeated(state.textRead, json)) readReasoning(state, textOf(json.delta), place);
+      if (!isRepeated(state.textRead, json, place)) readReasoning(state, textOf(json.delta), place);
       break;
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
@@ -113,9 +123,9 @@ const read = (state: State, type: string, json: JsonObject): void => {
       readEnd(state, type, objectOf(json.response) ?? {});
       break;
     case 'error':
-      throw toStreamError(failureOf(json) ?? json, state.answer.hasBegun());
+      throw toStreamError(readFailure(json) ?? json, state.answer.hasBegun());
     default:
-      // An event of a later version of the protocol, or one that only repeats others.
+      // The event belongs to a later protocol version, or only repeats others.
       if (json.type === undefined) refuseForeign(state, json);
   }
 };
@@ -133,14 +143,14 @@ const readReasoning = (state: State, text: string | undefined, place: Place): vo
   state.answer.reasoning(text);
 };
 
-const isRepeated = (ids: ReadonlySet<unknown>, { item_id }: JsonObject): boolean =>
-  typeof item_id === 'string' && item_id !== '' && ids.has(item_id);
+const isRepeated = ({ ids, places }: ItemSet, { item_id }: JsonObject, place: Place): boolean =>
+  typeof item_id === 'string' && item_id !== '' ? ids.has(item_id) : place !== undefined && places.has(place);
 
 const passed = (state: State, place: Place): void => {
   if (place !== undefined && place > state.latest) state.latest = place;
 };
 
-/** Without a place, anything that was written before may be the same. */
+/** Without a position, any earlier output may be the same. */
 const isIn = (places: ReadonlySet<Place>, place: Place): boolean =>
   place === undefined ? places.size > 0 : places.has(place) || places.has(undefined);
 
@@ -154,7 +164,7 @@ const readAdded = (state: State, item: JsonObject | undefined, place: Place): vo
 
 const isCall = ({ type }: JsonObject): boolean => type === 'function_call' || type === 'custom_tool_call';
 
-/** A finished item, which repeats what came of it in deltas. */
+/** Reads a finished item, which repeats the content of its deltas. */
 const readItem = (state: State, item: JsonObject | undefined, place: Place): void => {
   if (!item) return;
   if (isCall(item)) {
@@ -163,34 +173,34 @@ const readItem = (state: State, item: JsonObject | undefined, place: Place): voi
   } else if (item.type === 'reasoning') readReasoningItem(state, item, place);
   else if (item.type === 'message' && !isIn(state.texted, place)) {
     const text = textOfMessage(item);
-    if (text !== '') state.textRead.add(item.id);
+    if (text !== '') addItem(state.textRead, item, place);
     readText(state, text, place);
   }
   if (toolOfItem(item) !== undefined) state.builtIn.end(item, place, isNext(state, place));
   readSources(state, item, place);
 };
 
-/** Whether nothing that stands behind the place was written. */
+/** Whether no output that follows the position was written. */
 const isNext = ({ latest }: State, place: Place): boolean => place === undefined || place > latest;
 
 const readReasoningItem = (state: State, item: JsonObject, place: Place): void => {
   const { answer } = state;
   if (!isIn(state.texted, place)) {
     const text = reasoningTextOf(item);
-    if (text !== '') state.textRead.add(item.id);
+    if (text !== '') addItem(state.textRead, item, place);
     readReasoning(state, text, place);
   }
   const encrypted = encryptedOf(item);
   if (encrypted === undefined || state.returned.has(encrypted)) return;
   state.returned.add(encrypted);
   answer.reasoningEncrypted(encrypted);
-  // Its place is before what belongs to it. The provider accepts calls and texts without their reasoning, but no
-  // reasoning at another place.
-  if (isNext(state, place)) answer.reasoningItem(reasoningItemOf(item, encrypted));
+  // The item must precede the output to which it belongs. The provider accepts calls and texts without their reasoning,
+  // but rejects reasoning in another position.
+  if (isNext(state, place)) answer.reasoningItem(createReasoningItem(item, encrypted));
 };
 
 const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
-  if (isRepeated(state.sourcesRead, json)) return;
+  if (isRepeated(state.sourcesRead, json, place)) return;
   const annotation = objectOf(json.annotation);
   const source = annotation && sourceOfAnnotation(annotation, nextSource(state, json.item_id));
   if (!source) return;
@@ -201,13 +211,13 @@ const readAnnotation = (state: State, json: JsonObject, place: Place): void => {
 const readSources = (state: State, item: JsonObject, place: Place): void => {
   if (isIn(state.sourced, place)) return;
   for (const source of sourcesOfItem(item, () => nextSource(state, item.id))) {
-    state.sourcesRead.add(item.id);
+    addItem(state.sourcesRead, item, place);
     state.sourced.add(place);
     state.answer.source(source);
   }
 };
 
-/** The protocol has no ids for sources; the ids of its items differ between answers. */
+/** The protocol has no ids for sources, so they are derived from item ids, which differ between completions. */
 const nextSource = (state: State, item: unknown): string => {
   state.sources += 1;
   return `${textOf(item) || 'source'}-${state.sources}`;
@@ -216,14 +226,14 @@ const nextSource = (state: State, item: unknown): string => {
 const readEnd = (state: State, type: string, response: JsonObject): void => {
   readUsage(state.answer, response);
   if (type === 'response.failed') {
-    const error = failureOf(response);
+    const error = readFailure(response);
     if (error) throw toStreamError(error, state.answer.hasBegun());
   }
   readOutput(state, listOf(response.output));
   state.finish = finishOf(type, response, state.calls);
 };
 
-/** The whole output, where some services send nothing else; otherwise only what completes a call. */
+/** Reads the whole output if the service sent nothing else; otherwise only completes calls. */
 const readOutput = (state: State, output: readonly unknown[]): void => {
   const isAll = !state.answer.hasBegun();
   for (const [place, each] of output.entries()) {
@@ -265,7 +275,7 @@ const finishOf = (type: string, response: JsonObject, calls: Calls): Finish => {
   return { reason: calls.any() ? 'calls' : 'stop' };
 };
 
-/** Every event of this protocol has a type: what has none is an error, or another protocol. */
+/** Every event of this protocol has a type: data without one is an error or another protocol. */
 const refuseForeign = ({ answer }: State, json: JsonObject): void => {
   if (isRefusal(json)) throw toStreamError(json, answer.hasBegun());
   if (!Array.isArray(json.choices)) return;

@@ -5,7 +5,7 @@ import type { InferenceRequest } from '../model.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import type { WireCall } from './wire.ts';
 
-/** `settings`: those that the model accepts. */
+/** `settings`: only the settings that the model accepts. */
 export const settingFields = (settings: ModelSettings, { upstream, adapter }: ResponsesModel): JsonObject => {
   const { temperature, top_p, reasoning_effort, verbosity, service_tier } = settings;
   const effort = reasoning_effort && wireEffort(reasoning_effort, upstream, adapter);
@@ -24,6 +24,6 @@ type ResponsesModel = Pick<WireCall, 'upstream' | 'adapter'>;
 
 const LONGEST_KEY = 64;
 
-/** Requests with the same key reach the host that kept the prompt; two threads with one key do no harm. */
+/** Requests with the same key reach the host with the cached prompt; a collision of two threads is harmless. */
 export const cacheFields = ({ cache, session }: Pick<InferenceRequest, 'cache' | 'session'>): JsonObject =>
   cache && session ? { prompt_cache_key: session.thread_id.slice(0, LONGEST_KEY) } : {};

@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../schema/json.ts';
 import { isOpenAiThinker } from '../effort.ts';
 import type { InferenceRequest } from '../model.ts';
+import { isStrictSchema, knownSchema } from '../output-schema.ts';
 import { wireEffort } from '../settings/efforts.ts';
 import { fitSettings, sentSettings } from '../settings/rules.ts';
 import { toolsToSend } from '../tool-names.ts';
-import { builtInTool, includedBy, limitOf } from './openai-built-in-tools.ts';
+import { builtInTool, callLimit, includedBy } from './openai-built-in-tools.ts';
 import { cacheFields, settingFields } from './openai-responses-effort.ts';
-import { isStrictSchema, knownSchema } from './output-schema.ts';
 import { writePrompt } from './prompt.ts';
 import { type FileForms, type FilePart, textOfFile, unsupported } from './prompt-media.ts';
 import type { AssistantPart, PromptWriter, ResultPart, UserPart } from './prompt-parts.ts';
 import { chooseTools } from './tool-choice.ts';
 import type { WireCall, WireRequest } from './wire.ts';
 
-/** A request of the Responses protocol: messages, calls, results and reasoning are items of one list. */
+/** Encodes a request of the Responses protocol: messages, calls, results and reasoning are items of one list. */
 export const encodeResponses = (call: WireCall): WireRequest => {
   const { upstream, adapter, spec, request } = call;
   const { tools, choice } = chooseTools(request, true);
@@ -38,7 +38,7 @@ export const encodeResponses = (call: WireCall): WireRequest => {
       input: inputOf(call),
       ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
       ...fields,
-      ...limitOf(request.provider_tools),
+      ...callLimit(request.provider_tools),
       ...(include.length > 0 && { include }),
       ...cacheFields(request),
       store: false,
@@ -104,9 +104,9 @@ const resultItem = ({ id, text, content }: ResultPart): JsonObject => ({
 });
 
 /**
- * Calls, texts and items of built-in tools carry no ids of the provider: it stores none. Reasoning that nothing of the same answer follows is
- * left out, because the provider rejects it ('without its required following item'), and so is reasoning of another
- * service, for which the protocol has no item.
+ * Calls, texts and items of built-in tools carry no ids, because the provider stores none of them. Reasoning without a
+ * following item of the same completion is omitted, because the provider rejects it ('without its required following
+ * item'); reasoning of another service is omitted too, because the protocol has no item for it.
  */
 const assistantItems = (parts: readonly AssistantPart[]): JsonObject[] => {
   const items: JsonObject[] = [];
@@ -153,15 +153,13 @@ const FILE_FORMS: FileForms = {
   inResult: hasForm,
 };
 
-/** A file that has a form. */
+/** Requires a file for which a form exists. */
 const fileContent = (part: FilePart, index: number): JsonObject => {
   const { mediaType, data, filename } = part;
   if (mediaType.startsWith('image/')) {
-    // A data URL needs one type.
-    const type = mediaType === 'image/*' ? 'image/jpeg' : mediaType;
     return {
       type: 'input_image',
-      image_url: 'url' in data ? data.url : `data:${type};base64,${data.base64}`,
+      image_url: 'url' in data ? data.url : `data:${mediaType};base64,${data.base64}`,
     };
   }
   if ('url' in data) return { type: 'input_file', file_url: data.url };

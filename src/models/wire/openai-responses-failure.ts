@@ -2,8 +2,8 @@ import type { JsonObject } from '../../schema/json.ts';
 import { objectOf, textOf } from './read.ts';
 
 /**
- * The error of an `error` event or of a failed response, with the status that an HTTP response with the same code has.
- * Codes without a row are classified by their words.
+ * Status codes for the error of an `error` event or a failed response: the status of an HTTP response with the same
+ * code. Codes without a row are classified by their text.
  */
 const STATUSES: readonly [code: RegExp, status: number][] = [
   [/insufficient_quota|rate_limit/, 429],
@@ -17,8 +17,8 @@ const STATUSES: readonly [code: RegExp, status: number][] = [
   [/server_error/, 500],
 ];
 
-/** Undefined where a response has no error. */
-export const failureOf = (json: JsonObject): JsonObject | undefined => {
+/** Undefined if a response has no error. */
+export const readFailure = (json: JsonObject): JsonObject | undefined => {
   const error = objectOf(json.error) ?? (json.type === 'error' ? json : undefined);
   if (!error) return typeof json.error === 'string' ? { message: json.error } : undefined;
   const codes = [textOf(error.code), error === json ? undefined : textOf(error.type)].join(' ');
@@ -26,7 +26,7 @@ export const failureOf = (json: JsonObject): JsonObject | undefined => {
   const { type, ...rest } = error;
   return {
     ...rest,
-    // The `type` of an event says only that it is an error.
+    // The `type` of an event only shows that it is an error.
     ...(error !== json && type !== undefined && { type }),
     ...(status !== undefined && error.status === undefined && { status }),
   };

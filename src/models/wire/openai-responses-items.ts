@@ -2,9 +2,9 @@ import type { JsonObject } from '../../schema/json.ts';
 import type { InferenceSource } from '../model.ts';
 import { listOf, objectOf, textOf } from './read.ts';
 
-/** Reads of finished output items, whichever event brought them. */
+/** Readers for finished output items, independent of the event that contained them. */
 
-/** The text of a message; a refusal is text, too. */
+/** The text of a message; a refusal counts as text. */
 export const textOfMessage = ({ content }: JsonObject): string =>
   listOf(content)
     .map((each) => {
@@ -14,7 +14,7 @@ export const textOfMessage = ({ content }: JsonObject): string =>
     })
     .join('');
 
-/** The summary of a reasoning item; models with open weights return the reasoning itself. */
+/** The summary of a reasoning item; open-weight models return the reasoning itself. */
 export const reasoningTextOf = ({ summary, content }: JsonObject): string =>
   textsIn(summary, 'summary_text').join('') || textsIn(content, 'reasoning_text').join('');
 
@@ -27,8 +27,8 @@ const textsIn = (list: unknown, type: string): string[] =>
 export const encryptedOf = ({ encrypted_content }: JsonObject): string | undefined =>
   textOf(encrypted_content) || undefined;
 
-/** The part of a reasoning item that a request may contain. */
-export const reasoningItemOf = ({ id, summary }: JsonObject, encrypted_content: string): JsonObject => ({
+/** The fields of a reasoning item that a request may contain. */
+export const createReasoningItem = ({ id, summary }: JsonObject, encrypted_content: string): JsonObject => ({
   type: 'reasoning',
   ...(typeof id === 'string' && id !== '' && { id }),
   summary: textsIn(summary, 'summary_text').map((text) => ({ type: 'summary_text', text })),
@@ -51,7 +51,7 @@ export const sourceOfAnnotation = (annotation: JsonObject, id: string): Inferenc
   }
 };
 
-/** By which the file can be fetched from the provider. */
+/** The reference for fetching the file from the provider. */
 const fileReference = ({ container_id, file_id }: JsonObject): string | undefined =>
   typeof container_id === 'string' && typeof file_id === 'string' ? `${container_id}/${file_id}` : undefined;
 
@@ -63,7 +63,7 @@ const urlSource = ({ url, title }: JsonObject, id: string): InferenceSource | un
 const fileSource = (name: string | undefined, media_type: string, id: string): InferenceSource | undefined =>
   name ? { type: 'document', id, media_type, title: name, filename: name } : undefined;
 
-/** Sources of a message, or of a built-in tool that searched. */
+/** Sources of a message, or of a built-in search tool. */
 export const sourcesOfItem = (item: JsonObject, nextId: () => string): InferenceSource[] => {
   switch (item.type) {
     case 'message':

@@ -3,10 +3,10 @@ import { encodeResponses } from './openai-responses-encode.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * The Responses protocol of OpenAI.
+ * OpenAI's Responses protocol.
  *
- * The whole history is sent with each request and the provider stores nothing (`store: false`), so reasoning models
- * return their reasoning encrypted, and the next request contains it at the same places.
+ * The whole history is sent with each request and the provider stores nothing (`store: false`). Reasoning models
+ * therefore return their reasoning encrypted, and the next request contains it at the same positions.
  */
 export const openaiResponsesWire = (): Wire => ({
   format: 'openai-responses',

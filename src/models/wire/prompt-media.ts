@@ -7,85 +7,100 @@ import { ModelError } from '../errors.ts';
 import type { AcceptedInput } from '../model.ts';
 
 /**
- * Files of a history: which of them a model is sent, and in which form.
+ * Selects the files of a history that a model receives, and their form.
  *
- * Guarantees: a file of a result is sent only to a model that is known to accept it, in a form that the format has; a
- * provider would refuse the request, and every later one, since the result stays in the history. Every file that is not
- * sent is described in its place.
+ * Guarantees: a file of a result is sent only to a model that is known to accept it, in a form that the format
+ * supports; otherwise a provider would reject the request and every later one, because the result stays in the history.
+ * Every other file is replaced by a description.
  */
 
 export type FilePart = {
   type: 'file';
   kind: MediaBlock['type'];
-  /** Of an image, by its bytes. Where a URL has none: `image/*`, `application/pdf`, `audio/mpeg`, `video/mp4`. */
+  /**
+   * Lowercase, without parameters; for an image, detected from its bytes. For URLs, whose type is unknown: `image/*`,
+   * `application/pdf`, `audio/mpeg`, `video/mp4`.
+   */
   mediaType: string;
   data: { base64: string } | { url: string };
   filename?: string;
 };
 
-/** What a model is known to accept. */
+/** The input that a model is known to accept. */
 export type MediaRules = {
   modalities: ModelSpec['modalities'];
-  /** The model accepts pictures that it has answered with; others only read that there was one. */
+  /** Whether the model accepts pictures from its own completions; other models receive only a note. */
   ownPictures: boolean;
   files?: FileForms;
 };
 
-/** The files for which a wire format has a form. Without, it has one for each, in messages of users. */
+/** The files that a wire format can represent. Default: every file, in user messages. */
 export type FileForms = {
-  /** Why there is none in a message of a user; undefined when there is one. */
+  /** The reason for which a user message cannot contain the file; undefined if it can. */
   refusal?(part: FilePart): string | undefined;
-  /** There is one in the result of a call; otherwise the file follows in a message of the user. */
+  /** Whether the result of a call can contain the file; otherwise a user message after it does. */
   inResult?(part: FilePart): boolean;
 };
 
-/** Types that every model with images reads. */
+/** Types that every model with image input accepts. */
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
-/** Bytes of files of answers and results in a request: services accept 20 MB in all, as base64. */
+/** Limit in bytes for files of completions and results in a request: services accept 20 MB in total, as base64. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** Of one image of a result; providers refuse larger ones, and with them the whole request. */
+/** Limit in bytes for one image of a result; providers reject a request with a larger one. */
 const LARGEST_IMAGE = 3.5 * 1024 * 1024;
 
-/** The newest files of answers and of results, as many as go into a request. */
+/** The newest files of completions and results, as many as fit into a request. */
 export const sentFiles = (
   messages: readonly Message[],
   accepts: AcceptedInput,
-  { ownPictures, files = {} }: MediaRules,
+  rules: MediaRules,
 ): Set<ContentBlock> => {
   const sent = new Set<ContentBlock>();
-  const ofAnswers = ownPictures && accepts?.includes('image') !== false;
-  if (!ofAnswers && !accepts) return sent;
-  const isSendable = (role: Message['role'], block: MediaBlock): boolean => {
-    if (role === 'assistant') return ofAnswers && block.type === 'image' && isReadable(block);
-    const part = filePart(block);
-    return (
-      role === 'tool' &&
-      accepts?.includes(modalityOf(block)) === true &&
-      isReadable(block) &&
-      (block.type !== 'image' || sizeOfBlock(block) <= LARGEST_IMAGE) &&
-      (files.inResult?.(part) === true || files.refusal?.(part) === undefined)
-    );
-  };
   let bytes = 0;
-  for (const { role, content } of messages.toReversed()) {
-    if (role !== 'assistant' && role !== 'tool') continue;
-    for (const block of content) {
-      if (!('source' in block) || !isSendable(role, block)) continue;
-      bytes += sizeOfBlock(block);
-      if (bytes > MOST_BYTES) return sent;
-      sent.add(block);
-    }
+  for (const block of sendableFiles(messages, accepts, rules)) {
+    bytes += sizeOfBlock(block);
+    if (bytes > MOST_BYTES) return sent;
+    sent.add(block);
   }
   return sent;
 };
 
-/** An address may stop working, and then every request with it fails. */
+/** The newest message first. */
+function* sendableFiles(
+  messages: readonly Message[],
+  accepts: AcceptedInput,
+  { ownPictures, files = {} }: MediaRules,
+): Generator<MediaBlock> {
+  const ofAnswers = ownPictures && accepts?.includes('image') !== false;
+  if (!ofAnswers && !accepts) return;
+  for (const { role, content } of messages.toReversed()) {
+    if (role === 'assistant' && ofAnswers) yield* mediaIn(content).filter(isPicture);
+    else if (role === 'tool') yield* mediaIn(content).filter((block) => fitsResult(block, accepts, files));
+  }
+}
+
+const mediaIn = (content: readonly ContentBlock[]): MediaBlock[] =>
+  content.filter((block) => 'source' in block);
+
+const isPicture = (block: MediaBlock): boolean => block.type === 'image' && isReadable(block);
+
+const fitsResult = (block: MediaBlock, accepts: AcceptedInput, files: FileForms): boolean => {
+  const part = filePart(block);
+  return (
+    accepts?.includes(modalityOf(block)) === true &&
+    isReadable(block) &&
+    (block.type !== 'image' || sizeOfBlock(block) <= LARGEST_IMAGE) &&
+    (files.inResult?.(part) === true || files.refusal?.(part) === undefined)
+  );
+};
+
+/** Excludes URLs: when one stops working, every request with it fails. */
 const isReadable = (block: MediaBlock): boolean =>
   block.source.type === 'base64' && (block.type !== 'image' || IMAGES.has(filePart(block).mediaType));
 
-/** A URL does not say what it leads to; these are the types that providers accept in its place. */
+/** The type behind a URL is unknown; providers accept these types instead. */
 const ASSUMED_TYPE: Record<MediaBlock['type'], string> = {
   image: 'image/*',
   document: 'application/pdf',
@@ -106,10 +121,18 @@ export const filePart = (block: MediaBlock): FilePart => {
 
 const sentType = ({ type, source }: MediaBlock): string => {
   if (source.type === 'url') return ASSUMED_TYPE[type];
-  return (type === 'image' && imageTypeOf(source.data)) || source.media_type;
+  if (type === 'image') {
+    const byBytes = imageTypeOf(source.data);
+    if (byBytes !== undefined) return byBytes;
+  }
+  const plain = (source.media_type.split(';')[0] ?? '').trim().toLowerCase();
+  return JPEG_NAMES.has(plain) ? 'image/jpeg' : plain;
 };
 
-/** Text in a file, for formats without a form for such a file; undefined for other files. A blank text is refused. */
+/** Types that some programs write but no provider accepts. */
+const JPEG_NAMES: ReadonlySet<string> = new Set(['image/*', 'image/jpg']);
+
+/** The text of a file, for formats without a form for it; undefined for other files. Providers reject blank text. */
 export const textOfFile = ({ mediaType, data, filename = '' }: FilePart): string | undefined => {
   if ('url' in data || !isTextType(mediaType)) return undefined;
   const text = new TextDecoder().decode(Buffer.from(data.base64, 'base64'));
@@ -117,10 +140,10 @@ export const textOfFile = ({ mediaType, data, filename = '' }: FilePart): string
 };
 
 /**
- * A file of a user, or its description where the model cannot be sent it and has answered the message before: an agent
- * may have another model by now.
+ * A file of a user, or its description if the model cannot receive it and a completion followed the message: the model
+ * of the agent may have changed since.
  *
- * @throws ModelError `invalid_request` for a file in a message without an answer
+ * @throws ModelError `invalid_request` for such a file in a message without a completion
  */
 export const userFile = (
   block: MediaBlock,
@@ -144,5 +167,5 @@ const urlProblem = ({ data }: FilePart): string | undefined =>
 
 const hrefOf = (url: string): string => new URL(url).href;
 
-/** The suffix of what a format refuses. */
+/** The error message for content that a format cannot represent. */
 export const unsupported = (what: string): string => `${what} not supported by this provider`;

@@ -1,11 +1,11 @@
 import type { CallPart, PromptWriter, ResultPart } from './prompt-parts.ts';
 
 /**
- * Calls and their results, as every provider requires them.
+ * Pairs calls with their results, as every provider requires.
  *
- * Guarantees: the calls of an answer are followed directly by one piece with one result for each of them, in their order;
- * a call without a result gets an interrupted one; a result without its call is a text of the user. Pieces that stand
- * between calls and their results come after them.
+ * Guarantees: the calls of a completion are followed directly by one piece with one result for each of them, in their
+ * order; a call without a result gets an interrupted one; a result without its call becomes a user text. Pieces between
+ * calls and their results are moved after them.
  */
 export const pairCalls = (writer: PromptWriter): PromptWriter & { end(): void } => {
   let calls: readonly CallPart[] = [];

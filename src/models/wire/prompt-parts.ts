@@ -8,12 +8,12 @@ export type TextPart = { type: 'text'; text: string };
 
 export type CallPart = { type: 'call'; id: string; name: string; input: JsonObject };
 
-/** Text of reasoning that came as a block of a message, from a client or another service. */
+/** Reasoning text in a block of a message, from a client or another service. */
 export type ThoughtPart = { type: 'thought'; text: string };
 
 /**
- * What the decoder of the same format gave to `reasoningItem`. It belongs to what follows it, unless it is of a `tool`
- * of the provider.
+ * An item that the decoder of the same format passed to `reasoningItem`. It belongs to the output after it, unless it
+ * is of a `tool` of the provider.
  */
 export type ItemPart = { type: 'item'; item: JsonObject; tool?: ProviderToolType };
 
@@ -22,16 +22,22 @@ export type UserPart = TextPart | FilePart;
 export type ResultPart = {
   id: string;
   name: string;
-  /** All of it; files are described. */
+  /** The whole text; files are described. */
   text: string;
-  /** In order, where files are sent within the result. */
+  /** The content in order, if it contains files. */
   content?: readonly (TextPart | FilePart)[];
 };
 
-/** `isStable`: the provider may keep everything up to here, because the next request begins with it. */
+/** `isStable`: the provider may cache everything up to here, because the next request begins with it. */
 export type PromptWriter = {
   system(text: string, isStable: boolean): void;
   user(parts: readonly UserPart[], isStable: boolean): void;
   assistant(parts: readonly AssistantPart[], isStable: boolean): void;
   results(results: readonly ResultPart[], isStable: boolean): void;
 };
+
+export const isBlank = (text: string): boolean => text.trim() === '';
+
+/** Providers reject blank texts and lone surrogates. */
+export const textParts = (text: string): TextPart[] =>
+  isBlank(text) ? [] : [{ type: 'text', text: text.toWellFormed() }];

@@ -1,46 +1,50 @@
-import { createHash } from 'node:crypto';
-import { isPartBlock, type PartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { describePart, isPartBlock, type PartBlock } from '../../schema/answer-part.ts';
 import { describeMedia } from '../../schema/described-media.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
+import type { MediaBlock } from '../../schema/media.ts';
 import { type ContentBlock, type Message, type ReasoningItem, textOf } from '../../schema/message.ts';
 import { nameForModel } from '../../schema/model-tool.ts';
 import type { ProviderToolType } from '../../schema/provider-tool.ts';
 import { wellFormed } from '../../schema/well-formed.ts';
 import type { AcceptedInput, InferenceRequest } from '../model.ts';
+import { createUniqueIds, idForModel, type UniqueIds } from './prompt-ids.ts';
+import { createItems } from './prompt-items.ts';
 import { type FilePart, filePart, type MediaRules, sentFiles, userFile } from './prompt-media.ts';
 import { pairCalls } from './prompt-pairs.ts';
-import type {
-  AssistantPart,
-  CallPart,
-  ItemPart,
-  PromptWriter,
-  ResultPart,
-  TextPart,
-  UserPart,
+import {
+  type AssistantPart,
+  type CallPart,
+  isBlank,
+  type PromptWriter,
+  type ResultPart,
+  type TextPart,
+  type ThoughtPart,
+  textParts,
+  type UserPart,
 } from './prompt-parts.ts';
 
 /**
- * The history of a thread in the form that every provider accepts, piece by piece, in order.
+ * Writes the history of a thread in a form that every provider accepts, piece by piece, in order.
  *
- * Guarantees: no text is blank and none has half a character; the name of a call, its id and its arguments (an object)
- * are what the strictest provider accepts, whatever a model wrote, and no id is there twice; calls and results are paired
- * (`prompt-pairs.ts`). A block of a user that the model is known not to accept is refused before the provider is called,
- * and described in words once it has been answered. Reasoning that a provider wants back is written at its place, and
- * only for the model that made it. What an answer held in addition to text is described in words, unless the model
- * accepts its own pictures. Files of results are sent to models that are known to accept them: within the result, where
- * the format has a form for that, or in a message of the user behind the results.
- * Costs one pass over the history; nothing is kept.
+ * Guarantees: no text is blank or contains a lone surrogate; the name of a call, its id and its arguments (an object)
+ * satisfy the strictest provider for any model output, and no id occurs twice; calls and results are paired
+ * (`prompt-pairs.ts`). A user's block that the model is known not to accept is rejected before the provider is called,
+ * or replaced by a description if a completion has followed. Reasoning that a provider requires back is written at its
+ * position, and only for the model that produced it. Non-text parts of a completion are described in text, unless the
+ * model accepts its own pictures. Files of results are sent to models that are known to accept them: within the result,
+ * if the format has a form for that, or in a user message after the results.
+ * Cost: one pass over the history; nothing is kept.
  */
 
 export type PromptRules = MediaRules & {
-  /** The provider accepts system texts only before everything else; later ones are moved there. */
+  /** Whether the provider accepts system texts only before everything else; later ones are moved there. */
   systemFirst: boolean;
-  /** Whose reasoning is sent back. */
+  /** The origin of the reasoning that is sent back. */
   origin: Pick<ReasoningItem, 'provider' | 'model' | 'format'>;
 };
 
-/** @throws ModelError `invalid_request` for a block that the model does not accept, or a URL that is none */
+/** @throws ModelError `invalid_request` for a block that the model does not accept, or for an invalid URL */
 export const writePrompt = (
   { system, messages, cache, accepts: known, provider_tools = [] }: PromptInput,
   rules: PromptRules,
@@ -54,25 +58,22 @@ export const writePrompt = (
     files: sentFiles(messages, accepts, rules),
     offered: new Set(provider_tools.map(({ type }) => type)),
     calls: new Map(),
-    used: new Set(),
+    ids: createUniqueIds(),
     results: [],
     behind: [],
   };
   const answered = messages.findLastIndex(({ role }) => role === 'assistant');
   const pieces = createPieces();
-  for (const text of system) pieces.add(systemPiece(writer, text));
+  pieces.add(system.flatMap((text) => systemPieces(writer, text)));
   if (cache) pieces.mark('first');
   if (rules.systemFirst) {
-    for (const message of messages)
-      if (message.role === 'system') pieces.add(systemPiece(writer, textOf(message.content)));
+    const moved = messages.filter(({ role }) => role === 'system');
+    pieces.add(moved.flatMap(({ content }) => systemPieces(writer, textOf(content))));
   }
   for (const [index, message] of messages.entries()) {
-    if (message.role !== 'system' || !rules.systemFirst) {
-      for (const piece of piecesOf(walk, message, writer, index < answered)) pieces.add(piece);
-    }
-    if (messages[index + 1]?.role !== 'tool') {
-      for (const piece of resultPieces(walk, writer)) pieces.add(piece);
-    }
+    const isMoved = message.role === 'system' && rules.systemFirst;
+    if (!isMoved) pieces.add(piecesOf(walk, message, writer, index < answered));
+    if (messages[index + 1]?.role !== 'tool') pieces.add(resultPieces(walk, writer));
     if (index + 1 === cache?.stable_messages) pieces.mark('last');
   }
   pieces.write();
@@ -84,28 +85,27 @@ type PromptInput = Pick<InferenceRequest, 'system' | 'messages' | 'cache' | 'acc
 type Walk = {
   readonly rules: PromptRules;
   readonly accepts: AcceptedInput;
-  /** Files of answers and results that the model is sent. */
+  /** Files of completions and results that the model receives. */
   readonly files: ReadonlySet<ContentBlock>;
-  /** Tools of the provider in this request. */
+  /** Provider tools of this request. */
   readonly offered: ReadonlySet<ProviderToolType>;
-  /** The last call of each id, as it is sent. */
+  /** The last call of each id, in the sent form. */
   readonly calls: Map<string, CallPart>;
-  /** Ids of calls as they are sent. */
-  readonly used: Set<string>;
-  /** Results that wait for the rest of their piece. */
+  readonly ids: UniqueIds;
+  /** Results that are collected for the next piece. */
   results: ResultPart[];
-  /** Their files that follow them. */
+  /** Files that follow these results. */
   behind: { of: ResultPart; files: readonly FilePart[] }[];
 };
 
 type Piece = (isStable: boolean) => void;
 
-/** Whether a piece is stable is known only after it. Where nothing is written for a message, the piece before is marked. */
+/** A piece may become stable after it was added. If a message wrote no piece, the previous piece is marked. */
 const createPieces = () => {
   const pieces: { write: Piece; isStable: boolean }[] = [];
   return {
-    add(write: Piece | undefined): void {
-      if (write) pieces.push({ write, isStable: false });
+    add(added: readonly Piece[]): void {
+      for (const write of added) pieces.push({ write, isStable: false });
     },
     mark(place: 'first' | 'last'): void {
       const piece = place === 'first' ? pieces[0] : pieces.at(-1);
@@ -117,13 +117,13 @@ const createPieces = () => {
   };
 };
 
-const systemPiece = (writer: PromptWriter, text: string): Piece | undefined =>
-  isBlank(text) ? undefined : (isStable) => writer.system(text.toWellFormed(), isStable);
+const systemPieces = (writer: PromptWriter, text: string): Piece[] =>
+  isBlank(text) ? [] : [(isStable) => writer.system(text.toWellFormed(), isStable)];
 
 const piecesOf = (walk: Walk, message: Message, writer: PromptWriter, isAnswered: boolean): Piece[] => {
   switch (message.role) {
     case 'system':
-      return present([systemPiece(writer, textOf(message.content))]);
+      return systemPieces(writer, textOf(message.content));
     case 'tool':
       addResult(walk, message);
       return [];
@@ -135,9 +135,6 @@ const piecesOf = (walk: Walk, message: Message, writer: PromptWriter, isAnswered
     }
   }
 };
-
-const present = (pieces: readonly (Piece | undefined)[]): Piece[] =>
-  pieces.filter((piece) => piece !== undefined);
 
 const resultPieces = (walk: Walk, writer: PromptWriter): Piece[] => {
   const { results, behind } = walk;
@@ -151,7 +148,7 @@ const resultPieces = (walk: Walk, writer: PromptWriter): Piece[] => {
   ];
 };
 
-/** A user who wrote nothing waits for an answer nevertheless, and providers refuse a message without content. */
+/** A user who wrote nothing still expects a completion, but providers reject a message without content. */
 const NOTHING_WRITTEN: TextPart = { type: 'text', text: '(empty message)' };
 
 const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter, isAnswered: boolean): Piece[] => {
@@ -169,110 +166,77 @@ const userPieces = (walk: Walk, { content }: Message, writer: PromptWriter, isAn
   return [...resultPieces(walk, writer), (isStable) => writer.user(parts, isStable)];
 };
 
-const isBlank = (text: string): boolean => text.trim() === '';
-
-const textParts = (text: string): TextPart[] =>
-  isBlank(text) ? [] : [{ type: 'text', text: text.toWellFormed() }];
-
 const assistantParts = (walk: Walk, { content, tool_calls = [], metadata }: Message): AssistantPart[] => {
-  const items = createItems(walk, metadata?.reasoning_items);
+  const items = createItems(ownItems(walk, metadata?.reasoning_items));
   const parts: AssistantPart[] = [];
   const called = new Set<string>();
-  // A call that is there twice, as a block and as a call of the message, is one.
+  // A call that occurs both as a block and as a call of the message is written once.
   const calls = (id: string, name: string, input: Json): CallPart[] => {
     if (called.has(id)) return [];
     called.add(id);
     return [callPart(walk, id, name, input)];
   };
   for (const [index, block] of content.entries()) {
-    if ('source' in block && walk.files.has(block)) parts.push(filePart(block));
-    else if (isPartBlock(block)) parts.push({ type: 'text', text: onItsOwnLine(block, content, index) });
+    if (isPartBlock(block)) parts.push(partOfBlock(walk, block, content, index));
     else if (block.type === 'text') parts.push(...items.within(block.text));
-    else if (block.type === 'thinking') {
-      if (!isBlank(block.thinking)) parts.push({ type: 'thought', text: block.thinking.toWellFormed() });
-    } else if (block.type === 'tool_use') parts.push(...calls(block.id, block.name, block.input));
+    else if (block.type === 'tool_use') parts.push(...calls(block.id, block.name, block.input));
+    else if (block.type === 'thinking') parts.push(...thoughtParts(block.thinking));
   }
   for (const [index, { id, name, arguments: input }] of tool_calls.entries()) {
     parts.push(...items.before(index), ...calls(id, name, input));
   }
   parts.push(...items.rest());
-  // An answer that consists of reasoning alone is not sent: no provider accepts one.
-  return parts.some((part) => (part.type === 'item' ? part.tool : part.type !== 'thought')) ? parts : [];
+  return parts.some(isContent) ? parts : [];
 };
 
-/** Hands out the items of an answer at their places, which are counted in characters of its text and in calls. */
-const createItems = (
-  { rules: { origin }, offered }: Pick<Walk, 'rules' | 'offered'>,
-  all: readonly ReasoningItem[] = [],
-) => {
-  const own = all.filter(
+/** A completion with only reasoning is not sent, because no provider accepts one. */
+const isContent = (part: AssistantPart): boolean =>
+  part.type === 'item' ? part.tool !== undefined : part.type !== 'thought';
+
+/** The items of the same model, without those of provider tools that this request does not offer. */
+const ownItems = (
+  { rules: { origin }, offered }: Walk,
+  items: readonly ReasoningItem[] = [],
+): ReasoningItem[] =>
+  items.filter(
     ({ provider, model, format, tool }) =>
       provider === origin.provider &&
       model === origin.model &&
       format === origin.format &&
       (tool === undefined || offered.has(tool)),
   );
-  let next = 0;
-  let texted = 0;
-  const due = (isDue: (after: ReasoningItem['after']) => boolean): ItemPart[] => {
-    const parts: ItemPart[] = [];
-    for (let each = own[next]; each && isDue(each.after); each = own[next]) {
-      parts.push(itemPart(each));
-      next += 1;
-    }
-    return parts;
-  };
-  return {
-    /** A text of the answer, with the items that stand before and in it. */
-    within(text: string): AssistantPart[] {
-      const parts: AssistantPart[] = [];
-      let from = 0;
-      for (let each = own[next]; each && each.after.calls === 0; each = own[next]) {
-        const at = each.after.text - texted;
-        if (at >= text.length) break;
-        parts.push(...textParts(text.slice(from, at)), itemPart(each));
-        from = Math.max(from, at);
-        next += 1;
-      }
-      texted += text.length;
-      return [...parts, ...textParts(text.slice(from))];
-    },
-    before: (call: number): ItemPart[] => due(({ calls }) => calls <= call),
-    rest: (): ItemPart[] => due(() => true),
-  };
-};
 
-const itemPart = ({ item, tool }: ReasoningItem): ItemPart => ({
-  type: 'item',
-  item,
-  ...(tool !== undefined && { tool }),
-});
+const thoughtParts = (text: string): ThoughtPart[] =>
+  isBlank(text) ? [] : [{ type: 'thought', text: text.toWellFormed() }];
 
-/** Some formats join texts as they are. */
+/** A file is described unless the model receives it. */
+const partOfBlock = (
+  { files }: Walk,
+  block: PartBlock,
+  content: readonly ContentBlock[],
+  index: number,
+): FilePart | TextPart =>
+  'source' in block && files.has(block)
+    ? filePart(block)
+    : { type: 'text', text: onItsOwnLine(block, content, index) };
+
+/** Adds line breaks, because some formats concatenate texts. */
 const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index: number): string => {
-  const words = wordsForPart(block).toWellFormed();
+  const description = describePart(block).toWellFormed();
   const isText = (each: ContentBlock | undefined) => each?.type === 'text' || (each && isPartBlock(each));
-  return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
+  return `${isText(content[index - 1]) ? '\n' : ''}${description}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
 };
 
 const callPart = (walk: Walk, id: string, name: string, input: Json): CallPart => {
   const call: CallPart = {
     type: 'call',
-    id: unusedId(walk, idForModel(id)),
+    id: walk.ids.add(idForModel(id)),
     name: nameForModel(name),
-    // The result of a call whose arguments are no object says so; providers refuse such arguments.
+    // Providers reject arguments that are not an object; the result of such a call reports the mistake.
     input: isObject(input) ? wellFormed(input) : {},
   };
   walk.calls.set(id, call);
   return call;
-};
-
-/** Some providers number the calls of each answer from zero, and others reject an id that is used twice. */
-const unusedId = ({ used }: Walk, given: string): string => {
-  let id = given;
-  for (let count = 2; used.has(id); count += 1) id = `${given.slice(0, LONGEST_ID - 8)}_${count}`;
-  used.add(id);
-  return id;
 };
 
 const resultPart = (walk: Walk, id: string, text: string): ResultPart => {
@@ -284,47 +248,50 @@ const resultPart = (walk: Walk, id: string, text: string): ResultPart => {
   };
 };
 
-const LONGEST_ID = 64;
-const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const HASH_LENGTH = 12;
-
-/** The same id for the same call, and different ids for different calls: other services write ids that many refuse. */
-export const idForModel = (id: string): string => {
-  if (LEGAL_ID.test(id)) return id;
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
-  return `${id.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, LONGEST_ID - HASH_LENGTH - 1)}_${hash}`;
-};
-
-/** Files that are not sent, or that follow, are described in their place, unless the text of the result does so. */
 const addResult = (walk: Walk, { content, tool_call_id = '' }: Message): void => {
-  const { files: sent, rules } = walk;
-  const said = textOf(content);
-  const texts: string[] = [];
-  const within: (TextPart | FilePart)[] = [];
-  const files: FilePart[] = [];
+  const written: WrittenResult = { texts: [], within: [], files: [] };
+  const wholeText = textOf(content);
   for (const block of content) {
     if (block.type === 'text') {
-      texts.push(block.text);
-      within.push(...textParts(block.text));
-    } else if ('source' in block) {
-      const words = describeMedia(block);
-      const isDescribed = said.includes(words);
-      if (!isDescribed) texts.push(words);
-      const part = sent.has(block) ? filePart(block) : undefined;
-      if (part && rules.files?.inResult?.(part)) within.push(part);
-      else if (!isDescribed) within.push(...textParts(words));
-      if (part && !rules.files?.inResult?.(part)) files.push(part);
-    }
+      written.texts.push(block.text);
+      written.within.push(...textParts(block.text));
+    } else if ('source' in block) addFile(written, walk, block, wholeText);
   }
+  const { texts, within, files } = written;
   const result = resultPart(walk, tool_call_id, texts.join('\n'));
   if (within.some(({ type }) => type === 'file')) result.content = within;
   walk.results.push(result);
   if (files.length > 0) walk.behind.push({ of: result, files });
 };
 
+type WrittenResult = {
+  texts: string[];
+  /** The content of the result, if it contains files. */
+  within: (TextPart | FilePart)[];
+  /** The files that follow the result. */
+  files: FilePart[];
+};
+
+/** Describes a file that is not sent or that follows the result, unless the text of the result already does. */
+const addFile = (
+  { texts, within, files }: WrittenResult,
+  { files: sent, rules }: Walk,
+  block: MediaBlock,
+  wholeText: string,
+): void => {
+  const description = describeMedia(block);
+  const isDescribed = wholeText.includes(description);
+  if (!isDescribed) texts.push(description);
+  const part = sent.has(block) ? filePart(block) : undefined;
+  const isWithin = part !== undefined && rules.files?.inResult?.(part) === true;
+  if (isWithin) within.push(part);
+  else if (!isDescribed) within.push(...textParts(description));
+  if (part && !isWithin) files.push(part);
+};
+
 /**
- * Files of results in a message of the user behind them: not every provider accepts a file in a result, and all of them
- * accept one there.
+ * Sends files of results in a user message after them: not every provider accepts a file in a result, but all accept
+ * one there.
  */
 const partsBehind = (behind: Walk['behind']): UserPart[] => {
   if (behind.length === 0) return [];

@@ -4,14 +4,14 @@ import type { JsonObject } from '../../schema/json.ts';
 import type { InferenceUsage } from '../model.ts';
 import type { AnswerWriter } from './wire.ts';
 
-/** Reads of JSON of a provider: each returns what it was asked for, or undefined where something else is there. */
+/** Readers for provider JSON: each returns the requested value, or undefined if the data has another type. */
 
-/** The data of an event as an object; undefined for everything that no format sends, which is ignored. */
+/** Parses the data of an event as an object. Returns undefined for data that no format sends, which is ignored. */
 export const objectIn = (data: string): JsonObject | undefined => {
   try {
     return objectOf(parseExactly(data));
   } catch {
-    // Not JSON: a comment of a proxy, a ping in words. No format has such an event.
+    // The data is not JSON, such as a proxy's comment or a plain-text ping. No format has such an event.
     return undefined;
   }
 };
@@ -23,24 +23,24 @@ export const textOf = (value: unknown): string | undefined => (typeof value === 
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A number of tokens, whatever else a provider may write in its place. */
+/** A valid token count; undefined for any other value. */
 export const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** `prompt` includes what was read from and written to the cache, `completion` includes `thinking`. */
+/** `prompt` includes the cache reads and writes, `completion` includes `thinking`. */
 export type Counts = {
   prompt?: number | undefined;
   completion?: number | undefined;
   cacheRead?: number | undefined;
   cacheWrite?: number | undefined;
-  /** The part of `cacheWrite` that is kept for an hour. */
+  /** The part of `cacheWrite` that the provider keeps for an hour. */
   cacheWriteHour?: number | undefined;
   thinking?: number | undefined;
-  /** What the provider charges, in USD. */
+  /** The provider's charge in USD. */
   cost?: number | undefined;
 };
 
-/** Details that a provider does not report and details of 0 are both left out. */
+/** Missing details and details of 0 are both omitted. */
 export const reportUsage = (answer: AnswerWriter, counts: Counts): void => {
   const { prompt, completion, cacheRead, cacheWrite, cacheWriteHour, thinking, cost } = counts;
   const usage: InferenceUsage = {

@@ -2,7 +2,7 @@ import { nameForModel } from '../../schema/model-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import type { InferenceRequest } from '../model.ts';
 
-/** The tools of a request and how the model may use them, before a format encodes them. */
+/** The tools of a request and the permitted use of them, before a format encodes them. */
 export type ChosenTools = {
   tools: readonly ToolDescriptor[];
   /** `name`: the tool's name for the model. */
@@ -10,11 +10,11 @@ export type ChosenTools = {
 };
 
 /**
- * A choice without tools is left out, because every service rejects it, and so is the choice of a tool that is not
- * offered.
+ * Resolves the tool choice of a request. A choice without tools is omitted, because every service rejects it, and so is
+ * the choice of a tool that is not offered.
  *
- * `canForce`: the service accepts a forced call in this request. Where it does not, the model is free to answer, and a
- * tool that was named is the only one that it can call.
+ * `canForce`: the service accepts a forced call in this request. Otherwise the model may choose not to call, and a tool
+ * that was named is the only one that is offered.
  */
 export function chooseTools(
   { tools, toolChoice }: Pick<InferenceRequest, 'tools' | 'toolChoice'>,

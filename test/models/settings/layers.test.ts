@@ -4,9 +4,9 @@ import { layered, withEntrySettings } from '../../../src/models/settings/layers.
 import type { ModelSpec } from '../../../src/schema/model.ts';
 import { recordingSink, requestOf, userMessage } from '../infer.ts';
 
-/** Settings of the run over those of the agent over those of the model. */
+/** Settings of the run override those of the agent, which override those of the model. */
 
-t.test('a later layer wins field by field, and null is unset', async (t) => {
+t.test('a later layer overrides field by field, and null means unset', async (t) => {
   t.strictSame(
     layered(
       { temperature: 0, seed: 1, stop: ['a'] },
@@ -17,7 +17,7 @@ t.test('a later layer wins field by field, and null is unset', async (t) => {
   );
 });
 
-t.test('provider options are merged by key and field', async (t) => {
+t.test('merges provider options by key and field', async (t) => {
   t.strictSame(
     layered(
       { provider_options: { openai: { user: 'a', metadata: { x: 1 } }, groq: { a: 1 } } },
@@ -50,7 +50,7 @@ const asked = async (
   return { request: first, sent };
 };
 
-t.test('the settings of the entry are below those of the request', async (t) => {
+t.test('settings of a request override those of the entry', async (t) => {
   const { request, sent } = await asked(
     { temperature: 0, seed: 4 },
     { overrides: { temperature: 1, verbosity: 'low' } },
@@ -72,7 +72,7 @@ const result = {
   content: [{ type: 'text' as const, text: 'found' }],
 };
 
-t.test('a forced call holds until the model has called a tool', async (t) => {
+t.test('applies a forced call until the model has called a tool', async (t) => {
   for (const tool_choice of ['required' as const, { tool: 'search' }]) {
     const overrides = { tool_choice };
     const before = await asked({}, { overrides });
@@ -86,11 +86,11 @@ t.test('a forced call holds until the model has called a tool', async (t) => {
       {},
       { overrides, messages: [userMessage('q'), call, result, userMessage('again')] },
     );
-    t.strictSame(next.request.toolChoice, tool_choice, 'new input is a new beginning');
+    t.strictSame(next.request.toolChoice, tool_choice, 'new input applies the forced call again');
   }
 });
 
-t.test('a choice that forces nothing holds for the whole run, and the request wins over it', async (t) => {
+t.test('applies an unforced choice to the whole run, and the request overrides it', async (t) => {
   const messages = [userMessage('q'), call, result];
   const none = await asked({ tool_choice: 'none' }, { messages });
   t.equal(none.request.toolChoice, 'none');

@@ -1,6 +1,6 @@
 import { createTransport } from '../../../src/models/transport.ts';
 
-/** Asks the URL of its argument twice. A separate process, because Node reads authorities to trust when it starts. */
+/** Requests the URL in its argument twice. A separate process, because Node reads trusted authorities at startup. */
 const [, , url = ''] = process.argv;
 const transport = createTransport();
 for (let turn = 0; turn < 2; turn += 1) {

@@ -11,7 +11,7 @@ const answer = (socket: Socket): void => void socket.write(ANSWER);
 const CANCELLED = { name: 'ModelError', class: 'cancelled' };
 const PROVIDER = { name: 'ModelError', class: 'provider' };
 
-/** Sockets notice what happened to them in the iterations that follow. */
+/** Sockets report a change within the next event-loop ticks. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn += 1) await nextTick();
 };
@@ -20,7 +20,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await nextTick();
 };
 
-t.test('an idle connection stays open for the time of the setting', async (t) => {
+t.test('keeps an idle connection open for the configured time', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const { url, connections, sockets } = await startRawServer(t, answer);
@@ -38,7 +38,7 @@ t.test('an idle connection stays open for the time of the setting', async (t) =>
   t.equal(connections(), 2);
 });
 
-t.test('an idle connection is closed before the server closes it', async (t) => {
+t.test('closes an idle connection before the server does', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const hint = ANSWER.toString().replace('content-type', 'keep-alive: timeout=5\r\ncontent-type');
@@ -54,7 +54,7 @@ t.test('an idle connection is closed before the server closes it', async (t) => 
   await until(() => sockets.size === 0);
 });
 
-t.test('a request on an idle connection that is closed under it is sent once more', async (t) => {
+t.test('repeats a request once if the server closes its idle connection', async (t) => {
   const { url, connections } = await startRawServer(t, (socket, nth) => {
     if (nth === 1) socket.write(ANSWER);
     else socket.destroy();
@@ -66,7 +66,7 @@ t.test('a request on an idle connection that is closed under it is sent once mor
   t.equal(connections(), 2);
 });
 
-t.test('a request is not sent a third time, nor again once a byte of the response has come', async (t) => {
+t.test('repeats a request at most once, and never after the first byte of the response', async (t) => {
   let requests = 0;
   const { url } = await startRawServer(t, (socket) => {
     requests += 1;
@@ -91,13 +91,13 @@ t.test('a request is not sent a third time, nor again once a byte of the respons
   t.equal(seen, 2);
 });
 
-t.test('a request whose new connection is closed is not sent again', async (t) => {
+t.test('does not repeat a request whose new connection is closed', async (t) => {
   const { url, connections } = await startRawServer(t, (socket) => void socket.destroy());
   await t.rejects(ask(openTransport(t), url), PROVIDER);
   t.equal(connections(), 1);
 });
 
-t.test('answers 1,000 requests at a time over a bounded number of connections', async (t) => {
+t.test('completes 1,000 concurrent requests over a bounded number of connections', async (t) => {
   const { url, connections } = await startRawServer(t, (socket) => {
     socket.write(HEAD);
     setImmediate(() => socket.write(ANSWER.subarray(HEAD.length)));
@@ -108,7 +108,7 @@ t.test('answers 1,000 requests at a time over a bounded number of connections', 
   t.ok(connections() <= 50, `${connections()} connections`);
 });
 
-t.test('the timeout of a request runs while it waits for a connection', async (t) => {
+t.test('counts the wait for a connection against the timeout of a request', async (t) => {
   const { url } = await startRawServer(t, () => {});
   const transport = openTransport(t, { connections: 1 });
   const first = ask(transport, url, { seconds: 2 });
@@ -117,7 +117,7 @@ t.test('the timeout of a request runs while it waits for a connection', async (t
   await t.rejects(first, { class: 'timeout', message: 'timeout: inference timeout after 2s' });
 });
 
-t.test('a response that is not read to its end is drained, or its connection closed', async (t) => {
+t.test('drains an unread response, or closes its connection', async (t) => {
   const requestsOfOne = async (bytes: number): Promise<number> => {
     let most = 0;
     const { url } = await startRawServer(t, (socket, nth) => {
@@ -137,7 +137,7 @@ t.test('a response that is not read to its end is drained, or its connection clo
   t.equal(await requestsOfOne(1_000_000), 1);
 });
 
-t.test('a body that stays open after the answer is complete is closed', async (t) => {
+t.test('closes a body that stays open after the end of the completion', async (t) => {
   const { url, sockets } = await startRawServer(t, (socket) => void socket.write(ANSWER.subarray(0, -5)));
   t.match(await ask(openTransport(t), url), { end: 'complete' });
   await until(() => sockets.size === 0);
@@ -174,7 +174,7 @@ t.test('a cancel ends a request in each of its phases and leaves neither socket 
   t.equal(connections(), 0);
 });
 
-t.test('a cancel of a request that waits for a connection leaves the connection to others', async (t) => {
+t.test('a cancelled request that waits for a connection leaves the connection to others', async (t) => {
   let first: Socket | undefined;
   const { url, connections } = await startRawServer(t, (socket, nth) => {
     if (nth === 1) first = socket;
@@ -195,11 +195,11 @@ t.test('a cancel of a request that waits for a connection leaves the connection 
   t.equal(connections(), 1);
 });
 
-t.test('closing ends what is open, and what is being opened', async (t) => {
+t.test('close ends open connections and pending connects', async (t) => {
   const { url, sockets } = await startRawServer(t, (socket) => void socket.write(HEAD));
   const transport = openTransport(t);
   const streaming = t.rejects(ask(transport, url), { name: 'ModelError' });
-  // Nothing answers the handshake of TLS here.
+  // The server never responds to the TLS handshake.
   const secure = t.rejects(ask(transport, url.replace('http:', 'https:')), PROVIDER);
   await until(() => sockets.size === 2);
   await settle();
@@ -209,7 +209,7 @@ t.test('closing ends what is open, and what is being opened', async (t) => {
   await t.rejects(ask(transport, url), PROVIDER);
 });
 
-/** An HTTP proxy that remembers what it was asked for, and sends it to one server. */
+/** An HTTP proxy that records its requests and forwards them to one server. */
 const startProxy = async (t: Test, port: number): Promise<{ url: string; asked: string[] }> => {
   const asked: string[] = [];
   const proxy = createServer((incoming, response) => {
@@ -236,7 +236,7 @@ const startProxy = async (t: Test, port: number): Promise<{ url: string; asked: 
   return { url: `http://127.0.0.1:${own}`, asked };
 };
 
-t.test('the proxy variables of the environment hold', async (t) => {
+t.test('applies the proxy variables of the environment', async (t) => {
   const { url, port } = await startRawServer(t, answer);
   const proxy = await startProxy(t, port);
   const via = (env: Record<string, string>) => openTransport(t, { env });
@@ -245,12 +245,16 @@ t.test('the proxy variables of the environment hold', async (t) => {
   t.match(await ask(via({ HTTP_PROXY: proxy.url }), 'http://provider.test'), { end: 'complete' });
   t.strictSame(proxy.asked.splice(0), ['POST http://provider.test/v1/chat']);
 
-  // Nothing listens on the port that this proxy connects to.
+  // No server listens on the port to which this proxy connects.
   const closed = await startProxy(t, 1);
   await t.rejects(ask(via({ https_proxy: closed.url }), 'https://provider.test'), PROVIDER);
   t.strictSame(closed.asked, ['CONNECT provider.test:443']);
 
-  t.match(await ask(via({ HTTP_PROXY: proxy.url }), url), { end: 'complete' }, 'this host needs no proxy');
+  t.match(
+    await ask(via({ HTTP_PROXY: proxy.url }), url),
+    { end: 'complete' },
+    'the host is excluded from the proxy',
+  );
   for (const no_proxy of ['0.0.0.0', '*']) {
     t.match(await ask(via({ HTTP_PROXY: proxy.url, NO_PROXY: no_proxy }), there), { end: 'complete' });
   }
@@ -260,7 +264,7 @@ t.test('the proxy variables of the environment hold', async (t) => {
   t.strictSame(proxy.asked, [`POST ${there}/v1/chat`]);
 });
 
-t.test('a proxy that refuses is a connection error', async (t) => {
+t.test('reports a proxy that rejects as a connection error', async (t) => {
   const refusing = await startRawServer(t, (socket) => void socket.end('HTTP/1.1 403 No\r\n\r\n'));
   const transport = openTransport(t, { env: { HTTPS_PROXY: refusing.url } });
   await t.rejects(ask(transport, 'https://provider.test'), {

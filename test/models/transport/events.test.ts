@@ -94,7 +94,7 @@ t.test('delivers an event without its blank line only if its data is whole JSON'
   }
 });
 
-t.test('recognises a body that is no event stream, in any split', async (t) => {
+t.test('recognizes a body that is not an event stream, in any split', async (t) => {
   const bodies: [before: string, rest: string][] = [
     ['', '{"error":{\n"message":"x"}}'],
     ['', '\uFEFF {"error":1}'],
@@ -115,16 +115,20 @@ t.test('recognises a body that is no event stream, in any split', async (t) => {
       t.ok(rest.startsWith(found.rest), `${found.rest} begins ${rest}`);
     }
   }
-  t.equal(read([Buffer.from('data: a\n[1]\n<b>\n\n')]).decoded, 'more', 'inside of an event');
+  t.equal(
+    read([Buffer.from('data: a\n[1]\n<b>\n\n')]).decoded,
+    'more',
+    'lines inside an event are not inspected',
+  );
 });
 
-t.test('refuses an event beyond its bound, in one line or in many', async (t) => {
+t.test('rejects an event beyond its limit, in one line or in many', async (t) => {
   const bytes = Buffer.alloc(64 * 1024, 'x');
   const chunks = (chunk: Buffer) => Array.from({ length: BOUNDS.frameBytes / chunk.length + 1 }, () => chunk);
   const problem = {
     class: 'provider',
     transient: false,
-    message: /an event of the answer has more than 8388608 bytes/,
+    message: /an event of the response has more than 8388608 bytes/,
   };
   t.throws(() => read([Buffer.from('data: '), ...chunks(bytes)]), problem);
   t.throws(() => read(chunks(Buffer.from(`data: ${'x'.repeat(64 * 1024 - 7)}\n`))), problem);
@@ -132,10 +136,10 @@ t.test('refuses an event beyond its bound, in one line or in many', async (t) =>
   t.equal(read([within]).events.length, 1);
 });
 
-t.test('refuses an answer beyond its bound, and counts comments', async (t) => {
+t.test('rejects a stream beyond its limit, including comments', async (t) => {
   const chunk = Buffer.from(`: ${'x'.repeat(1024 * 1024 - 3)}\n`);
   const chunks = Array.from({ length: BOUNDS.streamBytes / chunk.length + 1 }, () => chunk);
-  t.throws(() => read(chunks), { class: 'provider', message: /the answer has more than 268435456 bytes/ });
+  t.throws(() => read(chunks), { class: 'provider', message: /the response has more than 268435456 bytes/ });
   t.equal(read(chunks.slice(1)).decoded, 'more');
 });
 
@@ -156,7 +160,7 @@ t.test('copies a long event in small chunks a bounded number of times', async (t
   t.ok(copied < 3 * 1024 * 1024, `${copied} bytes were copied`);
 });
 
-t.test('copies nothing of chunks that hold whole events', async (t) => {
+t.test('copies nothing of chunks with whole events', async (t) => {
   const copies = t.capture(Buffer.prototype, 'copy', Buffer.prototype.copy);
   read(Array.from({ length: 100 }, () => Buffer.from('data: {"a":1}\r\n\r\n')));
   t.equal(copies().length, 0);

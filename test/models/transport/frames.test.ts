@@ -17,7 +17,7 @@ const SEEN = [
   ['error', '{"message":"oops","code":"InternalError"}'],
 ];
 
-/** What comes of a body in these chunks. */
+/** The outcome of a body in these chunks. */
 const readAll = (chunks: readonly Buffer[]) => {
   const seen: string[][] = [];
   const reader = AMAZON_FRAMES();
@@ -39,7 +39,7 @@ const failureOf = (chunks: readonly Buffer[]): unknown => {
   }
 };
 
-t.test('reads the same events however the bytes are split', async (t) => {
+t.test('reads the same events from every split of the bytes', async (t) => {
   for (let cut = 0; cut <= BODY.length; cut += 1) {
     const { seen, end } = readAll([BODY.subarray(0, cut), BODY.subarray(cut)]);
     t.strictSame(seen, SEEN);
@@ -53,7 +53,7 @@ t.test('reports a body that ends within a frame as cut', async (t) => {
   t.equal(readAll([BODY.subarray(0, 3)]).end, 'cut');
 });
 
-t.test('reads nothing behind a complete answer', async (t) => {
+t.test('reads nothing after the end of a completion', async (t) => {
   let count = 0;
   const reader = AMAZON_FRAMES();
   const sink = {
@@ -83,7 +83,7 @@ const broken: [name: string, body: Buffer, error: object][] = [
   [
     'that is longer than the bound',
     length(BOUNDS.frameBytes + 1),
-    { class: 'provider', transient: false, message: /an event of the answer has more than \d+ bytes/ },
+    { class: 'provider', transient: false, message: /an event of the response has more than \d+ bytes/ },
   ],
 ];
 for (const [name, body, error] of broken) {
@@ -93,16 +93,16 @@ for (const [name, body, error] of broken) {
   });
 }
 
-t.test('stops an answer that has no end', async (t) => {
+t.test('aborts an endless completion', async (t) => {
   const large = frame('x', 'y'.repeat(BOUNDS.frameBytes - 1000));
   t.match(failureOf(Array.from({ length: 64 }, () => large)), {
     class: 'provider',
     transient: false,
-    message: /the answer has more than \d+ bytes/,
+    message: /the response has more than \d+ bytes/,
   });
 });
 
-t.test('recognises JSON and pages in place of frames', async (t) => {
+t.test('recognizes JSON and pages in place of frames', async (t) => {
   const bodies: [body: string, message: RegExp][] = [
     ['{"message":"no such model"}', /no such model/],
     ['<html><title>Proxy</title></html>', /an HTML page: Proxy/],

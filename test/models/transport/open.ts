@@ -6,7 +6,7 @@ import type { Transport, TransportOptions } from '../../../src/models/transport/
 import { createTransport } from '../../../src/models/transport.ts';
 import { createWatchdog } from '../../../src/models/watchdog.ts';
 
-/** A transport that is closed when the test ends. */
+/** A transport that is closed at the end of the test. */
 export const openTransport = (t: Test, options: TransportOptions = {}): Transport => {
   const transport = createTransport(options);
   t.teardown(() => transport.close());
@@ -21,7 +21,7 @@ export type RawServer = {
   connections(): number;
 };
 
-/** Serves connections as raw bytes. `onRequest` is called for each request head and body that has arrived whole. */
+/** Serves connections as raw bytes. `onRequest` is called for each complete request. */
 export const startRawServer = async (
   t: Test,
   onRequest: (socket: Socket, nth: number) => void,
@@ -57,7 +57,7 @@ export const startRawServer = async (
 
 export type Seen = [name: string, data: string][];
 
-/** Complete at `[DONE]`, finished at data that contains `finish`. */
+/** Reports the end at `[DONE]`, and is finished after data that contains `finish`. */
 export const recorder = (seen: Seen, more: Partial<EventReader> = {}): EventReader => {
   let finished = false;
   return {
@@ -87,7 +87,7 @@ export const ask = async (
   const seen: Seen = [];
   const watchdog = createWatchdog({ call: seconds, idle }, signal);
   try {
-    const request = { url: `${url}${path}`, headers: {}, body: '{}' };
+    const request = { url: `${url}${path}`, headers: {}, body: Buffer.from('{}') };
     return { end: await transport.stream(request, recorder(seen, reader), watchdog), seen };
   } finally {
     watchdog.close();
@@ -105,6 +105,6 @@ export const LAST_CHUNK = '0\r\n\r\n';
 export const HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** A whole response with these events, each in a chunk. */
+/** A whole response with these events, each in a separate chunk. */
 export const response = (events: readonly string[], head = HEAD): Buffer =>
   Buffer.concat([Buffer.from(head), ...events.map(chunked), Buffer.from(LAST_CHUNK)]);

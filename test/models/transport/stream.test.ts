@@ -35,13 +35,13 @@ t.test('reads a stream in chunks of one byte', async (t) => {
   t.strictSame(await ask(openTransport(t), url), { end: 'complete', seen: SEEN });
 });
 
-t.test('reads a body whose end is the end of its connection', async (t) => {
+t.test('reads a body that ends with its connection', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n';
   const { url } = await startRawServer(t, (socket) => void socket.end(head + EVENTS.slice(0, 2).join('')));
   t.strictSame(await ask(openTransport(t), url), { end: 'ended', seen: SEEN.slice(0, 1) });
 });
 
-t.test('an upstream that dies at any byte fails the request, unless the answer had ended', async (t) => {
+t.test('fails a request whose connection breaks at any byte, unless the completion had ended', async (t) => {
   const bytes = response(EVENTS);
   const cuts = Array.from({ length: bytes.length + 1 }, (_, cut) => cut);
   const finished = bytes.indexOf('{"finish":1}\n\n') + '{"finish":1}\n\n'.length;
@@ -60,7 +60,7 @@ t.test('an upstream that dies at any byte fails the request, unless the answer h
       t.equal(outcome, 'stream_interrupted: stream interrupted (connection reset)', `byte ${cut}`);
     } else t.match(outcome, /^provider: provider error: Cannot connect to API: /, `byte ${cut}`);
   }
-  // A connection that was made for a request is not the idle one whose end a request may have missed.
+  // Only a request on an idle connection is repeated; these connections are new.
   t.equal(connections(), cuts.length);
 });
 
@@ -70,7 +70,7 @@ for (const [coding, compress] of [
 ] as const) {
   const head = `HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n`;
 
-  t.test(`${coding}: decompresses a stream, and uses its connection again`, async (t) => {
+  t.test(`${coding}: decompresses a stream, and reuses its connection`, async (t) => {
     const bytes = Array.from(compress(EVENTS.join('')), (byte) => chunked(Buffer.of(byte)));
     const whole = Buffer.concat([Buffer.from(head), ...bytes, Buffer.from(LAST_CHUNK)]);
     const { url, connections } = await startRawServer(t, answering(whole));
@@ -82,16 +82,16 @@ for (const [coding, compress] of [
     t.equal(connections(), 1);
   });
 
-  t.test(`${coding}: stops at the bound of an event, however small it was compressed`, async (t) => {
+  t.test(`${coding}: enforces the limit of an event after decompression`, async (t) => {
     const bomb = compress(Buffer.concat([Buffer.from('data: '), Buffer.alloc(64 * 1024 * 1024, 'x')]));
     const { url } = await startRawServer(t, answering(Buffer.concat([Buffer.from(head), chunked(bomb)])));
     await t.rejects(ask(openTransport(t), url), {
       class: 'provider',
-      message: /an event of the answer has more than 8388608 bytes/,
+      message: /an event of the response has more than 8388608 bytes/,
     });
   });
 
-  t.test(`${coding}: a body that is cut off is an interrupted stream`, async (t) => {
+  t.test(`${coding}: reports a truncated body as an interrupted stream`, async (t) => {
     const bytes = compress(EVENTS.slice(0, 1).join(''));
     const cut = Buffer.concat([Buffer.from(head), chunked(bytes.subarray(0, -4)), Buffer.from(LAST_CHUNK)]);
     const { url } = await startRawServer(t, answering(cut));
@@ -102,7 +102,7 @@ for (const [coding, compress] of [
   });
 }
 
-t.test('refuses a content coding that it does not support', async (t) => {
+t.test('rejects an unsupported content coding', async (t) => {
   const head = HEAD.replace('content-type', 'content-encoding: zstd\r\ncontent-type');
   const { url } = await startRawServer(t, answering(response(EVENTS, head)));
   await t.rejects(ask(openTransport(t), url), {
@@ -112,7 +112,7 @@ t.test('refuses a content coding that it does not support', async (t) => {
   });
 });
 
-t.test('reads 52 MB', async (t) => {
+t.test('reads a stream of 52 MB', async (t) => {
   const event = `data: ${JSON.stringify({ text: 'x'.repeat(52 * 1024) })}\n\n`;
   const { url } = await startRawServer(t, (socket) => {
     socket.write(HEAD);
@@ -125,7 +125,7 @@ t.test('reads 52 MB', async (t) => {
   t.equal(seen.length, 1025);
 });
 
-t.test('refuses an event beyond its bound, and closes the connection', async (t) => {
+t.test('rejects an event beyond its limit, and closes the connection', async (t) => {
   const closed = new Promise<void>((resolve) => {
     const flood = (socket: Socket): void => {
       socket.on('close', () => resolve());
@@ -188,13 +188,13 @@ const RESPONSES: [name: string, bytes: string, error: object][] = [
   ],
 ];
 for (const [name, bytes, error] of RESPONSES) {
-  t.test(`${name} is an error of its class`, async (t) => {
+  t.test(`classifies ${name}`, async (t) => {
     const { url } = await startRawServer(t, (socket) => void socket.end(bytes));
     await t.rejects(ask(openTransport(t), url), { name: 'ModelError', ...error });
   });
 }
 
-t.test('reads no more of a refusal than its beginning', async (t) => {
+t.test('reads only the beginning of an error response', async (t) => {
   const { url } = await startRawServer(t, (socket) => {
     socket.write('HTTP/1.1 500 Oops\r\n\r\n{"error":"why');
     socket.write(Buffer.alloc(BOUNDS.errorBytes, 'x'));
@@ -202,7 +202,7 @@ t.test('reads no more of a refusal than its beginning', async (t) => {
   await t.rejects(ask(openTransport(t), url), { name: 'ModelError', class: 'provider', status: 500 });
 });
 
-t.test('a whole answer in place of a stream goes to the reader', async (t) => {
+t.test('passes a whole completion in place of a stream to the reader', async (t) => {
   const body = `{"choices":["${'x'.repeat(2 * BOUNDS.errorBytes)}"]}`;
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
   const { url } = await startRawServer(t, answering(head + body));
@@ -227,7 +227,7 @@ const STALLS: [name: string, bytes: string, message: string][] = [
   ['after a status of failure', 'HTTP/1.1 500 Oops\r\n\r\n{', 'timeout: inference timeout after 1s'],
 ];
 for (const [name, bytes, message] of STALLS) {
-  t.test(`an upstream that stalls ${name} is a timeout, and its connection is closed`, async (t) => {
+  t.test(`reports an upstream that stalls ${name} as a timeout, and closes its connection`, async (t) => {
     const closed = new Promise<void>((resolve) => {
       const stall = (socket: Socket): void => {
         socket.on('close', () => resolve());
@@ -241,7 +241,7 @@ for (const [name, bytes, message] of STALLS) {
   });
 }
 
-t.test('events keep a slow answer alive, bytes do not', async (t) => {
+t.test('events, but not single bytes, keep a slow completion alive', async (t) => {
   const { url } = await startRawServer(t, (socket) => {
     socket.write(HEAD);
     const timer = setInterval(() => socket.write(chunked('x')), 20);
@@ -250,13 +250,13 @@ t.test('events keep a slow answer alive, bytes do not', async (t) => {
   await t.rejects(ask(openTransport(t), url, { idle: 0.2 }), { message: 'stream interrupted (idle stall)' });
 });
 
-t.test('an answer whose end was reported is waited for only briefly', async (t) => {
+t.test('waits only briefly for the body after the end was reported', async (t) => {
   const { url, sockets } = await startRawServer(t, answering(HEAD + chunked(EVENTS[2] ?? '').toString()));
   t.strictSame(await ask(openTransport(t), url), { end: 'ended', seen: [['x', '{"finish":1}']] });
   while (sockets.size > 0) await nextTick();
 });
 
-t.test('what the reader throws ends the request, and nothing is read afterwards', async (t) => {
+t.test('an exception of the reader ends the request, and nothing is read afterwards', async (t) => {
   const { url, sockets } = await startRawServer(t, answering(response(EVENTS)));
   let calls = 0;
   const event = (): boolean => {
@@ -268,7 +268,7 @@ t.test('what the reader throws ends the request, and nothing is read afterwards'
   while (sockets.size > 0) await nextTick();
 });
 
-t.test('creates no promise for a chunk', async (t) => {
+t.test('creates no promise per chunk', async (t) => {
   const count = async (chunks: number): Promise<number> => {
     const { url } = await startRawServer(t, (socket) => {
       socket.write(HEAD);

@@ -13,7 +13,7 @@ const requestTo = (url: string, most: number): TextRequest => ({
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 7\r\nx-reply: yes\r\n\r\nGrüße';
 
-t.test('reads as many bytes as are allowed, and not one more', async (t) => {
+t.test('reads exactly as many bytes as allowed', async (t) => {
   const { url } = await startRawServer(t, (socket) => void socket.write(OK));
   const { text } = openTransport(t);
   t.match(await text(requestTo(url, 7)), { status: 200, headers: { 'x-reply': 'yes' }, body: 'Grüße' });
@@ -21,12 +21,15 @@ t.test('reads as many bytes as are allowed, and not one more', async (t) => {
   t.match(await text(requestTo(url, 0)), { status: 200, body: '' });
 });
 
-t.test('rejects a body that breaks off', async (t) => {
+t.test('rejects a truncated body', async (t) => {
   const { url } = await startRawServer(t, (socket) => void socket.end(OK.slice(0, -2)));
-  await t.rejects(openTransport(t).text(requestTo(url, 100)), new UnreadableBody('the body broke off', 200));
+  await t.rejects(
+    openTransport(t).text(requestTo(url, 100)),
+    new UnreadableBody('the body was interrupted', 200),
+  );
 });
 
-t.test('follows no redirect, and reads of a refusal its beginning', async (t) => {
+t.test('follows no redirect, and reads only the beginning of an error response', async (t) => {
   const moved = 'HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 5\r\n\r\nmoved';
   const { url, connections } = await startRawServer(t, (socket) => void socket.write(moved));
   const { text } = openTransport(t);
@@ -34,7 +37,7 @@ t.test('follows no redirect, and reads of a refusal its beginning', async (t) =>
   t.equal(connections(), 1);
 });
 
-t.test('reports why there is no connection, and the reason of a cancel', async (t) => {
+t.test('reports the reason for a missing connection, and the reason of a cancel', async (t) => {
   const { text } = openTransport(t);
   await t.rejects(text(requestTo('http://127.0.0.1:1', 1)), {
     message: 'no connection',

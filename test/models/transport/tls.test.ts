@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { ask, openTransport } from './open.ts';
 
-/** Of `localhost`, signed by itself. */
+/** A self-signed certificate for `localhost`. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUQN2kKDdHOxuTm8dO/Hg/zZdmZJswCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNzEwMTMxM1oYDzIxMjYxMTAz

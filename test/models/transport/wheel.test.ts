@@ -46,7 +46,7 @@ t.test('expires every deadline once, in order, at its time, and none that was re
   );
 });
 
-t.test('has one timer for all deadlines, and none without', async (t) => {
+t.test('uses one timer for all deadlines, and none without deadlines', async (t) => {
   const set = t.capture(globalThis, 'setTimeout', globalThis.setTimeout);
   const cleared = t.capture(globalThis, 'clearTimeout', globalThis.clearTimeout);
   const wheel = createWheel(() => 0);

@@ -13,9 +13,9 @@ import { callOf } from './decode.ts';
 import { refusalsOf } from './strict-anthropic.ts';
 
 /**
- * Generated histories. Those without anything that services refuse are sent as the package `@ai-sdk/anthropic` sends
- * them (the differences are in anthropic-encode.test.ts), and all of them pass a strict service.
- * `TROUPE_ORACLE_RUNS` sets how many.
+ * Compares the requests for generated histories with those of the package `@ai-sdk/anthropic`. Histories that every
+ * service accepts are sent in the same form (the differences are in anthropic-encode.test.ts), and a strict service
+ * accepts all of them. `TROUPE_ORACLE_RUNS` sets their number.
  */
 
 const RUNS = Number(process.env.TROUPE_ORACLE_RUNS || 600);
@@ -93,7 +93,7 @@ const nextId = (): string => {
   return `toolu_${ids}`;
 };
 
-/** A part of a history that stands for itself. */
+/** A self-contained part of a history. */
 const round: fc.Arbitrary<Message[]> = fc.oneof(
   fc
     .array(fc.oneof(plain.map(textOf), file), { minLength: 1, maxLength: 3 })
@@ -164,12 +164,12 @@ const fit: fc.Arbitrary<WireCall> = fc
     const messages: Message[] = [
       { id: 'first', role: 'user', content: [textOf('q')] },
       ...rounds.flat(),
-      // Text right behind results may begin a turn or not; both differ with thinking.
+      // Text directly after results may or may not begin a turn; the two cases differ with thinking.
       { id: 'so', role: 'assistant', content: [textOf('so')] },
       { id: 'last', role: 'user', content: [textOf('then')] },
     ];
     let stable_messages = stable === undefined ? 0 : stable % (messages.length + 1);
-    // The results of an answer are one piece here, and end at its last message.
+    // The results of a completion form one piece, whose last message is the end of the stable part.
     while (messages[stable_messages]?.role === 'tool') stable_messages += 1;
     const request: InferenceRequest = requestOf('', {
       system,
@@ -181,7 +181,7 @@ const fit: fc.Arbitrary<WireCall> = fc
     return callOf({ upstream, request, spec: limit === undefined ? {} : { max_output_tokens: limit } });
   });
 
-/** A budget that leaves nothing of `max_tokens` for the answer is refused; the package sends it. */
+/** The service rejects a budget that leaves no tokens of `max_tokens` for the completion; the package sends it. */
 const withBudgetOf = (ours: JsonObject, theirs: unknown): unknown => {
   const { thinking, max_tokens } = objectOf(theirs) ?? {};
   return Number(objectOf(thinking)?.budget_tokens) >= Number(max_tokens)
@@ -189,7 +189,7 @@ const withBudgetOf = (ours: JsonObject, theirs: unknown): unknown => {
     : theirs;
 };
 
-t.test('a history that no service refuses is sent as the package sends it', async () => {
+t.test('sends a history that every service accepts in the form of the package', async () => {
   await fc.assert(
     fc.asyncProperty(fit, async (call) => {
       const request = anthropicWire().encode(call);

@@ -9,7 +9,7 @@ import { sentBySdk } from './anthropic-oracle.ts';
 import { callOf } from './decode.ts';
 import { refusalsOf } from './strict-anthropic.ts';
 
-/** What is sent with the Messages protocol. */
+/** Requests of the Messages protocol. */
 
 const BUDGETED = 'claude-sonnet-4-5';
 const ADAPTIVE = 'claude-opus-4-7';
@@ -65,7 +65,7 @@ const loop = [
   result('c1'),
 ];
 
-t.test('path, version, and what is always there', async (t) => {
+t.test('sends the path, the version and the required fields', async (t) => {
   const { path, headers, body } = encode(callFor(BUDGETED, { system: ['Be brief.'] }));
   t.equal(path, 'messages');
   t.strictSame(headers, { 'anthropic-version': '2023-06-01' });
@@ -109,7 +109,7 @@ const tokens: [upstream: string, overrides: InferenceRequest['overrides'], sent:
   ['claude-sonnet-5-5', { reasoning_effort: { budget: 0 } }, { thinking: { type: 'between_tools' } }],
 ];
 for (const [upstream, overrides, sent] of tokens) {
-  t.test(`${upstream} is sent ${JSON.stringify(sent)} for ${JSON.stringify(overrides)}`, async (t) => {
+  t.test(`${upstream} receives ${JSON.stringify(sent)} for ${JSON.stringify(overrides)}`, async (t) => {
     const request = encode(callFor(upstream, { overrides }));
     t.match(request.body, sent);
     t.strictSame(refusalsOf(request), []);
@@ -134,7 +134,7 @@ for (const [upstream, overrides, sent] of sampling) {
   });
 }
 
-/** Blocks of the messages by their types, and the thinking that is asked for. */
+/** The block types of the messages, and the requested thinking. */
 const shapeOf = (call: WireCall): { thinking: unknown; messages: string[] } => {
   const request = encode(call);
   t.strictSame(refusalsOf(request), []);
@@ -285,7 +285,7 @@ for (const [name, upstream, request, expected] of turns) {
   });
 }
 
-t.test('a model that binds its thinking is asked to drop what does not fit', async (t) => {
+t.test('allows a model that binds its thinking to drop mismatched blocks', async (t) => {
   for (const overrides of [
     {},
     { reasoning_effort: 'high' as const },
@@ -303,7 +303,7 @@ t.test('a model that binds its thinking is asked to drop what does not fit', asy
   t.notMatch(JSON.stringify(plain.body), /block_binding/);
 });
 
-t.test('a pause is continued with what the service wrote', async (t) => {
+t.test('continues a pause with the content that the service wrote', async (t) => {
   const content: JsonObject[] = [
     { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
     { type: 'text', text: 'So far' },
@@ -360,14 +360,14 @@ const files: [content: ContentBlock, sent: object][] = [
   [base64('document', 'text/plain', ' \n', 'a.txt'), { type: 'text', text: '(empty file a.txt)' }],
 ];
 for (const [content, sent] of files) {
-  t.test(`a file is sent as ${JSON.stringify(sent).slice(0, 100)}`, async (t) => {
+  t.test(`sends a file as ${JSON.stringify(sent).slice(0, 100)}`, async (t) => {
     const request = encode(block(content));
     t.match(request.body.messages, [{ content: [sent] }]);
     t.strictSame(refusalsOf(request), []);
   });
 }
 
-t.test('a file that the protocol has no block for is refused', async (t) => {
+t.test('rejects a file without a block in the protocol', async (t) => {
   const audio: ContentBlock = {
     type: 'audio',
     source: { type: 'base64', media_type: 'audio/ogg', data: 'AAAA' },
@@ -383,7 +383,7 @@ t.test('a file that the protocol has no block for is refused', async (t) => {
   }
 });
 
-t.test('the system prompt and what comes again are marked', async (t) => {
+t.test('marks the system prompt and the stable messages for the cache', async (t) => {
   const kept = { cache_control: { type: 'ephemeral' } };
   const { body } = encode(
     callFor(BUDGETED, {
@@ -398,7 +398,7 @@ t.test('the system prompt and what comes again are marked', async (t) => {
   t.equal(JSON.stringify(body).split('ephemeral').length, 3);
 });
 
-t.test('a mark is not set on thinking', async (t) => {
+t.test('sets no cache mark on thinking', async (t) => {
   const messages = [
     userMessage('q'),
     assistant('text', thinking({ item: THOUGHT, text: 4 })),
@@ -411,7 +411,7 @@ t.test('a mark is not set on thinking', async (t) => {
   t.strictSame(refusalsOf(request), []);
 });
 
-/** Where Troupe does not send what the package sends. */
+/** Differences between the requests of Troupe and of the package. */
 const differences: [why: string, request: Partial<InferenceRequest>, theirs: object, ours: object][] = [
   [
     'A blank result has no content, because the service refuses blank text.',
@@ -464,7 +464,7 @@ const differences: [why: string, request: Partial<InferenceRequest>, theirs: obj
     [{}, {}, {}, { content: [{ id: 'c1_2' }] }, { content: [{ tool_use_id: 'c1_2', content: 'two' }] }],
   ],
   [
-    'A call that is there as a block and as a call is one.',
+    'A call that exists as a block and as a call is sent once.',
     {
       messages: [
         userMessage('q'),
@@ -496,7 +496,7 @@ for (const [why, request, theirs, ours] of differences) {
   });
 }
 
-t.test('tools are sent by name, with a description if they have one', async (t) => {
+t.test('sends tools by name, with a description if they have one', async (t) => {
   const parameters = { type: 'object', properties: { q: { type: 'string' } } };
   const tool = { name: 'Search', category: null, parameters };
   const { body } = encode(

@@ -11,7 +11,7 @@ import { anthropicEffort } from './package-effort.ts';
 import { createPartReceiver } from './package-parts.ts';
 import { toPrompt } from './package-prompt.ts';
 
-/** What the package `@ai-sdk/anthropic` sends for a request, and how it reads a stream. */
+/** The request that the package `@ai-sdk/anthropic` sends, and its decoding of a stream. */
 
 type Sdk = { sent: unknown; parts: LanguageModelV3StreamPart[]; failure?: unknown };
 
@@ -71,11 +71,11 @@ export type Read = {
   heard: Heard[];
   end?: InferenceEnd;
   error?: ModelError;
-  /** Events that the package could not read, each of which ends its answer. */
+  /** Events that the package could not read, each of which ends its completion. */
   unfit: unknown[];
 };
 
-/** An event that the package cannot read is taken out of its stream, for it to read the rest. */
+/** Removes an event that the package cannot read, so that it reads the rest of the stream. */
 export const readBySdk = async (events: readonly JsonObject[]): Promise<Read> => {
   const unfit: unknown[] = [];
   for (let left = events; ; ) {
@@ -92,13 +92,13 @@ export const readBySdk = async (events: readonly JsonObject[]): Promise<Read> =>
   }
 };
 
-/** As text. */
+/** The unreadable event as text. */
 const unfitIn = (parts: readonly LanguageModelV3StreamPart[], failure: unknown): string | undefined => {
   const errors = parts.flatMap((part) => (part.type === 'error' ? [part.error] : []));
   for (const error of [failure, ...errors]) {
     if (typeof error !== 'object' || error === null) continue;
     if ('value' in error) return JSON.stringify(error.value);
-    // An error at the very beginning is wrapped in that of a call.
+    // An error in the first event is wrapped in the error of a call.
     if (!('responseBody' in error) || typeof error.responseBody !== 'string') continue;
     const body = JSON.parse(error.responseBody);
     if (body.value !== undefined) return JSON.stringify(body.value);
@@ -121,7 +121,7 @@ const receive = (parts: readonly LanguageModelV3StreamPart[]): Omit<Read, 'unfit
   }
 };
 
-/** The package reports calls that the service has executed itself, with a mark that the receiver does not read. */
+/** Removes the calls that the service executed: the package reports them with a flag that the receiver ignores. */
 const withoutServerCalls = (parts: readonly LanguageModelV3StreamPart[]): LanguageModelV3StreamPart[] => {
   const executed = new Set<string>();
   for (const part of parts) {

@@ -56,7 +56,7 @@ const requestWith = (messages: readonly Message[], tools: readonly ProviderTool[
 const blocksOf = (call: WireCall): JsonObject[][] =>
   (wire.encode(call).body.messages as JsonObject[]).map(({ content }) => content as JsonObject[]);
 
-t.test('offers the tools in the versions and with the betas that the service documents', async (t) => {
+t.test('offers the tools in the documented versions and with the documented betas', async (t) => {
   const request = wire.encode(requestWith([said('u', 'Hi')]));
   t.strictSame(refusalsOf(request), []);
   t.strictSame(request.body.tools, [
@@ -119,7 +119,7 @@ t.test('reports a search with its results, and sends it back to the same model',
   t.strictSame(
     blocksOf(requestWith(call.request.messages, []))[1]?.map(({ type }) => type),
     ['text'],
-    'and so does the same model without the tool',
+    'the same model without the tool receives only the text',
   );
 });
 
@@ -190,7 +190,7 @@ t.test('reports a fetched page as a source', async (t) => {
   t.match(sources, [{ url: 'https://example.com/p', title: 'P' }]);
 });
 
-t.test('joins a call with its result behind a pause, and continues in the same container', async (t) => {
+t.test('joins a call with its result after a pause, and continues in the same container', async (t) => {
   const paused = [
     start,
     ...use(0, 's1', 'bash_code_execution', { command: 'sleep' }),
@@ -218,7 +218,7 @@ t.test('joins a call with its result behind a pause, and continues in the same c
   );
 });
 
-t.test('leaves out calls without a result, and results without a call', async (t) => {
+t.test('omits calls without a result, and results without a call', async (t) => {
   const cut = answered(wire, [
     start,
     ...text(0, 'Searching'),
@@ -239,7 +239,7 @@ t.test('leaves out calls without a result, and results without a call', async (t
   const alone = answered(wire, [start, ...use(0, 's1', 'web_search', { query: 'a' }), ...end('max_tokens')]);
   const merged = requestWith([said('u', 'Hi'), alone.message, said('u2', 'Go on')]);
   t.strictSame(refusalsOf(wire.encode(merged)), []);
-  t.equal(blocksOf(merged).length, 1, 'messages around one of which nothing is left are joined');
+  t.equal(blocksOf(merged).length, 1, 'messages that become neighbors are joined');
 });
 
 t.test('keeps a call that the service executes when it receives the results of other tools', async (t) => {
@@ -301,7 +301,7 @@ t.test('marks no block of the history for the cache', async (t) => {
   t.equal(JSON.stringify(message), before);
 });
 
-t.test('refuses an output beyond the bounds of an answer', async (t) => {
+t.test('rejects output beyond the limits of a completion', async (t) => {
   const stdout = 'x'.repeat(5 * 1024 * 1024);
   const run = (index: number): JsonObject[] => [
     ...use(index, `s${index}`, 'bash_code_execution', { command: 'yes' }),
@@ -309,15 +309,15 @@ t.test('refuses an output beyond the bounds of an answer', async (t) => {
   ];
   t.throws(() => answered(wire, [start, ...run(0), ...run(2), ...end('end_turn')]), {
     class: 'provider',
-    message: /the answer has more than 8388608 characters/,
+    message: /the completion has more than 8388608 characters/,
   });
 });
 
-t.test('refuses more calls than an answer may have', async (t) => {
+t.test('rejects more calls than a completion may have', async (t) => {
   const many = Array.from({ length: 600 }, (_, index) =>
     use(index, `s${index}`, 'web_search', { query: 'a' }),
   );
   t.throws(() => answered(wire, [start, ...many.flat(), ...end('end_turn')]), {
-    message: /the answer has more than 512 calls/,
+    message: /the completion has more than 512 calls/,
   });
 });

@@ -5,7 +5,7 @@ import type { Finish } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { type Decoded, decode, named, type Sent, SILENT } from './decode.ts';
 
-/** Streams of the Messages protocol, event by event, and what is read of them. */
+/** Streams of the Messages protocol, event by event, and their decoding. */
 
 const wire = anthropicWire();
 
@@ -286,7 +286,7 @@ const cases: [name: string, events: Event[], expected: Partial<Decoded> | object
     },
   ],
   [
-    'a call of the message that was there from the start',
+    'a call that the message contains from the start',
     [start({ content: [tool('a', 'get', { a: 1 })], stop_reason: 'tool_use' }), { type: 'message_stop' }],
     {
       heard: [
@@ -567,20 +567,17 @@ for (const [name, events, expected] of failures) {
   });
 }
 
-t.test('a body that ends in order without a reason is an answer that was cut short', async (t) => {
+t.test('reports a body that ends regularly without a stop reason as cut short', async (t) => {
   const { heard, end } = decode(wire, named([start(), ...hello]));
   t.strictSame(heard, [
     ['text', 'Hel'],
     ['text', 'lo'],
   ]);
   t.match(end, { stop: 'EndTurn', cutShort: true, usage: { prompt_tokens: 3 } });
-  t.notOk(
-    end?.usage && 'completion_tokens' in end.usage,
-    'the count of the first token is not that of the answer',
-  );
+  t.notOk(end?.usage && 'completion_tokens' in end.usage, 'a partial count of tokens is not reported');
 });
 
-t.test('events that are no objects of JSON are ignored', async (t) => {
+t.test('ignores events that are not JSON objects', async (t) => {
   const odd: Sent[] = ['', 'ping', '[DONE]', 'null', '7', '[]', '"text"', '{}', '{"type":7}'].map((data) => [
     '',
     data,
@@ -598,7 +595,7 @@ t.test('events that are no objects of JSON are ignored', async (t) => {
   t.equal(heard.length, 2);
 });
 
-t.test('the name of an event counts where its data has no type', async (t) => {
+t.test('uses the name of an event whose data has no type', async (t) => {
   const events = named([start(), ...hello, ...end()]).map(([name, data]): Sent => {
     const { type: _, ...rest } = JSON.parse(data);
     return [name, JSON.stringify(rest)];
@@ -606,14 +603,14 @@ t.test('the name of an event counts where its data has no type', async (t) => {
   t.match(decode(wire, events), { heard: { length: 2 }, end: { stop: 'EndTurn' } });
 });
 
-/** How a stream ends, before the writer decides what that means. */
+/** The finish of a stream, before the writer interprets it. */
 const finishOf = (events: readonly Event[]): Finish => {
   const decoder = wire.decoder(SILENT);
   for (const [name, data] of named(events)) decoder.push(name, data);
   return decoder.end();
 };
 
-t.test('the answer is complete with message_stop, and finished as soon as its reason is known', async (t) => {
+t.test('completes at message_stop, and is finished once the stop reason arrives', async (t) => {
   const decoder = wire.decoder(SILENT);
   const events = named([start(), ...hello, ...end()]);
   const seen = events.map(([name, data]) => [decoder.push(name, data), decoder.isFinished()]);
@@ -628,7 +625,7 @@ t.test('the answer is complete with message_stop, and finished as soon as its re
   t.equal(late.push('error', '{"type":"error","error":{"type":"api_error","message":"late"}}'), true);
 });
 
-t.test('a pause names what to send back', async (t) => {
+t.test('a pause contains the content to send back', async (t) => {
   const result = { type: 'web_search_tool_result', tool_use_id: 's', content: [] };
   const citation = { type: 'web_search_result_location', url: 'https://c.example/', encrypted_index: 'x' };
   const finish = finishOf([
@@ -666,7 +663,7 @@ t.test('a pause names what to send back', async (t) => {
   });
 });
 
-t.test('a pause with nothing to send back, or with calls to answer, is an end', async (t) => {
+t.test('ends at a pause without content, or with calls that need results', async (t) => {
   t.match(finishOf([start(), ...end('pause_turn')]), { reason: 'other' });
   t.match(finishOf([start(), block(tool()), json('{"a":1}'), stop(), ...end('pause_turn')]), {
     reason: 'calls',
@@ -722,7 +719,7 @@ t.test('reads a whole message', async (t) => {
   t.match(decoded.end, { stop: 'ToolUse', usage: { total_tokens: 5 } });
 });
 
-t.test('a body that is no message is no answer', async (t) => {
+t.test('rejects a body that is not a message', async (t) => {
   const bodies: (JsonObject | null)[] = [
     null,
     {},
@@ -740,7 +737,7 @@ const floods: [name: string, event: (count: number) => Event][] = [
   ['citations', () => delta({ type: 'citations_delta', citation: { data: 'x'.repeat(1024 * 1024) } })],
 ];
 for (const [name, event] of floods) {
-  t.test(`an answer has not more than so many ${name}`, async (t) => {
+  t.test(`limits the ${name} of a completion`, async (t) => {
     const decoder = wire.decoder(SILENT);
     decoder.push('content_block_start', JSON.stringify(block({ type: 'text', text: '' })));
     t.throws(
@@ -750,7 +747,7 @@ for (const [name, event] of floods) {
           decoder.push(type, JSON.stringify(rest));
         }
       },
-      { message: /^provider error: the answer has more than 8388608 characters$/ },
+      { message: /^provider error: the completion has more than 8388608 characters$/ },
     );
   });
 }

@@ -6,6 +6,7 @@ import { bedrockWire } from '../../../src/models/wire/bedrock.ts';
 import type { Json, JsonObject } from '../../../src/schema/json.ts';
 import type { ContentBlock, Message } from '../../../src/schema/message.ts';
 import fc from '../../random.ts';
+import { image, imageAt, PNG } from '../images.ts';
 import { type Heard, recordingSink, requestOf, userMessage } from '../infer.ts';
 import { callOf, decode, type Sent } from './decode.ts';
 import { requests } from './histories.ts';
@@ -37,7 +38,7 @@ t.test('sends only what a strict service accepts', async () => {
   );
 });
 
-t.test('has the whole name of the model in its path', async (t) => {
+t.test('puts the whole model name into the path', async (t) => {
   const path = (upstream: string): string => bedrockWire().encode(callOf({ upstream })).path;
   t.equal(path(CLAUDE), 'model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
   t.equal(
@@ -182,7 +183,7 @@ t.test('sends Claude the effort of its thinking', async (t) => {
   });
 });
 
-t.test('offers no tools where no call is allowed, and sends stops and the tier', async (t) => {
+t.test('offers no tools if calls are forbidden, and sends stop sequences and the tier', async (t) => {
   const overrides = { stop: ['END'], service_tier: 'flex' };
   const body = bodyOf(requestOf('', { messages: CALLED, tools: [TOOL], toolChoice: 'none', overrides }));
   t.notOk('toolConfig' in body);
@@ -232,6 +233,35 @@ for (const [block, sent] of files) {
     } else t.match(bodyOf(request).messages, [{ content: [sent] }]);
   });
 }
+
+t.test('describes an unsupported file once a completion followed it', async (t) => {
+  for (const [block, words] of [
+    [imageAt('https://a.example/x.png'), '[image https://a.example/x.png, image/png]'],
+    [
+      { type: 'image', source: { type: 'base64', media_type: 'image/tiff', data: 'AAAA' } },
+      '[image image/tiff',
+    ],
+  ] as const) {
+    const messages: Message[] = [
+      { id: 'u', role: 'user', content: [block] },
+      { id: 'a', role: 'assistant', content: [{ type: 'text', text: 'A cat.' }] },
+      userMessage('And now?'),
+    ];
+    const body = bodyOf(requestOf('', { messages }));
+    t.strictSame(problemsOfConverse(CLAUDE, body), []);
+    t.ok(JSON.stringify(body.messages).includes(words), JSON.stringify(body.messages));
+  }
+});
+
+t.test('sends files of results even in a request without tools', async (t) => {
+  const messages = [...CALLED.slice(0, -1), { ...(CALLED.at(-1) as Message), content: [image()] }];
+  const accepts = ['text', 'image'] as const;
+  const sent = { image: { format: 'png', source: { bytes: PNG } } };
+  const withTools = bodyOf(requestOf('', { messages, tools: [TOOL], accepts: [...accepts] }));
+  t.match((withTools.messages as Json[])[2], { content: [{ toolResult: { content: [sent] } }] });
+  const without = bodyOf(requestOf('', { messages, accepts: [...accepts] }));
+  t.strictSame((without.messages as Json[])[2], { role: 'user', content: [{ text: '[Result]' }, sent] });
+});
 
 const delta = (contentBlockIndex: number, given: JsonObject): Sent => [
   'contentBlockDelta',
@@ -349,13 +379,16 @@ for (const [sent, error] of failures) {
   });
 }
 
-t.test('an exception after text is an interrupted stream, and after the end nothing', async (t) => {
-  const exception: Sent = ['exception:throttlingException', '{"message":"slow"}'];
-  const broken = decode(bedrockWire(), [delta(0, { text: 'Hi' }), exception]);
-  t.match(broken.error, { class: 'stream_interrupted', message: /provider 429 mid-stream/ });
-  const whole = decode(bedrockWire(), [delta(0, { text: 'Hi' }), ended('end_turn'), exception]);
-  t.equal(whole.end?.stop, 'EndTurn');
-});
+t.test(
+  'reports an exception after text as an interrupted stream, and ignores one after the end',
+  async (t) => {
+    const exception: Sent = ['exception:throttlingException', '{"message":"slow"}'];
+    const broken = decode(bedrockWire(), [delta(0, { text: 'Hi' }), exception]);
+    t.match(broken.error, { class: 'stream_interrupted', message: /provider 429 mid-stream/ });
+    const whole = decode(bedrockWire(), [delta(0, { text: 'Hi' }), ended('end_turn'), exception]);
+    t.equal(whole.end?.stop, 'EndTurn');
+  },
+);
 
 t.test('reads a whole response in place of a stream', async (t) => {
   const heard: Heard[] = [];
@@ -388,7 +421,7 @@ t.test('reads a whole response in place of a stream', async (t) => {
   t.notOk(decoder.whole({ message: 'an error' }));
 });
 
-t.test('never throws anything but an error of the provider, whatever comes', async () => {
+t.test('throws nothing but provider errors for arbitrary events', async () => {
   const event = fc.oneof(
     fc.constantFrom<Sent>(
       delta(0, { text: 'a' }),
@@ -415,4 +448,16 @@ t.test('never throws anything but an error of the provider, whatever comes', asy
     fc.property(fc.array(event, { maxLength: 12 }), (events) => void decode(bedrockWire(), events)),
     { numRuns: RUNS },
   );
+});
+
+t.test('names a document with a title of any length in linear time', async (t) => {
+  const source = { type: 'base64' as const, media_type: 'application/pdf', data: 'AAAA' };
+  for (const mark of ['_', '.abcde', `a${'_'.repeat(999)}`]) {
+    // Quadratic steps would take hours.
+    const title = mark.repeat(50_000_000 / mark.length);
+    const block: ContentBlock = { type: 'document', source, title };
+    const request = requestOf('', { messages: [{ id: 'u', role: 'user', content: [block] }] });
+    const name = /^(document|[a-e]+( [a-e]+)*) 1$/;
+    t.match(bodyOf(request).messages, [{ content: [{ document: { name } }] }], mark);
+  }
 });

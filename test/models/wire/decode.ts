@@ -6,7 +6,7 @@ import type { AnswerPart } from '../../../src/schema/answer-part.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { type Heard, recordingSink, requestOf } from '../infer.ts';
 
-/** What a decoder made of a stream. */
+/** The outcome of decoding a stream. */
 export type Decoded = {
   heard: Heard[];
   items: JsonObject[];
@@ -18,14 +18,16 @@ export type Decoded = {
 
 export type Sent = readonly [name: string, data: string];
 
-/** Events as a provider sends them: `type` is the name of the event, as Anthropic and the Responses protocol have it. */
+/**
+ * Events as a provider sends them: `type` is also the name of the event, as in Anthropic's and the Responses protocol.
+ */
 export const named = (events: readonly (JsonObject & { type: string })[]): Sent[] =>
   events.map((event) => [event.type, JSON.stringify(event)]);
 
 export const unnamed = (events: readonly (JsonObject | string)[]): Sent[] =>
   events.map((event) => ['', typeof event === 'string' ? event : JSON.stringify(event)]);
 
-/** Pushes the events until the answer is complete, and ends it. */
+/** Pushes the events until the completion ends, then ends it. */
 export const decode = (wire: Wire, events: readonly Sent[]): Decoded => {
   const decoded: Decoded = { heard: [], items: [], parts: [], sources: [] };
   const answer = createAnswer(
@@ -59,7 +61,7 @@ export const callOf = (more: Partial<WireCall> = {}): WireCall => ({
 
 const ignore = (): void => {};
 
-/** A writer without a reader, for tests of what a decoder returns or throws. */
+/** A writer without a reader, for tests of the return value or error of a decoder. */
 export const SILENT: AnswerWriter = {
   text: ignore,
   reasoning: ignore,

@@ -1,8 +1,8 @@
+import { OPENAI_CHAT } from '../../../src/models/chat-options.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
-import { OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { Wire, WireRequest } from '../../../src/models/wire/wire.ts';
 import { refusalsOf } from './strict-anthropic.ts';
@@ -10,7 +10,10 @@ import { refusalOfGemini } from './strict-gemini.ts';
 import { problemsOfChat } from './strict-openai-chat.ts';
 import { rejectionOf } from './strict-openai-responses.ts';
 
-/** Each format with a model of it, and a service that rejects what the real ones are documented to reject. */
+/**
+ * Each format with one of its models and a service that rejects the requests that the real ones are documented to
+ * reject.
+ */
 export const FORMATS: readonly {
   wire: Wire;
   upstream: string;
@@ -34,7 +37,7 @@ export const FORMATS: readonly {
   },
 ];
 
-/** The request of each format, and why its service rejects it. */
+/** The request of each format, and the reason for which its service rejects it. */
 export const encoded = (
   request: InferenceRequest,
 ): { format: string; sent: WireRequest; problem: string | undefined }[] =>

@@ -47,7 +47,7 @@ t.test('offers the tools, and file search in a separate request', async (t) => {
   ]);
 });
 
-t.test('asks for the calls of the provider in a request that also has functions', async (t) => {
+t.test('requests provider calls in a request that also has functions', async (t) => {
   const call = requestWith([said('u', 'Hi')]);
   const mixed = wire.encode({
     ...call,
@@ -80,13 +80,13 @@ t.test('reports executed code with its output and files, and sends it back', asy
   t.strictSame(partsAt({ ...call, upstream: 'another' }, 1), [{ text: 'I calculate. One.' }]);
 });
 
-t.test('reports code that failed', async (t) => {
+t.test('reports failed code', async (t) => {
   const failed = { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: 'SyntaxError' } };
   const { calls } = answered(wire, [ended([CODE, failed, { text: 'No.' }])]);
   t.match(calls.at(-1), { status: 'failed', error: 'OUTCOME_FAILED', output: { stdout: 'SyntaxError' } });
 });
 
-t.test('reports a search and fetched pages by the metadata of the answer', async (t) => {
+t.test('reports a search and fetched pages from the metadata of the completion', async (t) => {
   const groundingMetadata = {
     webSearchQueries: ['weather'],
     groundingChunks: [{ web: { uri: 'https://example.com/a', title: 'A' } }],
@@ -118,7 +118,7 @@ t.test('reports a search and fetched pages by the metadata of the answer', async
   t.equal(sources.length, 1);
 });
 
-t.test('reports a search that comes as parts, and not again by the metadata', async (t) => {
+t.test('reports a search from parts, and not again from the metadata', async (t) => {
   const search = {
     toolCall: { toolType: 'GOOGLE_SEARCH_WEB', id: 't1', args: { queries: ['weather'] } },
     thoughtSignature: 'SIG',
@@ -152,7 +152,7 @@ t.test('reports a search that comes as parts, and not again by the metadata', as
   ]);
 });
 
-t.test('leaves out a call whose result did not come', async (t) => {
+t.test('omits a call without a result', async (t) => {
   const { message } = answered(wire, [
     chunk([{ text: 'Hm. ' }, RESULT, CODE]),
     chunk([], { finishReason: 'MAX_TOKENS' }),

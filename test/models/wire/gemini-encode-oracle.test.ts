@@ -15,12 +15,12 @@ import { createAiSdkModel } from './package-model.ts';
 import { refusalOfGemini } from './strict-gemini.ts';
 
 /**
- * The encoder of Gemini beside the provider package. Both bodies are brought to one form first; each step of it is a
- * difference, and its comment says why Troupe is right. Histories that the package sends in a form that the service
- * refuses are checked by the service's rules only.
+ * Compares the Gemini encoder with the provider package. Both bodies are normalized first; each step is a difference,
+ * and its comment states why Troupe is right. Histories that the package sends in a form that the service rejects are
+ * only checked by the rules of the service.
  */
 
-/** Of each platform. */
+/** Runs per platform. */
 const RUNS = Math.ceil(Number(process.env.TROUPE_ORACLE_RUNS ?? 1000) / 2);
 
 const PLATFORMS = [
@@ -71,7 +71,7 @@ const packageSends = async (
   return sent;
 };
 
-/** Parts in order, with the role of their content. An answer that consists of thoughts alone is not sent. */
+/** Parts in order, with the role of their content. A completion with only thoughts is not sent. */
 const partsOf = (contents: Json | undefined): JsonObject[] =>
   listOf(contents).flatMap((given) => {
     const content = objectOf(given);
@@ -83,12 +83,13 @@ const partsOf = (contents: Json | undefined): JsonObject[] =>
 const comparable = ({ contents, systemInstruction, ...body }: JsonObject): JsonObject => ({
   ...body,
   systemInstruction: listOf(objectOf(systemInstruction)?.parts).filter(isWritten) as Json,
-  // Contents are compared as a list of parts: results of parallel calls are one content, and answers in a row too,
-  // because the service counts the responses of a content and wants a call behind a content of the user.
+  // Contents are compared as a list of parts. Troupe combines the results of parallel calls, and consecutive
+  // completions, into one content, because the service counts the responses of a content and requires calls to follow a
+  // content of the user.
   contents: partsOf(contents)
-    // Blank texts are refused, also those that the package joins with others for Gemma.
+    // The service rejects blank texts, including those that the package joins with others for Gemma.
     .map((part) => (typeof part.text === 'string' ? { ...part, text: part.text.trim() } : part))
-    // In place of nothing, so that the request has a content of the user.
+    // A placeholder, so that the request has a content of the user.
     .filter(({ text }) => text !== '(empty message)'),
 });
 
@@ -154,7 +155,7 @@ const historyOf = (turns: readonly Turn[]): Message[] =>
     })),
   ]);
 
-/** Schemas that the package sends in a form that the service accepts; gemini-encode.test.ts has the others. */
+/** Schemas that the package sends in a form that the service accepts; gemini-encode.test.ts covers the others. */
 const property: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small' },
@@ -212,26 +213,29 @@ const request: fc.Arbitrary<InferenceRequest> = fc
   }));
 
 for (const [platform, name] of PLATFORMS) {
-  t.test(`${platform}: sends what the package sends, in a form that the service accepts`, async () => {
-    const compare = async (given: InferenceRequest, upstream: string): Promise<void> => {
-      const mine = geminiWire({ platform: platform satisfies Platform }).encode(
-        callOf({ upstream, request: given }),
-      );
-      const refusal = refusalOfGemini(mine, platform);
-      if (refusal !== undefined) throw new Error(`${refusal}: ${JSON.stringify(mine)}`);
-      const theirs = await packageSends(given, upstream, name);
-      const [ours, other] = [comparable(JSON.parse(JSON.stringify(mine.body))), comparable(theirs.body)];
-      if (mine.path !== theirs.path) throw new Error(`${mine.path} is not ${theirs.path}`);
-      // The package loses the system texts of Gemma where the history does not begin with the user.
-      const isLost =
-        upstream.startsWith('gemma-') && objectOf(listOf(theirs.body.contents)[0])?.role !== 'user';
-      if (isLost) delete ours.contents;
-      for (const key of Object.keys(isLost ? ours : { ...ours, ...other }))
-        if (!isDeepStrictEqual(ours[key], other[key]))
-          throw new Error(
-            `${key}\nTroupe: ${JSON.stringify(ours[key])}\npackage: ${JSON.stringify(other[key])}`,
-          );
-    };
-    await fc.assert(fc.asyncProperty(request, fc.constantFrom(...UPSTREAMS), compare), { numRuns: RUNS });
-  });
+  t.test(
+    `${platform}: sends the same request as the package, in a form that the service accepts`,
+    async () => {
+      const compare = async (given: InferenceRequest, upstream: string): Promise<void> => {
+        const mine = geminiWire({ platform: platform satisfies Platform }).encode(
+          callOf({ upstream, request: given }),
+        );
+        const refusal = refusalOfGemini(mine, platform);
+        if (refusal !== undefined) throw new Error(`${refusal}: ${JSON.stringify(mine)}`);
+        const theirs = await packageSends(given, upstream, name);
+        const [ours, other] = [comparable(JSON.parse(JSON.stringify(mine.body))), comparable(theirs.body)];
+        if (mine.path !== theirs.path) throw new Error(`${mine.path} is not ${theirs.path}`);
+        // The package loses Gemma's system texts if the history does not begin with the user.
+        const isLost =
+          upstream.startsWith('gemma-') && objectOf(listOf(theirs.body.contents)[0])?.role !== 'user';
+        if (isLost) delete ours.contents;
+        for (const key of Object.keys(isLost ? ours : { ...ours, ...other }))
+          if (!isDeepStrictEqual(ours[key], other[key]))
+            throw new Error(
+              `${key}\nTroupe: ${JSON.stringify(ours[key])}\npackage: ${JSON.stringify(other[key])}`,
+            );
+      };
+      await fc.assert(fc.asyncProperty(request, fc.constantFrom(...UPSTREAMS), compare), { numRuns: RUNS });
+    },
+  );
 }

@@ -11,7 +11,7 @@ import { requestOf, userMessage } from '../infer.ts';
 import { callOf } from './decode.ts';
 import { refusalOfGemini } from './strict-gemini.ts';
 
-/** What the encoder of Gemini makes of exact histories; each body is also checked as the service would. */
+/** Requests of the Gemini encoder for exact histories; each body is also checked by the rules of the service. */
 
 type Platform = 'gemini' | 'vertex';
 
@@ -66,17 +66,17 @@ const paths: [platform: Platform, upstream: string, path: string][] = [
   ['vertex', 'publishers/google/models/gemini-2.5-pro', 'models/gemini-2.5-pro'],
 ];
 for (const [platform, upstream, path] of paths) {
-  t.test(`${platform}: ${upstream} is at ${path}`, async (t) => {
+  t.test(`${platform}: sends ${upstream} to ${path}`, async (t) => {
     t.equal(encode({}, { upstream }, platform).path, `${path}:streamGenerateContent?alt=sse`);
   });
 }
 
-t.test('a name that would lead elsewhere is refused', async (t) => {
+t.test('rejects a model name that would change the path', async (t) => {
   for (const upstream of ['../secrets', 'models/../../x', 'models//x', '..', ''])
     t.throws(() => encode({}, { upstream }), { message: /^invalid request: .* is not the name of a model$/ });
 });
 
-t.test('nothing but the history is sent where nothing is set', async (t) => {
+t.test('sends only the history if nothing is set', async (t) => {
   t.strictSame(encode({}), {
     path: 'models/gemini-2.5-pro:streamGenerateContent?alt=sse',
     headers: {},
@@ -85,7 +85,7 @@ t.test('nothing but the history is sent where nothing is set', async (t) => {
   });
 });
 
-t.test('overrides, and the limit of the model where the run sets none', async (t) => {
+t.test('sends overrides, and the output limit of the model if the run sets none', async (t) => {
   const overrides = { temperature: 0, top_p: 0.5, max_tokens: 7 };
   t.strictSame(encode({ overrides }).body.generationConfig, {
     maxOutputTokens: 7,
@@ -115,20 +115,20 @@ const efforts: [
   ['gemini-3-pro', 'max', { includeThoughts: true, thinkingLevel: 'high' }],
 ];
 for (const [upstream, reasoning_effort, sent] of efforts) {
-  t.test(`${upstream} is asked for effort ${JSON.stringify(reasoning_effort)}`, async (t) => {
+  t.test(`${upstream} receives effort ${JSON.stringify(reasoning_effort)}`, async (t) => {
     const { body } = encode({ overrides: { reasoning_effort } }, { upstream });
     t.strictSame(body.generationConfig, { thinkingConfig: sent });
   });
 }
 
-t.test('system texts are one instruction, wherever they stand', async (t) => {
+t.test('combines system texts from any position into one instruction', async (t) => {
   const system: Message = { id: 's', role: 'system', content: [{ type: 'text', text: 'Two.' }] };
   const { body } = encode({ system: ['One.', ' '], messages: [userMessage('Hi'), system] });
   t.strictSame(body.systemInstruction, { parts: [{ text: 'One.' }, { text: 'Two.' }] });
   t.strictSame(body.contents, [{ role: 'user', parts: [{ text: 'Hi' }] }]);
 });
 
-t.test('Gemma reads system texts in the first content of the user', async (t) => {
+t.test('sends system texts to Gemma in the first content of the user', async (t) => {
   for (const upstream of ['gemma-3-27b-it', 'models/gemma-3-27b-it']) {
     const { body } = encode({ system: ['One.', 'Two.'] }, { upstream });
     t.strictSame(body.contents, [{ role: 'user', parts: [{ text: 'One.\n\nTwo.\n\n' }, { text: 'Hi' }] }]);
@@ -140,7 +140,7 @@ t.test('Gemma reads system texts in the first content of the user', async (t) =>
   ]);
 });
 
-t.test('results of parallel calls are one content, in the order of the calls', async (t) => {
+t.test('combines results of parallel calls into one content, in the order of the calls', async (t) => {
   const messages = [
     userMessage('Hi'),
     answer('', { tool_calls: [call('a'), call('b')] }),
@@ -154,7 +154,7 @@ t.test('results of parallel calls are one content, in the order of the calls', a
   ]);
 });
 
-t.test('Vertex AI is sent no ids', async (t) => {
+t.test('sends no ids to Vertex AI', async (t) => {
   const messages = [userMessage('Hi'), answer('', { tool_calls: [call('a')] }), result('a')];
   t.strictSame(contentsOf({ messages }, {}, 'vertex'), [
     { role: 'user', parts: [{ text: 'Hi' }] },
@@ -166,7 +166,7 @@ t.test('Vertex AI is sent no ids', async (t) => {
   ]);
 });
 
-t.test('a call without a result gets one, and a result without its call is text', async (t) => {
+t.test('adds a missing result, and converts a result without a call to text', async (t) => {
   const messages = [
     answer('', { tool_calls: [call('a'), call('b')] }),
     result('b'),
@@ -188,7 +188,7 @@ t.test('a call without a result gets one, and a result without its call is text'
   ]);
 });
 
-t.test('answers in a row are one content, because calls must follow a user', async (t) => {
+t.test('joins consecutive completions into one content, because calls must follow a user', async (t) => {
   const messages = [
     userMessage('Hi'),
     answer('One'),
@@ -201,7 +201,7 @@ t.test('answers in a row are one content, because calls must follow a user', asy
   });
 });
 
-t.test('signatures go back on their parts, and on no others', async (t) => {
+t.test('sends signatures back on their parts only', async (t) => {
   const reasoning_items = [
     item({ text: 0, calls: 0 }, { text: 'Hm.', thought: true, thoughtSignature: 't' }),
     item({ text: 0, calls: 0 }, { thoughtSignature: 'x', length: 5 }),
@@ -229,16 +229,16 @@ t.test('signatures go back on their parts, and on no others', async (t) => {
   t.strictSame(
     listOf(contentsOf({ messages }, { upstream: 'gemini-3.1-pro' }))[1],
     { role: 'model', parts: [{ text: 'Hello all' }, callPart('a', skip), callPart('b', skip)] },
-    'another model gets the value for calls without one',
+    'another model receives the default signature',
   );
   t.strictSame(
     listOf(contentsOf({ messages }, { upstream: 'gemini-2.5-pro' }))[1],
     { role: 'model', parts: [{ text: 'Hello all' }, callPart('a'), callPart('b')] },
-    'an older model needs none',
+    'an older model receives no signature',
   );
 });
 
-t.test('a signature does not cut a character in two', async (t) => {
+t.test('does not split a surrogate pair at a signature', async (t) => {
   const reasoning_items = [item({ text: 0, calls: 0 }, { thoughtSignature: 'x', length: 2 })];
   const messages = [userMessage('Hi'), answer('a👋b', { metadata: { reasoning_items } })];
   t.strictSame(listOf(contentsOf({ messages }, { upstream: 'gemini-3-pro' }))[1], {
@@ -247,7 +247,7 @@ t.test('a signature does not cut a character in two', async (t) => {
   });
 });
 
-t.test('items that are none of the protocol are ignored', async (t) => {
+t.test('ignores items of other protocols', async (t) => {
   const reasoning_items = [
     item({ text: 0, calls: 0 }, { thoughtSignature: 7 }),
     item({ text: 2, calls: 0 }, {}),
@@ -257,7 +257,7 @@ t.test('items that are none of the protocol are ignored', async (t) => {
   t.strictSame(parts, [{ text: 'He' }, { text: 'llo' }]);
 });
 
-t.test('files of users and pictures of models', async (t) => {
+t.test('sends files of users and pictures of models', async (t) => {
   const file = (url: string) => ({ type: 'image' as const, source: { type: 'url' as const, url } });
   const inline = { type: 'base64' as const, media_type: 'image/png', data: 'AAAA' };
   const messages: Message[] = [
@@ -291,7 +291,7 @@ t.test('files of users and pictures of models', async (t) => {
   });
 });
 
-t.test('a request for the rest of an answer has the token of the last pause', async (t) => {
+t.test('continues a completion with the token of the last pause', async (t) => {
   const pauses = [{ continuationToken: 'a' }, { continuationToken: 'b' }];
   t.equal(encode({}, { pauses }).body.continuationToken, 'b');
   t.notOk('continuationToken' in encode({}).body);
@@ -419,7 +419,7 @@ const schemas: [name: string, given: JsonObject, sent: JsonObject | undefined][]
   ],
 ];
 for (const [name, given, sent] of schemas) {
-  t.test(`a tool with ${name}`, async (t) => {
+  t.test(`encodes a tool with ${name}`, async (t) => {
     const { tools } = encode({ tools: [tool(given)] }).body;
     const declaration = listOf(objectOf(listOf(tools)[0])?.functionDeclarations)[0];
     t.strictSame(declaration, {
@@ -429,3 +429,16 @@ for (const [name, given, sent] of schemas) {
     });
   });
 }
+
+t.test('accepts a data URL of any length in linear time', async (t) => {
+  for (const mark of ['a', ';', ',']) {
+    // Quadratic steps would take hours.
+    const url = `data:${mark.repeat(50_000_000 / mark.length)}`;
+    const image = { type: 'image' as const, source: { type: 'url' as const, url } };
+    const request = requestOf('', { messages: [{ id: 'u', role: 'user', content: [image] }] });
+    const { body } = geminiWire({ platform: 'gemini' }).encode(
+      callOf({ upstream: 'gemini-2.5-pro', request }),
+    );
+    t.ok(JSON.stringify(body.contents).length > url.length / 2, mark);
+  }
+});

@@ -7,16 +7,16 @@ import { type Decoded, decode, type Sent, unnamed } from './decode.ts';
 import { packageDecodes } from './gemini-package.ts';
 
 /**
- * The decoder of Gemini beside the provider package: streams of the documented grammar, and the same with mistakes.
- * Where the two disagree, a row of `DIFFERENCES` says why Troupe is right.
+ * Compares the Gemini decoder with the provider package, on streams of the documented grammar and on the same streams
+ * with errors. Each disagreement has a row in `DIFFERENCES` that states why Troupe is right.
  */
 
-/** `TROUPE_ORACLE_RUNS`: how many streams; 100,000 take about ten minutes. */
+/** `TROUPE_ORACLE_RUNS`: number of streams; 100,000 take about ten minutes. */
 const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 2000);
 
 const wire = geminiWire({ platform: 'gemini' });
 
-/** What both must agree on; ids are made at random, and the order of texts and calls within one event differs. */
+/** The fields on which both must agree; ids are random, and the order of texts and calls within one event differs. */
 const essenceOf = ({ heard, parts, sources, end, error }: Decoded) => {
   const joined = (kind: string): string => heard.map(([each, text]) => (each === kind ? text : '')).join('');
   const names = new Map(heard.flatMap(([kind, id, name]) => (kind === 'start' ? [[id, name]] : [])));
@@ -40,7 +40,7 @@ type Difference = {
   events: JsonObject[];
   ours: Partial<Essence>;
   theirs: Partial<Essence>;
-  /** Fields in which streams like this one may differ. */
+  /** Fields that may differ for such a stream. */
   fields: (keyof Essence)[];
   applies(chunks: readonly JsonObject[]): boolean;
 };
@@ -65,7 +65,7 @@ const NEWER =
   'LANGUAGE MODEL_ARMOR IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE NO_IMAGE IMAGE_OTHER'.split(
     ' ',
   );
-/** Reasons that have a meaning, for Troupe or for the package. */
+/** Finish reasons with a meaning for Troupe or for the package. */
 const KNOWN = [
   ...NEWER,
   ...'STOP MAX_TOKENS CONTINUATION SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MALFORMED_FUNCTION_CALL'.split(
@@ -119,7 +119,7 @@ const DIFFERENCES: Difference[] = [
     ],
     ours: { calls: [], stop: 'EndTurn' },
     theirs: { calls: [['code_execution', '{"language":"PYTHON","code":"print(1)"}']], stop: 'ToolUse' },
-    // An answer that has begun breaks off with another error, and what the provider executed begins it.
+    // A completion with output fails with another error, and calls that the provider executed count as output.
     fields: ['calls', 'stop', 'error'],
     applies: (chunks) =>
       partsOf(chunks).some((part) =>
@@ -178,9 +178,26 @@ const DIFFERENCES: Difference[] = [
     ],
     ours: { sources: [{ type: 'document', media_type: 'application/pdf', title: 'B', filename: 'b.pdf' }] },
     theirs: { sources: [] },
-    // An answer that has begun breaks off with another error.
+    // A completion with output fails with another error.
     fields: ['sources', 'error', 'stop'],
     applies: (chunks) => JSON.stringify(chunks).includes('retrievedContext'),
+  },
+  {
+    name: 'a source without an address',
+    reason: 'it leads nowhere',
+    events: [
+      chunk([{ text: 'Hi' }], {
+        finishReason: 'STOP',
+        groundingMetadata: { groundingChunks: [{ web: { uri: '', title: 'A' } }] },
+      }),
+    ],
+    ours: { sources: [] },
+    theirs: { sources: [{ type: 'url', url: '', title: 'A' }] },
+    fields: ['sources', 'error', 'stop'],
+    applies: (chunks) =>
+      candidatesOf(chunks).some(({ groundingMetadata }) =>
+        /"(?:web|image|maps)":\{[^}]*"(?:uri|sourceUri)":""/.test(JSON.stringify(groundingMetadata)),
+      ),
   },
   {
     name: 'calls with one id',
@@ -258,14 +275,14 @@ for (const { name, reason, events, ours, theirs, applies } of DIFFERENCES) {
   });
 }
 
-t.test('an event of a shape that the package refuses', async (t) => {
+t.test('ignores an event with a shape that the package rejects', async (t) => {
   const events = unnamed([chunk([{ text: 7 }]), chunk([{ text: 'Hi' }], { finishReason: 'STOP' })]);
   const theirs = await packageDecodes(events);
-  t.ok(theirs.unfit && theirs.error, 'ends the answer of the package');
+  t.ok(theirs.unfit && theirs.error, 'the package ends the completion');
   t.match(
     essenceOf(decode(wire, events)),
     { text: 'Hi', stop: 'EndTurn' },
-    'is ignored, and the rest is read',
+    'the event is ignored, and later ones are read',
   );
 });
 
@@ -376,7 +393,7 @@ const stream = fc
     return all;
   });
 
-/** Both decoders agree, except in the fields of differences that apply. Returns whether the package read the stream. */
+/** Both decoders agree except in the fields of applicable differences. Returns whether the package read the stream. */
 const compare = async (events: readonly Sent[]): Promise<boolean> => {
   const mine = essenceOf(decode(wire, events));
   const theirs = await packageDecodes(events);
@@ -398,7 +415,7 @@ const compare = async (events: readonly Sent[]): Promise<boolean> => {
   return true;
 };
 
-t.test('reads streams of the grammar as the package does', async () => {
+t.test('reads streams of the grammar like the package', async () => {
   await fc.assert(
     fc.asyncProperty(stream, async (events) => {
       await compare(unnamed(events));
@@ -409,7 +426,7 @@ t.test('reads streams of the grammar as the package does', async () => {
 
 const value = fc.constantFrom<Json>(null, 7, -1, 'x', '', [], {}, true, ['y'], { z: 1 });
 
-/** Sets a value at a place of the event that numbers lead to. */
+/** Sets a value at the position in the event that the numbers select. */
 const setAt = (json: JsonObject, path: readonly number[], given: Json): void => {
   let at: object = json;
   for (const [depth, step] of path.entries()) {
@@ -455,7 +472,7 @@ const mutate = (given: readonly JsonObject[], changes: readonly Mutation[]): Jso
   return events;
 };
 
-t.test('reads streams with mistakes as the package does, where it reads them at all', async (t) => {
+t.test('reads streams with errors like the package, if the package reads them at all', async (t) => {
   let read = 0;
   let all = 0;
   await fc.assert(

@@ -5,7 +5,7 @@ import { recordingSink } from '../infer.ts';
 import type { Decoded, Sent } from './decode.ts';
 import { createPartReceiver } from './package-parts.ts';
 
-/** What the provider package makes of a stream. `unfit`: it refused an event for its shape. */
+/** Decodes a stream with the provider package. `unfit`: it rejected the shape of an event. */
 export const packageDecodes = async (events: readonly Sent[]): Promise<Decoded & { unfit: boolean }> => {
   const body = events.map(([, data]) => `data: ${data}\n\n`).join('');
   const google = createGoogleGenerativeAI({

@@ -4,7 +4,7 @@ import type { AnswerWriter } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { type Decoded, decode, type Sent, SILENT, unnamed } from './decode.ts';
 
-/** What the decoder of Gemini makes of exact streams. */
+/** The Gemini decoder on exact streams. */
 
 const wire = geminiWire({ platform: 'gemini' });
 
@@ -319,7 +319,7 @@ for (const { name, events, expected } of rows) {
   });
 }
 
-t.test('makes ids for calls without one, and for those with one that is taken', async (t) => {
+t.test('generates ids for calls without one, and for those with a duplicate', async (t) => {
   const { heard } = heardIn([
     chunk([
       call('f', { args: { n: 1 } }),
@@ -338,7 +338,7 @@ t.test('makes ids for calls without one, and for those with one that is taken', 
   );
 });
 
-t.test('keeps the signature of a call before the call, for each of several', async (t) => {
+t.test('reports the signature of each call before the call', async (t) => {
   const order: unknown[] = [];
   const note = (...entry: unknown[]): void => void order.push(entry);
   const writer: AnswerWriter = {
@@ -373,7 +373,7 @@ const reasons: [reason: string, stop: string][] = [
   ['SOMETHING_NEW', 'EndTurn'],
 ];
 for (const [finishReason, stop] of reasons) {
-  t.test(`${finishReason} after text ends with ${stop}`, async (t) => {
+  t.test(`maps ${finishReason} after text to ${stop}`, async (t) => {
     t.strictSame(heardIn([HELLO, chunk([], { finishReason })]).end, { stop });
   });
 }
@@ -381,7 +381,7 @@ for (const [finishReason, stop] of reasons) {
 const FILTERED =
   'SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION';
 for (const finishReason of FILTERED.split(' ')) {
-  t.test(`${finishReason} is content filtered`, async (t) => {
+  t.test(`reports ${finishReason} as content_filtered`, async (t) => {
     const found = heardIn([HELLO, chunk([], { finishReason }), { usageMetadata: { promptTokenCount: 3 } }]);
     t.match(found.error, { class: 'content_filtered', message: `content filtered: ${finishReason}` });
     t.strictSame(found.error?.usage, { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 });
@@ -393,22 +393,25 @@ for (const finishReason of FILTERED.split(' ')) {
 const FAILED =
   'MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE NO_IMAGE IMAGE_OTHER';
 for (const finishReason of FAILED.split(' ')) {
-  t.test(`${finishReason} is a failure that may pass, with the words of the provider`, async (t) => {
-    const { error } = heardIn([chunk([], { finishReason, finishMessage: 'Malformed call: print(f())' })]);
-    t.match(error, { class: 'provider', transient: true });
-    t.equal(
-      error?.message,
-      `provider error: the model stopped with ${finishReason}: Malformed call: print(f())`,
-    );
-  });
+  t.test(
+    `reports ${finishReason} as a transient failure, with the explanation of the provider`,
+    async (t) => {
+      const { error } = heardIn([chunk([], { finishReason, finishMessage: 'Malformed call: print(f())' })]);
+      t.match(error, { class: 'provider', transient: true });
+      t.equal(
+        error?.message,
+        `provider error: the model stopped with ${finishReason}: Malformed call: print(f())`,
+      );
+    },
+  );
 }
 
-t.test('an end for another reason without an answer is a failure', async (t) => {
+t.test('reports an end for an unknown reason without output as a failure', async (t) => {
   for (const finishReason of ['OTHER', 'SOMETHING_NEW'])
     t.match(heardIn([chunk([], { finishReason })]).error, { class: 'provider', transient: true });
 });
 
-t.test('a blocked prompt has no answer, whatever else comes', async (t) => {
+t.test('ignores the rest of a stream whose prompt was blocked', async (t) => {
   const block = (more: JsonObject): JsonObject => ({
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT', ...more },
   });
@@ -422,18 +425,18 @@ t.test('a blocked prompt has no answer, whatever else comes', async (t) => {
   );
 });
 
-t.test('a stream without a reason', async (t) => {
+t.test('handles a stream without a finish reason', async (t) => {
   t.match(heardIn([]).error, { class: 'stream_interrupted' });
   t.match(heardIn(['{"half']).error, { class: 'stream_interrupted' });
   t.strictSame(heardIn([HELLO]).end, { stop: 'EndTurn', cutShort: true });
 });
 
-t.test('is finished once the reason is known', async (t) => {
+t.test('is finished once the finish reason arrives', async (t) => {
   const decoder = wire.decoder({ ...silent, hasBegun: () => false });
   t.equal(decoder.isFinished(), false);
   decoder.push('', JSON.stringify(HELLO));
   t.equal(decoder.isFinished(), false);
-  t.equal(decoder.push('', JSON.stringify(ended([]))), false, 'usage may follow');
+  t.equal(decoder.push('', JSON.stringify(ended([]))), false, 'usage may follow the finish reason');
   t.equal(decoder.isFinished(), true);
   t.equal(decoder.push('', '[DONE]'), true);
   const blocked = wire.decoder(silent);
@@ -443,7 +446,7 @@ t.test('is finished once the reason is known', async (t) => {
 
 const silent: AnswerWriter = { ...SILENT, hasBegun: () => false };
 
-t.test('pauses where the answer exceeds the limit of one request', async (t) => {
+t.test('pauses when the completion exceeds the limit of one request', async (t) => {
   const decoder = wire.decoder(silent);
   const last = chunk([say('Hello')], { finishReason: 'CONTINUATION', continuationToken: 'more' });
   decoder.push('', JSON.stringify(chunk([], { continuationToken: 'earlier' })));
@@ -514,7 +517,7 @@ const failures: Failure[] = [
   },
 ];
 for (const { name, events, kind, message, status } of failures) {
-  t.test(`${name} is ${kind}`, async (t) => {
+  t.test(`classifies ${name} as ${kind}`, async (t) => {
     const found = decode(wire, events);
     t.equal(found.error?.message, message);
     t.equal(found.error?.class, kind);
@@ -522,12 +525,12 @@ for (const { name, events, kind, message, status } of failures) {
   });
 }
 
-t.test('arguments in parts, which are not asked for, are not taken for a call', async (t) => {
+t.test('rejects partial arguments, which no request asks for', async (t) => {
   const partial = { name: 'f', willContinue: true, partialArgs: [{ jsonPath: '$.q', stringValue: 'a' }] };
   t.match(heardIn([chunk([{ functionCall: partial }])]).error, { class: 'provider', transient: false });
 });
 
-t.test('reports what the answer is grounded in, each once', async (t) => {
+t.test('reports each source in the grounding metadata once', async (t) => {
   const grounding = (groundingChunks: JsonObject[]): JsonObject =>
     chunk([], { groundingMetadata: { groundingChunks, webSearchQueries: ['q'] } });
   const web = { web: { uri: 'https://a.example/1', title: 'One' } };
@@ -570,7 +573,7 @@ t.test('reports what the answer is grounded in, each once', async (t) => {
   );
 });
 
-t.test('a whole body is an answer, as one object or as an array of chunks', async (t) => {
+t.test('reads a whole body as one object or as an array of chunks', async (t) => {
   const wholes: [body: unknown, isAnswer: boolean, text: string][] = [
     [ended([say('Hello')]), true, 'Hello'],
     [[chunk([say('Hel')]), ended([say('lo')])], true, 'Hello'],
@@ -598,7 +601,7 @@ t.test('a whole body is an answer, as one object or as an array of chunks', asyn
   }
 });
 
-t.test('an answer of one byte an event and of many events is whole', async (t) => {
+t.test('reads a completion of many events with one byte each', async (t) => {
   const text = 'Grüße 👋🏽 '.repeat(200);
   const found = heardIn([...Array.from(text, (character) => chunk([say(character)])), ended([])]);
   t.equal(textIn(found), text);

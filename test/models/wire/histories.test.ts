@@ -6,7 +6,7 @@ import '../../random.ts';
 import { requestOf, userMessage } from '../infer.ts';
 import { encoded, FORMATS } from './every-format.ts';
 
-/** Whatever a thread holds, each format makes a request of it that its service accepts, and the thread stays as it is. */
+/** For any thread, each format produces a request that its service accepts, and does not modify the thread. */
 
 const text = (words: string) => ({ type: 'text' as const, text: words });
 const assistant = (content: ContentBlock[], ...calls: [id: string, name: string, args: Json][]): Message => ({
@@ -83,7 +83,7 @@ for (const [what, messages] of Object.entries(HISTORIES)) {
   });
 }
 
-t.test('gives each result to its own call where ids come again', async (t) => {
+t.test('assigns each result to its own call when ids repeat', async (t) => {
   const messages = HISTORIES['ids that come again'] ?? [];
   for (const { format, sent } of encoded(requestOf('', { messages }))) {
     t.match(JSON.stringify(sent.body), /"0".*first.*"0_2".*"0_2".*second/, format);
@@ -136,7 +136,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   }),
 );
 
-t.test('no history leads to a request that a service rejects', async () => {
+t.test('produces no request that a service rejects, for any history', async () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (given) => {
       const messages = [userMessage('x'), ...given];
@@ -148,7 +148,7 @@ t.test('no history leads to a request that a service rejects', async () => {
   );
 });
 
-t.test('returns reasoning only to the model, the provider and the format that it came from', async (t) => {
+t.test('returns reasoning only to the model, provider and format that produced it', async (t) => {
   const items: Readonly<Record<string, JsonObject>> = {
     'openai-chat': { reasoning_content: 'secret' },
     'openai-responses': { type: 'reasoning', id: 'r', summary: [], encrypted_content: 'secret' },

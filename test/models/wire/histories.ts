@@ -4,7 +4,9 @@ import type { ContentBlock, Message } from '../../../src/schema/message.ts';
 import fc from '../../random.ts';
 import { requestOf, userMessage } from '../infer.ts';
 
-/** Generated requests whose histories have what services are known to refuse: blanks, odd ids, half characters. */
+/**
+ * Generated requests whose histories contain what services are known to reject: blank texts, odd ids, lone surrogates.
+ */
 
 const word = fc.constantFrom('', ' ', '\n\n', 'x\ud83d', 'end \n', 'plain', '😀');
 const textBlock = word.map((text): ContentBlock => ({ type: 'text', text }));

@@ -1,13 +1,13 @@
 import t from 'tap';
+import { FOREIGN_CHAT } from '../../../src/models/chat-options.ts';
 import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
-import { FOREIGN_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { Wire } from '../../../src/models/wire/wire.ts';
 import { decode, type Sent } from './decode.ts';
 
-/** Arguments that come as an object keep the digits of their integers, so that the loop can refuse them. */
+/** Arguments that arrive as an object keep the digits of their integers, so that the loop can reject them. */
 
 const ID = '1234567890123456789';
 const ARGS = `{"id":${ID}}`;
@@ -79,7 +79,7 @@ const formats: [name: string, wire: Wire, events: Sent[]][] = [
   ],
 ];
 for (const [name, wire, events] of formats) {
-  t.test(`keeps the digits of arguments that come as an object with ${name}`, async (t) => {
+  t.test(`keeps the digits of object arguments with ${name}`, async (t) => {
     const { heard, error } = decode(wire, events);
     t.equal(error, undefined);
     t.strictSame(

@@ -49,7 +49,7 @@ const completed = (output: JsonObject[] = []): JsonObject => ({
 const SEARCH = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
 const ACTION = { type: 'search', query: 'weather', sources: [{ type: 'url', url: 'https://example.com/a' }] };
 
-t.test('offers the tools with their options, and asks for their results', async (t) => {
+t.test('offers the tools with their options, and requests their results', async (t) => {
   const { body } = wire.encode(requestWith([said('u', 'Hi')]));
   t.equal(rejectionOf(body), undefined);
   t.strictSame(body.tools, [
@@ -72,7 +72,7 @@ t.test('offers the tools with their options, and asks for their results', async 
   t.equal(limited.max_tool_calls, 2);
 });
 
-t.test('asks a model that reasons for its reasoning as well', async (t) => {
+t.test('requests the reasoning of a reasoning model as well', async (t) => {
   const { body } = wire.encode({ ...requestWith([said('u', 'Hi')]), upstream: 'gpt-5' });
   t.equal(rejectionOf(body), undefined);
   t.match(body.include, ['reasoning.encrypted_content', 'web_search_call.action.sources']);
@@ -165,7 +165,7 @@ t.test('reports code before it is executed, its output, and pictures as files', 
   t.equal(rejectionOf(body), undefined);
 });
 
-t.test('reports passages of a search in files, and sends no failed call back', async (t) => {
+t.test('reports passages of a file search, and does not send a failed call back', async (t) => {
   const passage = { file_id: 'f', filename: 'a.txt', score: 0.9, text: 'Hello' };
   const { calls, sources, message } = answered(wire, [
     done(0, {
@@ -198,7 +198,7 @@ t.test('reports passages of a search in files, and sends no failed call back', a
   );
 });
 
-t.test('reads calls from the response at the end where nothing came before', async (t) => {
+t.test('reads calls from the final response if nothing arrived before', async (t) => {
   const { calls, text: words } = answered(wire, [
     completed([
       { ...SEARCH, action: ACTION },

@@ -3,16 +3,16 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import t from 'tap';
-import type { InferenceRequest } from '../../../src/models/model.ts';
-import { wireEffort } from '../../../src/models/settings/efforts.ts';
-import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import {
   type ChatOptions,
   COMPATIBLE_CHAT,
   DEEPSEEK_CHAT,
   FOREIGN_CHAT,
   OPENAI_CHAT,
-} from '../../../src/models/wire/openai-chat-options.ts';
+} from '../../../src/models/chat-options.ts';
+import type { InferenceRequest } from '../../../src/models/model.ts';
+import { wireEffort } from '../../../src/models/settings/efforts.ts';
+import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import type { ContentBlock, Message, ReasoningItem } from '../../../src/schema/message.ts';
 import { nameForModel } from '../../../src/schema/model-tool.ts';
@@ -22,18 +22,18 @@ import { callOf } from './decode.ts';
 import { toPrompt } from './package-prompt.ts';
 import { problemsOfChat, type StrictRules } from './strict-openai-chat.ts';
 
-/** Requests of Chat Completions: against the packages of the AI SDK, and against a service that is strict. */
+/** Requests of Chat Completions, compared with the packages of the AI SDK and checked by a strict service. */
 
 const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 2000) / 4;
 
-/** As it arrives at the service. */
+/** The body as the service receives it. */
 const bodyOf = (options: ChatOptions, request: InferenceRequest, more: object = {}): JsonObject =>
   JSON.parse(JSON.stringify(openaiChatWire(options).encode(callOf({ request, ...more })).body));
 
 const messagesOf = (options: ChatOptions, messages: Message[], more: object = {}): unknown =>
   bodyOf(options, requestOf('', { messages }), more).messages;
 
-/* Against the packages */
+/* Comparison with the packages */
 
 const word = anyText({ minLength: 1, maxLength: 8 }).map((text) => `a${text}`);
 const textBlock = word.map((text): ContentBlock => ({ type: 'text', text }));
@@ -69,7 +69,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 const historyOf = (turns: readonly Turn[], idOf: (n: number) => string = (n) => `c_${n}`): Message[] => {
   let calls = 0;
   return turns.flatMap((given, n): Message[] => {
-    // JSON by its generator.
+    // The generator produces JSON.
     const tool_calls = given.calls.map(({ name, input: args }) => ({
       id: idOf(calls++),
       name,
@@ -138,7 +138,7 @@ const requestFor = ({ turns, system, tools, temperature, top_p, max_tokens, effo
     ...(cache && { cache: { stable_messages: 0 } }),
   });
 
-/** What the package sends for the same request. */
+/** The request of the package for the same input. */
 const theirs = async (
   create: (answer: typeof fetch) => LanguageModelV3,
   given: InferenceRequest,
@@ -174,7 +174,7 @@ const sameBody = (ours: JsonObject, expected: JsonObject): void => {
   throw new Error(`${JSON.stringify(ours)} is not ${JSON.stringify(expected)}`);
 };
 
-t.test('the body for OpenAI is the one that the package sends', async () => {
+t.test('sends the same body to OpenAI as the package', async () => {
   await fc.assert(
     fc.asyncProperty(request, async (given) => {
       const asked = requestFor(given);
@@ -195,7 +195,7 @@ t.test('the body for OpenAI is the one that the package sends', async () => {
   );
 });
 
-t.test('the body for other services is the one that the package sends', async () => {
+t.test('sends the same body to other services as the package', async () => {
   await fc.assert(
     fc.asyncProperty(request, fc.boolean(), async (given, isForeign) => {
       const asked = requestFor(given);
@@ -218,7 +218,7 @@ t.test('the body for other services is the one that the package sends', async ()
   );
 });
 
-/* Where the body differs from the one of the package */
+/* Differences from the body of the package */
 
 const thinking: Message = {
   id: 'a',
@@ -229,13 +229,13 @@ const thinking: Message = {
   ],
 };
 
-t.test('thoughts that came as a block are left out: Groq and Cerebras reject an unknown field', async (t) => {
+t.test('omits thoughts in blocks, because Groq and Cerebras reject an unknown field', async (t) => {
   for (const options of [OPENAI_CHAT, FOREIGN_CHAT, COMPATIBLE_CHAT, DEEPSEEK_CHAT]) {
     t.strictSame(messagesOf(options, [thinking]), [{ role: 'assistant', content: 'Hi' }]);
   }
 });
 
-t.test('a document of text is sent as text to every service', async (t) => {
+t.test('sends a text document as text to every service', async (t) => {
   const data = Buffer.from('Zürich').toString('base64');
   const document: ContentBlock = {
     type: 'document',
@@ -248,7 +248,7 @@ t.test('a document of text is sent as text to every service', async (t) => {
   }
 });
 
-t.test('a document without a name gets one', async (t) => {
+t.test('names a document without a name', async (t) => {
   const source = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' } as const;
   t.match(messagesOf(OPENAI_CHAT, [{ id: 'u', role: 'user', content: [{ type: 'document', source }] }]), [
     {
@@ -269,7 +269,7 @@ const refused: [block: ContentBlock, why: string][] = [
   ],
 ];
 for (const [block, why] of refused) {
-  t.test(`${why} are refused before the service is asked`, async (t) => {
+  t.test(`rejects ${why} before a request to the service`, async (t) => {
     t.throws(() => messagesOf(FOREIGN_CHAT, [{ id: 'u', role: 'user', content: [block] }]), {
       class: 'invalid_request',
       message: `invalid request: ${why} not supported by this provider`,
@@ -300,7 +300,7 @@ const fields: [upstream: string, options: ChatOptions, effort: string | undefine
   ['openai/gpt-4o-search-preview', FOREIGN_CHAT, undefined, { max_tokens: 7, top_p: 0.5 }],
 ];
 for (const [upstream, options, effort, sent] of fields) {
-  t.test(`${upstream} of ${options.service} is asked with the effort ${effort}`, async (t) => {
+  t.test(`sends ${upstream} of ${options.service} the effort ${effort}`, async (t) => {
     const asked = requestOf('x', {
       overrides: { ...overrides, ...(effort && { reasoning_effort: effort as 'max' | 'none' }) },
     });
@@ -313,7 +313,7 @@ for (const [upstream, options, effort, sent] of fields) {
   });
 }
 
-t.test('the limit of the model holds where the run has none', async (t) => {
+t.test('applies the output limit of the model if the run sets none', async (t) => {
   t.equal(bodyOf(FOREIGN_CHAT, requestOf('x'), { spec: { max_output_tokens: 9 } }).max_tokens, 9);
   t.equal(
     bodyOf(FOREIGN_CHAT, requestOf('x', { overrides }), { spec: { max_output_tokens: 9 } }).max_tokens,
@@ -321,7 +321,7 @@ t.test('the limit of the model holds where the run has none', async (t) => {
   );
 });
 
-t.test('without a session no key is sent', async (t) => {
+t.test('sends no cache key without a session', async (t) => {
   t.notOk('prompt_cache_key' in bodyOf(FOREIGN_CHAT, requestOf('x', { cache: { stable_messages: 0 } })));
 });
 
@@ -379,28 +379,28 @@ const returned: [name: string, options: ChatOptions, items: ReasoningItem[], fie
   ['reasoning for OpenAI', OPENAI_CHAT, [itemOf({ reasoning_content: 'hm' })], {}],
 ];
 for (const [name, options, items, sent] of returned) {
-  t.test(`an answer with ${name} is sent with ${JSON.stringify(sent)}`, async (t) => {
+  t.test(`sends a completion with ${name} as ${JSON.stringify(sent)}`, async (t) => {
     const { role, content, tool_calls, ...rest } = Object(Object(messagesOf(options, answered(items)))[0]);
     t.strictSame(rest, sent);
     t.strictSame([role, content, tool_calls.length], ['assistant', 'Hi', 2]);
   });
 }
 
-t.test('a thought of another service is what DeepSeek is sent where it requires one', async (t) => {
+t.test('sends a thought of another service to DeepSeek where it requires one', async (t) => {
   const [message, ...results] = answered([]);
   if (!message) throw new Error('no message');
   const content: ContentBlock[] = [{ type: 'thinking', thinking: 'so' }, ...message.content];
   t.match(messagesOf(DEEPSEEK_CHAT, [{ ...message, content }, ...results]), [{ reasoning_content: 'so' }]);
 });
 
-t.test('a signature of Gemini goes with its call', async (t) => {
+t.test('sends a Gemini signature with its call', async (t) => {
   const extra_content = { google: { thought_signature: 'SIG' } };
   const [message] = Object(messagesOf(FOREIGN_CHAT, answered([itemOf({ extra_content }, 2, 1)])));
   t.notOk('extra_content' in message.tool_calls[0]);
   t.strictSame(message.tool_calls[1].extra_content, extra_content);
 });
 
-/* Against a strict service */
+/* Checks by a strict service */
 
 const odd = fc.constantFrom(
   '',
@@ -469,7 +469,7 @@ for (const [options, rules, upstream] of strict) {
   });
 }
 
-t.test('the strict service rejects what it is there for', async (t) => {
+t.test('the strict service rejects each kind of invalid request', async (t) => {
   const user = { role: 'user', content: 'x' };
   const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
   const problems = (messages: unknown[], rules?: StrictRules) =>
@@ -488,7 +488,7 @@ t.test('the strict service rejects what it is there for', async (t) => {
   t.equal(problems(asked, { reasoningRequired: true }), 1);
 });
 
-t.test('names of tools are the ones that models are given', async (t) => {
+t.test('sends tools under their names for models', async (t) => {
   const tool = { ...TOOL, id: 'sales bot', parameters: { type: 'string' } };
   const { tools } = bodyOf(FOREIGN_CHAT, requestOf('x', { tools: [tool], messages: [userMessage('x')] }));
   t.strictSame(tools, [

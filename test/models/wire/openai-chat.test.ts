@@ -1,13 +1,13 @@
 import t from 'tap';
 import { createAnswer } from '../../../src/models/answer.ts';
 import { BOUNDS } from '../../../src/models/bounds.ts';
+import { FOREIGN_CHAT, OPENAI_CHAT } from '../../../src/models/chat-options.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
-import { FOREIGN_CHAT, OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { type Heard, recordingSink } from '../infer.ts';
 import { type Decoded, decode, type Sent, unnamed } from './decode.ts';
 
-/** Streams of Chat Completions as services send them, and the answers that they are. */
+/** Streams of Chat Completions as services send them, and the completions that they represent. */
 
 const wire = openaiChatWire(FOREIGN_CHAT);
 
@@ -28,13 +28,13 @@ const DONE = '[DONE]';
 const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
 const COUNTED = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
 
-/** The calls of an answer, in order, and `?` for an id that the decoder made. */
+/** The calls of a completion, in order, with `?` for a generated id. */
 const callsOf = ({ heard }: Decoded): [id: string, name: string, args: string][] =>
   heard.flatMap(([kind, id, args = '']) => {
     if (kind !== 'end') return [];
     const name = heard.find((each) => each[0] === 'start' && each[1] === id)?.[2] ?? '';
     const streamed = heard.map((each) => (each[0] === 'delta' && each[1] === id ? each[2] : '')).join('');
-    t.equal(streamed, args, 'the arguments were streamed whole');
+    t.equal(streamed, args, 'the streamed arguments are complete');
     return [[/^call_[0-9a-f-]{36}$/.test(id) ? '?' : id, name, args]];
   });
 const textOf = ({ heard }: Decoded, kind = 'text'): string =>
@@ -642,7 +642,7 @@ checkAll([
     [chunk({ content: 'H' }), { id: 'c', choices: null }, {}, chunk({ content: 'i' }, 'stop')],
     { text: 'Hi' },
   ],
-  ['data that is no object', ['null', '7', '[]', 'keep-alive', '""', ...hi], { text: 'Hi' }],
+  ['data that is not an object', ['null', '7', '[]', 'keep-alive', '""', ...hi], { text: 'Hi' }],
   [
     'fields of unfit types',
     [
@@ -695,7 +695,7 @@ for (const [reason, expected] of stops) {
   });
 }
 
-t.test('addresses that an answer refers to are sources', async (t) => {
+t.test('reports cited addresses as sources', async (t) => {
   const url_citation = { start_index: 0, end_index: 1, url: 'https://a.example', title: 'A' };
   const annotations = [{ type: 'url_citation', url_citation }, { type: 'file_citation' }, null];
   const { sources } = decode(wire, unnamed([chunk({ content: 'Hi', annotations }, 'stop')]));
@@ -703,7 +703,7 @@ t.test('addresses that an answer refers to are sources', async (t) => {
   t.equal(sources.length, 1);
 });
 
-t.test('the item of reasoning comes before what follows it', async (t) => {
+t.test('reports the item of reasoning before the output after it', async (t) => {
   const order: string[] = [];
   const answer = createAnswer(
     {
@@ -731,7 +731,7 @@ t.test('the item of reasoning comes before what follows it', async (t) => {
   t.strictSame(order, ['r1', 'r2', '{"reasoning":"r1r2"}', 'a', 'text']);
 });
 
-t.test('an answer of OpenAI has no items, whatever it streams', async (t) => {
+t.test('reports no items for a completion of OpenAI', async (t) => {
   const events = [chunk({ reasoning_content: 'x', reasoning_details: [{ type: 'reasoning.text' }] }), ...hi];
   const { items, heard } = decode(openaiChatWire(OPENAI_CHAT), unnamed(events));
   t.strictSame(items, []);
@@ -741,7 +741,7 @@ t.test('an answer of OpenAI has no items, whatever it streams', async (t) => {
   ]);
 });
 
-t.test('the decoder reports when the answer is finished and when it is complete', async (t) => {
+t.test('the decoder reports when the completion is finished and when it is complete', async (t) => {
   const decoder = wire.decoder(createAnswer(recordingSink([]), { provider: 'p', model: 'm', format: 'f' }));
   t.equal(decoder.push('', JSON.stringify(chunk({ content: 'Hi' }))), false);
   t.equal(decoder.isFinished(), false);
@@ -750,7 +750,7 @@ t.test('the decoder reports when the answer is finished and when it is complete'
   t.equal(decoder.push('', DONE), true);
 });
 
-/** The whole answer that a service sends although a stream was asked for. */
+/** Reads a whole completion that a service sends although a stream was requested. */
 const whole = (json: unknown) => {
   const heard: Heard[] = [];
   const items: JsonObject[] = [];
@@ -763,7 +763,7 @@ const whole = (json: unknown) => {
   return decoder.whole(json) ? { heard, items, end: answer.end(decoder.end()) } : undefined;
 };
 
-t.test('a whole body of JSON is an answer', async (t) => {
+t.test('reads a whole JSON body as a completion', async (t) => {
   const message = {
     role: 'assistant',
     content: 'Hi',
@@ -792,7 +792,7 @@ t.test('a whole body of JSON is an answer', async (t) => {
   t.match(whole({ choices: [{ message: { content: 'Hi' } }] }), { end: { stop: 'EndTurn' } });
 });
 
-t.test('a body that is no answer is none', async (t) => {
+t.test('rejects a body that is not a completion', async (t) => {
   for (const body of [
     null,
     [],
@@ -808,7 +808,7 @@ t.test('a body that is no answer is none', async (t) => {
   }
 });
 
-t.test('whole messages as events are read once', async (t) => {
+t.test('reads whole messages in events once', async (t) => {
   const message = (content: string) => ({ choices: [{ message: { content }, finish_reason: 'stop' }] });
   t.equal(textOf(decode(wire, unnamed([message('Hi')]))), 'Hi');
   t.equal(textOf(decode(wire, unnamed([chunk({ content: 'Hi' }), message('Hi')]))), 'Hi');
@@ -829,7 +829,7 @@ const floods: [name: string, piece: (n: number) => JsonObject, why: RegExp][] = 
   ['a name in pieces', (n) => calling(named('c', `n${n}`, '', 0)), /the id or name of a call$/],
 ];
 for (const [name, piece, why] of floods) {
-  t.test(`${name} without an end are a failure`, async (t) => {
+  t.test(`fails for ${name} without end`, async (t) => {
     const events = Array.from({ length: BOUNDS.calls + 2 }, (_, n) => piece(n));
     t.match(decode(wire, unnamed(events)).error, { class: 'provider', message: why });
   });

@@ -276,12 +276,12 @@ for (const [name, events, expected] of STREAMS) {
   t.test(`decodes ${name}`, async (t) => {
     t.strictSame(decode(wire, named(events)), { ...nothing, ...expected });
   });
-  t.test(`decodes without names of events: ${name}`, async (t) => {
+  t.test(`decodes without event names: ${name}`, async (t) => {
     t.strictSame(decode(wire, unnamed(events)), { ...nothing, ...expected });
   });
 }
 
-t.test('an answer with too many calls is refused, even where they have no names', async (t) => {
+t.test('rejects a completion with too many calls, even if they have no names', async (t) => {
   const events = Array.from({ length: 600 }, (_, n) => added(call(`c${n}`, '', { name: '' }), n));
   t.match(decode(wire, named(events)).error, { message: /more than 512 calls/, transient: false });
   const long = { ...args('a', 'x'.repeat(1024 * 1024)) };

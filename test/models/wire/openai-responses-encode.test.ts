@@ -20,14 +20,14 @@ import { openaiResponsesEffort } from './package-effort.ts';
 import { toPrompt } from './package-prompt.ts';
 import { rejectionOf } from './strict-openai-responses.ts';
 
-/** Requests of the Responses protocol: what the package sends, but for the differences listed here. */
+/** Requests of the Responses protocol, compared with the package except for the differences in this file. */
 
 const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 600);
 
 const wire = openaiResponsesWire();
 const encoded = (more: Partial<WireCall>): JsonObject => wire.encode(callOf(more)).body;
 
-t.test('the request has its path, no headers and no field that is not set', async (t) => {
+t.test('sends the path, no headers and no unset field', async (t) => {
   t.strictSame(wire.encode(callOf({ upstream: 'gpt-4o' })), {
     path: 'responses',
     headers: {},
@@ -82,7 +82,7 @@ const SETTINGS: [upstream: string, overrides: InferenceRequest['overrides'], sen
   ['o3', { max_tokens: null, temperature: null }, { include: ['reasoning.encrypted_content'] }],
 ];
 for (const [upstream, overrides, sent] of SETTINGS) {
-  t.test(`${upstream} is sent what it accepts of ${JSON.stringify(overrides)}`, async (t) => {
+  t.test(`${upstream} receives the accepted settings of ${JSON.stringify(overrides)}`, async (t) => {
     const {
       model: _,
       input: _input,
@@ -94,13 +94,13 @@ for (const [upstream, overrides, sent] of SETTINGS) {
   });
 }
 
-t.test("the model's output limit holds where the run sets none", async (t) => {
+t.test('applies the output limit of the model if the run sets none', async (t) => {
   const spec = { max_output_tokens: 99 };
   t.equal(encoded({ spec }).max_output_tokens, 99);
   t.equal(encoded({ spec, request: requestOf('x', { overrides: { max_tokens: 5 } }) }).max_output_tokens, 5);
 });
 
-t.test('requests of one thread have one key of the prompt cache, if the run asks for it', async (t) => {
+t.test('sends one cache key for the requests of a thread, if the run asks for caching', async (t) => {
   const session = { thread_id: 't'.repeat(80), run_id: 'r' };
   const cache = { stable_messages: 0 };
   t.equal(encoded({ request: requestOf('x', { session, cache }) }).prompt_cache_key, 't'.repeat(64));
@@ -144,7 +144,7 @@ const inputFor = (messages: Message[], more: Partial<InferenceRequest> = {}): Js
 const kinds = (input: JsonObject[]): unknown[] =>
   input.map(({ type, role, id, call_id }) => id ?? call_id ?? role ?? type);
 
-t.test('reasoning is sent back at its places, before what belongs to it', async (t) => {
+t.test('sends reasoning back at its positions, before the output to which it belongs', async (t) => {
   const input = inputFor(
     thinker([
       item('r1', { text: 0, calls: 0 }),
@@ -165,14 +165,14 @@ t.test('reasoning is sent back at its places, before what belongs to it', async 
   ]);
 });
 
-t.test('reasoning that nothing of its answer follows is left out', async (t) => {
+t.test('omits reasoning without following output of its completion', async (t) => {
   const messages = thinker([item('r1', { text: 0, calls: 0 }), item('r2', { text: 8, calls: 0 })], {
     tool_calls: [],
   });
   t.strictSame(kinds(inputFor(messages.slice(0, 2))), ['user', 'r1', 'assistant']);
 });
 
-t.test('reasoning of another model, provider or protocol is left out', async (t) => {
+t.test('omits reasoning of another model, provider or protocol', async (t) => {
   const after = { text: 0, calls: 0 };
   const items = [
     item('r1', after, { provider: 'other' }),
@@ -182,7 +182,7 @@ t.test('reasoning of another model, provider or protocol is left out', async (t)
   t.strictSame(kinds(inputFor(thinker(items))), ['user', 'assistant', 'c1', 'c2', 'c1', 'c2']);
 });
 
-t.test('system texts keep their places, under the role that the model has for them', async (t) => {
+t.test('keeps the positions of system texts, under the role of the model', async (t) => {
   const messages: Message[] = [
     userMessage('a'),
     { id: 's', role: 'system', content: [{ type: 'text', text: 'Two.' }] },
@@ -234,13 +234,13 @@ const FILES: [name: string, request: InferenceRequest, sent: JsonObject][] = [
   ],
 ];
 for (const [name, request, sent] of FILES) {
-  t.test(`${name} is a part of the content`, async (t) => {
+  t.test(`sends ${name} as a part of the content`, async (t) => {
     const [user] = encoded({ request }).input as JsonObject[];
     t.strictSame(user?.content, [{ type: 'input_text', text: 'see' }, sent]);
   });
 }
 
-t.test('a file that the protocol has no part for is refused before anything is sent', async (t) => {
+t.test('rejects a file without a part in the protocol before sending', async (t) => {
   t.throws(() => encoded({ request: media('audio', base64('audio/wav')) }), {
     class: 'invalid_request',
     message: 'invalid request: file part media type audio/wav not supported by this provider',
@@ -369,7 +369,7 @@ const encodedOrRefused = (call: WireCall): JsonObject | string => {
   }
 };
 
-t.test('no history leads to a request that the provider rejects', async () => {
+t.test('produces no request that the provider rejects, for any history', async () => {
   fc.assert(
     fc.property(request, upstream, (request, upstream) => {
       const body = encodedOrRefused(callOf({ upstream, request }));
@@ -380,7 +380,7 @@ t.test('no history leads to a request that the provider rejects', async () => {
   );
 });
 
-/** What is sent through the package as it was used before. */
+/** The request that the provider package sends. */
 const sentByPackage = async (request: InferenceRequest, upstream: string): Promise<JsonObject | string> => {
   let body: JsonObject = {};
   const fetch = async (_: unknown, init?: RequestInit) => {
@@ -417,8 +417,8 @@ const sentByPackage = async (request: InferenceRequest, upstream: string): Promi
 };
 
 /**
- * What the package sends although the provider rejects it; each row is what Troupe sends in its place. The request is
- * fitted by these rows before the package gets it, so that all else must be equal.
+ * The cases in which the package sends a request that the provider rejects; each row contains Troupe's replacement. The
+ * rows are applied to the request before the package receives it, so that everything else must be equal.
  */
 const DIFFERENCES: Record<string, (request: InferenceRequest) => InferenceRequest> = {
   'blank texts are left out, and a message without any content says so': (request) => ({
@@ -441,7 +441,7 @@ const DIFFERENCES: Record<string, (request: InferenceRequest) => InferenceReques
     );
     return { ...request, messages };
   },
-  'half a character is replaced': (request) => ({
+  'a lone surrogate is replaced': (request) => ({
     ...request,
     messages: JSON.parse(
       JSON.stringify(request.messages).replaceAll('\\ud83d', '\ufffd').replaceAll('\ufffd\\ude00', '😀'),
@@ -477,11 +477,11 @@ const withoutReasoning = (request: InferenceRequest): InferenceRequest => ({
   messages: request.messages.map(({ metadata: _, ...message }) => message),
 });
 
-/** Ids of calls that providers refuse are replaced; which ones is the matter of `idForModel`. */
+/** Normalizes call ids that providers reject and that are replaced; tests of `idForModel` cover the replacements. */
 const idsIn = (body: JsonObject | string): unknown =>
   JSON.parse(JSON.stringify(body).replaceAll(/functions[._](c\d_\d)[:_]0(_[0-9a-f]{12})?/g, '$1'));
 
-t.test('a request is what the package sends, but for the differences', async () => {
+t.test('sends the same request as the package except for the differences', async () => {
   await fc.assert(
     fc.asyncProperty(request, upstream, async (given, upstream) => {
       const request = withoutReasoning(given);
@@ -495,15 +495,12 @@ t.test('a request is what the package sends, but for the differences', async () 
   );
 });
 
-t.test(
-  'a model of OpenAI behind a router is a model of OpenAI, although the package does not know it',
-  async (t) => {
-    const request = requestOf('x', { system: ['s'], overrides: { reasoning_effort: 'low', temperature: 1 } });
-    t.match(encoded({ upstream: 'openai/gpt-5', request }), {
-      input: [{ role: 'developer' }, {}],
-      reasoning: { effort: 'low', summary: 'auto' },
-      include: ['reasoning.encrypted_content'],
-      temperature: undefined,
-    });
-  },
-);
+t.test('recognizes an OpenAI model behind a gateway, although the package does not', async (t) => {
+  const request = requestOf('x', { system: ['s'], overrides: { reasoning_effort: 'low', temperature: 1 } });
+  t.match(encoded({ upstream: 'openai/gpt-5', request }), {
+    input: [{ role: 'developer' }, {}],
+    reasoning: { effort: 'low', summary: 'auto' },
+    include: ['reasoning.encrypted_content'],
+    temperature: undefined,
+  });
+});

@@ -105,7 +105,7 @@ const FAILURES: [name: string, events: Event[], error: object][] = [
   [
     'a call without a name',
     [done(call('a', '{}', { name: null })), completed()],
-    { message: "provider error: the answer has a call without a name (id 'a')", transient: true },
+    { message: "provider error: the completion has a call without a name (id 'a')", transient: true },
   ],
   [
     'a call without a name, never finished',
@@ -128,7 +128,7 @@ for (const [name, events, error] of FAILURES) {
   });
 }
 
-t.test('an event whose type is only its name is read', async (t) => {
+t.test('reads an event whose type is only its name', async (t) => {
   const decoded = decode(wire, [
     ['response.output_text.delta', '{"output_index":0,"delta":"Hi"}'],
     ['response.completed', '{"response":{}}'],
@@ -139,7 +139,7 @@ t.test('an event whose type is only its name is read', async (t) => {
   });
 });
 
-t.test('what is not JSON is ignored, and the end of other protocols is an end', async (t) => {
+t.test('ignores data that is not JSON, and accepts the end marker of other protocols', async (t) => {
   const decoded = decode(wire, [
     ['', 'ping'],
     ['', '"text"'],
@@ -167,12 +167,12 @@ for (const [json, error] of FOREIGN) {
   });
 }
 
-t.test('an event without a type that is no error is ignored', async (t) => {
+t.test('ignores an event without a type that is not an error', async (t) => {
   const { heard, end } = decode(wire, unnamed([{ id: 'x' }, text('Hi'), completed()]));
   t.strictSame([heard, end], [[['text', 'Hi']], { stop: 'EndTurn' }]);
 });
 
-t.test('the usage of a failed response counts', async (t) => {
+t.test('counts the usage of a failed response', async (t) => {
   const usages: unknown[] = [];
   const decoder = wire.decoder({
     ...SILENT,
@@ -187,7 +187,7 @@ t.test('the usage of a failed response counts', async (t) => {
   t.strictSame(usages, [{ prompt_tokens: 3, completion_tokens: 1 }]);
 });
 
-t.test('the answer is finished when the response is', async (t) => {
+t.test('the completion is finished when the response is', async (t) => {
   const decoder = wire.decoder(SILENT);
   t.equal(decoder.push('', JSON.stringify(text('Hi'))), false);
   t.equal(decoder.isFinished(), false);
@@ -226,7 +226,7 @@ const readWhole = (json: unknown): { isAnswer: boolean; decoded: Decoded } => {
   return { isAnswer, decoded };
 };
 
-t.test('a whole response in place of a stream is read', async (t) => {
+t.test('reads a whole response in place of a stream', async (t) => {
   const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
   const { isAnswer, decoded } = readWhole(RESPONSE);
   t.equal(isAnswer, true);
@@ -260,7 +260,7 @@ const NO_ANSWERS: unknown[] = [
   { choices: [] },
 ];
 for (const json of NO_ANSWERS) {
-  t.test(`JSON that is no answer is not read: ${JSON.stringify(json).slice(0, 60)}`, async (t) => {
+  t.test(`rejects JSON that is not a completion: ${JSON.stringify(json).slice(0, 60)}`, async (t) => {
     t.strictSame(readWhole(json), { isAnswer: false, decoded: nothing });
   });
 }

@@ -13,7 +13,7 @@ import { createPartReceiver } from './package-parts.ts';
 import { isWebSearch, type Outcome, ROWS, type Row, upToEnd } from './responses-differences.ts';
 import { type Event, mutated, mutations, stream } from './responses-streams.ts';
 
-/** The decoder and the package `@ai-sdk/openai` read the same streams, and agree on all but the listed differences. */
+/** The decoder and the package `@ai-sdk/openai` read the same streams, and agree except for the listed differences. */
 
 const RUNS = Number(process.env.TROUPE_ORACLE_RUNS ?? 2000);
 
@@ -72,7 +72,7 @@ const readWithPackage = async (events: readonly Event[]): Promise<Read> => {
   }
 };
 
-/** Which of the events the package cannot read: it reports them as errors, or crashes. */
+/** The events that the package cannot read: it reports them as errors, or crashes. */
 const unreadable = ({ parts, thrown }: Read): Set<number> => {
   const found = new Set<number>();
   let index = -1;
@@ -84,7 +84,7 @@ const unreadable = ({ parts, thrown }: Read): Set<number> => {
   return found;
 };
 
-/** The events that the package can read, and what it makes of them. */
+/** The events that the package can read, and its outcome for them. */
 const theirs = async (events: readonly Event[]): Promise<{ fit: readonly Event[]; outcome: Outcome }> => {
   const read = await readWithPackage(events);
   const unfit = unreadable(read);
@@ -107,7 +107,7 @@ const theirs = async (events: readonly Event[]): Promise<{ fit: readonly Event[]
 
 const used = new Set<Row>();
 
-/** The package takes a search of the provider for a call of a tool: it is not shown any. */
+/** The package mistakes a search of the provider for a tool call, so it receives none. */
 const compare = async (given: readonly Event[]): Promise<void> => {
   const events = upToEnd(given);
   const { fit, outcome } = await theirs(events.filter((event) => !isWebSearch(event)));
@@ -124,11 +124,11 @@ const compare = async (given: readonly Event[]): Promise<void> => {
   }
 };
 
-t.test('valid streams are read as the package reads them', async () => {
+t.test('reads valid streams like the package', async () => {
   await fc.assert(fc.asyncProperty(stream, compare), { numRuns: RUNS / 2 });
 });
 
-t.test('spoiled streams are read as the package reads what it can read of them', async () => {
+t.test('reads damaged streams like the package, as far as the package reads them', async () => {
   await fc.assert(
     fc.asyncProperty(stream, mutations, async (events, all) => {
       const spoiled = mutated(events, all);
@@ -140,7 +140,7 @@ t.test('spoiled streams are read as the package reads what it can read of them',
 });
 
 for (const row of ROWS) {
-  t.test(`the package does otherwise: ${row.why}`, async (t) => {
+  t.test(`the package differs: ${row.why}`, async (t) => {
     used.clear();
     await compare(row.example);
     t.ok(used.has(row));

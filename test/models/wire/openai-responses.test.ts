@@ -19,7 +19,7 @@ import {
 } from './responses-events.ts';
 import type { Event } from './responses-streams.ts';
 
-/** Streams of the Responses protocol, event by event, and what the decoder makes of them. */
+/** Streams of the Responses protocol, event by event, and their decoding. */
 
 const wire = openaiResponsesWire();
 
@@ -406,7 +406,7 @@ for (const [name, events, expected] of STREAMS) {
   t.test(`decodes ${name}`, async (t) => {
     t.strictSame(decode(wire, named(events)), { ...nothing, ...expected });
   });
-  t.test(`decodes without names of events: ${name}`, async (t) => {
+  t.test(`decodes without event names: ${name}`, async (t) => {
     t.strictSame(decode(wire, unnamed(events)), { ...nothing, ...expected });
   });
 }

@@ -6,26 +6,28 @@ import { callOf, decode, unnamed } from './decode.ts';
 
 const ROUTING = { order: ['anthropic'], allow_fallbacks: false };
 
-const efforts: [given: ReasoningEffort | null, reasoning: object | undefined][] = [
-  [null, undefined],
-  ['none', { effort: 'none' }],
-  ['low', { effort: 'low' }],
-  ['max', { effort: 'xhigh' }],
-  [{ budget: 0 }, { effort: 'none' }],
-  [{ budget: 9000 }, { max_tokens: 9000 }],
+const efforts: [given: ReasoningEffort | null, reasoning: object | undefined, reported: unknown][] = [
+  [null, undefined, undefined],
+  ['none', { effort: 'none' }, 'none'],
+  ['low', { effort: 'low' }, 'low'],
+  ['max', { effort: 'xhigh' }, 'xhigh'],
+  [{ budget: 0 }, { effort: 'none' }, 'none'],
+  [{ budget: 9000 }, { max_tokens: 9000 }, { budget: 9000 }],
 ];
-for (const [reasoning_effort, reasoning] of efforts) {
+for (const [reasoning_effort, reasoning, reported] of efforts) {
   t.test(`sends effort ${JSON.stringify(reasoning_effort)} as ${JSON.stringify(reasoning)}`, async (t) => {
     const request = requestOf('Hi', { overrides: { reasoning_effort } });
-    const { body } = openRouterWire(ROUTING).encode(callOf({ request, upstream: 'anthropic/claude-opus-5' }));
+    const call = callOf({ request, upstream: 'anthropic/claude-opus-5' });
+    const { body, sent } = openRouterWire(ROUTING).encode(call);
     t.strictSame(body.reasoning, reasoning);
+    t.strictSame(sent?.settings.reasoning_effort, reported);
     t.notOk('reasoning_effort' in body);
     t.strictSame(body.provider, ROUTING);
     t.strictSame(body.usage, { include: true });
   });
 }
 
-t.test('leaves routing to the service where the provider has no rules', async (t) => {
+t.test('leaves routing to the service if the provider has no rules', async (t) => {
   t.notOk('provider' in openRouterWire(undefined).encode(callOf()).body);
 });
 

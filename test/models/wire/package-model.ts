@@ -6,7 +6,7 @@ import type {
 import { toBrokenStream, toModelError } from '../../../src/ai-sdk/errors.ts';
 import { interrupted } from '../../../src/models/classify.ts';
 import { ModelError } from '../../../src/models/errors.ts';
-import { idleSecondsOf } from '../../../src/models/idle.ts';
+import { idleLimitSeconds } from '../../../src/models/idle.ts';
 import type { InferenceEnd, InferenceRequest, Model } from '../../../src/models/model.ts';
 import { createWatchdog, type Watchdog } from '../../../src/models/watchdog.ts';
 import type { ModelSpec } from '../../../src/schema/model.ts';
@@ -16,7 +16,7 @@ import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import { createPartReceiver, type PartReceiver } from './package-parts.ts';
 import { toPrompt } from './package-prompt.ts';
 
-/** One model behind a provider package: what the wire formats are compared with. */
+/** One model that uses a provider package, with which the wire formats are compared. */
 
 export type AiSdkAdapter = {
   language(upstream: string): Promise<LanguageModelV3>;
@@ -24,7 +24,7 @@ export type AiSdkAdapter = {
   /** Provider options of every call. */
   options?: LanguageModelV3CallOptions['providerOptions'];
   systemFirst: boolean;
-  /** Models that take back the pictures that they have answered with. */
+  /** Whether the model accepts pictures from its own completions. */
   ownPictures?(upstream: string): boolean;
 };
 
@@ -39,7 +39,7 @@ export const createAiSdkModel = (
   provider,
   upstream: spec.upstream_model,
   async stream(request, sink, signal) {
-    const idle = idleSecondsOf(request, upstreamOf(request, spec));
+    const idle = idleLimitSeconds(request, upstreamOf(request, spec));
     const watchdog = createWatchdog({ call: timeoutSeconds, idle }, signal);
     try {
       if (signal.aborted) throw new ModelError('cancelled', '');
@@ -109,7 +109,10 @@ const functionTool = ({ id, description, parameters }: ToolDescriptor): Function
   inputSchema: sentSchema(parameters) as FunctionTool['inputSchema'],
 });
 
-/** A client may declare a tool whose schema no provider takes; its arguments go to the client as the model wrote them. */
+/**
+ * A client may declare a tool with a schema that no provider accepts; it receives the arguments as the model wrote
+ * them.
+ */
 const sentSchema = (parameters: ToolDescriptor['parameters']): object => {
   const fitted = schemaForModel(parameters);
   return 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} };
@@ -142,7 +145,7 @@ const deliver = async (
     }
     return end;
   } finally {
-    // What the rest of a stream does cannot change the inference any more, so neither outcome is reported.
+    // The rest of the stream can no longer change the inference, so neither outcome is reported.
     (end ? drain(reader) : reader.cancel()).catch(() => {});
   }
 };
@@ -155,7 +158,7 @@ const nextPart = async (reader: PartReader): Promise<LanguageModelV3StreamPart> 
   return value;
 };
 
-/** Reading to the end lets the connection be used again; the platform gives up on a body that never ends. */
+/** Reads to the end so that the connection can be reused; the platform times out a body that never ends. */
 const drain = async (reader: PartReader): Promise<void> => {
   let done = false;
   while (!done) ({ done } = await reader.read());

@@ -12,11 +12,11 @@ import type { InferenceEnd, InferenceSink, InferenceSource, StopReason } from '.
 import type { Usage } from '../../../src/schema/run-event.ts';
 
 /**
- * Parts that a provider package reports, one by one, into the sink: what the decoders are compared with. It shares no
- * code with them.
+ * Passes the parts that a provider package reports to the sink, one by one. The decoders are compared with it, and it
+ * shares no code with them.
  */
 
-/** Returns the end with the last part, throws `ModelError` for a part that reports a failure. */
+/** Returns the end with the last part, and throws a `ModelError` for a part that reports a failure. */
 export type PartReceiver = (part: LanguageModelV3StreamPart) => InferenceEnd | undefined;
 
 export const createPartReceiver = (sink: InferenceSink): PartReceiver => {
@@ -94,14 +94,14 @@ const sourceOf = (part: LanguageModelV3Source): InferenceSource => {
   return { type: 'document', id, media_type, title: part.title, ...(filename && { filename }) };
 };
 
-/** Of one answer. @throws ModelError when it is too long */
+/** Enforces the limits on one completion. Throws a ModelError when it exceeds them. */
 const createMeasure = () => {
   const args = new Map<string, number>();
   let length = 0;
   let parts = 0;
   const within = (value: number, most: number, what: string): number => {
     if (value > most)
-      throw new ModelError('provider', `the answer has more than ${most} ${what}`, { final: true });
+      throw new ModelError('provider', `the completion has more than ${most} ${what}`, { final: true });
     return value;
   };
   const answer = (text: string): void => {
@@ -150,7 +150,7 @@ const trackCalls = (sink: InferenceSink) => {
       else held.push({ id, args });
     },
     any: () => started.size > 0,
-    /** The provider has finished: what was doubtful is what the model wrote. */
+    /** Reports the deferred calls: the provider has finished, so their arguments are what the model wrote. */
     release: (): void => {
       for (const { id, args } of held) sink.toolEnd(id, args);
     },
@@ -163,7 +163,7 @@ const isComplete = (args: string): boolean => {
     JSON.parse(args);
     return true;
   } catch {
-    // Not JSON: either cut off or written so by the model; the end of the stream tells.
+    // The text is not JSON: it is either cut off or malformed by the model. The end of the stream decides which.
     return false;
   }
 };
@@ -177,8 +177,8 @@ const STOPS: Partial<Record<LanguageModelV3FinishReason['unified'], StopReason>>
 };
 
 /**
- * A package that saw its stream end without a reason from the provider reports `other` without a raw reason. One
- * whose model refused in words reports a content filter although the provider named none: that is an answer.
+ * A package reports `other` without a raw reason for a stream without a finish reason. For a model that refused in text
+ * it reports a content filter although the provider reported none: that counts as a completion.
  */
 const stopOf = (
   { unified, raw }: LanguageModelV3FinishReason,
@@ -194,7 +194,7 @@ const stopOf = (
   return stop === 'EndTurn' && hasCalls ? 'ToolUse' : stop;
 };
 
-/** Packages report details a provider is silent about as 0; silence and 0 are both left out. */
+/** Packages report missing details as 0; missing details and details of 0 are both omitted. */
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | undefined => {
   const [prompt, cacheRead, cacheWrite, completion, reasoning] = [
     inputTokens.total,
@@ -214,13 +214,13 @@ const usageOf = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage | u
   };
 };
 
-/** Whatever a provider calls a number of tokens. */
+/** A valid token count; undefined for any other number. */
 const countOf = (given: number | undefined): number | undefined =>
   Number.isSafeInteger(given) && (given ?? -1) >= 0 ? given : undefined;
 
 type ReasoningPart = Extract<LanguageModelV3StreamPart, { type: `reasoning-${string}` }>;
 
-/** Where a package puts the opaque text of a provider, complete by the time this part comes. */
+/** The position at which a package reports the opaque text of a provider; it is complete in this part. */
 const ENCRYPTED: Record<ReasoningPart['type'], readonly [provider: string, key: string][]> = {
   'reasoning-start': [['anthropic', 'redactedData']],
   'reasoning-delta': [
@@ -237,7 +237,7 @@ const encryptedOf = ({ type, providerMetadata }: ReasoningPart): string | undefi
   return values.find((value): value is string => typeof value === 'string' && value !== '');
 };
 
-/** The same text comes with several parts in a row. */
+/** Passes a value once, because consecutive parts repeat the same text. */
 const once = (tell: (value: string) => void): ((value: string | undefined) => void) => {
   let last: string | undefined;
   return (value) => {

@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import { ModelError } from '../../../src/models/errors.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
-import { isPartBlock, type PartBlock, sizeOfBlock, wordsForPart } from '../../../src/schema/answer-part.ts';
+import { describePart, isPartBlock, type PartBlock, sizeOfBlock } from '../../../src/schema/answer-part.ts';
 import { describeMedia } from '../../../src/schema/described-media.ts';
 import type { MediaBlock } from '../../../src/schema/media.ts';
 import { type ContentBlock, type Message, textOf } from '../../../src/schema/message.ts';
@@ -13,17 +13,17 @@ import type { ModelSpec } from '../../../src/schema/model.ts';
 import { nameForModel } from '../../../src/schema/model-tool.ts';
 
 /**
- * Stored messages as a prompt of the provider packages, as they are: what the encoders are compared with. It shares no
- * code with them.
+ * Converts stored messages to a prompt of the provider packages, unchanged. The encoders are compared with it, and it
+ * shares no code with them.
  */
 
 export type PromptRules = {
   modalities: ModelSpec['modalities'];
-  /** The provider takes system texts only before everything else; later ones are moved there. */
+  /** Whether the provider accepts system texts only before everything else; later ones are moved there. */
   systemFirst: boolean;
-  /** The model takes back pictures that it has answered with; others only read that there was one. */
+  /** Whether the model accepts pictures from its own completions; other models receive only a note. */
   ownPictures?: boolean;
-  /** Options that tell the provider to keep everything up to the message that carries them. */
+  /** Options that make the provider cache everything up to the message that carries them. */
   cacheMark?: LanguageModelV3Message['providerOptions'];
 };
 
@@ -42,7 +42,7 @@ export const toPrompt = (
   const names: ToolNames = new Map();
   const pictures = picturesIn(messages, rules);
   const opening: LanguageModelV3Prompt = system.flatMap(systemMessage);
-  // The system prompt comes first; what follows it may be different next time.
+  // The system prompt comes first; the content after it may differ next time.
   mark(opening[0]);
   const rest: LanguageModelV3Prompt = [];
   for (const [index, message] of messages.entries()) {
@@ -87,20 +87,20 @@ const assistantMessages: Convert = ({ content, tool_calls = [] }, names, rules) 
   return parts.length + calls.length === 0 ? [] : [{ role: 'assistant', content: [...parts, ...calls] }];
 };
 
-/** Some packages put texts together as they are. */
+/** Adds line breaks, because some packages concatenate texts. */
 const onItsOwnLine = (block: PartBlock, content: readonly ContentBlock[], index: number): string => {
-  const words = wordsForPart(block);
+  const words = describePart(block);
   const isText = (each: ContentBlock | undefined) => each?.type === 'text' || (each && isPartBlock(each));
   return `${isText(content[index - 1]) ? '\n' : ''}${words}${content[index + 1]?.type === 'text' ? '\n' : ''}`;
 };
 
-/** Types that models which draw read as well. */
+/** Types that image models also accept as input. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
-/** Bytes of pictures in a request: services take 20 MB in all, as base64. */
+/** Limit in bytes for pictures in a request: services accept 20 MB in total, as base64. */
 const MOST_PICTURES = 8 * 1024 * 1024;
 
-/** The newest ones of answers and of results, as many as go into a request. */
+/** The newest pictures of completions and results, as many as fit into a request. */
 const picturesIn = (
   messages: readonly Message[],
   { modalities, ownPictures = false }: PromptRules,
@@ -108,7 +108,7 @@ const picturesIn = (
   const found = new Set<ContentBlock>();
   const takes = modalities?.input?.length ? modalities.input.includes('image') : undefined;
   const ofAnswers = ownPictures && takes !== false;
-  // A model refuses a request for a picture that it does not take, and results of tools are in each request after them.
+  // A model rejects a request with a picture that it does not accept, and results of tools are in each later request.
   const ofResults = takes === true;
   if (!ofAnswers && !ofResults) return found;
   let bytes = 0;
@@ -141,8 +141,8 @@ const leftOutOf = (content: readonly ContentBlock[], pictures: ReadonlySet<Conte
   );
 
 /**
- * Pictures of the results that end here, in a message of the user behind them: not every provider takes a picture in a
- * result, and all of them take one there.
+ * Sends pictures of the results that end here in a user message after them: not every provider accepts a picture in a
+ * result, but all accept one there.
  */
 const returnedPictures = (
   messages: readonly Message[],
@@ -178,7 +178,7 @@ const toolMessage = (id: string, value: string, names: ToolNames): ToolMessage =
   ],
 });
 
-/** A URL does not say what it leads to; these are the types providers accept in its place. */
+/** The type behind a URL is unknown; providers accept these types instead. */
 const ASSUMED_TYPE: Record<MediaBlock['type'], string> = {
   image: 'image/*',
   document: 'application/pdf',

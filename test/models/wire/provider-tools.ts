@@ -1,13 +1,13 @@
 import { createAnswer } from '../../../src/models/answer.ts';
-import { DEAF } from '../../../src/models/deaf.ts';
 import type { InferenceEnd, InferenceSource } from '../../../src/models/model.ts';
+import { NOOP_SINK } from '../../../src/models/noop-sink.ts';
 import type { Wire } from '../../../src/models/wire/wire.ts';
 import type { AnswerPart } from '../../../src/schema/answer-part.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import type { Message, ReasoningItem } from '../../../src/schema/message.ts';
 import type { ProviderCall } from '../../../src/schema/provider-tool.ts';
 
-/** What an answer with calls of the provider consists of, and the message that is kept of it. */
+/** The output of a completion with provider calls, and the message that stores it. */
 export type Answered = {
   text: string;
   calls: ProviderCall[];
@@ -26,7 +26,7 @@ export function answered(wire: Wire, ...responses: readonly (readonly JsonObject
   const origin = { provider: 'p', model: 'm', format: wire.format };
   const answer = createAnswer(
     {
-      ...DEAF,
+      ...NOOP_SINK,
       text: (delta) => {
         found.text += delta;
       },

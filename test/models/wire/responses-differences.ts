@@ -7,7 +7,7 @@ export type Outcome = {
   text: string;
   reasoning: string;
   encrypted: string[];
-  /** Name and arguments of the calls that ended, in order. */
+  /** Name and arguments of the ended calls, in order. */
   calls: string[];
   sources: string[];
   usage: unknown;
@@ -23,7 +23,7 @@ export const upToEnd = (events: readonly Event[]): readonly Event[] => {
 };
 
 const itemOf = (event: Event): JsonObject => (event.item ?? {}) as JsonObject;
-/** Also those of the response at the end. */
+/** The items of an event, including those of the final response. */
 const itemsOf = (event: Event): JsonObject[] => {
   const { output } = (event.response ?? {}) as { output?: (JsonObject | null)[] };
   return [itemOf(event), ...(Array.isArray(output) ? output : [])].filter((item) => item !== null);
@@ -46,14 +46,14 @@ const lacks = (events: readonly Event[], item: string, delta: RegExp): boolean =
   return events.some((event) => isItem(event, item, DONE) && !places.has(event.output_index));
 };
 
-/** Nothing was written before the end, whose response holds the output. */
+/** Whether nothing was written before the end, whose response contains the output. */
 const onlyEnd = (events: readonly Event[]): boolean =>
   !events.some(
     (event) =>
       (/(text|refusal)\.delta$/.test(event.type) && event.delta !== '') ||
       /annotation\.added$/.test(event.type) ||
       isItem(event, 'function_call', DONE) ||
-      // A call of the wrapper is written when it is finished.
+      // A wrapper call is written when it is finished.
       (isItem(event, 'function_call', ADDED) && itemOf(event).name !== 'parallel'),
   );
 
@@ -64,7 +64,7 @@ export type Row = {
   why: string;
   facets: (keyof Outcome)[];
   applies(events: readonly Event[]): boolean;
-  /** A stream that the package reads otherwise. */
+  /** A stream that the package reads differently. */
   example: Event[];
 };
 
@@ -96,7 +96,7 @@ const CALL = {
   status: 'completed',
 };
 
-/** Where Troupe differs, and why it is right. */
+/** The differences of Troupe, and why it is right. */
 export const ROWS: Row[] = [
   {
     why: 'what follows the end of its item repeats the item',
@@ -207,7 +207,10 @@ export const ROWS: Row[] = [
     why: 'a call without a name is a failure, because no tool is meant',
     example: [added({ ...CALL, name: '' }), done({ ...CALL, name: '' }), completed()],
     facets: ['text', 'reasoning', 'encrypted', 'calls', 'sources', 'usage', 'stop'],
-    applies: (events) => events.flatMap(itemsOf).some(({ type, name }) => type === 'function_call' && !name),
+    applies: (events) =>
+      events
+        .flatMap(itemsOf)
+        .some(({ type, name }) => type === 'function_call' && (typeof name !== 'string' || name === '')),
   },
   {
     why: 'a finished item without arguments has those of the events before it',

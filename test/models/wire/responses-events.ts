@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/schema/json.ts';
 import type { Decoded } from './decode.ts';
 import type { Event } from './responses-streams.ts';
 
-/** Events of the Responses protocol, as short as tests of the decoder need them. */
+/** Minimal events of the Responses protocol for tests of the decoder. */
 
 export const text = (delta: string, output_index = 0): Event => ({
   type: 'response.output_text.delta',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/schema/json.ts';
 import fc from '../../random.ts';
 
-/** Random streams of the Responses protocol: what its specification allows, and what services make of it. */
+/** Random streams of the Responses protocol, both as its specification allows and as services deviate from it. */
 
 export type Event = JsonObject & { type: string };
 
@@ -12,7 +12,7 @@ const deltas = fc.array(words, { minLength: 1, maxLength: 4 });
 
 /** An item of the output: its events in order, and its finished form. */
 type Item = { events: Draft[]; item: Draft };
-/** `n`: its place, from which its ids follow. */
+/** `n`: its position, from which its ids are derived. */
 type MakeItem = (n: number) => Item;
 
 const message: fc.Arbitrary<MakeItem> = fc
@@ -206,7 +206,7 @@ const end: fc.Arbitrary<(response: Draft) => Draft[]> = fc.oneof(
   },
 );
 
-/** A stream as the specification has it; events of two calls may alternate. */
+/** A stream that conforms to the specification; events of two calls may alternate. */
 export const stream: fc.Arbitrary<Event[]> = fc
   .record({
     makers: fc.array(
@@ -244,11 +244,11 @@ export const stream: fc.Arbitrary<Event[]> = fc
       ...(alternate ? alternated(lists) : lists.flat()),
       ...end(response),
     ];
-    // Every literal before is JSON and has a type.
+    // All preceding literals are JSON and have a type.
     return events.map((event, sequence_number) => ({ ...event, sequence_number }) as unknown as Event);
   });
 
-/** Calls that follow each other, event by event. */
+/** Interleaves the events of consecutive calls. */
 const alternated = (lists: readonly Draft[][]): Draft[] => {
   const [first = [], second = [], ...rest] = lists;
   if (lists.length < 2) return lists.flat();

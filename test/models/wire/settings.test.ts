@@ -1,18 +1,21 @@
 import t from 'tap';
+import { COMPATIBLE_CHAT, OPENAI_CHAT } from '../../../src/models/chat-options.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { fitSettings } from '../../../src/models/settings/rules.ts';
 import { encodeMessages } from '../../../src/models/wire/anthropic-encode.ts';
+import { encodeConverse } from '../../../src/models/wire/bedrock-encode.ts';
 import { encodeGemini } from '../../../src/models/wire/gemini-encode.ts';
 import { encodeChat } from '../../../src/models/wire/openai-chat-encode.ts';
-import { COMPATIBLE_CHAT, OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import { encodeResponses } from '../../../src/models/wire/openai-responses-encode.ts';
 import type { WireCall, WireRequest } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 import { requestOf } from '../infer.ts';
+import { refusalsOf } from './strict-anthropic.ts';
+import { refusalOfGemini } from './strict-gemini.ts';
 import { problemsOfChat } from './strict-openai-chat.ts';
 import { rejectionOf } from './strict-openai-responses.ts';
 
-/** Settings of a call in each wire format: what is sent, and what is left out with which reason. */
+/** Settings of a call in each wire format: the sent values, and the omitted ones with their reasons. */
 
 const SEARCH = {
   id: 'search',
@@ -37,6 +40,7 @@ const ENCODERS: Record<string, (call: WireCall) => WireRequest> = {
   openai: (call) => encodeChat(call, OPENAI_CHAT),
   openai_resp: encodeResponses,
   anthropic: encodeMessages,
+  bedrock: encodeConverse,
   gemini: (call) => encodeGemini(call, { platform: 'gemini' }),
   vertex: (call) => encodeGemini(call, { platform: 'vertex' }),
 };
@@ -55,13 +59,14 @@ const ALL: Overrides = {
   service_tier: 'auto',
 };
 
-/** Fields that no setting has. */
+/** Fields that correspond to no setting. */
 const REST = new Set([
   'model',
   'messages',
   'input',
   'contents',
   'tools',
+  'toolConfig',
   'stream',
   'stream_options',
   'store',
@@ -220,22 +225,40 @@ const CASES: [upstream: string, adapter: string, overrides: Overrides, sent: Jso
     ['parallel_tool_calls', 'service_tier'],
   ],
   ['llama', 'groq', { service_tier: 'on_demand' }, { service_tier: 'on_demand' }, []],
-  ['large', 'mistral', { seed: 3 }, { random_seed: 3 }, []],
+  [
+    'meta.llama4-scout-17b-instruct-v1:0',
+    'bedrock',
+    { reasoning_effort: 'low', parallel_tool_calls: false },
+    {},
+    ['reasoning_effort', 'parallel_tool_calls'],
+  ],
+  [
+    'openai.gpt-oss-120b-1:0',
+    'bedrock',
+    { reasoning_effort: 'max', service_tier: 'flex' },
+    { additionalModelRequestFields: { reasoning_effort: 'high' }, serviceTier: { type: 'flex' } },
+    [],
+  ],
 ];
 for (const [upstream, adapter, overrides, sent, left] of CASES) {
-  t.test(`${adapter} ${upstream} is sent what it takes of ${JSON.stringify(overrides)}`, async (t) => {
-    const request = encode(callOf(upstream, adapter, overrides));
-    t.strictSame(settingsOf(request), sent);
-    t.strictSame(leftOut(request), left);
-    if (adapter === 'openai') {
-      const reasons = /^(o\d|gpt-5)/.test(upstream);
-      t.strictSame(problemsOfChat(request.body, { reasons, upstream }), []);
-    }
-    if (adapter === 'openai_resp') t.equal(rejectionOf(request.body), undefined);
-  });
+  t.test(
+    `${adapter} ${upstream} receives the accepted settings of ${JSON.stringify(overrides)}`,
+    async (t) => {
+      const request = encode(callOf(upstream, adapter, overrides));
+      t.strictSame(settingsOf(request), sent);
+      t.strictSame(leftOut(request), left);
+      if (adapter === 'openai') {
+        const reasons = /^(o\d|gpt-5)/.test(upstream);
+        t.strictSame(problemsOfChat(request.body, { reasons, upstream }), []);
+      }
+      if (adapter === 'openai_resp') t.equal(rejectionOf(request.body), undefined);
+      if (adapter === 'anthropic') t.strictSame(refusalsOf(request), []);
+      if (adapter === 'gemini' || adapter === 'vertex') t.equal(refusalOfGemini(request, adapter), undefined);
+    },
+  );
 }
 
-t.test('settings of tools are left out of a request without tools', async (t) => {
+t.test('omits tool settings from a request without tools', async (t) => {
   const overrides: Overrides = { parallel_tool_calls: false, tool_choice: 'required' };
   for (const [upstream, adapter] of [
     ['gpt-4o', 'openai'],
@@ -249,11 +272,11 @@ t.test('settings of tools are left out of a request without tools', async (t) =>
   }
 });
 
-t.test('a tool that the request does not offer is reported', async (t) => {
+t.test('reports a tool that the request does not offer', async (t) => {
   t.match(leftOut(encode(callOf('gpt-4o', 'openai', { tool_choice: { tool: 'absent' } }))), ['tool_choice']);
 });
 
-t.test('parallel calls are restricted along with a choice of Claude', async (t) => {
+t.test('restricts parallel calls together with a tool choice of Claude', async (t) => {
   const call = callOf('claude-sonnet-4-5', 'anthropic', { parallel_tool_calls: false });
   const required = encodeMessages({ ...call, request: { ...call.request, toolChoice: 'required' } });
   t.strictSame(required.body.tool_choice, { type: 'any', disable_parallel_tool_use: true });
@@ -261,7 +284,7 @@ t.test('parallel calls are restricted along with a choice of Claude', async (t) 
   t.strictSame(none.body.tool_choice, { type: 'none' });
 });
 
-t.test('max_tokens stays within the limit of the model', async (t) => {
+t.test('limits max_tokens to the limit of the model', async (t) => {
   const call = callOf('gpt-4o', 'openai', { max_tokens: 100 });
   const request = encodeChat({ ...call, spec: { max_output_tokens: 40 } }, OPENAI_CHAT);
   t.equal(request.body.max_tokens, 40);
@@ -269,12 +292,20 @@ t.test('max_tokens stays within the limit of the model', async (t) => {
   t.strictSame(leftOut(request), ['max_tokens=40']);
 });
 
-t.test('an adjusted setting has its reason', async (t) => {
+t.test('reports a setting as it is sent', async (t) => {
+  const effort = (upstream: string, adapter: string): unknown =>
+    encode(callOf(upstream, adapter, { reasoning_effort: 'max' })).sent?.settings.reasoning_effort;
+  t.equal(effort('openai.gpt-oss-120b-1:0', 'bedrock'), 'high');
+  t.equal(effort('meta.llama4-scout-17b-instruct-v1:0', 'bedrock'), undefined);
+  t.equal(effort('gpt-5', 'openai'), 'high');
+});
+
+t.test('reports the reason for an adjusted setting', async (t) => {
   const about = { format: 'openai-chat', upstream: 'o3' } as const;
   t.strictSame(fitSettings({ temperature: 1, top_p: null }, about), {
     settings: {},
     adjusted: [
-      { setting: 'temperature', sent: null, reason: 'the model reasons, and takes no temperature then' },
+      { setting: 'temperature', sent: null, reason: 'the model accepts no temperature while it reasons' },
     ],
   });
 });

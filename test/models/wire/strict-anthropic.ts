@@ -2,17 +2,18 @@ import { listOf, objectOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
 import { isObject } from '../../../src/schema/endpoint.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
 import {
   anthropicBlockProblems,
   anthropicToolProblems,
   isServerBlock,
   isServerTool,
 } from './strict-provider-tools.ts';
-import { problemsOfSchema } from './strict-schema.ts';
+import { problemsOfClosed, problemsOfSchema } from './strict-schema.ts';
 
 /**
- * Refuses what the Messages API is documented or reported to refuse, and what some services with the same protocol
- * refuse. Returns the reasons in the words of the service.
+ * Rejects requests that the Messages API, or some services with the same protocol, are documented or reported to
+ * reject. Returns the reasons with the messages of the service.
  */
 export const refusalsOf = (request: WireRequest): string[] => {
   const { headers, body, path } = request;
@@ -24,7 +25,7 @@ export const refusalsOf = (request: WireRequest): string[] => {
   check(headers['anthropic-version'] === '2023-06-01', 'anthropic-version: header is required');
   for (const field of Object.keys(body)) check(FIELDS.has(field), `${field}: Extra inputs are not permitted`);
   const written = JSON.stringify(body);
-  check(!/\\ud[89a-f]/i.test(written), 'The request body is not valid JSON: no low surrogate in string');
+  check(!hasLoneSurrogate(written), 'The request body is not valid JSON: no low surrogate in string');
   check(
     written.split('"cache_control"').length <= 5,
     'A maximum of 4 blocks with cache_control may be provided',
@@ -35,6 +36,7 @@ export const refusalsOf = (request: WireRequest): string[] => {
   checkMessages(messages, check);
   checkThinking(body, headers, messages, check);
   checkChoice(body, check);
+  checkFormat(body, check);
   const names = new Set<unknown>();
   for (const tool of listOf(body.tools)) {
     const { name, description, input_schema } = objectOf(tool) ?? {};
@@ -68,6 +70,8 @@ const FIELDS = new Set([
   'tool_choice',
   'container',
   'stream',
+  'stop_sequences',
+  'service_tier',
 ]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const KEY = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -75,7 +79,9 @@ const ID = /^[a-zA-Z0-9_-]+$/;
 
 const checkChoice = ({ model, tools, tool_choice, thinking }: JsonObject, check: Check): void => {
   if (tool_choice === undefined) return;
-  const { type, name } = objectOf(tool_choice) ?? {};
+  const { type, name, disable_parallel_tool_use: single, ...rest } = objectOf(tool_choice) ?? {};
+  for (const field of Object.keys(rest)) check(false, `tool_choice.${field}: Extra inputs are not permitted`);
+  check(single === undefined || type !== 'none', 'tool_choice.none.disable_parallel_tool_use: Extra inputs');
   check(['auto', 'none', 'any', 'tool'].includes(String(type)), 'tool_choice: Input tag');
   check(Array.isArray(tools), 'tool_choice may only be specified while providing tools');
   const names = listOf(tools).map((tool) => objectOf(tool)?.name);
@@ -92,7 +98,17 @@ const checkChoice = ({ model, tools, tool_choice, thinking }: JsonObject, check:
   );
 };
 
-const checkLimits = ({ max_tokens, thinking, temperature, top_p }: JsonObject, check: Check): void => {
+/** Models that accept one of the two settings, but not both. */
+const ONE_OF_BOTH = /claude-(opus-4-[1-9](?!\d)|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable)-[5-9])/;
+
+const checkLimits = (body: JsonObject, check: Check): void => {
+  const { model, max_tokens, thinking, temperature, top_p, stop_sequences } = body;
+  check(
+    temperature === undefined || top_p === undefined || !ONE_OF_BOTH.test(String(model)),
+    '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
+  );
+  for (const text of listOf(stop_sequences))
+    check(String(text).trim() !== '', 'stop_sequences: each stop sequence must contain non-whitespace');
   check(Number.isInteger(max_tokens) && Number(max_tokens) > 0, 'max_tokens: Field required');
   const { type, budget_tokens } = objectOf(thinking) ?? {};
   if (type === 'enabled') {
@@ -112,6 +128,26 @@ const checkLimits = ({ max_tokens, thinking, temperature, top_p }: JsonObject, c
   check(
     temperature === undefined || (Number(temperature) >= 0 && Number(temperature) <= 1),
     'temperature: range: 0..1',
+  );
+};
+
+/** The schema of a completion: its objects must be closed, and some keywords are unsupported. */
+const checkFormat = ({ output_config, messages }: JsonObject, check: Check): void => {
+  const { effort, format, ...rest } = objectOf(output_config) ?? {};
+  for (const field of Object.keys(rest))
+    check(false, `output_config.${field}: Extra inputs are not permitted`);
+  check(
+    effort === undefined || ['low', 'medium', 'high', 'xhigh', 'max'].includes(String(effort)),
+    'output_config.effort: Input should be low, medium, high, xhigh or max',
+  );
+  if (format === undefined) return;
+  const { type, schema, ...more } = objectOf(format) ?? {};
+  check(type === 'json_schema' && Object.keys(more).length === 0, 'output_config.format: Input tag');
+  for (const problem of problemsOfClosed(schema)) check(false, `output_config.format.schema: ${problem}`);
+  const last = objectOf(listOf(messages).at(-1)) ?? {};
+  check(
+    last.role !== 'assistant' || contentOf(last).at(-1)?.type !== 'text',
+    'Prefilling is not supported with output_config.format',
   );
 };
 
@@ -181,9 +217,56 @@ const checkOrder = (content: readonly JsonObject[], at: string, check: Check): v
   }
 };
 
+/** The fields of each block, apart from `type` and `cache_control`. */
+const BLOCK_FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text', 'citations']],
+  ['tool_use', ['id', 'name', 'input']],
+  ['tool_result', ['tool_use_id', 'content', 'is_error']],
+  ['image', ['source']],
+  ['document', ['source', 'title', 'context', 'citations']],
+  ['thinking', ['thinking', 'signature']],
+  ['redacted_thinking', ['data']],
+]);
+
+/** The limit applies to the base64 of an image. */
+const LARGEST_IMAGE = 5 * 1024 * 1024;
+
+/** Base64 of the first bytes of each type. */
+const FIRST_BYTES: readonly [mediaType: string, base64: string][] = [
+  ['image/png', 'iVBORw0KGgo'],
+  ['image/jpeg', '/9j/'],
+  ['image/gif', 'R0lGOD'],
+  ['image/webp', 'UklGR'],
+];
+
+const checkImage = ({ type, media_type, data, url }: JsonObject, at: string, check: Check): void => {
+  if (type === 'url') {
+    check(/^https?:/.test(String(url)), `${at}.image.source.url`);
+    return;
+  }
+  const bytes = String(data);
+  check(type === 'base64' && bytes !== '', `${at}.image.source.data`);
+  check(/^image\/(jpeg|png|gif|webp)$/.test(String(media_type)), `${at}.image.source.media_type`);
+  check(
+    bytes.length <= LARGEST_IMAGE,
+    `${at}.image.source.base64: image exceeds 5 MB maximum: ${bytes.length} bytes > ${LARGEST_IMAGE} bytes`,
+  );
+  const [found = media_type] = FIRST_BYTES.find(([, start]) => bytes.startsWith(start)) ?? [];
+  check(
+    found === media_type,
+    `${at}: The image was specified using the ${media_type} media type, but the image appears to be a ${found} image`,
+  );
+};
+
 const checkBlock = (block: JsonObject, at: string, check: Check): void => {
   const { type, text, source, title } = block;
   const { type: from, media_type, data, url } = objectOf(source) ?? {};
+  const fields = BLOCK_FIELDS.get(type);
+  for (const field of fields ? Object.keys(block) : [])
+    check(
+      field === 'type' || field === 'cache_control' || fields?.includes(field) === true,
+      `${at}.${type}.${field}: Extra inputs are not permitted`,
+    );
   switch (type) {
     case 'text':
       check(typeof text === 'string' && text.trim() !== '', `${at}: text content blocks must be non-empty`);
@@ -210,10 +293,7 @@ const checkBlock = (block: JsonObject, at: string, check: Check): void => {
         check(block.content === undefined || String(block.content).trim() !== '', `${at}: blank tool_result`);
       break;
     case 'image':
-      check(
-        from === 'url' || /^image\/(jpeg|png|gif|webp)$/.test(String(media_type)),
-        `${at}.image.source.media_type`,
-      );
+      checkImage(objectOf(source) ?? {}, at, check);
       break;
     case 'document':
       check(from !== 'base64' || media_type === 'application/pdf', `${at}.document.source.media_type`);
@@ -229,6 +309,7 @@ const checkBlock = (block: JsonObject, at: string, check: Check): void => {
       break;
     case 'thinking':
       check(typeof block.thinking === 'string', `${at}.thinking: Field required`);
+      check(typeof block.signature === 'string', `${at}.thinking.signature: Field required`);
       check(block.cache_control === undefined, `${at}: thinking blocks cannot have cache_control`);
       break;
     case 'redacted_thinking':
@@ -240,7 +321,9 @@ const checkBlock = (block: JsonObject, at: string, check: Check): void => {
   }
 };
 
-/** The messages of the assistant since a user last wrote, if results with other content begin a turn, and if not. */
+/**
+ * The assistant messages since the last user input, for both cases: results with other content begin a turn, or do not.
+ */
 const turnsOf = (messages: readonly JsonObject[]): JsonObject[][] => {
   const isResult = ({ type }: JsonObject): boolean => type === 'tool_result';
   return [

@@ -1,6 +1,7 @@
 import { isObject } from '../../../src/schema/endpoint.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
 
-/** Why Bedrock would reject the body of ConverseStream: each rule is documented or reported. */
+/** The reason for which Bedrock would reject the body of ConverseStream: each rule is documented or reported. */
 
 const FIELDS = [
   'messages',
@@ -26,7 +27,7 @@ export const problemsOfConverse = (upstream: string, body: unknown): string[] =>
     if (!holds) problems.push(problem);
   };
   if (!isObject(body)) return ['the body is not an object'];
-  must(!/\\ud[89a-f]/i.test(JSON.stringify(body)), 'half a character');
+  must(!hasLoneSurrogate(JSON.stringify(body)), 'the body contains a lone surrogate');
   for (const name of Object.keys(body)) must(FIELDS.includes(name), `the field ${name} is unknown`);
   const tools = toolNames(body.toolConfig, must);
   const messages = Array.isArray(body.messages) ? body.messages : [];
@@ -37,8 +38,18 @@ export const problemsOfConverse = (upstream: string, body: unknown): string[] =>
   checkCalls(messages, { tools, isMistral: upstream.includes('mistral') }, must);
   const all: Block[] = messages.flatMap(({ content }) => content);
   for (const block of all) checkBlock(block, upstream, must);
-  const names = all.flatMap(({ document }) => (isObject(document) ? [document.name] : []));
-  must(new Set(names).size === names.length, 'a document name is there twice');
+  const inner: Block[] = all.flatMap(({ toolResult }) => (isObject(toolResult) ? contentOf(toolResult) : []));
+  for (const block of inner) {
+    must(
+      RESULT_BLOCKS.some((kind) => kind in block),
+      `a block of a result with ${Object.keys(block)}`,
+    );
+    checkBlock(block, upstream, must);
+  }
+  const names = [...all, ...inner].flatMap(({ document }) => (isObject(document) ? [document.name] : []));
+  checkInference(body.inferenceConfig, must);
+  checkChoice(body, upstream, must);
+  must(new Set(names).size === names.length, 'a document name is repeated');
   const points = [...system, ...all].filter((block) => 'cachePoint' in block).length;
   must(points <= MOST_CACHE_POINTS, `${points} cache points`);
   must(points === 0 || /claude|nova/.test(upstream), 'the model has no cache points');
@@ -48,6 +59,48 @@ export const problemsOfConverse = (upstream: string, body: unknown): string[] =>
 
 const isWritten = (text: unknown): boolean => typeof text === 'string' && text.trim() !== '';
 
+const contentOf = ({ content }: Block): Block[] => (Array.isArray(content) ? content : []);
+
+const RESULT_BLOCKS = ['text', 'image', 'document'];
+const INFERENCE = ['maxTokens', 'temperature', 'topP', 'stopSequences'];
+const MOST_STOPS = 2500;
+
+const checkInference = (config: unknown, must: Must): void => {
+  if (config === undefined) return;
+  const fields = isObject(config) ? config : {};
+  const { maxTokens, temperature, topP, stopSequences: stops } = fields;
+  for (const name of Object.keys(fields))
+    must(INFERENCE.includes(name), `inferenceConfig.${name} is unknown`);
+  must(maxTokens === undefined || Number(maxTokens) >= 1, 'maxTokens is at least 1');
+  for (const value of [temperature, topP])
+    must(value === undefined || (Number(value) >= 0 && Number(value) <= 1), 'sampling is between 0 and 1');
+  if (stops === undefined) return;
+  must(Array.isArray(stops) && stops.length <= MOST_STOPS, 'too many stop sequences');
+  must(Array.isArray(stops) && stops.every((text) => text !== ''), 'an empty stop sequence');
+};
+
+/** Claude and Nova accept `any` and `tool`, Mistral Large accepts `any`; thinking excludes both. */
+const checkChoice = (
+  { toolConfig, additionalModelRequestFields: more }: Block,
+  upstream: string,
+  must: Must,
+): void => {
+  const choice = isObject(toolConfig) ? toolConfig.toolChoice : undefined;
+  if (!isObject(toolConfig) || choice === undefined) return;
+  const [kind = '', ...others] = isObject(choice) ? Object.keys(choice) : [];
+  must(['auto', 'any', 'tool'].includes(kind) && others.length === 0, `toolChoice ${JSON.stringify(choice)}`);
+  const named = isObject(choice) && isObject(choice.tool) ? choice.tool.name : undefined;
+  const names = Array.isArray(toolConfig.tools) ? toolConfig.tools.map(({ toolSpec }) => toolSpec.name) : [];
+  must(kind !== 'tool' || names.includes(named), `toolChoice names ${named}, which is not offered`);
+  must(/claude|nova/.test(upstream) || kind !== 'tool', 'the model has no choice of a tool');
+  must(/claude|nova|mistral-large/.test(upstream), 'the model has no toolChoice');
+  const thinking = isObject(more) && isObject(more.thinking) ? more.thinking.type : undefined;
+  must(
+    kind === 'auto' || thinking === undefined || thinking === 'disabled',
+    'Thinking may not be enabled when tool_choice forces tool use',
+  );
+};
+
 const toolNames = (config: unknown, must: Must): Set<unknown> | undefined => {
   if (config === undefined) return undefined;
   const tools = isObject(config) && Array.isArray(config.tools) ? config.tools : [];
@@ -55,8 +108,9 @@ const toolNames = (config: unknown, must: Must): Set<unknown> | undefined => {
   for (const { toolSpec } of tools) {
     must(NAME.test(toolSpec.name), `the tool name ${toolSpec.name} is refused`);
     must(toolSpec.description === undefined || isWritten(toolSpec.description), 'a blank description');
-    must(toolSpec.inputSchema.json.type === 'object', 'a schema that is no object');
+    must(toolSpec.inputSchema.json.type === 'object', 'a schema is not an object');
   }
+  must(new Set(tools.map(({ toolSpec }) => toolSpec.name)).size === tools.length, 'a tool name is repeated');
   return new Set(tools.map(({ toolSpec }) => toolSpec.name));
 };
 
@@ -86,7 +140,9 @@ const checkCalls = (
     for (const { toolResult } of content) {
       if (isObject(toolResult)) {
         must(open.delete(toolResult.toolUseId), `${at}: a result without a call`);
-        must(Array.isArray(toolResult.content) && toolResult.content.length > 0, `${at}: an empty result`);
+        must(contentOf(toolResult).length > 0, `${at}: an empty result`);
+        const { status } = toolResult;
+        must(status === undefined || status === 'success' || status === 'error', `${at}: status ${status}`);
       }
     }
     must(open.size === 0, `${at}: calls without results`);
@@ -96,8 +152,8 @@ const checkCalls = (
       if (!isObject(toolUse)) continue;
       const id = String(toolUse.toolUseId);
       must((isMistral ? MISTRAL_ID : ID).test(id), `${at}: the id ${id} is refused`);
-      must(isObject(toolUse.input), `${at}: input is no object`);
-      must(!open.has(id), `${at}: the id ${id} is there twice`);
+      must(isObject(toolUse.input), `${at}: input is not an object`);
+      must(!open.has(id), `${at}: the id ${id} is repeated`);
       open.add(id);
     }
   }
@@ -108,9 +164,23 @@ const checkBlock = (block: Block, upstream: string, must: Must): void => {
   const [kind = '', ...others] = Object.keys(block);
   must(BLOCKS.includes(kind) && others.length === 0, `a block with ${Object.keys(block).join(', ')}`);
   if ('text' in block) must(isWritten(block.text), 'blank text');
-  const { document, reasoningContent } = block;
-  if (isObject(document)) must(DOCUMENT_NAME.test(String(document.name)), `document name ${document.name}`);
+  const { image, document, reasoningContent } = block;
+  if (isObject(image)) checkFile(image, ['png', 'jpeg', 'gif', 'webp'], must);
+  if (isObject(document)) {
+    must(DOCUMENT_NAME.test(String(document.name)), `document name ${document.name}`);
+    checkFile(document, ['pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md'], must);
+  }
   if (reasoningContent) must(upstream.includes('claude'), 'the model rejects reasoning');
+};
+
+/** The limit of 3.75 MB applies to each image. */
+const LARGEST_IMAGE = 3.75 * 1024 * 1024;
+
+const checkFile = ({ format, source }: Block, formats: readonly string[], must: Must): void => {
+  must(formats.includes(String(format)), `the file format ${format}`);
+  const bytes = isObject(source) ? source.bytes : undefined;
+  must(typeof bytes === 'string' && bytes !== '', 'a file without bytes');
+  must(String(bytes).length * 0.75 <= LARGEST_IMAGE || formats.includes('pdf'), 'an image above 3.75 MB');
 };
 
 const checkThinking = (

@@ -1,8 +1,12 @@
 import { listOf, objectOf, textOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
 import { geminiToolProblems } from './strict-provider-tools.ts';
 
-/** What the Gemini API, or Vertex AI, is documented or reported to refuse in a request; undefined: nothing. */
+/**
+ * The reason for which the Gemini API, or Vertex AI, is documented or reported to reject a request; undefined if it
+ * accepts it.
+ */
 export const refusalOfGemini = (request: WireRequest, platform: 'gemini' | 'vertex'): string | undefined => {
   const { path, body } = request;
   const refuse = new Refusals();
@@ -17,15 +21,14 @@ export const refusalOfGemini = (request: WireRequest, platform: 'gemini' | 'vert
     'tools',
     'toolConfig',
     'generationConfig',
+    'serviceTier',
     'continuationToken',
   ];
   for (const key of Object.keys(body)) refuse.unless(known.includes(key), `Unknown name "${key}"`);
-  refuse.unless(
-    JSON.stringify(body).isWellFormed() && !/\\ud[89a-f]/i.test(JSON.stringify(body)),
-    'half a character',
-  );
+  refuse.unless(!hasLoneSurrogate(JSON.stringify(body)), 'the body contains a lone surrogate');
   if (body.systemInstruction !== undefined)
     checkParts(refuse, listOf(objectOf(body.systemInstruction)?.parts), 'system', platform);
+  checkConfig(refuse, objectOf(body.generationConfig) ?? {}, request);
   checkContents(refuse, listOf(body.contents), String(path), platform);
   for (const tool of listOf(body.tools))
     for (const declaration of listOf(objectOf(tool)?.functionDeclarations))
@@ -53,6 +56,46 @@ class Refusals {
 
 type Platform = 'gemini' | 'vertex';
 
+const isGemini3 = (path: string): boolean => /gemini-3/.test(path);
+
+const CONFIG_FIELDS = [
+  ...['candidateCount', 'stopSequences', 'maxOutputTokens', 'temperature', 'topP', 'topK', 'seed'],
+  ...['presencePenalty', 'frequencyPenalty', 'responseMimeType', 'responseSchema', 'responseJsonSchema'],
+  ...['responseModalities', 'responseLogprobs', 'logprobs', 'thinkingConfig', 'mediaResolution'],
+];
+
+const checkConfig = (
+  refuse: Refusals,
+  config: Record<string, unknown>,
+  { path, body }: WireRequest,
+): void => {
+  for (const key of Object.keys(config))
+    refuse.unless(CONFIG_FIELDS.includes(key), `Unknown name "${key}" at 'generation_config'`);
+  refuse.unless(listOf(config.stopSequences).length <= 5, 'at most 5 stop sequences');
+  const { thinkingBudget, thinkingLevel } = objectOf(config.thinkingConfig) ?? {};
+  refuse.unless(
+    thinkingBudget === undefined || thinkingLevel === undefined,
+    'You can only set only one of thinking budget and thinking level.',
+  );
+  refuse.unless(
+    thinkingLevel === undefined || !/gemini-[12]/.test(path),
+    'Thinking level is not supported for this model.',
+  );
+  const { responseMimeType: type, responseJsonSchema: schema } = config;
+  refuse.unless(
+    schema === undefined || objectOf(schema) !== undefined,
+    'response_json_schema is not an object',
+  );
+  refuse.unless(
+    schema === undefined || type === 'application/json',
+    'response_json_schema needs the response mime type application/json',
+  );
+  refuse.unless(
+    type !== 'application/json' || body.tools === undefined || isGemini3(path),
+    "Function calling with a response mime type: 'application/json' is unsupported",
+  );
+};
+
 const checkContents = (
   refuse: Refusals,
   contents: readonly unknown[],
@@ -60,12 +103,14 @@ const checkContents = (
   platform: Platform,
 ): void => {
   refuse.unless(contents.length > 0, 'contents is not specified');
-  const isNewer = /gemini-3/.test(path);
+  const isNewer = isGemini3(path);
   for (const [index, given] of contents.entries()) {
     const { role, parts: list, ...rest } = objectOf(given) ?? {};
     const parts = listOf(list);
     refuse.unless(Object.keys(rest).length === 0, 'unknown field of a content');
     refuse.unless(role === 'user' || role === 'model', 'role must be user or model');
+    const hasFiles = parts.some((part) => objectOf(objectOf(part)?.functionResponse)?.parts !== undefined);
+    refuse.unless(isNewer || !hasFiles, 'Multimodal function responses are not supported for this model');
     checkParts(refuse, parts, role === 'model' ? 'model' : 'user', platform);
     const calls = parts
       .map((part) => objectOf(objectOf(part)?.functionCall))
@@ -82,8 +127,11 @@ const checkContents = (
           JSON.stringify(responses.map(({ id, name }) => [id, name])),
         'the number of function response parts is equal to the number of function call parts',
       );
-      const signed = parts.some((part) => objectOf(part)?.functionCall && objectOf(part)?.thoughtSignature);
-      refuse.unless(!isNewer || signed, 'Function call is missing a thought_signature');
+      const first = parts.map(objectOf).find((part) => part?.functionCall !== undefined);
+      refuse.unless(
+        !isNewer || typeof first?.thoughtSignature === 'string',
+        'Function call is missing a thought_signature',
+      );
     } else
       refuse.unless(
         responses.length === 0,
@@ -96,6 +144,10 @@ const KINDS = [
   ...['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'],
   ...['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'],
 ];
+
+/** Documented file types; services reject images, archives and JSON in other forms. */
+const FILES =
+  /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|(text|audio|video)\/[\w.+-]+(; *charset=[\w-]+)?)$/;
 
 const checkParts = (
   refuse: Refusals,
@@ -124,7 +176,7 @@ const checkParts = (
     refuse.unless(kind !== 'functionResponse' || role === 'user', 'response of a model');
     const file = objectOf(part.inlineData) ?? objectOf(part.fileData);
     if (file) {
-      refuse.unless(/^[\w.+-]+\/[\w.+-]+/.test(String(file.mimeType)), `mime type ${file.mimeType}`);
+      refuse.unless(FILES.test(String(file.mimeType)), `Unsupported MIME type: ${file.mimeType}`);
       refuse.unless(!String(file.fileUri).startsWith('data:'), 'unsupported file URI');
     }
   }

@@ -1,19 +1,20 @@
 import { isObject } from '../../../src/schema/endpoint.ts';
-import { problemsOfSchema } from './strict-schema.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
+import { problemsOfOutput, problemsOfSchema } from './strict-schema.ts';
 
 /**
- * The body of a request of Chat Completions as the strictest services check it: each rule is one that some service is
- * documented or reported to reject a request for.
+ * Checks the body of a Chat Completions request like the strictest services: for each rule, some service is documented
+ * or reported to reject a request.
  */
 
 export type StrictRules = {
-  /** Fields of reasoning that the service knows in messages of the assistant. */
+  /** Reasoning fields that the service accepts in assistant messages. */
   reasoning?: readonly string[];
-  /** DeepSeek: a message with calls has `reasoning_content`. */
+  /** DeepSeek: a message with calls requires `reasoning_content`. */
   reasoningRequired?: boolean;
   /** OpenAI's reasoning models. */
   reasons?: boolean;
-  /** Name of a model of OpenAI, for what single models refuse. */
+  /** Name of an OpenAI model, for the rules of single models. */
   upstream?: string;
 };
 
@@ -35,35 +36,54 @@ const FIELDS = [
   'parallel_tool_calls',
   'verbosity',
   'service_tier',
+  'response_format',
 ];
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-const PARTS: Record<string, string> = {
-  text: 'text',
-  image_url: 'image_url',
-  input_audio: 'input_audio',
-  file: 'file',
+
+const isObjectWith = (value: unknown, holds: (fields: Record<string, unknown>) => boolean): boolean =>
+  isObject(value) && holds(value);
+
+/** Parts of user messages. */
+const PARTS: Record<string, (part: Record<string, unknown>) => boolean> = {
+  text: ({ text }) => isWritten(text),
+  image_url: ({ image_url }) =>
+    isObjectWith(image_url, ({ url }) =>
+      /^(https?:|data:image\/(png|jpeg|webp|gif);base64,)/.test(String(url)),
+    ),
+  input_audio: ({ input_audio }) =>
+    isObjectWith(
+      input_audio,
+      ({ data, format }) => isWritten(data) && (format === 'wav' || format === 'mp3'),
+    ),
+  file: ({ file }) =>
+    isObjectWith(
+      file,
+      ({ filename, file_data }) =>
+        isWritten(filename) && /^data:application\/pdf;base64,/.test(String(file_data)),
+    ),
 };
 
-/** Why the service would reject the request. */
+/** The reasons for which the service would reject the request. */
 export const problemsOfChat = (body: unknown, rules: StrictRules = {}): string[] => {
   const problems: string[] = [];
   const must = (holds: boolean, problem: string): void => {
     if (!holds) problems.push(problem);
   };
   if (!isObject(body)) return ['the body is not an object'];
-  // A parser that is strict rejects half of a pair.
-  must(!/\\ud[89a-f]/i.test(JSON.stringify(body)), 'half a character');
+  // A strict parser rejects a lone surrogate.
+  must(!hasLoneSurrogate(JSON.stringify(body)), 'the body contains a lone surrogate');
   for (const name of Object.keys(body)) must(FIELDS.includes(name), `the field ${name} is unknown`);
   must(typeof body.model === 'string' && body.model !== '', 'no model');
   must(body.stream === true, 'no stream');
   if (rules.reasons) {
     for (const name of ['max_tokens', 'temperature', 'top_p', 'stop'])
-      must(!(name in body), `${name} is refused`);
+      must(!(name in body), `${name} is not allowed`);
   }
   checkSettings(body, rules, must);
   if ('tools' in body) checkTools(body.tools, must);
   if ('tool_choice' in body) checkChoice(body, rules, must);
+  if ('response_format' in body) checkFormat(body.response_format, must);
   if (!Array.isArray(body.messages) || body.messages.length === 0) return [...problems, 'no messages'];
   checkMessages(body.messages, rules, must);
   return problems;
@@ -97,6 +117,12 @@ const checkSettings = (
   );
 };
 
+const checkFormat = (format: unknown, must: Must): void => {
+  must(isObject(format) && format.type === 'json_schema', 'response_format has another type');
+  for (const problem of problemsOfOutput(isObject(format) ? format.json_schema : undefined))
+    must(false, `response_format: ${problem}`);
+};
+
 const checkChoice = (
   { tools, tool_choice: choice }: Record<string, unknown>,
   { reasoningRequired }: StrictRules,
@@ -104,19 +130,19 @@ const checkChoice = (
 ): void => {
   must(Array.isArray(tools), 'tool_choice is only allowed when tools are specified');
   const named = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
-  const offered = JSON.stringify(tools).includes(JSON.stringify(named));
+  const offered = Array.isArray(tools) && tools.some((tool) => tool.function.name === named);
   must(['auto', 'none', 'required'].includes(String(choice)) || offered, 'tool_choice names no tool');
   const forces = choice === 'required' || isObject(choice);
   must(!reasoningRequired || !forces, 'Thinking mode does not support this tool_choice');
 };
 
 const checkTools = (tools: unknown, must: Must): void => {
-  must(Array.isArray(tools) && tools.length > 0, 'tools is no list with an entry');
+  must(Array.isArray(tools) && tools.length > 0, 'tools must be a list that is not empty');
   const names = new Set<unknown>();
   for (const tool of Array.isArray(tools) ? tools : []) {
     const { name, parameters } = tool.function;
-    must(NAME.test(name), `the tool name ${name} is refused`);
-    must(!names.has(name), `the tool name ${name} is there twice`);
+    must(NAME.test(name), `the tool name ${name} is invalid`);
+    must(!names.has(name), `the tool name ${name} is repeated`);
     for (const problem of problemsOfSchema(parameters)) must(false, `the tool ${name}: ${problem}`);
     must(isObject(parameters?.properties), `the tool ${name}: object schema missing properties`);
     names.add(name);
@@ -128,11 +154,11 @@ const checkMessages = (messages: readonly unknown[], rules: StrictRules, must: M
   for (const [index, message] of messages.entries()) {
     const at = `messages.${index}`;
     if (!isObject(message)) {
-      must(false, `${at} is no object`);
+      must(false, `${at} is not an object`);
       continue;
     }
     if (message.role === 'tool') {
-      must(open.delete(message.tool_call_id), `${at}: ${message.tool_call_id} is no open call`);
+      must(open.delete(message.tool_call_id), `${at}: ${message.tool_call_id} is not an open call`);
       must(typeof message.content === 'string', `${at}: no content`);
       continue;
     }
@@ -155,11 +181,8 @@ const checkContent = (content: unknown, at: string, must: Must): void => {
     return;
   }
   must(content.length > 0, `${at}: no content`);
-  for (const part of content) {
-    const field = PARTS[part.type];
-    must(field !== undefined && field in part, `${at}: a part of type ${part.type}`);
-    if (part.type === 'text') must(isWritten(part.text), `${at}: blank text`);
-  }
+  for (const part of content)
+    must(PARTS[part.type]?.(part) === true, `${at}: ${JSON.stringify(part).slice(0, 100)}`);
 };
 
 const checkAssistant = (
@@ -177,15 +200,15 @@ const checkAssistant = (
   const ids = new Set<unknown>();
   if (calls === undefined) return ids;
   if (!Array.isArray(calls) || calls.length === 0) {
-    must(false, `${at}: tool_calls is no list with an entry`);
+    must(false, `${at}: tool_calls must be a list that is not empty`);
     return ids;
   }
   if (reasoningRequired)
     must(typeof message.reasoning_content === 'string', `${at}: Missing reasoning_content`);
   for (const { id, type, function: called } of calls) {
-    must(ID.test(id) && !ids.has(id), `${at}: the id ${id} is refused`);
-    must(type === 'function' && NAME.test(called.name), `${at}: the name ${called.name} is refused`);
-    must(isObject(JSON.parse(called.arguments)), `${at}: arguments that are no object`);
+    must(ID.test(id) && !ids.has(id), `${at}: the id ${id} is invalid or repeated`);
+    must(type === 'function' && NAME.test(called.name), `${at}: the name ${called.name} is invalid`);
+    must(isObject(JSON.parse(called.arguments)), `${at}: the arguments are not an object`);
     ids.add(id);
   }
   return ids;

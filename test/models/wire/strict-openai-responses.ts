@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../src/schema/json.ts';
+import { hasLoneSurrogate } from './lone-surrogates.ts';
 import { isBuiltInItem, rejectedBuiltInItem, rejectedBuiltInTools } from './strict-provider-tools.ts';
-import { problemsOfSchema } from './strict-schema.ts';
+import { problemsOfOutput, problemsOfSchema } from './strict-schema.ts';
 
-/** A request of the Responses protocol as OpenAI checks it; returns why it is rejected, or undefined. */
+/** Checks a request of the Responses protocol like OpenAI; returns the reason for a rejection, or undefined. */
 export const rejectionOf = (body: JsonObject): string | undefined => {
   const unknown = Object.keys(body).find((key) => !FIELDS.has(key));
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'`;
@@ -10,10 +11,10 @@ export const rejectionOf = (body: JsonObject): string | undefined => {
     return 'model, stream, store';
   const input = body.input as JsonObject[];
   if (!Array.isArray(input) || input.length === 0) return "Missing required parameter: 'input'";
-  if (!JSON.stringify(body).isWellFormed() || /\\ud[89a-f]/.test(JSON.stringify(body)))
-    return 'invalid unicode';
+  if (hasLoneSurrogate(JSON.stringify(body))) return 'invalid unicode';
   return (
     rejectedSetting(body) ??
+    rejectedText(body) ??
     rejectedBuiltInTools(body) ??
     rejectedTool(body) ??
     rejectedChoice(body) ??
@@ -57,9 +58,21 @@ const rejectedSetting = ({ model, temperature, top_p, reasoning, include, prompt
     : undefined;
 };
 
+/** Text output: its verbosity and its schema. */
+const rejectedText = ({ text = {} }: JsonObject): string | undefined => {
+  const { verbosity, format, ...rest } = text as JsonObject;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) return `Unknown parameter: 'text.${unknown}'`;
+  if (verbosity !== undefined && !LOW_TO_HIGH.includes(String(verbosity))) return "Invalid 'text.verbosity'";
+  if (format === undefined) return undefined;
+  if ((format as JsonObject).type !== 'json_schema') return "Invalid value: 'text.format.type'";
+  const [problem] = problemsOfOutput(format);
+  return problem === undefined ? undefined : `text.format: ${problem}`;
+};
+
 const LOW_TO_HIGH = ['low', 'medium', 'high'];
 
-/** As OpenAI documents them for the families of the tests. */
+/** Documented efforts of OpenAI for the model families in the tests. */
 const EFFORTS: readonly [name: RegExp, efforts: readonly string[]][] = [
   [/gpt-5(?!\.)/, ['minimal', ...LOW_TO_HIGH]],
   [/gpt-5\.1/, ['none', ...LOW_TO_HIGH]],
@@ -87,7 +100,8 @@ const rejectedTool = ({ tools = [] }: JsonObject): string | undefined => {
 const rejectedChoice = ({ tools, tool_choice: choice }: JsonObject): string | undefined => {
   if (choice === undefined) return undefined;
   if (!Array.isArray(tools)) return "Invalid 'tool_choice': no tools";
-  if (typeof choice === 'string') return undefined;
+  if (typeof choice === 'string')
+    return ['auto', 'none', 'required'].includes(choice) ? undefined : "Invalid value: 'tool_choice'";
   const { type, name } = choice as JsonObject;
   const offered = (tools as JsonObject[]).some((tool) => tool.name === name);
   return type === 'function' && offered ? undefined : "Invalid 'tool_choice'";
@@ -127,7 +141,8 @@ const CHECKS: Record<string, Check> = {
   developer: systemText,
   user: contentCheck({
     input_text: ({ text }) => !isBlank(text),
-    input_image: ({ image_url }) => /^(https?:|data:image\/[a-z+]+;base64,)/.test(String(image_url)),
+    input_image: ({ image_url }) =>
+      /^(https?:|data:image\/(png|jpeg|webp|gif);base64,)/.test(String(image_url)),
     input_file: ({ file_url, file_data, filename }) =>
       file_url === undefined
         ? /^data:application\/pdf;base64,/.test(String(file_data)) && !isBlank(filename)

@@ -2,11 +2,13 @@ import { listOf, objectOf } from '../../../src/models/wire/read.ts';
 import type { WireRequest } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
 
-/** What services are documented or reported to refuse about tools that they execute. Each function returns the reasons. */
+/**
+ * Rules for tools that services execute, as documented or reported. Each function returns the reasons for a rejection.
+ */
 
 const objectsIn = (list: unknown): JsonObject[] => listOf(list).map((each) => objectOf(each) ?? {});
 
-/** Versions of Anthropic's tools, with the beta that each one needs. */
+/** Versions of Anthropic's tools, with the beta that each one requires. */
 const VERSIONS: ReadonlyMap<unknown, { name: string; beta?: string; fields: readonly string[] }> = new Map([
   [
     'web_search_20250305',
@@ -55,8 +57,8 @@ const isResult = ({ type }: JsonObject): boolean =>
 export const isServerBlock = (block: JsonObject): boolean => isUse(block) || isResult(block);
 
 /**
- * A call has its result in the same message. In a message that also calls tools of the client, the result is in the
- * next answer, or the service executes the call when there is no next answer.
+ * A call has its result in the same message. In a message that also calls client tools, the result is in the next
+ * completion, or the service executes the call if there is none.
  */
 export const anthropicBlockProblems = ({ body }: WireRequest): string[] => {
   const problems: string[] = [];
@@ -150,7 +152,7 @@ export const geminiToolProblems = ({ path, body }: WireRequest, platform: 'gemin
   return [...problems, ...geminiPartProblems(body)];
 };
 
-/** Every call that Gemini executed has its result behind it. */
+/** Every call that Gemini executed is followed by its result. */
 const geminiPartProblems = ({ contents }: JsonObject): string[] => {
   const problems: string[] = [];
   for (const { parts } of objectsIn(contents)) {

@@ -4,11 +4,11 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import t, { type Test } from 'tap';
+import { COMPATIBLE_CHAT, DEEPSEEK_CHAT, OPENAI_CHAT } from '../../../src/models/chat-options.ts';
 import type { InferenceRequest, ToolChoice } from '../../../src/models/model.ts';
 import { anthropicWire } from '../../../src/models/wire/anthropic.ts';
 import { geminiWire } from '../../../src/models/wire/gemini.ts';
 import { openaiChatWire } from '../../../src/models/wire/openai-chat.ts';
-import { COMPATIBLE_CHAT, DEEPSEEK_CHAT, OPENAI_CHAT } from '../../../src/models/wire/openai-chat-options.ts';
 import { openaiResponsesWire } from '../../../src/models/wire/openai-responses.ts';
 import type { Wire } from '../../../src/models/wire/wire.ts';
 import type { JsonObject } from '../../../src/schema/json.ts';
@@ -21,7 +21,7 @@ import { refusalOfGemini } from './strict-gemini.ts';
 import { problemsOfChat } from './strict-openai-chat.ts';
 import { rejectionOf } from './strict-openai-responses.ts';
 
-/** How a request restricts the calls of the model, in each format. */
+/** Restrictions on the calls of the model, in each format. */
 
 const toolOf = (id: string): ToolDescriptor => ({
   id,
@@ -36,7 +36,7 @@ const LOOK_UP = nameForModel('look up');
 type Format = {
   wire: Wire;
   upstream: string;
-  /** What the service rejects in the body. */
+  /** The reasons for which the service rejects the body. */
   problems(sent: ReturnType<Wire['encode']>): unknown;
 };
 
@@ -112,11 +112,11 @@ for (const [name, format, toolChoice, sent] of CASES) {
 }
 
 for (const [name, format] of Object.entries({ CHAT, DEEPSEEK, RESPONSES, ANTHROPIC, GEMINI })) {
-  t.test(`${name}: leaves out a choice that the service would reject`, async (t) => {
+  t.test(`${name}: omits a choice that the service would reject`, async (t) => {
     for (const toolChoice of ['auto', 'none', 'required', { tool: 'save' }] as const)
-      t.strictSame(choiceIn(bodyOf(t, format, { toolChoice })), {}, 'without tools');
+      t.strictSame(choiceIn(bodyOf(t, format, { toolChoice })), {}, 'a request without tools has no choice');
     t.strictSame(choiceIn(bodyOf(t, format, { tools: TOOLS, toolChoice: { tool: 'other' } })), {});
-    t.strictSame(choiceIn(bodyOf(t, format, { tools: TOOLS })), {}, 'without a choice');
+    t.strictSame(choiceIn(bodyOf(t, format, { tools: TOOLS })), {}, 'a request without a choice has none');
   });
 }
 
@@ -135,7 +135,7 @@ const UNFORCED: [name: string, format: Format, overrides: InferenceRequest['over
 ];
 
 for (const [name, format, overrides] of UNFORCED) {
-  t.test(`with ${name} the model decides, among the tools that it could be forced to`, async (t) => {
+  t.test(`with ${name} a forced choice becomes auto, with only the named tool`, async (t) => {
     const auto = format === DEEPSEEK ? 'auto' : { type: 'auto' };
     const required = bodyOf(t, format, { tools: TOOLS, toolChoice: 'required', overrides });
     t.strictSame(choiceIn(required), { tool_choice: auto });
@@ -147,14 +147,14 @@ for (const [name, format, overrides] of UNFORCED) {
   });
 }
 
-t.test('a model that thinks unasked but accepts a forced call is forced', async (t) => {
+t.test('forces a call for a model that thinks by default but accepts forced calls', async (t) => {
   for (const upstream of ['claude-fable-5', 'claude-opus-5', 'claude-haiku-5-5']) {
     const body = bodyOf(t, { ...ANTHROPIC, upstream }, { tools: TOOLS, toolChoice: 'required' });
     t.strictSame(body.tool_choice, { type: 'any' }, upstream);
   }
 });
 
-/* Against the packages */
+/* Comparison with the packages */
 
 const capturing = (bodies: JsonObject[]): typeof fetch =>
   async function capture(_url, init) {
@@ -180,7 +180,7 @@ const PACKAGES: [name: string, format: Format, model: (fetch: typeof globalThis.
   ];
 
 for (const [name, format, modelWith] of PACKAGES) {
-  t.test(`${name} restricts calls as the package does`, async (t) => {
+  t.test(`${name} restricts calls like the package`, async (t) => {
     for (const choice of ['auto', 'none', 'required', { tool: 'save' }] as const) {
       const bodies: JsonObject[] = [];
       const model = modelWith(capturing(bodies));

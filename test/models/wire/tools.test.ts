@@ -7,7 +7,7 @@ import '../../random.ts';
 import { requestOf } from '../infer.ts';
 import { encoded } from './every-format.ts';
 
-/** One tool whose name or schema a service rejects does not fail the request, whatever the format. */
+/** One tool with a name or schema that a service rejects does not fail the request, in any format. */
 
 const tool = (parameters: JsonObject, id = 'find', description = 'Finds.'): ToolDescriptor => ({
   id,
@@ -19,7 +19,7 @@ const tool = (parameters: JsonObject, id = 'find', description = 'Finds.'): Tool
 
 const GOOD = tool({ type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }, 'good');
 
-/** Schemas by what is wrong with them. */
+/** Schemas by their defect. */
 const SCHEMAS: Record<string, JsonObject> = {
   'no type': {},
   'no properties': { type: 'object' },
@@ -39,7 +39,7 @@ const SCHEMAS: Record<string, JsonObject> = {
   },
   'anyOf at the top': { anyOf: [{ type: 'object', properties: { a: {} } }, { type: 'object' }] },
   'oneOf at the top': { type: 'object', oneOf: [{ required: ['a'] }, { properties: { b: {} } }] },
-  'a type that is no object': { type: 'string' },
+  'a type that is not an object': { type: 'string' },
   'required as a flag': { type: 'object', properties: { a: { type: 'string', required: true } } },
   'required twice': { type: 'object', properties: { a: {} }, required: ['a', 'a', 'missing', 7] },
   'a description that is null': { type: 'object', properties: { a: { type: 'string', description: null } } },
@@ -64,7 +64,7 @@ const SCHEMAS: Record<string, JsonObject> = {
     required: ['filter[id]', 'ok'],
     additionalProperties: false,
   },
-  'half a character': { type: 'object', properties: { a: { type: 'string', description: 'half \ud83d' } } },
+  'a lone surrogate': { type: 'object', properties: { a: { type: 'string', description: 'half \ud83d' } } },
   recursion: {
     type: 'object',
     properties: { child: { $ref: '#' } },
@@ -94,7 +94,7 @@ for (const [what, parameters] of Object.entries(SCHEMAS)) {
   });
 }
 
-t.test('sends what references lead to', async (t) => {
+t.test('replaces references with their targets', async (t) => {
   const parameters = SCHEMAS['references to anchors and ids'] ?? {};
   const [chat] = encoded(requestOf('x', { tools: [tool(parameters)] }));
   t.match(chat?.sent.body.tools, [
@@ -128,7 +128,7 @@ t.test('describes arguments whose names Anthropic rejects', async (t) => {
   ]);
 });
 
-t.test('sends tools with any ids, and the first of two with one id', async (t) => {
+t.test('sends tools with any ids, and only the first of two with one id', async (t) => {
   const made = nameForModel('team.lead');
   const ids = [
     'team.lead',
@@ -143,7 +143,7 @@ t.test('sends tools with any ids, and the first of two with one id', async (t) =
   ];
   const tools = ids.map((id) => tool({ type: 'object' }, id));
   for (const { format, problem } of encoded(requestOf('x', { tools }))) t.equal(problem, undefined, format);
-  t.not(nameForModel(made), made, 'an id that is the name of another tool gets a name of its own');
+  t.not(nameForModel(made), made, 'a conflicting id gets another name');
 });
 
 const KEYWORDS = [
@@ -187,10 +187,10 @@ const { schema } = fc.letrec<{ value: unknown; schema: unknown }>((tie) => ({
   schema: fc.dictionary(fc.constantFrom(...KEYWORDS), tie('value'), { maxKeys: 4 }),
 }));
 
-t.test('no schema leads to a request that a service rejects', async () => {
+t.test('produces no request that a service rejects, for any schema', async () => {
   fc.assert(
     fc.property(schema, (given) => {
-      // Written and read as the schema of an MCP server is.
+      // Serialized and parsed, like the schema of an MCP server.
       const parameters: JsonObject = JSON.parse(JSON.stringify(given));
       for (const { format, sent, problem } of encoded(requestOf('x', { tools: [tool(parameters), GOOD] }))) {
         if (problem !== undefined)

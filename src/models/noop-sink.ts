@@ -2,8 +2,8 @@ import type { InferenceSink } from './model.ts';
 
 const ignore = (): void => {};
 
-/** Hears nothing; what somebody wants to hear is put over it. */
-export const DEAF: InferenceSink = {
+/** No-op sink; override individual callbacks as needed. */
+export const NOOP_SINK: InferenceSink = {
   text: ignore,
   reasoning: ignore,
   reasoningEncrypted: ignore,

@@ -1,26 +1,26 @@
 /**
- * Limits of the models behind the Messages protocol, by their names. A name may have a prefix and a suffix of the
- * service that offers the model. A model that is in no row has the limits that every service accepts.
+ * Limits of the models behind the Messages protocol, by name. A name may have the prefix and suffix of the service that
+ * offers the model. A model without a row has the limits that every service accepts.
  */
 export type ModelLimits = {
-  /** Highest `max_tokens`, which is also sent where a request sets none. */
+  /** Highest `max_tokens`, which is also the default. */
   maxTokens: number;
-  /** `maxTokens` is documented; for other models it is only the default. */
+  /** Whether `maxTokens` is documented; for other models it is only the default. */
   isKnown: boolean;
-  /** Refuses `temperature` and `top_p`. */
+  /** Whether the model rejects `temperature` and `top_p`. */
   fixedSampling?: boolean;
-  /** Thinks in each answer, and refuses `thinking: disabled`. */
+  /** Whether the model thinks in each completion, and rejects `thinking: disabled`. */
   alwaysThinks?: boolean;
-  /** Accepts `between_tools`, the lowest setting of thinking of a model that always thinks. */
+  /** Whether the model accepts `between_tools`, the lowest thinking setting of a model that always thinks. */
   betweenTools?: boolean;
-  /** Refuses `tool_choice` of the types `any` and `tool`. */
+  /** Whether the model rejects `tool_choice` of the types `any` and `tool`. */
   refusesForcedTools?: boolean;
 };
 
 const NEWEST = { maxTokens: 128_000, isKnown: true, fixedSampling: true } as const;
 const ALWAYS_THINKS = { ...NEWEST, alwaysThinks: true } as const;
 
-/** The first row that applies. */
+/** The first matching row applies. */
 const ROWS: readonly (readonly [name: RegExp, limits: ModelLimits])[] = [
   [/claude-sonnet-5-5/, { ...ALWAYS_THINKS, betweenTools: true, refusesForcedTools: true }],
   [/claude-(opus-5-5|fable-5-1)/, { ...ALWAYS_THINKS, refusesForcedTools: true }],
@@ -42,20 +42,22 @@ export const limitsOf = (upstream: string): ModelLimits =>
 
 export const isClaude = (upstream: string): boolean => upstream.includes('claude-');
 
-/** These models decide their budget of thinking themselves, and refuse an answer that the request has begun. */
+/** Models that choose their thinking budget themselves, and reject a prefilled completion. */
 const ADAPTIVE = /claude-(opus|sonnet|haiku|fable)-(4-[6-9]|[5-9])/;
 
 export const isAdaptive = (upstream: string): boolean => ADAPTIVE.test(upstream);
 
-/** Claude up to version 4. Later ones, and most models of other companies, think unless a request turns it off. */
+/** Claude up to version 4. Later versions, and most models of other companies, think unless a request disables it. */
 const THINKS_WHEN_ASKED = /claude-(instant|v?2(?=$|[-.:])|([a-z]+-)?[34](?=$|[-.@:]))/;
 
-export const thinksUnasked = (upstream: string): boolean => !THINKS_WHEN_ASKED.test(upstream);
+export const thinksByDefault = (upstream: string): boolean => !THINKS_WHEN_ASKED.test(upstream);
 
-/** Version 5.1 and later; eight digits behind a version are a date. */
+/** Version 5.1 and later; eight digits after a version are a date. */
 const BINDS_THINKING = /claude-[a-z]+-(5-[1-9]\d?(?!\d)|[6-9](?=$|[-@:])|[1-9]\d(?!\d))/;
 
-/** A thinking block is valid only behind exactly the system texts, tools and messages that it was made behind. */
+/**
+ * Whether a thinking block is valid only after exactly the system texts, tools and messages that preceded its creation.
+ */
 export const bindsThinking = (upstream: string): boolean => BINDS_THINKING.test(upstream);
 
 /** Claude before 3.7. */

@@ -1,16 +1,16 @@
-import { isObject } from '../../schema/endpoint.ts';
-import type { Json, JsonObject } from '../../schema/json.ts';
-import { mapSchemas } from '../../schema/json-schema.ts';
+import { isObject } from '../schema/endpoint.ts';
+import type { Json, JsonObject } from '../schema/json.ts';
+import { mapSchemas } from '../schema/json-schema.ts';
 
 /**
- * Schemas of answers as providers accept them. The service checks an answer against the schema that it was given, so
- * what is sent may be wider than that, and is never narrower.
+ * Converts the schemas of completions to forms that providers accept. The service validates a completion against the
+ * original schema, so the sent schema may be wider, but is never narrower.
  */
 
-/** A service that is strict refuses keywords that it does not know. */
+/** Keeps only known keywords, because a strict service rejects others. */
 export const knownSchema = (schema: JsonObject): JsonObject => mapSchemas(schema, (each) => each);
 
-/** Whether each schema within a schema is of a kind. */
+/** Whether the predicate holds for the schema and all nested schemas. */
 const every = (schema: JsonObject, holds: (schema: JsonObject) => boolean): boolean => {
   let all = true;
   mapSchemas(schema, (each) => {
@@ -28,7 +28,7 @@ const requiredOf = ({ required }: JsonObject): readonly Json[] => (Array.isArray
 const hasType = ({ type }: JsonObject, wanted: string): boolean =>
   type === wanted || (Array.isArray(type) && type.includes(wanted));
 
-/** Keywords of schemas that OpenAI guarantees to be kept; a schema with another one is sent as a request only. */
+/** Keywords that OpenAI guarantees to enforce; a schema with any other keyword is sent without strict mode. */
 const STRICT: ReadonlySet<string> = new Set([
   ...[
     'type',
@@ -58,7 +58,7 @@ const STRICT_FORMATS: readonly unknown[] = [
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 ];
 
-/** OpenAI has a strict form for schemas of objects that are closed and whose properties are all required. */
+/** OpenAI's strict mode requires that every object is closed and that all its properties are required. */
 export const isStrictSchema = (schema: JsonObject): boolean =>
   schema.type === 'object' &&
   schema.anyOf === undefined &&
@@ -72,10 +72,12 @@ export const isStrictSchema = (schema: JsonObject): boolean =>
     return additionalProperties === false && namesOf(each).every((name) => required.includes(name));
   });
 
-/** Above this Anthropic and the services that offer its models run into limits of their grammars. */
+/**
+ * With more optional properties, Anthropic and the services that offer its models exceed the limits of their grammars.
+ */
 const MOST_OPTIONAL = 10;
 
-/** Anthropic closes each object, and has no references that lead back. */
+/** Anthropic closes every object and supports no recursive references. */
 export const isClosedSchema = (schema: JsonObject): boolean => {
   let optional = 0;
   const isClosed = every(schema, (each) => {
@@ -88,7 +90,7 @@ export const isClosedSchema = (schema: JsonObject): boolean => {
   return isClosed && optional <= MOST_OPTIONAL && !hasReferences(schema);
 };
 
-/** References may double what a grammar holds, or lead back; other modes have no limit for them. */
+/** References may double the size of a grammar or be recursive; other modes do not limit them. */
 const hasReferences = (schema: JsonObject): boolean => !every(schema, ({ $ref }) => $ref === undefined);
 
 const KEPT: readonly string[] = [
@@ -108,7 +110,7 @@ const KEPT: readonly string[] = [
 ];
 const ANTHROPIC_FORMATS: readonly unknown[] = [...STRICT_FORMATS, 'uri'];
 
-/** What Anthropic rejects becomes a part of the description. */
+/** Moves the keywords that Anthropic rejects to the description. */
 export const anthropicSchema = (schema: JsonObject): JsonObject =>
   mapSchemas(schema, ({ oneOf, format, ...each }) => {
     const kept = Object.fromEntries(Object.entries(each).filter(([name]) => KEPT.includes(name)));
