@@ -6,10 +6,10 @@ import { firstProblem } from '../schema/problems.ts';
 import { checkHost } from './fetch-text.ts';
 
 /**
- * The agent that a card describes (a2a.md 13.2).
+ * Converts a card to the agent that it describes (a2a.md 13.2).
  *
- * Guarantees: a card leads to no host that the server itself may not have; whatever else an endpoint must be, it is.
- * How long a task may take is not what `timeout_ms` of a server says: that is for a card.
+ * Guarantees: a card cannot refer to a host to which connections are not allowed, and all other rules for endpoints
+ * apply to it. `timeout_ms` of a server limits the request for its card, not the duration of tasks.
  */
 
 const text = z.string().trim().optional().catch(undefined);
@@ -36,7 +36,7 @@ const Card = z.looseObject({
   supportedInterfaces: z.array(z.unknown()).catch([]),
 });
 
-/** @throws Error that says what is missing */
+/** @throws Error with the missing field */
 export const agentOfCard = (
   { card, card_url }: { card: unknown; card_url: string },
   server: Pick<A2aServerSpec, 'id' | 'auth' | 'target' | 'options'>,

@@ -5,11 +5,11 @@ import { fetchText, HostRefused } from './fetch-text.ts';
 import { isPublicAddress, type Resolve, resolveName } from './public-address.ts';
 
 /**
- * The card of a remote agent, as a server of A2A agents shows it (config.md 13.5).
+ * Reads the card of a remote agent from an A2A server (config.md 13.5).
  *
- * Guarantees: a read never throws; what a server answered, also that it did not, holds for 15 s, and those who ask
- * meanwhile ask once; the token goes to the origin of `base_url` only. See `fetch-text.ts` for where it may connect.
- * Costs one request, and one cached card of at most 256 KiB for each server that was read in the last 15 s.
+ * Guarantees: a read never throws. A result, including a failure, is cached for 15 s, and concurrent reads share one
+ * request. The token is sent to the origin of `base_url` only. See `fetch-text.ts` for the allowed addresses.
+ * Cost: one request, and one cached card of at most 256 KiB for each server that was read in the last 15 s.
  */
 export type CardServer = {
   base_url: string;
@@ -24,7 +24,7 @@ export type CardStatus =
 type CardDeps = {
   clock: Clock;
   resolve?: Resolve;
-  /** Which addresses may be connected to. */
+  /** Returns whether connections to an address are allowed. */
   mayConnect?: (address: string) => boolean;
 };
 
@@ -35,16 +35,16 @@ const LARGEST_BYTES = 256 * 1024;
 
 type Entry = { status: Promise<CardStatus>; until: number };
 
-/** Asks each time. Never throws. */
+/** Sends a request each time. Never throws. */
 export const createCardFetch = ({
   resolve = resolveName,
   mayConnect = isPublicAddress,
 }: Omit<CardDeps, 'clock'>): ((server: CardServer) => Promise<CardStatus>) => {
   return async ({ base_url, auth, timeout_ms }) => {
-    let asked = base_url;
+    let requestUrl = base_url;
     try {
       const url = new URL('/.well-known/agent-card.json', new URL(base_url).origin);
-      asked = url.href;
+      requestUrl = url.href;
       const text = await fetchText(url, {
         headers: auth ? { authorization: `Bearer ${auth.token}` } : {},
         timeoutMs: Math.min(Math.max(1, timeout_ms ?? DEFAULT_TIMEOUT_MS), LONGEST_TIMEOUT_MS),
@@ -54,7 +54,7 @@ export const createCardFetch = ({
       });
       return { connected: true, last_error: null, card_url: url.href, card: parseCard(text) };
     } catch (error) {
-      return { connected: false, last_error: wordsFor(error, asked), card_url: null, card: null };
+      return { connected: false, last_error: messageFor(error, requestUrl), card_url: null, card: null };
     }
   };
 };
@@ -86,7 +86,7 @@ export const createCardReader = (deps: CardDeps): ((server: CardServer) => Promi
 };
 
 /** a2a.md 13.3, 13.4 */
-const wordsFor = (error: unknown, url: string): string => {
+const messageFor = (error: unknown, url: string): string => {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof HostRefused)
     return error.address === undefined
@@ -104,7 +104,7 @@ const parseCard = (text: string): Record<string, unknown> => {
   try {
     card = JSON.parse(text);
   } catch {
-    // Said below, without quoting what a stranger sent.
+    // Reported below, without the untrusted text.
   }
   if (isObject(card)) return card;
   throw new NoCard('the agent card is not a JSON object');

@@ -2,22 +2,23 @@ import { isDeepStrictEqual } from 'node:util';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { Clock } from '../schema/clock.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { createCardFetch } from './card.ts';
 import { isPublicAddress, type Resolve } from './public-address.ts';
 import { type ServerWatch, type Timers, watchServer } from './server-watch.ts';
 
 /**
- * The agents of the servers in the configuration (a2a.md 13.2).
+ * Discovers the agents of the configured servers (a2a.md 13.2).
  *
- * Guarantees: nobody waits for a server. Cards are fetched behind the back of a publication, all at once, and
- * `changed` is called when agents have come, gone or become others, once for each time.
+ * Guarantees: callers never wait for a server. Cards are fetched concurrently, independent of publications, and
+ * `changed` is called once whenever agents were added, removed or changed.
  * Relies on a publication after `changed`, which may apply the same servers again.
- * Costs a card in memory for each server.
+ * Cost: a card in memory for each server.
  */
 export type A2aDiscovery = {
-  /** ids of servers that are no entries. */
+  /** Ids of servers that are not entries. */
   own: readonly string[];
-  /** In the order of their servers. */
+  /** Returns the discovered agents in the order of their servers. */
   discovered(): readonly AgentSpec[];
   apply(specs: readonly A2aServerSpec[]): void;
   close(): void;
@@ -25,10 +26,13 @@ export type A2aDiscovery = {
 
 type DiscoveryDeps = {
   clock: Clock;
-  log: { warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn'>;
   /** Must not throw. */
   changed(): void;
-  /** Named by the operator, who knows where it is: it may have any address. An entry `remote` goes over it. */
+  /**
+   * A server from the settings. The operator is trusted, so it may have any address. It is replaced by an entry
+   * `remote`.
+   */
   remote?: { base_url: string; token?: string | undefined } | undefined;
   resolve?: Resolve;
   mayConnect?: (address: string) => boolean;
@@ -36,12 +40,12 @@ type DiscoveryDeps = {
 };
 
 const REMOTE = 'remote';
-/** No entry has this id. */
+/** Unused as the id of an entry. */
 const OWN = '';
 
 const TIMERS: Timers = {
   setTimeout: (run, ms) => setTimeout(run, ms).unref(),
-  // Only what the line above has returned is given back.
+  // Receives only values that `setTimeout` above has returned.
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };
 
@@ -56,7 +60,7 @@ export const createA2aDiscovery = (deps: DiscoveryDeps): A2aDiscovery => {
   let watches = new Map<string, ServerWatch>();
   let agents: readonly AgentSpec[] = [];
 
-  const looked = (): void => {
+  const update = (): void => {
     const now = [...watches.values()].flatMap((watch) => watch.agent() ?? []);
     if (isDeepStrictEqual(now, agents)) return;
     agents = now;
@@ -67,7 +71,7 @@ export const createA2aDiscovery = (deps: DiscoveryDeps): A2aDiscovery => {
   const watch = (spec: A2aServerSpec): ServerWatch => {
     const may = spec === own ? () => true : mayConnect;
     const fetchCard = createCardFetch({ mayConnect: may, ...(resolve && { resolve }) });
-    return watchServer(spec, { clock, timers, log, fetchCard, mayConnect: may, looked });
+    return watchServer(spec, { clock, timers, log, fetchCard, mayConnect: may, changed: update });
   };
 
   return {
@@ -78,14 +82,14 @@ export const createA2aDiscovery = (deps: DiscoveryDeps): A2aDiscovery => {
       const before = watches;
       watches = new Map();
       for (const spec of all) {
-        // What may be connected to is not the same for both, so that neither becomes the other.
+        // Separate keys, because the allowed addresses differ between the configured server and entries.
         const key = spec === own ? OWN : spec.id;
         const known = before.get(key);
         known?.apply(spec);
         watches.set(key, known ?? watch(spec));
       }
       for (const [key, gone] of before) if (!watches.has(key)) gone.close();
-      looked();
+      update();
     },
     close() {
       for (const each of watches.values()) each.close();
@@ -97,16 +101,13 @@ export const createA2aDiscovery = (deps: DiscoveryDeps): A2aDiscovery => {
 const specOf = ({ base_url, token }: NonNullable<DiscoveryDeps['remote']>): A2aServerSpec =>
   A2aServerSpec.parse({ id: REMOTE, base_url, ...(token && { auth: { type: 'bearer', token } }) });
 
-/** The first one has the plain name; the others go by the name of their server too. */
+/** The first agent keeps the plain name; the others are also named after their server. */
 const warnOfSameNames = (agents: readonly AgentSpec[], log: DiscoveryDeps['log']): void => {
   const first = new Map<string, AgentSpec>();
   for (const agent of agents) {
     const other = first.get(agent.id);
     if (other)
-      log.warn(
-        { agent: agent.id, servers: [other.registry, agent.registry] },
-        'two A2A servers show one agent',
-      );
+      log.warn('a2a.duplicate_agent', { agent: agent.id, servers: [other.registry, agent.registry] });
     else first.set(agent.id, agent);
   }
 };

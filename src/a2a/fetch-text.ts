@@ -7,12 +7,12 @@ import { timerMs } from '../schema/timer.ts';
 import type { Resolve } from './public-address.ts';
 
 /**
- * One GET to an address that somebody else wrote down.
+ * Sends one GET to an untrusted address.
  *
- * Guarantees: it connects to addresses that `mayConnect` allows and to no other: the addresses of a name are
- * checked when the socket asks for them, and are the ones that it connects to, so a name server cannot answer
- * twice. A name with one address that is not allowed is refused whole. No redirect is followed, no connection is
- * shared or kept, and no more of a response is read than asked for.
+ * Guarantees: it connects only to addresses that `mayConnect` allows. The addresses of a name are checked when the
+ * socket resolves it, and the socket connects to exactly these, so a name server cannot return different ones later. A
+ * name with one forbidden address is rejected. Redirects are not followed, connections are neither shared nor kept, and
+ * a response is read only up to its limit.
  */
 type FetchOptions = {
   headers: Record<string, string>;
@@ -22,7 +22,7 @@ type FetchOptions = {
   mayConnect: (address: string) => boolean;
 };
 
-/** It is not connected to: for the name that it has, or for an address that this leads to. */
+/** The connection is refused because of the host name, or because of the resolved `address`. */
 export class HostRefused extends Error {
   readonly address: string | undefined;
 
@@ -34,7 +34,7 @@ export class HostRefused extends Error {
   }
 }
 
-/** @throws Error that says why, and quotes neither headers nor the response */
+/** @throws Error with the reason, without headers or the response */
 export const fetchText = async (url: URL, options: FetchOptions): Promise<string> => {
   checkHost(url.hostname, options);
   const signal = AbortSignal.timeout(timerMs(options.timeoutMs));
@@ -47,10 +47,10 @@ export const fetchText = async (url: URL, options: FetchOptions): Promise<string
   }
 };
 
-/** Where names of this machine lead, whatever is resolved. */
+/** The address to check for local names, regardless of resolution. */
 const LOOPBACK = '127.0.0.1';
 
-/** The host as it stands in the address; a name is resolved later. */
+/** Checks the literal host of an address; a name is resolved later. */
 export const checkHost = (hostname: string, { mayConnect }: Pick<FetchOptions, 'mayConnect'>): void => {
   if (isLocalName(hostname) && !mayConnect(LOOPBACK)) throw new HostRefused(hostname);
   const literal = hostname.replace(/^\[|\]$/g, '');

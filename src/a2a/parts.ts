@@ -5,10 +5,10 @@ import { isData, JSON_TYPE, type MediaBlock, type TextBlock, typeOfMedia } from 
 import type { ContentBlock } from '../schema/message.ts';
 
 /**
- * Content blocks as parts of an A2A message (a2a.md 8.2).
+ * Converts content blocks to parts of an A2A message (a2a.md 8.2).
  *
- * What only the agent itself needs has no part: thinking, tool calls and their results. Data that came as data is
- * data again, and what came with a part beside its content goes out with it.
+ * Content for the agent itself has no part: thinking, tool calls and their results. Received data is sent as data
+ * again, and the metadata of a received part is sent with it.
  */
 export type Part = ({ text: string } | { raw: string } | { url: string } | { data: Json }) & {
   mediaType?: string;
@@ -16,7 +16,7 @@ export type Part = ({ text: string } | { raw: string } | { url: string } | { dat
   metadata?: JsonObject;
 };
 
-/** In the order of the blocks; empty when none of them can be sent. */
+/** Keeps the order of the blocks; returns an empty list if none of them can be sent. */
 export const partsOf = (content: readonly ContentBlock[]): Part[] =>
   content.flatMap((block) => {
     switch (block.type) {
@@ -33,7 +33,7 @@ export const partsOf = (content: readonly ContentBlock[]): Part[] =>
   });
 
 const dataPart = (text: string): Part => {
-  // As text it keeps its digits.
+  // Text preserves all digits.
   if (inexactInteger(text) !== undefined) return { text };
   try {
     return { data: JSON.parse(text), mediaType: JSON_TYPE };

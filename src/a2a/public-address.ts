@@ -2,19 +2,19 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
-/** Which hosts may be connected to on behalf of a configuration entry: those of the public internet, no others. */
+/** Restricts connections on behalf of configuration entries to hosts of the public internet. */
 
-/** All addresses of a name. */
+/** Returns all addresses of a name. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 
 const lookupAll = promisify(lookup);
 
 export const resolveName: Resolve = (name) => lookupAll(name, { all: true });
 
-/** What has been given out for use; other ranges are reserved or lead back into IPv4. */
+/** The allocated range; other ranges are reserved or map to IPv4. */
 const IPV6_PUBLIC = ipaddr.parseCIDR('2000::/3');
 
-/** Not loopback, private, link-local, shared, multicast, documentation or reserved, in either family. */
+/** Excludes loopback, private, link-local, shared, multicast, documentation and reserved addresses of both families. */
 export const isPublicAddress = (text: string): boolean => {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);

@@ -2,18 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import { type Clock, monotonic } from '../schema/clock.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import type { CardServer, CardStatus } from './card.ts';
 import { agentOfCard } from './card-agent.ts';
 
 /**
- * One server of the configuration, and the agent on its card.
+ * Watches one configured server and the agent on its card.
  *
- * Guarantees: what a server has said last is kept while it does not answer, as long as the configuration names the
- * same address; meanwhile it is asked again, less and less often. An answer to what is not asked any more is dropped.
+ * Guarantees: while a server does not respond, its last agent is kept as long as the configured address stays the same;
+ * requests are retried with increasing delays. Responses to outdated requests are ignored.
  */
 export type ServerWatch = {
   agent(): AgentSpec | undefined;
-  /** The configuration says so now, or says so again. */
+  /** Applies the configuration of the server, which may be unchanged. */
   apply(spec: A2aServerSpec): void;
   close(): void;
 };
@@ -26,14 +27,17 @@ export type Timers = {
 export type WatchDeps = {
   clock: Clock;
   timers: Timers;
-  log: { warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn'>;
   fetchCard(server: CardServer): Promise<CardStatus>;
   mayConnect(address: string): boolean;
-  /** Its agent may be another one now. */
-  looked(): void;
+  /** Called when the agent may have changed. */
+  changed(): void;
 };
 
-/** What is said again sooner is not asked again: a publication follows on every agent that is found. */
+/**
+ * Minimum age of a result before an unchanged configuration triggers another request, because every discovered agent
+ * causes a publication.
+ */
 const FRESH_MS = 15_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 300_000;
@@ -41,21 +45,21 @@ const LONGEST_RETRY_MS = 300_000;
 type Card = Extract<CardStatus, { connected: true }>;
 
 export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch => {
-  const { clock, timers, log, fetchCard, mayConnect, looked } = deps;
+  const { clock, timers, log, fetchCard, mayConnect, changed } = deps;
   let spec = first;
   let card: Card | undefined;
   let agent: AgentSpec | undefined;
   let problem: string | undefined;
   let closed = false;
   let asking = false;
-  let askedAt = 0;
+  let requestedAt = 0;
   let retry: unknown;
   let retryMs = FIRST_RETRY_MS;
 
   const fail = (why: string): void => {
-    if (why !== problem) log.warn({ server: spec.id, problem: why }, 'an A2A server shows no agent');
+    if (why !== problem) log.warn('a2a.discovery_failed', { server: spec.id, problem: why });
     problem = why;
-    retry = timers.setTimeout(look, retryMs);
+    retry = timers.setTimeout(fetchStatus, retryMs);
     retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS);
   };
 
@@ -65,7 +69,7 @@ export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch 
     card = next;
   };
 
-  const hear = (status: CardStatus): void => {
+  const applyStatus = (status: CardStatus): void => {
     try {
       if (!status.connected) throw new Error(status.last_error);
       read(status);
@@ -76,16 +80,16 @@ export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch 
     }
   };
 
-  const look = (): void => {
-    const asked = spec;
+  const fetchStatus = (): void => {
+    const requested = spec;
     retry = undefined;
     asking = true;
-    fetchCard(asked).then((status) => {
-      if (closed || spec !== asked) return;
+    fetchCard(requested).then((status) => {
+      if (closed || spec !== requested) return;
       asking = false;
-      askedAt = monotonic(clock);
-      hear(status);
-      looked();
+      requestedAt = monotonic(clock);
+      applyStatus(status);
+      changed();
     });
   };
 
@@ -98,17 +102,17 @@ export const watchServer = (first: A2aServerSpec, deps: WatchDeps): ServerWatch 
     try {
       if (card) read(card);
     } catch {
-      // It is asked anyway, and what is wrong is told then.
+      // The request below reports the problem.
     }
-    look();
+    fetchStatus();
   };
 
-  look();
+  fetchStatus();
   return {
     agent: () => agent,
     apply(next) {
       if (!isDeepStrictEqual(next, spec)) change(next);
-      else if (!asking && retry === undefined && monotonic(clock) - askedAt >= FRESH_MS) look();
+      else if (!asking && retry === undefined && monotonic(clock) - requestedAt >= FRESH_MS) fetchStatus();
     },
     close() {
       closed = true;

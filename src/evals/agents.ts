@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { applyAgentPatch } from '../configuration/agent-patch.ts';
+import type { Live } from '../configuration/control-plane/live.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { BOUNDS } from '../models/bounds.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceSink, Model } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
 import { createStopPolicies } from '../plugins/stop/policies.ts';
-import { applyAgentPatch } from '../registry/agent-patch.ts';
-import type { Live } from '../registry/config/live.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import type { Fixture, RecordedResult } from '../schema/dataset.ts';
 import type { EvalCell, ToolMode } from '../schema/eval-run.ts';
@@ -15,7 +15,7 @@ import { type Tool, ToolError } from '../tools/tool.ts';
 import type { EvalPlan } from './plan.ts';
 import { combinedScript, type ScriptedModel } from './scripted-model.ts';
 
-/** The agent that a cell is played with (evals-and-traces.md 5.2, 5.3). It is called the same in each of them. */
+/** The agent that executes a cell (evals-and-traces.md 5.2, 5.3). All cells use this id. */
 
 const AGENT_ID = 'default';
 const PROMPT = 'You are a helpful assistant.';
@@ -39,7 +39,7 @@ export const scriptedAgent = (fixture: Fixture, { model }: ScriptedModel): Resol
 
 type Configured = Pick<Live, 'spec' | 'compile'>;
 
-/** @throws Invalid when there is no such agent any more, or it cannot be used so */
+/** @throws Invalid if the agent no longer exists, or its overridden spec is invalid */
 export const liveAgent = (
   plan: EvalPlan,
   cell: EvalCell,
@@ -51,7 +51,7 @@ export const liveAgent = (
   const bounded = { ...agent, model: withoutFloods(agent.model) };
   if (plan.tools !== 'recorded') return bounded;
   const tools = new Map(playedBack(agent.tools, fixture.tool_results ?? []));
-  // Plugins of the agent are asked for their tools and do nothing else.
+  // Plugins of the agent contribute their tools only; their other parts are dropped.
   const plugins = agent.plugins.filter(({ id }) => !spec.plugin_ids.includes(id));
   return { ...bounded, tools, plugins };
 };
@@ -79,7 +79,7 @@ const forced = (spec: AgentSpec, model_id: string, tools: ToolMode): AgentSpec =
     id: AGENT_ID,
     model_id,
     max_rounds: spec.max_rounds === 0 ? 0 : Math.max(FEWEST_ROUNDS, spec.max_rounds),
-    // Agents that work for others have threads that are kept.
+    // Delegates are removed, because sub-agents run on threads that are stored.
     delegates: [],
     ...(isBare && {
       plugin_ids: [],
@@ -90,16 +90,16 @@ const forced = (spec: AgentSpec, model_id: string, tools: ToolMode): AgentSpec =
   };
 };
 
-/** Calls of one tool with the same arguments are answered one after another, as they were when it was recorded. */
+/** Calls of a tool with equal arguments get the recorded results in their recorded order. */
 function* playedBack(
   tools: ReadonlyMap<string, Tool>,
   recorded: readonly RecordedResult[],
 ): Iterable<[string, Tool]> {
-  const left = [...recorded];
+  const remaining = [...recorded];
   for (const [id, { descriptor }] of tools) {
     const execute: Tool['execute'] = async (args) => {
-      const at = left.findIndex((each) => each.name === id && isDeepStrictEqual(each.arguments, args));
-      const [found] = at < 0 ? [] : left.splice(at, 1);
+      const at = remaining.findIndex((each) => each.name === id && isDeepStrictEqual(each.arguments, args));
+      const [found] = at < 0 ? [] : remaining.splice(at, 1);
       if (!found) throw new ToolError('execution_failed', `no recorded result for this call of '${id}'`);
       if (!found.is_error) return { data: found.result };
       const { result } = found;
@@ -110,7 +110,7 @@ function* playedBack(
   }
 }
 
-/** Whatever a model is made of, what is kept of one answer has an end. */
+/** Limits the size of a completion, whatever the model is. */
 const withoutFloods = (model: Model): Model => ({
   ...model,
   stream: (request, sink, signal) => model.stream(request, countingSink(sink), signal),
@@ -121,7 +121,7 @@ const countingSink = (sink: InferenceSink): InferenceSink => {
   const within = (more: string): string => {
     length += more.length;
     if (length <= BOUNDS.answerLength) return more;
-    throw new ModelError('provider', 'the answer has no end', { final: true });
+    throw new ModelError('provider', 'the completion has no end', { final: true });
   };
   return {
     ...sink,

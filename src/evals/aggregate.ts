@@ -1,8 +1,9 @@
+import { keyOf, keyText } from '../schema/eval-diff.ts';
 import type { EvalAggregate, EvalItem } from '../schema/eval-run.ts';
-import { compareItems, keyOf, keyText } from './keys.ts';
+import { compareItems } from './keys.ts';
 
-/** The samples of each fixture and cell as one (evals-and-traces.md 6.4). */
-export const aggregatesOf = (items: readonly EvalItem[]): EvalAggregate[] => {
+/** Aggregates the samples of each fixture and cell (evals-and-traces.md 6.4). */
+export const aggregateItems = (items: readonly EvalItem[]): EvalAggregate[] => {
   const groups = new Map<string, EvalItem[]>();
   for (const item of items) {
     const key = keyText({ fixture_id: item.fixture_id, cell: item.cell });

@@ -1,29 +1,29 @@
+import type { Live } from '../configuration/control-plane/live.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
-import type { Live } from '../registry/config/live.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import { timerMs } from '../schema/timer.ts';
 import { liveAgent, scriptedAgent } from './agents.ts';
-import { type CellTask, itemOf, type Outcome, runtimeError } from './item.ts';
-import { judge, questionOf, revisionOf, type Verdict } from './judge.ts';
+import { type CellTask, createItem, type Outcome, runtimeError } from './item.ts';
+import { createQuestion, createRevisionInput, judge, type Verdict } from './judge.ts';
 import { createReplay, playTurn, type Replay, type ReplayDeps } from './replay.ts';
 import { createScriptedModel } from './scripted-model.ts';
 import { countJudged, spentTokens } from './tally.ts';
 
 /**
- * One fixture played in one cell, and what is said of it (evals-and-traces.md 5).
+ * Executes one fixture in one cell, and scores it (evals-and-traces.md 5).
  *
- * Guarantees: whatever a model does, the cell has come to its end by its deadline, and what is kept of it has one
- * too. What goes wrong in a cell is in its report and nowhere else; only a run that is cancelled, or a service that
- * stops, leaves a cell without an item.
+ * Guarantees: whatever a model does, the cell ends by its deadline, and its stored data is bounded. Failures of a cell
+ * appear in its report only; a cell has no item only if the run is cancelled or the service stops.
  */
 
 export type CellDeps = ReplayDeps & {
   live: Pick<Live, 'spec' | 'compile' | 'models'>;
-  log: { warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn'>;
 };
 
 /** @throws the reason of the signal, or Unavailable */
@@ -42,8 +42,8 @@ const playScripted = async (deps: CellDeps, task: CellTask, signal: AbortSignal)
   const elapsed = (): number => Math.round(monotonic(deps.clock) - startedAt);
   const missing = unplayable(fixture);
   if (missing !== undefined) {
-    const runtime_failure = runtimeError(missing);
-    return itemOf(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
+    const runtime_failure = { ...runtimeError(missing), no_script: true as const };
+    return createItem(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
   }
   const script = createScriptedModel(fixture);
   return withReplay(deps, task, scriptedAgent(fixture, script), signal, async (replay) => {
@@ -51,7 +51,7 @@ const playScripted = async (deps: CellDeps, task: CellTask, signal: AbortSignal)
     const fired = script.firedError();
     const disagreement = script.disagreement(fixture.allow_unused_provider_script === true);
     const broken = hasFailed && fired === undefined ? runtimeError(replay.error ?? '') : undefined;
-    return itemOf(deps, task, {
+    return createItem(deps, task, {
       replay,
       elapsed_ms: elapsed(),
       runtime_failure: disagreement?.kind === 'script_exhausted' ? disagreement : (broken ?? disagreement),
@@ -60,14 +60,14 @@ const playScripted = async (deps: CellDeps, task: CellTask, signal: AbortSignal)
   });
 };
 
-/** Why there is nothing to play it from. */
+/** The reason why a fixture has no script to replay. */
 const unplayable = ({ provider_script_error, continued_turns = [] }: Fixture): string | undefined => {
-  const said = (where: string, reason: string): string =>
+  const explain = (where: string, reason: string): string =>
     `${where} has no replayable provider_script: ${reason}`;
-  if (provider_script_error !== undefined) return said('the fixture', provider_script_error);
+  if (provider_script_error !== undefined) return explain('the fixture', provider_script_error);
   const at = continued_turns.findIndex((turn) => turn.provider_script_error !== undefined);
   const reason = continued_turns[at]?.provider_script_error;
-  return reason === undefined ? undefined : said(`continued_turn ${at + 1}`, reason);
+  return reason === undefined ? undefined : explain(`continued_turn ${at + 1}`, reason);
 };
 
 const withReplay = async (
@@ -86,7 +86,7 @@ const withReplay = async (
   }
 };
 
-/** Up to the first that fails. */
+/** Stops after the first turn that fails. */
 const playTurns = async (replay: Replay, { user_input, continued_turns = [] }: Fixture): Promise<boolean> => {
   for (const input of [user_input, ...continued_turns.map((turn) => turn.user_input)]) {
     if (!(await playTurn(replay, input))) return false;
@@ -108,7 +108,7 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
       const played = await playAndRevise(deps, task, replay);
       const judged = await judgedFinally(deps, task, replay, played.verdict);
       signal.throwIfAborted();
-      return itemOf(deps, task, {
+      return createItem(deps, task, {
         replay,
         elapsed_ms: elapsed(),
         ...failureOf(task, replay),
@@ -124,7 +124,7 @@ const playLive = async (deps: CellDeps, task: LiveTask, signal: AbortSignal): Pr
     if (!isLate && error instanceof Unavailable) throw error;
     const message = isLate ? `cell walltime exceeded: max ${plan.max_walltime_secs}s` : wordsOf(error);
     const runtime_failure = runtimeError(message);
-    return itemOf(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
+    return createItem(deps, task, { replay: undefined, elapsed_ms: elapsed(), runtime_failure });
   } finally {
     deadline.clear();
   }
@@ -138,7 +138,7 @@ const deadlineIn = (secs: number): { signal: AbortSignal; clear(): void } => {
 
 type Played = {
   revisions: number;
-  /** Of the last answer. */
+  /** Verdict on the last completion. */
   verdict: Verdict | undefined;
 };
 
@@ -156,13 +156,13 @@ const playAndRevise = async (deps: CellDeps, task: LiveTask, replay: Replay): Pr
       return { revisions, verdict };
     }
     revisions += 1;
-    if (!(await playTurn(replay, revisionOf(replay.answer, verdict, threshold)))) {
+    if (!(await playTurn(replay, createRevisionInput(replay.answer, verdict, threshold)))) {
       return { revisions, verdict: undefined };
     }
   }
 };
 
-/** @throws what the model throws, the reason of the signal, or Error when its answer is no verdict */
+/** @throws errors of the model, the reason of the signal, or Error if the completion is not a verdict */
 const verdictOn = async (
   { live, clock, observe }: CellDeps,
   { plan, unit: { fixture } }: LiveTask,
@@ -173,7 +173,7 @@ const verdictOn = async (
   const { model_id = '', rubric = '' } = plan.judge ?? {};
   const model = live.models().target(model_id).route(DEFAULT_RETRY);
   const inputs = [fixture.user_input, ...(fixture.continued_turns ?? []).map((turn) => turn.user_input)];
-  const question = questionOf({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
+  const question = createQuestion({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
   const answered = (end: InferenceEnd): void => {
     countJudged(tally, end);
     const { provider, upstream } = end.by ?? model;
@@ -189,7 +189,7 @@ const verdictOn = async (
   return unlessAborted(judge(model, question, signal, answered), signal);
 };
 
-/** A judge that hears nothing of the signal holds nobody. */
+/** Stops waiting for a judge that ignores the signal. */
 const unlessAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> =>
   new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -198,7 +198,7 @@ const unlessAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Prom
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 
-/** The last verdict is that on the last answer; without one the judge is asked now. */
+/** A known verdict is on the last completion; otherwise the judge is called now. */
 const judgedFinally = async (
   deps: CellDeps,
   task: LiveTask,
@@ -214,14 +214,14 @@ const judgedFinally = async (
   }
 };
 
-/** A failure that the fixture expects is none. */
+/** A failure that the fixture expects is not reported. */
 const failureOf = (
   { plan, unit }: CellTask,
   { tally, error }: Replay,
 ): Pick<Outcome, 'runtime_failure' | 'error_type'> => {
   const error_type = error === undefined ? undefined : tally.errorClass;
   const { max_total_tokens: most } = plan;
-  // A failure that is not of the budget is reported as such, unless its completed answers alone are beyond it.
+  // Another failure takes precedence over the budget, unless the completed inferences alone exceed the budget.
   const spent = error === undefined ? spentTokens(tally) : tally.total;
   if (spent > most) {
     return {

@@ -5,7 +5,7 @@ import type { ModelSpec } from '../schema/model.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Compared } from './diff.ts';
 
-/** What eval runs may be asked for, each check in the words of evals-and-traces.md 6.1 and 8. */
+/** Validates requests for eval runs, with the error messages of evals-and-traces.md 6.1 and 8. */
 
 export type EvalLimits = {
   max_cells_per_sync_run: number;
@@ -17,14 +17,14 @@ export type EvalLimits = {
   max_judge_revisions: number;
 };
 
-/** What the checks ask of the configuration and of the store. */
+/** Lookups in the configuration and the store. */
 export type Directory = {
   dataset(id: string): Dataset | undefined;
   baseline(id: string): Compared | undefined;
   agent(id: string): AgentSpec | undefined;
   model(id: string): ModelSpec | undefined;
   hasProvider(id: string): boolean;
-  /** @throws when the model cannot be asked */
+  /** @throws if the model is not usable */
   connect(model_id: string): unknown;
 };
 
@@ -34,7 +34,7 @@ export const refuse = (isWrong: boolean, message: string): void => {
   if (isWrong) throw new Invalid(message);
 };
 
-/** The order is that of the contract; what it does not know comes behind what it is like. */
+/** The order of the checks is that of the contract; additional checks follow the ones that they resemble. */
 export const checkFields = (request: EvalRunRequest, mode: EvalMode, limits: EvalLimits): void => {
   const { models, samples, judge } = request;
   const isScripted = mode === 'scripted';
@@ -106,7 +106,7 @@ const checkUnique = (what: string, ids: readonly string[] = []): void => {
   refuse(twice !== undefined, `duplicate ${what} '${twice}'`);
 };
 
-/** Of whatever is to be written, and of what another program has written. */
+/** Applies to specs to be written and to specs written by other programs. */
 export const checkSpec = ({ fixtures = [] }: DatasetSpec): void => {
   const seen = new Set<string>();
   for (const { id } of fixtures) {
@@ -131,7 +131,7 @@ export const checkJudge = (
   refuse(judge === undefined, 'fixtures have `min_judge_score`: provide `judge`');
   refuse(
     (judge?.rubric ?? '').trim() === '',
-    'fixtures have `min_judge_score`: `judge.rubric` must say something',
+    'fixtures have `min_judge_score`: `judge.rubric` must not be empty',
   );
 };
 
@@ -149,13 +149,13 @@ export const checkModel = (id: string, directory: Directory): void => {
   }
 };
 
-/** @throws Error: the configuration has what is asked for, and it cannot be used */
+/** @throws Error if a configured model is not usable */
 export const connectAll = ({ models = [], judge }: Fields, directory: Directory): void => {
   for (const id of judge ? [...models, judge.model_id] : models) {
     try {
       directory.connect(id);
     } catch (cause) {
-      throw new Error(`model '${id}' cannot be asked`, { cause });
+      throw new Error(`model '${id}' cannot be called`, { cause });
     }
   }
 };

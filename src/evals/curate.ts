@@ -3,25 +3,24 @@ import { Fixture, type RecordedResult, ScriptEvent, ScriptTokens } from '../sche
 import { isObject, type Json, REDACTED } from '../schema/endpoint.ts';
 
 /**
- * What the events of a trace make of a test case (evals-and-traces.md 4.7).
+ * Converts the events of a trace to a test case (evals-and-traces.md 4.7).
  *
- * Events are looked at one after another, and of each no more is kept than a fixture has: prompts, which may be long,
- * are let go once the input of the user is found in them. Whoever wrote the trace, nothing here throws: what is not of
- * the shape that traces have is as if it had not been captured.
+ * Events are processed one at a time, and only data for the fixture is kept: prompts, which may be long, are released
+ * once the user input was extracted. Nothing here throws, whatever program wrote the trace: data with an unexpected
+ * shape is treated as not captured.
  */
 
 export type Excerpt = {
-  /** Inferences so far. */
   inferences: number;
-  /** Of the first inference. */
+  /** Thread of the first inference. */
   thread_id: string;
   model: string | undefined;
   user_input: string | undefined;
   script: ScriptEvent[];
-  /** Why the answers of the model cannot be played back. */
+  /** The reason why the completions cannot be replayed. */
   unplayable: string | undefined;
   tool_results: RecordedResult[];
-  /** Characters that it takes as JSON. */
+  /** Size as JSON, in characters. */
   size: number;
 };
 
@@ -38,12 +37,12 @@ export const newExcerpt = (): Excerpt => ({
 
 export const ScriptMode = z
   .enum(['optional', 'require', 'skip'])
-  .meta({ description: 'what becomes of a trace whose answers cannot be played back; default `optional`' });
+  .meta({ description: 'handling of a trace whose responses cannot be replayed; default `optional`' });
 export type ScriptMode = z.infer<typeof ScriptMode>;
 
 const text = z.string().min(1).optional().catch(undefined);
 const json = z.custom<Json | undefined>().optional();
-/** Judged with the others of its kind. */
+/** Validated together with the other token counts. */
 const number = z.unknown().optional();
 
 const Inference = z.object({
@@ -85,17 +84,17 @@ const followInference = (excerpt: Excerpt, event: Inference): void => {
   excerpt.model ??= event.model;
   excerpt.user_input ??= userInputOf(event.request_messages);
   if (excerpt.unplayable !== undefined) return;
-  const said = scriptEventOf(event);
-  if (typeof said === 'string') {
-    excerpt.unplayable = said;
+  const scripted = scriptEventOf(event);
+  if (typeof scripted === 'string') {
+    excerpt.unplayable = scripted;
     excerpt.script = [];
     return;
   }
-  excerpt.script.push(said);
-  excerpt.size += JSON.stringify(said).length;
+  excerpt.script.push(scripted);
+  excerpt.size += JSON.stringify(scripted).length;
 };
 
-/** Only what was captured whole: nobody is to play back what a tool has not said. */
+/** Incompletely captured results are skipped, because a replay must not return results that the tool never produced. */
 const followTool = (excerpt: Excerpt, event: z.infer<typeof Executed>): void => {
   const { name, call_arguments, call_result, error_type } = event;
   if (!isWhole(call_arguments) || !isWhole(call_result)) return;
@@ -106,19 +105,19 @@ const followTool = (excerpt: Excerpt, event: z.infer<typeof Executed>): void => 
   excerpt.size += JSON.stringify(recorded).length;
 };
 
-/** What is hidden may also be a part of a text, such as an address. */
+/** Redaction may also hide a part of a text, such as an address. */
 const isWhole = (value: Json | undefined): value is Json =>
   value !== undefined &&
   !(isObject(value) && Object.hasOwn(value, '__payload_truncated')) &&
   !JSON.stringify(value).includes(REDACTED);
 
-/** The newest message of the user that says something. */
+/** The latest non-empty text of the user. */
 const userInputOf = (messages: Json | undefined): string | undefined => {
   if (!Array.isArray(messages)) return undefined;
   for (const message of messages.toReversed()) {
     if (!isObject(message) || message.role !== 'user' || !Array.isArray(message.content)) continue;
-    const said = message.content.map((block) => textIn(block) ?? '').join('');
-    if (said !== '') return said;
+    const userText = message.content.map((block) => textIn(block) ?? '').join('');
+    if (userText !== '') return userText;
   }
   return undefined;
 };
@@ -128,30 +127,25 @@ const textIn = (block: unknown): string | undefined =>
 
 const NOTHING = 'the answer of the model was not captured';
 
-/** Or why there is none. */
+/** Returns the event, or the reason why there is none. */
 const scriptEventOf = (event: Inference): ScriptEvent | string => {
   const { error_type, response_tool_calls } = event;
   const response_content = withoutProvided(event.response_content);
   if (error_type !== undefined) return { kind: 'error', error_type, message: '' };
   const tokens = tokensOf(event);
-  if (response_tool_calls !== undefined && response_tool_calls !== null) {
-    const isEmpty = Array.isArray(response_content) && response_content.length === 0;
-    if (response_content !== undefined && response_content !== null && !isEmpty)
-      return 'provider_script cannot hold a tool call beside content in one turn';
-    return toolCallOf(response_tool_calls, tokens);
-  }
-  if (!Array.isArray(response_content) || response_content.length === 0) return NOTHING;
-  const texts = response_content.map(textIn);
-  if (texts.includes(undefined)) return 'provider_script holds text only, and the answer has other content';
-  return {
-    kind: 'chat_response',
-    content: texts.join(''),
-    tokens,
-    finish_reason: finishReasonOf(event.finish_reasons[0]),
-  };
+  const blocks = response_content ?? [];
+  if (!Array.isArray(blocks)) return NOTHING;
+  const texts = blocks.map(textIn);
+  if (texts.includes(undefined))
+    return 'provider_script contains only text, but the answer has other content';
+  const content = texts.join('');
+  if (response_tool_calls !== undefined && response_tool_calls !== null)
+    return toolCallOf(response_tool_calls, content, tokens);
+  if (blocks.length === 0) return NOTHING;
+  return { kind: 'chat_response', content, tokens, finish_reason: finishReasonOf(event.finish_reasons[0]) };
 };
 
-/** A script replays what the model wrote: calls of its provider and sources need no replay. */
+/** A script replays the text of the model; provider calls and sources need no replay. */
 const withoutProvided = (content: Json | undefined): Json | undefined =>
   Array.isArray(content)
     ? content.filter((block) => !(isObject(block) && PROVIDED.includes(block.type)))
@@ -159,12 +153,15 @@ const withoutProvided = (content: Json | undefined): Json | undefined =>
 
 const PROVIDED: readonly unknown[] = ['provider_call', 'source_url', 'source_document'];
 
-const toolCallOf = (calls: Json, tokens: ScriptTokens): ScriptEvent | string => {
+/** Models often say what they are about to do next to a call. */
+const toolCallOf = (calls: Json, content: string, tokens: ScriptTokens): ScriptEvent | string => {
   if (!Array.isArray(calls)) return NOTHING;
   if (calls.length > 1) return 'provider_script currently supports one tool call per turn';
   const [call] = calls;
   if (call === undefined) return 'the list of tool calls is empty';
-  const parsed = ScriptEvent.safeParse(isObject(call) ? { ...call, kind: 'tool_call', tokens } : call);
+  const parsed = ScriptEvent.safeParse(
+    isObject(call) ? { ...call, kind: 'tool_call', content, tokens } : call,
+  );
   return parsed.success ? parsed.data : 'a tool call has no id, name and arguments';
 };
 
@@ -191,8 +188,8 @@ const tokensOf = (event: Inference): ScriptTokens => {
   return parsed.success ? parsed.data : {};
 };
 
-/** Why a trace is no test case, if it is none. */
-export const problemOf = ({ inferences, unplayable }: Excerpt, mode: ScriptMode): string | undefined => {
+/** The reason why a trace cannot become a test case, or undefined. */
+export const findProblem = ({ inferences, unplayable }: Excerpt, mode: ScriptMode): string | undefined => {
   if (inferences === 0) return 'the trace has no inference spans';
   return mode === 'require' ? unplayable : undefined;
 };
@@ -201,7 +198,7 @@ const SKIPPED = 'provider_script conversion skipped by request';
 
 type Script = Pick<Fixture, 'provider_script' | 'provider_script_error'>;
 
-export const scriptOf = ({ script, unplayable }: Excerpt, mode: ScriptMode): Script => {
+export const createScript = ({ script, unplayable }: Excerpt, mode: ScriptMode): Script => {
   if (mode === 'skip') return { provider_script_error: SKIPPED };
   return unplayable === undefined ? { provider_script: script } : { provider_script_error: unplayable };
 };
@@ -212,13 +209,13 @@ export type FixtureText = Pick<Fixture, 'id' | 'user_input' | 'expect'> & {
 };
 
 /** Without a script the fixture is for live runs only. */
-export const fixtureOf = (
-  told: FixtureText & Partial<Pick<Fixture, 'allow_unused_provider_script' | 'continued_turns'>>,
+export const createFixture = (
+  text: FixtureText & Partial<Pick<Fixture, 'allow_unused_provider_script' | 'continued_turns'>>,
   excerpt: Pick<Excerpt, 'model' | 'tool_results'>,
   script: Script,
 ): Fixture =>
   Fixture.parse({
-    ...told,
+    ...text,
     ...script,
     source_model_id: excerpt.model,
     tool_results: excerpt.tool_results,

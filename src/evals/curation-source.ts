@@ -1,43 +1,43 @@
+import type { Traces } from '../observability/traces/traces.ts';
 import { constrains, type Expectation } from '../schema/dataset.ts';
 import { Invalid, Unavailable } from '../schema/outcome.ts';
 import type { Batch } from '../store/index.ts';
-import type { Traces } from '../traces/traces.ts';
 import { checkScore } from './checks.ts';
 import type { Excerpt } from './curate.ts';
 import type { Datasets } from './datasets.ts';
-import type { Said } from './dialogue.ts';
+import type { DialogueRun } from './dialogue.ts';
 import { readExcerpt, Uncuratable } from './trace-reading.ts';
 
-/** Traces as curation reads them, holds them, and refers to them. */
+/** Reads traces for curation, protects them from removal, and refers to them. */
 
 export type Source = Pick<Traces, 'page' | 'list' | 'refer' | 'hold'>;
 
 export type CurationDeps = {
   datasets: Datasets;
-  /** Without it there is nothing to curate. */
+  /** Undefined if there is no trace store; nothing can be curated then. */
   traces: Source | undefined;
   settings: {
-    /** Traces that are looked at when nobody says how many. */
+    /** Number of traces to examine if a request does not set one. */
     default_import_traces_max: number;
-    /** Whether captured arguments and results of tools are all that there was, where they do not say otherwise. */
+    /** True if captured arguments and results of tools are complete unless marked otherwise. */
     hasWholeToolIo: boolean;
   };
 };
 
 /** @throws Unavailable */
-export const sourceOf = ({ traces }: CurationDeps): Source => {
+export const requireTraces = ({ traces }: CurationDeps): Source => {
   if (!traces) throw new Unavailable('trace store not configured');
   return traces;
 };
 
 /** @throws Invalid, NotFound, Uncuratable */
 export const readRun = async (deps: CurationDeps, run_id: string): Promise<Excerpt> => {
-  const excerpt = await readExcerpt(sourceOf(deps), run_id);
+  const excerpt = await readExcerpt(requireTraces(deps), run_id);
   return deps.settings.hasWholeToolIo ? excerpt : { ...excerpt, tool_results: [] };
 };
 
-/** Where there are many, the reason names the one. */
-export const readOneOf = async (deps: CurationDeps, run_id: string): Promise<Excerpt> => {
+/** Adds the run id to the reason, for requests with several runs. */
+export const readNamedRun = async (deps: CurationDeps, run_id: string): Promise<Excerpt> => {
   try {
     return await readRun(deps, run_id);
   } catch (error) {
@@ -46,18 +46,18 @@ export const readOneOf = async (deps: CurationDeps, run_id: string): Promise<Exc
   }
 };
 
-export const readAll = async (deps: CurationDeps, run_ids: readonly string[]): Promise<Said[]> => {
-  const all: Said[] = [];
+export const readAll = async (deps: CurationDeps, run_ids: readonly string[]): Promise<DialogueRun[]> => {
+  const all: DialogueRun[] = [];
   const kept = createAllowance();
   for (const run_id of run_ids) {
-    const excerpt = await readOneOf(deps, run_id);
+    const excerpt = await readNamedRun(deps, run_id);
     kept.take(excerpt);
     all.push({ run_id, excerpt });
   }
   return all;
 };
 
-/** Nobody removes these meanwhile. */
+/** Protects the traces from removal while `work` runs. */
 export const holding = async <Result>(
   source: Source,
   run_ids: readonly string[],
@@ -82,7 +82,7 @@ export const checkExpected = (expected: Expectation): void => {
   checkScore(expected);
 };
 
-/** Characters of what one request keeps of traces. */
+/** Maximum number of characters that one request keeps of traces. */
 const MOST_KEPT = 64 * 2 ** 20;
 
 export type Allowance = { take(excerpt: Excerpt): void };

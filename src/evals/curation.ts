@@ -1,7 +1,7 @@
 import type { Dataset, Expectation, Fixture } from '../schema/dataset.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { DatasetHead } from '../store/index.ts';
-import { type Excerpt, fixtureOf, problemOf, type ScriptMode, scriptOf } from './curate.ts';
+import { createFixture, createScript, type Excerpt, findProblem, type ScriptMode } from './curate.ts';
 import {
   type CurationDeps,
   checkExpected,
@@ -9,7 +9,7 @@ import {
   readAll,
   readRun,
   referring,
-  sourceOf,
+  requireTraces,
 } from './curation-source.ts';
 import { checkRevision, type Datasets, taken } from './datasets.ts';
 import { type DialogueRequest, stitch } from './dialogue.ts';
@@ -17,10 +17,10 @@ import { type Imported, type ImportRequest, importTraces } from './import-traces
 import { Uncuratable } from './trace-reading.ts';
 
 /**
- * Real runs become test cases: traces and dialogues into datasets (evals-and-traces.md 4.7 to 4.9).
+ * Converts traces and dialogues of real runs to test cases in datasets (evals-and-traces.md 4.7 to 4.9).
  *
- * Guarantees: a trace that a fixture names stays. From before it is read until its reference is written nobody removes
- * it, and the reference is in the commit of the fixture; where nothing is written, nothing refers to it.
+ * Guarantees: a trace that a fixture refers to is kept. It is protected from before it is read until its reference is
+ * written, and the reference is committed together with the fixture; if nothing is written, no reference exists.
  */
 
 export type CurateRequest = {
@@ -39,7 +39,7 @@ export type ImportDialogueRequest = CurateDialogueRequest & { expected_revision:
 
 export type ImportedDialogue = { fixture_id: string; dataset_revision: number };
 
-/** All of it throws Unavailable, Invalid, NotFound and Conflict. */
+/** All methods throw Unavailable, Invalid, NotFound and Conflict. */
 export type Curation = {
   curate(dataset_id: string, request: CurateRequest): Promise<Dataset>;
   curateDialogue(dataset_id: string, request: CurateDialogueRequest): Promise<Dataset>;
@@ -55,13 +55,13 @@ export const createCuration = (deps: CurationDeps): Curation => ({
 });
 
 const curate = async (deps: CurationDeps, dataset_id: string, request: CurateRequest): Promise<Dataset> => {
-  const source = sourceOf(deps);
+  const source = requireTraces(deps);
   const { datasets } = deps;
   const { from_run_id, fixture_id = from_run_id, mode } = request;
   checkExpected(request.expected);
   return holding(source, [from_run_id], async () => {
     const excerpt = await readRun(deps, from_run_id).catch(curating);
-    const problem = problemOf(excerpt, mode);
+    const problem = findProblem(excerpt, mode);
     if (problem !== undefined) throw new Invalid(`curating trace: ${problem}`);
     const make = (): Fixture[] => {
       checkNew(datasets, dataset_id, fixture_id);
@@ -77,7 +77,7 @@ const curateDialogue = async (
   dataset_id: string,
   request: CurateDialogueRequest,
 ): Promise<Dataset> => {
-  sourceOf(deps);
+  requireTraces(deps);
   checkDialogue(request);
   await addDialogue(deps, dataset_id, request, () => {});
   return written(deps.datasets, dataset_id);
@@ -88,7 +88,7 @@ const importDialogue = async (
   dataset_id: string,
   request: ImportDialogueRequest,
 ): Promise<ImportedDialogue> => {
-  sourceOf(deps);
+  requireTraces(deps);
   const { datasets } = deps;
   const { run_ids, expected_revision, fixture_id = run_ids[0] ?? '' } = request;
   checkDialogue(request);
@@ -105,7 +105,7 @@ const addDialogue = (
   request: CurateDialogueRequest,
   check: (known: DatasetHead) => void,
 ): Promise<DatasetHead> => {
-  const source = sourceOf(deps);
+  const source = requireTraces(deps);
   const { datasets } = deps;
   const { run_ids } = request;
   return holding(source, run_ids, async () => {
@@ -119,7 +119,7 @@ const addDialogue = (
   });
 };
 
-/** Asked in the turn in which the write has become visible: nobody else can have written meanwhile. */
+/** Read in the event-loop tick in which the write became visible, so no other write can have happened since. */
 const written = (datasets: Datasets, dataset_id: string): Dataset => {
   const dataset = datasets.get(dataset_id);
   if (!dataset) throw new NotFound(`dataset not found: ${dataset_id}`);
@@ -144,7 +144,7 @@ const curatedFrom = (excerpt: Excerpt, request: CurateRequest): Fixture => {
   const { from_run_id, user_input = excerpt.user_input } = request;
   if (user_input === undefined)
     throw new Invalid(`the trace of run ${from_run_id} has captured no input of a user: give \`user_input\``);
-  return fixtureOf(
+  return createFixture(
     {
       id: request.fixture_id ?? from_run_id,
       description: request.description ?? `Curated from trace ${from_run_id}`,
@@ -154,6 +154,6 @@ const curatedFrom = (excerpt: Excerpt, request: CurateRequest): Fixture => {
       allow_unused_provider_script: request.allow_unused,
     },
     excerpt,
-    scriptOf(excerpt, request.mode),
+    createScript(excerpt, request.mode),
   );
 };

@@ -6,10 +6,10 @@ import type { Batch, DatasetHead, Store } from '../store/index.ts';
 import { checkScore, checkSpec } from './checks.ts';
 
 /**
- * Datasets and what may be written of them (evals-and-traces.md 3.1, 4).
+ * Datasets and the rules for writing them (evals-and-traces.md 3.1, 4).
  *
- * Guarantees: the writes of one dataset are done one after the other, each with the checks and the commit of its own,
- * so that of two with the same revision one finds that it is no longer there. What a write refuses is not written.
+ * Guarantees: writes of one dataset run one at a time, each with its own checks and commit, so of two writes with the
+ * same revision one fails with a conflict. A rejected write stores nothing.
  */
 
 export type Datasets = {
@@ -28,10 +28,10 @@ export type Datasets = {
   /** @throws Conflict */
   remove(id: string, expected_revision?: number): Promise<void>;
   /**
-   * Adds the fixtures that `make` gives for the dataset as it is then, none of which it has, and writes nothing when
-   * there are none. `along` puts what belongs to the same commit.
+   * Adds the fixtures that `make` returns for the current dataset, all of which must be new; writes nothing if there
+   * are none. `along` adds records to the same commit.
    *
-   * @throws NotFound, and whatever `make` throws
+   * @throws NotFound, and errors of `make`
    */
   extend(
     id: string,
@@ -42,67 +42,20 @@ export type Datasets = {
 
 type Deps = { store: Pick<Store, 'datasets' | 'batch' | 'commit'>; clock: Pick<Clock, 'now'> };
 
-export const createDatasets = ({ store, clock }: Deps): Datasets => {
-  const table = store.datasets;
+export const createDatasets = (deps: Deps): Datasets => {
+  const { datasets: table } = deps.store;
   const inTurn = createTurns();
-
-  const head = (id: string): DatasetHead => {
-    const known = table.head(id);
-    if (!known) throw missing(id);
-    return known;
-  };
-
-  const commit = async (put: (batch: Batch) => void): Promise<void> => {
-    const batch = store.batch();
-    put(batch);
-    await store.commit(batch, 'input');
-  };
-
-  const put = async (id: string, dataset: Dataset): Promise<Dataset> => {
-    await commit((batch) => table.put(batch, id, dataset));
-    return dataset;
-  };
-
-  const later = (meta: DatasetMeta): DatasetMeta => ({
-    ...meta,
-    updated_at: clock.now(),
-    revision: meta.revision + 1,
-  });
-
-  const first = (revision: number): DatasetMeta => {
-    const now = clock.now();
-    return { source: { kind: 'user' }, hidden: false, created_at: now, updated_at: now, revision };
-  };
-
-  const written = (id: string): Dataset => {
-    const dataset = table.get(id);
-    if (!dataset) throw missing(id);
-    return dataset;
-  };
-
-  const extend: Datasets['extend'] = async (id, make, along) => {
-    const known = head(id);
-    const fixtures = make(known);
-    if (fixtures.length === 0) return known;
-    const meta = later(known.meta);
-    await commit((batch) => {
-      table.append(batch, known, meta, fixtures);
-      along(batch);
-    });
-    return { ...known, fixture_count: known.fixture_count + fixtures.length, meta };
-  };
-
   return {
     list: ({ offset = 0, limit }) => table.list({ offset, limit }),
     get: (id) => table.get(id),
-    head,
+    head: (id) => headIn(deps, id),
     hasFixture: (id, fixture_id) => table.hasFixture(id, fixture_id),
     async create(id, spec) {
       checkDatasetId(id);
       checkSpec(spec);
       return inTurn(id, async () => {
         if (table.head(id)) throw new Conflict(`conflict: eval_datasets/${id} already exists`);
-        return put(id, { spec, meta: first(0) });
+        return put(deps, id, { spec, meta: firstMeta(deps, 0) });
       });
     },
     async replace(id, spec, expected_revision) {
@@ -111,11 +64,11 @@ export const createDatasets = ({ store, clock }: Deps): Datasets => {
         const known = table.head(id);
         if (known) {
           checkRevision(known, expected_revision);
-          return put(id, { spec, meta: later(known.meta) });
+          return put(deps, id, { spec, meta: nextMeta(deps, known.meta) });
         }
         if (expected_revision !== 0) throw missing(id);
         checkDatasetId(id);
-        return put(id, { spec, meta: first(1) });
+        return put(deps, id, { spec, meta: firstMeta(deps, 1) });
       });
     },
     async append(id, fixture, expected_revision) {
@@ -126,21 +79,72 @@ export const createDatasets = ({ store, clock }: Deps): Datasets => {
           if (table.hasFixture(id, fixture.id)) throw taken(id, fixture.id);
           return [fixture];
         };
-        await extend(id, make, () => {});
-        return written(id);
+        await extend(deps, id, make, () => {});
+        return written(deps, id);
       });
     },
     remove: (id, expected_revision) =>
       inTurn(id, async () => {
         const known = table.head(id);
         checkRevision(known, expected_revision);
-        if (known) await commit((batch) => table.remove(batch, id));
+        if (known) await commit(deps, (batch) => table.remove(batch, id));
       }),
-    extend: (id, make, along) => inTurn(id, () => extend(id, make, along)),
+    extend: (id, make, along) => inTurn(id, () => extend(deps, id, make, along)),
   };
 };
 
-/** One piece of work on a dataset at a time, in the order of the calls; datasets that nobody writes take no memory. */
+const headIn = ({ store }: Deps, id: string): DatasetHead => {
+  const known = store.datasets.head(id);
+  if (!known) throw missing(id);
+  return known;
+};
+
+const written = ({ store }: Deps, id: string): Dataset => {
+  const dataset = store.datasets.get(id);
+  if (!dataset) throw missing(id);
+  return dataset;
+};
+
+const commit = async ({ store }: Deps, put: (batch: Batch) => void): Promise<void> => {
+  const batch = store.batch();
+  put(batch);
+  await store.commit(batch, 'input');
+};
+
+const put = async (deps: Deps, id: string, dataset: Dataset): Promise<Dataset> => {
+  await commit(deps, (batch) => deps.store.datasets.put(batch, id, dataset));
+  return dataset;
+};
+
+const extend = async (
+  deps: Deps,
+  id: string,
+  make: (head: DatasetHead) => readonly Fixture[],
+  along: (batch: Batch) => void,
+): Promise<DatasetHead> => {
+  const known = headIn(deps, id);
+  const fixtures = make(known);
+  if (fixtures.length === 0) return known;
+  const meta = nextMeta(deps, known.meta);
+  await commit(deps, (batch) => {
+    deps.store.datasets.append(batch, known, meta, fixtures);
+    along(batch);
+  });
+  return { ...known, fixture_count: known.fixture_count + fixtures.length, meta };
+};
+
+const firstMeta = ({ clock }: Deps, revision: number): DatasetMeta => {
+  const now = clock.now();
+  return { source: { kind: 'user' }, hidden: false, created_at: now, updated_at: now, revision };
+};
+
+const nextMeta = ({ clock }: Deps, meta: DatasetMeta): DatasetMeta => ({
+  ...meta,
+  updated_at: clock.now(),
+  revision: meta.revision + 1,
+});
+
+/** Runs one task per dataset at a time, in the order of the calls; datasets without tasks take no memory. */
 const createTurns = () => {
   const last = new Map<string, Promise<unknown>>();
   return <Result>(id: string, work: () => Promise<Result>): Promise<Result> => {
@@ -160,7 +164,7 @@ const missing = (id: string): NotFound => new NotFound(`dataset not found: ${id}
 export const taken = (id: string, fixture_id: string): Conflict =>
   new Conflict(`dataset '${id}' already has fixture '${fixture_id}'`);
 
-/** A dataset that is not there has revision 0. */
+/** A missing dataset has revision 0. */
 export const checkRevision = (known: DatasetHead | undefined, expected: number | undefined): void => {
   const actual = known?.meta.revision ?? 0;
   if (expected === undefined || expected === actual) return;

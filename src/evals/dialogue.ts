@@ -1,10 +1,10 @@
 import { type DialogueTurn, type Expectation, type Fixture, MOST } from '../schema/dataset.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { type Excerpt, fixtureOf, problemOf, type ScriptMode, scriptOf } from './curate.ts';
+import { createFixture, createScript, type Excerpt, findProblem, type ScriptMode } from './curate.ts';
 
-/** Runs of one thread as the turns of one test case (evals-and-traces.md 4.9). */
+/** Combines runs of one thread into the turns of one test case (evals-and-traces.md 4.9). */
 
-export type Said = { run_id: string; excerpt: Excerpt };
+export type DialogueRun = { run_id: string; excerpt: Excerpt };
 
 export type DialogueRequest = {
   fixture_id?: string | undefined;
@@ -15,7 +15,7 @@ export type DialogueRequest = {
 };
 
 /** @throws Invalid */
-export const stitch = (runs: readonly Said[], request: DialogueRequest): Fixture => {
+export const stitch = (runs: readonly DialogueRun[], request: DialogueRequest): Fixture => {
   const [first, ...others] = runs;
   if (!first) throw new Invalid('run_ids must be non-empty');
   const { mode, expected, allow_unused } = request;
@@ -26,7 +26,7 @@ export const stitch = (runs: readonly Said[], request: DialogueRequest): Fixture
     throw new Invalid(
       `tools answered ${tool_results.length} times in these runs; a fixture has at most ${MOST.results} results`,
     );
-  return fixtureOf(
+  return createFixture(
     {
       id: request.fixture_id ?? first.run_id,
       description: request.description ?? `Stitched dialogue from ${runs.length} runs`,
@@ -41,8 +41,8 @@ export const stitch = (runs: readonly Said[], request: DialogueRequest): Fixture
   );
 };
 
-const turnOf = ({ run_id, excerpt }: Said, first: Said, mode: ScriptMode): DialogueTurn => {
-  const problem = problemOf(excerpt, mode);
+const turnOf = ({ run_id, excerpt }: DialogueRun, first: DialogueRun, mode: ScriptMode): DialogueTurn => {
+  const problem = findProblem(excerpt, mode);
   if (problem !== undefined) throw new Invalid(`curating trace ${run_id}: ${problem}`);
   const { thread_id, user_input } = excerpt;
   if (thread_id !== first.excerpt.thread_id)
@@ -52,11 +52,11 @@ const turnOf = ({ run_id, excerpt }: Said, first: Said, mode: ScriptMode): Dialo
     );
   if (user_input === undefined)
     throw new Invalid(`run ${run_id} has no input of a user in captured request_messages`);
-  return { user_input, ...scriptOf(excerpt, mode) };
+  return { user_input, ...createScript(excerpt, mode) };
 };
 
-/** Runs whose model is not known say nothing against that of the others. */
-const modelOf = (runs: readonly Said[]): string | undefined => {
+/** Runs without a known model do not conflict with the others. */
+const modelOf = (runs: readonly DialogueRun[]): string | undefined => {
   let known: string | undefined;
   for (const { run_id, excerpt } of runs) {
     if (known !== undefined && excerpt.model !== undefined && excerpt.model !== known)

@@ -1,23 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
 import { AD_HOC } from '../schema/dataset.ts';
-import type { EvalReport } from '../schema/eval-report.ts';
-import type { DiffEntry, EvalDiff, EvalItem, EvalMode, EvalRun } from '../schema/eval-run.ts';
+import { compareResults, keyText, missingResult, type ResultKey } from '../schema/eval-diff.ts';
+import type { EvalDiff, EvalItem, EvalMode, EvalRun } from '../schema/eval-run.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { compareItems, type ItemKey, keyOf, keyText } from './keys.ts';
+import { compareItems } from './keys.ts';
 
-/** A run held against an earlier one (evals-and-traces.md 6.5). */
+/** Compares a run with an earlier one (evals-and-traces.md 6.5). */
 
 export type Compared = {
   dataset_id: string;
   dataset_revision: number;
   execution_mode: EvalMode;
-  /** What it has, or what it is going to have. */
-  keys: readonly ItemKey[];
+  /** Keys of the items that the run has or will have. */
+  keys: readonly ResultKey[];
 };
 
 export const comparedRun = (run: EvalRun): Compared => ({ ...run, keys: run.items });
 
-/** @throws Invalid when the two cannot be compared */
+/** @throws Invalid if the runs cannot be compared */
 export const checkComparable = (run: Compared, baseline: Compared): void => {
   if (run.dataset_id === AD_HOC || baseline.dataset_id === AD_HOC) {
     throw new Invalid('ad-hoc eval runs have no dataset that runs could be compared by');
@@ -50,7 +49,7 @@ const checkSamples = (run: Compared, baseline: Compared): void => {
   }
 };
 
-/** Of each cell; undefined of a run without items. */
+/** Samples per cell; undefined for a run without items. */
 const samplesOf = ({ keys }: Compared): number | undefined => {
   const groups = new Map<string, Set<number>>();
   for (const { fixture_id, cell, sample_index = 0 } of keys) {
@@ -79,58 +78,10 @@ const checkKeys = ({ keys }: Compared): void => {
 };
 
 /** Relies on `checkComparable`. */
-export const diffOf = (items: readonly EvalItem[], baseline: readonly EvalItem[]): EvalDiff => {
+export const createDiff = (items: readonly EvalItem[], baseline: readonly EvalItem[]): EvalDiff => {
   const before = new Map(baseline.map((item) => [keyText(item), item]));
   const after = new Map(items.map((item) => [keyText(item), item]));
-  const all = new Map([...before, ...after]);
-  const entries = Array.from(all, ([key, item]) => entryOf(keyOf(item), before.get(key), after.get(key)));
-  return { entries: entries.sort(compareItems) };
+  const entries = items.map((item) => compareResults(before.get(keyText(item)), item));
+  const missing = baseline.filter((item) => !after.has(keyText(item))).map(missingResult);
+  return { entries: [...entries, ...missing].sort(compareItems) };
 };
-
-const entryOf = (key: ItemKey, before: EvalItem | undefined, after: EvalItem | undefined): DiffEntry => {
-  if (!after) return { kind: 'missing_from_new', ...key };
-  const { report } = after;
-  if (!before) return { kind: 'newly_added', ...key, passed: report.passed };
-  const new_failures = report.failures.map(({ kind }) => kind);
-  if (before.report.passed !== report.passed) {
-    return report.passed ? { kind: 'fixed', ...key } : { kind: 'regression', ...key, new_failures };
-  }
-  if (!report.passed) return { kind: 'still_failing', ...key, new_failures };
-  const fields = DRIFTING.filter(
-    (field) => !isDeepStrictEqual(compared(before.report, field), compared(report, field)),
-  );
-  return fields.length > 0 ? { kind: 'drift', ...key, fields: [...fields] } : { kind: 'unchanged', ...key };
-};
-
-const DRIFTING = [
-  'final_text',
-  'inference_count',
-  'tool_count',
-  'tool_failures',
-  'total_input_tokens',
-  'total_output_tokens',
-  'total_tokens',
-  'error_type',
-  'inference_error_count',
-  'runtime_failure',
-  'tool_calls_by_agent',
-  'cost_usd',
-  'revision_count',
-  'judge_score',
-] as const satisfies (keyof EvalReport)[];
-
-/** What is left out because it says nothing is the same as what says nothing. */
-const compared = (report: EvalReport, field: (typeof DRIFTING)[number]): unknown => {
-  if (field === 'tool_calls_by_agent') {
-    return (report.tool_calls_by_agent ?? []).map(({ total_duration_ms: _, ...counts }) => counts);
-  }
-  if (field === 'inference_error_count' || field === 'revision_count') return report[field] ?? 0;
-  return report[field];
-};
-
-/** Whether whoever releases by it should not (evals-and-traces.md 6.5). */
-export const isBlocking = (entry: DiffEntry): boolean =>
-  entry.kind === 'regression' ||
-  entry.kind === 'missing_from_new' ||
-  entry.kind === 'drift' ||
-  (entry.kind === 'newly_added' && !entry.passed);

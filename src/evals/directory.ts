@@ -1,11 +1,11 @@
+import type { Live } from '../configuration/control-plane/live.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
-import type { Live } from '../registry/config/live.ts';
 import type { Directory } from './checks.ts';
 import type { Datasets } from './datasets.ts';
 import { comparedRun } from './diff.ts';
 import type { EvalRuns } from './runs.ts';
 
-/** What plans are checked against, as it is at that moment. */
+/** The current entries that plans are validated against. */
 export const createDirectory = ({
   live,
   datasets,

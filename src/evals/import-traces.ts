@@ -1,21 +1,21 @@
 import type { Expectation, Fixture } from '../schema/dataset.ts';
 import { NotFound } from '../schema/outcome.ts';
 import type { DatasetHead } from '../store/index.ts';
-import { type Excerpt, fixtureOf, problemOf, type ScriptMode, scriptOf } from './curate.ts';
+import { createFixture, createScript, type Excerpt, findProblem, type ScriptMode } from './curate.ts';
 import {
   type Allowance,
   type CurationDeps,
   checkExpected,
   createAllowance,
   holding,
-  readOneOf,
+  readNamedRun,
   referring,
-  sourceOf,
+  requireTraces,
 } from './curation-source.ts';
 import { checkRevision } from './datasets.ts';
 import { Uncuratable } from './trace-reading.ts';
 
-/** The newest traces become fixtures, all of them or none (evals-and-traces.md 4.8). */
+/** Imports the latest traces as fixtures, all or none (evals-and-traces.md 4.8). */
 
 export type ImportRequest = {
   expected_revision: number;
@@ -34,7 +34,7 @@ export const importTraces = async (
   dataset_id: string,
   request: ImportRequest,
 ): Promise<Imported> => {
-  const source = sourceOf(deps);
+  const source = requireTraces(deps);
   const { datasets, settings } = deps;
   checkExpected(request.expected);
   checkRevision(datasets.head(dataset_id), request.expected_revision);
@@ -58,7 +58,7 @@ export const importTraces = async (
   });
 };
 
-/** Without those that are there. */
+/** Skips fixtures that already exist. */
 const fixturesFrom = async (
   deps: CurationDeps,
   dataset_id: string,
@@ -75,7 +75,7 @@ const fixturesFrom = async (
   return fixtures;
 };
 
-/** What is no test case is left out or, unless that is asked for, refused. */
+/** Uncuratable traces are skipped on request, and otherwise rejected. */
 const fixtureFrom = async (
   deps: CurationDeps,
   run_id: string,
@@ -83,12 +83,12 @@ const fixtureFrom = async (
   kept: Allowance,
 ): Promise<Fixture | undefined> => {
   try {
-    const excerpt = await readOneOf(deps, run_id);
+    const excerpt = await readNamedRun(deps, run_id);
     const fixture = importedFrom(run_id, excerpt, request);
     kept.take(excerpt);
     return fixture;
   } catch (error) {
-    // Nobody has removed it since it was listed, but somebody may have begun to before.
+    // A removal of the trace may have started before it was protected.
     if (error instanceof NotFound) return undefined;
     if (error instanceof Uncuratable && request.skip_uncuratable) return undefined;
     throw error;
@@ -98,16 +98,16 @@ const fixtureFrom = async (
 /** @throws Uncuratable */
 const importedFrom = (run_id: string, excerpt: Excerpt, { expected, mode }: ImportRequest): Fixture => {
   const { user_input } = excerpt;
-  const problem = problemOf(excerpt, mode);
+  const problem = findProblem(excerpt, mode);
   if (problem !== undefined) throw new Uncuratable(`curating trace ${run_id}: ${problem}`);
   if (user_input === undefined)
     throw new Uncuratable(
       `curating trace ${run_id}: there is no input of a user in captured request_messages`,
     );
   const description = `Imported from trace ${run_id}`;
-  return fixtureOf(
+  return createFixture(
     { id: run_id, description, user_input, source_run_id: run_id, expect: expected },
     excerpt,
-    scriptOf(excerpt, mode),
+    createScript(excerpt, mode),
   );
 };

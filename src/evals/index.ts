@@ -1,6 +1,6 @@
 import { monotonicFactory } from 'ulid';
-import type { Live } from '../registry/config/live.ts';
-import type { Traces } from '../traces/traces.ts';
+import type { Live } from '../configuration/control-plane/live.ts';
+import type { Traces } from '../observability/traces/traces.ts';
 import type { Directory, EvalLimits } from './checks.ts';
 import { type Curation, createCuration } from './curation.ts';
 import { createDatasets, type Datasets } from './datasets.ts';
@@ -8,7 +8,10 @@ import { createDirectory } from './directory.ts';
 import { createEvalRuns, type EvalRuns, type EvalRunsDeps } from './runs.ts';
 import { createSlots } from './slots.ts';
 
-/** Evaluations: datasets, how real runs get into them, and the runs that play them (evals-and-traces.md 3 to 8). */
+/**
+ * Evaluations: datasets, curation of real runs into datasets, and the runs that execute them (evals-and-traces.md 3 to
+ * 8).
+ */
 
 export type Evals = {
   datasets: Datasets;
@@ -23,12 +26,12 @@ type Deps = Omit<EvalRunsDeps, 'newId' | 'slots' | 'live' | 'traces'> & {
   traces: Traces | undefined;
   settings: {
     limits: EvalLimits & { default_import_traces_max: number };
-    /** Whether captured arguments and results of tools are all that there was, where they do not say otherwise. */
+    /** True if captured arguments and results of tools are complete unless marked otherwise. */
     hasWholeToolIo: boolean;
   };
 };
 
-/** Of all runs together; one run alone is never held up by it. */
+/** Minimum of concurrent cells of all runs; the limit of a single run is never reduced by it. */
 const FEWEST_SLOTS = 32;
 
 export const createEvals = (deps: Deps): Evals => {

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { BOUNDS, excerpt } from '../models/bounds.ts';
-import { DEAF } from '../models/deaf.ts';
 import type { InferenceEnd, InferenceRequest, Model } from '../models/model.ts';
+import { NOOP_SINK } from '../models/noop-sink.ts';
 import type { Message, Role } from '../schema/message.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
 import { withoutFence } from './score.ts';
 
-/** A model that says how good an answer is (evals-and-traces.md 5.4). */
+/** A model that scores a completion (evals-and-traces.md 5.4). */
 
 export type Verdict = { score: number; reasoning: string | undefined };
 
 export type Judged = {
-  /** What the user said, the first first. */
+  /** Texts of the user, oldest first. */
   inputs: readonly string[];
   answer: string;
   rubric: string;
@@ -23,7 +23,7 @@ const SYSTEM =
 const instruction = (rubric: string): string =>
   `Judge the answer above by this rubric:\n\n${rubric}\n\nReply with the JSON object only: {"score": <0..1>, "reasoning": "<short>"}.`;
 
-/** Services refuse messages without text. */
+/** Providers reject messages without text. */
 const NO_ANSWER = '(no answer)';
 
 const promptOf = (inputs: readonly string[]): string =>
@@ -37,7 +37,7 @@ const message = (id: string, role: Role, text: string): Message => ({
   content: [{ type: 'text', text }],
 });
 
-export const questionOf = (
+export const createQuestion = (
   { inputs, answer, rubric }: Judged,
   session: NonNullable<InferenceRequest['session']>,
 ): InferenceRequest => ({
@@ -52,7 +52,7 @@ export const questionOf = (
   session,
 });
 
-/** @throws what the model throws, or Error when its answer is no verdict, after `answered` was called */
+/** @throws errors of the model, or, after `answered` was called, Error if the completion is not a verdict */
 export const judge = async (
   model: Model,
   request: InferenceRequest,
@@ -63,7 +63,7 @@ export const judge = async (
   const end = await model.stream(
     request,
     {
-      ...DEAF,
+      ...NOOP_SINK,
       text(delta) {
         text += delta;
         if (text.length > BOUNDS.answerLength) throw new Error('the answer of the judge has no end');
@@ -96,8 +96,12 @@ export const verdictIn = (text: string): Verdict => {
 
 const MOST_QUOTED = 200;
 
-/** Asks for a better answer, on the thread of the one that was judged. */
-export const revisionOf = (answer: string, { score, reasoning }: Verdict, threshold: number): string =>
+/** The input that requests a revised completion on the same thread. */
+export const createRevisionInput = (
+  answer: string,
+  { score, reasoning }: Verdict,
+  threshold: number,
+): string =>
   [
     'Your previous answer was judged and is not good enough yet. Revise it.',
     `Previous answer:\n${answer}`,

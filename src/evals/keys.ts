@@ -1,22 +1,13 @@
+import { keyParts, type ResultKey } from '../schema/eval-diff.ts';
 import type { EvalItem } from '../schema/eval-run.ts';
 
-/** By what the items of a run are told apart, and the order of that: what is absent comes first. */
+/** Keys that identify the items of a run, and their order: absent parts sort first. */
 
 export type ItemKey = Pick<EvalItem, 'fixture_id' | 'cell' | 'sample_index'>;
 
-const partsOf = ({ fixture_id, cell, sample_index }: ItemKey): (string | number | undefined)[] => [
-  fixture_id,
-  cell?.model_id,
-  cell?.agent_id,
-  cell?.variant_id,
-  sample_index,
-];
-
-export const keyText = (key: ItemKey): string => JSON.stringify(partsOf(key).map((part) => part ?? null));
-
-export const compareItems = (one: ItemKey, other: ItemKey): number => {
-  const others = partsOf(other);
-  for (const [index, mine] of partsOf(one).entries()) {
+export const compareItems = (one: ResultKey, other: ResultKey): number => {
+  const others = keyParts(other);
+  for (const [index, mine] of keyParts(one).entries()) {
     const order = compareParts(mine, others[index]);
     if (order !== 0) return order;
   }
@@ -30,10 +21,3 @@ const compareParts = (mine: string | number | undefined, other: string | number 
   if (typeof mine === 'number' && typeof other === 'number') return mine - other;
   return Buffer.compare(Buffer.from(String(mine)), Buffer.from(String(other)));
 };
-
-/** Without `undefined`, as it is sent. */
-export const keyOf = ({ fixture_id, cell, sample_index }: ItemKey): ItemKey => ({
-  fixture_id,
-  ...(cell && { cell }),
-  ...(sample_index !== undefined && { sample_index }),
-});

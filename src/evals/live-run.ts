@@ -2,9 +2,10 @@ import { type Actor, createActor, fromPromise } from 'xstate';
 import { evalRunMachine } from '../../machines/eval-run.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import { seconds } from '../schema/clock.ts';
-import { spentUsd } from '../schema/eval-report.ts';
 import type { EvalItem, EvalStatus } from '../schema/eval-run.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { Unavailable } from '../schema/outcome.ts';
+import { spentUsd } from '../schema/usd.ts';
 import type { Batch, EvalRunHead, Store } from '../store/index.ts';
 import { type CellDeps, playCell } from './cell.ts';
 import { type EvalPlan, unitAt, unitCount } from './plan.ts';
@@ -12,22 +13,22 @@ import { evalRunEvent, PLACES } from './run-events.ts';
 import type { Slots } from './slots.ts';
 
 /**
- * An eval run that this process is at work on: the actor of its machine, and what the services of that do.
+ * An eval run that this process executes: the actor of its machine, and the services of the machine.
  *
- * Guarantees: an item is told to nobody before it is durable, and no place of the run has two. A run that is stopped
- * at any moment loses the cells that were under way, and nothing else.
- * Costs what is under way: of a cell that has its item no more than its number stays in memory. A run of which nothing
- * is stored has its items there.
+ * Guarantees: an item is reported only once it is durable, and no position of the run has two items. A run that is
+ * stopped at any moment loses only the cells in progress.
+ * Costs: the cells in progress; of a cell with an item, only its number stays in memory. A run that is not stored keeps
+ * its items in memory.
  */
 
 export type LiveRunDeps = CellDeps & {
   store: Store;
   slots: Slots;
-  /** Told of what has become visible in the event log; without it nothing is logged. */
+  /** Notified of events that have become visible in the event log; if undefined, nothing is logged. */
   events:
     | { appended(scope: string, thread_id: string, from_seq: number, events: LoggedEvent[]): void }
     | undefined;
-  log: { warn(data: object, text: string): void; error(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn' | 'error'>;
 };
 
 export type LiveRun = {
@@ -37,24 +38,24 @@ export type LiveRun = {
   readonly plan: EvalPlan;
   readonly started_at_secs: number;
   ended_at_secs: number | undefined;
-  /** Places that have an item. */
+  /** Positions that have an item. */
   readonly played: Set<number>;
   passed: number;
   cost_usd: number;
-  /** The items of a run of which nothing is stored. */
+  /** The items of a run that is not stored. */
   readonly kept: Map<number, EvalItem> | undefined;
-  /** There is a row of it. */
-  isBegun: boolean;
+  /** True once the run has a row in the store. */
+  isStarted: boolean;
   readonly actor: Actor<typeof boundMachine>;
-  /** Those who are told of items and of the end. */
+  /** Notified of each item and of the end. */
   readonly listeners: Set<RunListener>;
-  /** Settles when nothing of it is under way. */
+  /** Settles when no cell is in progress. */
   underway: Promise<unknown>;
 };
 
 export type RunListener = { item(item: EvalItem): void; ended(): void };
 
-// The host of every machine that this file starts is made here.
+// The hosts of all machines started in this file are created here.
 const runOf = ({ host }: { host: object }): LiveRun => (host as { run: LiveRun }).run;
 
 const boundMachine = evalRunMachine.provide({
@@ -85,7 +86,7 @@ export const createLiveRun = (
     passed: 0,
     cost_usd: 0,
     kept: isStored ? undefined : new Map(),
-    isBegun: head !== undefined,
+    isStarted: head !== undefined,
     actor: createActor(boundMachine, { id: of.id, input: { host } }),
     listeners: new Set(),
     underway: Promise.resolve(),
@@ -95,7 +96,7 @@ export const createLiveRun = (
   return run;
 };
 
-/** What an earlier process has left. */
+/** Restores the counts of items that an earlier process stored. */
 const recount = (run: LiveRun): void => {
   const { evalRuns } = run.deps.store;
   for (const place of evalRuns.played(run.id)) run.played.add(place);
@@ -109,7 +110,7 @@ const tally = (run: LiveRun, { report }: EvalItem): void => {
 
 export const plannedCount = ({ plan }: Pick<LiveRun, 'plan'>): number => unitCount(plan);
 
-export const headOf = (run: LiveRun, status: EvalStatus): EvalRunHead => {
+export const createHead = (run: LiveRun, status: EvalStatus): EvalRunHead => {
   const { id, scope, plan, started_at_secs, ended_at_secs } = run;
   const isOver = status !== 'running';
   return {
@@ -124,6 +125,7 @@ export const headOf = (run: LiveRun, status: EvalStatus): EvalRunHead => {
     ended_at_secs,
     item_count: isOver ? run.played.size : 0,
     passed_count: isOver ? run.passed : 0,
+    ...(plan.cells.length > 0 && { models: [...new Set(plan.cells.map(({ model_id }) => model_id))] }),
   };
 };
 
@@ -136,16 +138,16 @@ const startedFacts = ({ id, plan, started_at_secs }: LiveRun) => ({
 });
 
 const begin = async (run: LiveRun): Promise<void> => {
-  if (run.isBegun) return;
+  if (run.isStarted) return;
   const { deps, id, plan, kept } = run;
   const payload = { ...startedFacts(run), planned_item_count: plannedCount(run) };
   const event = evalRunEvent('EvalRunStarted', payload, stamp(deps));
   await committed(run, event, (batch) => {
     if (kept) return;
-    deps.store.evalRuns.put(batch, headOf(run, 'running'), undefined);
+    deps.store.evalRuns.put(batch, createHead(run, 'running'), undefined);
     deps.store.evalRuns.putWork(batch, id, JSON.stringify(plan));
   });
-  run.isBegun = true;
+  run.isStarted = true;
 };
 
 const finish = async (run: LiveRun, status: 'done' | 'cancelled'): Promise<void> => {
@@ -164,14 +166,14 @@ const finish = async (run: LiveRun, status: 'done' | 'cancelled'): Promise<void>
   const kind = status === 'done' ? 'EvalRunCompleted' : 'EvalRunCancelled';
   await committed(run, evalRunEvent(kind, payload, stamp(deps)), (batch) => {
     if (kept) return;
-    deps.store.evalRuns.put(batch, headOf(run, status), headOf(run, 'running'));
+    deps.store.evalRuns.put(batch, createHead(run, status), createHead(run, 'running'));
     deps.store.evalRuns.removeWork(batch, id);
   });
 };
 
 const stamp = ({ ids, clock }: LiveRunDeps) => ({ event_id: ids.uuid(), created_at: clock.now() });
 
-/** What is put, and the event that tells of it, in one commit. */
+/** Commits the given records together with the event that reports them. */
 const committed = async (
   { deps, id, scope, kept }: LiveRun,
   event: LoggedEvent,
@@ -180,21 +182,21 @@ const committed = async (
   const { store, events, log } = deps;
   const batch = store.batch();
   put(batch);
-  // Every kind of event is one of the table.
+  // Every kind of event has an entry in the table.
   const place = PLACES[event.event_kind as keyof typeof PLACES];
   if (events) store.events.append(batch, scope, id, place, [event]);
   try {
     await store.commit(batch, 'input');
   } catch (err) {
     if (!kept) throw err;
-    // Of a run that nobody keeps only its events were to be written.
-    log.warn({ err, eval_run_id: id }, 'an event of an eval run is not written');
+    // A run that is not stored has nothing to write but its events.
+    log.warn('eval.event_write_failed', { err, eval_run_id: id });
     return;
   }
   events?.appended(scope, id, place, [event]);
 };
 
-/** Plays what has no item. @throws what the store throws; by then nothing is under way any more */
+/** Executes the cells that have no item. @throws errors of the store, after all cells have ended */
 const work = (run: LiveRun, signal: AbortSignal): Promise<void> => {
   const stopped = new AbortController();
   const cut = AbortSignal.any([signal, stopped.signal]);
@@ -219,7 +221,7 @@ const work = (run: LiveRun, signal: AbortSignal): Promise<void> => {
   });
 };
 
-/** Taken by several players: each place once. */
+/** Shared by several workers, so each position is executed once. */
 function* placesLeft(run: LiveRun): Generator<number> {
   const count = plannedCount(run);
   for (let place = 0; place < count; place += 1) if (!run.played.has(place)) yield place;
@@ -258,7 +260,7 @@ const putItem = async (
 
 export type LiveEnd = 'done' | 'cancelled' | 'released';
 
-/** Resolves when the actor is at its end. @throws why it was never written down */
+/** Resolves when the actor has ended. @throws the reason why the run could not be stored */
 export const startLiveRun = (run: LiveRun, began: () => () => void): Promise<LiveEnd> =>
   new Promise((resolve, reject) => {
     const { actor, deps, id } = run;
@@ -275,7 +277,7 @@ export const startLiveRun = (run: LiveRun, began: () => () => void): Promise<Liv
         else settle(() => resolve(snapshot.matches('cancelled') ? 'cancelled' : 'released'));
       },
       error(error) {
-        deps.log.error({ err: error, eval_run_id: id }, 'the machine of an eval run failed');
+        deps.log.error('eval.machine_failed', { err: error, eval_run_id: id });
         settle(() => reject(error));
       },
     });

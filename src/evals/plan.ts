@@ -27,14 +27,14 @@ import { type Compared, checkComparable } from './diff.ts';
 import type { ItemKey } from './keys.ts';
 
 /**
- * What is asked for, as units of work (evals-and-traces.md 6.1, 8): one for each fixture, cell and sample, in the
- * order of the items. The checks are made in the order of the contract, and the first that fails is told.
+ * Expands a request to units of work (evals-and-traces.md 6.1, 8): one per fixture, cell and sample, in the order of
+ * the items. Checks run in the order of the contract, and the first failure is reported.
  *
- * Guarantees: a plan has everything that a run needs that is not in the configuration, so that it goes on after a
- * restart as it was asked for, whatever became of its dataset.
+ * Guarantees: a plan contains everything that a run needs apart from the configuration, so that the run continues
+ * unchanged after a restart, even if its dataset has changed.
  */
 
-/** In events. */
+/** The kind of plan in events. */
 export type PlanKind = 'dataset_scripted' | 'dataset_live_matrix' | 'online_live_matrix';
 
 export type EvalPlan = {
@@ -43,7 +43,7 @@ export type EvalPlan = {
   dataset_revision: number;
   mode: EvalMode;
   fixtures: Fixture[];
-  /** Columns of the matrix; a scripted run has none. */
+  /** Columns of the matrix; empty for a scripted run. */
   cells: EvalCell[];
   samples: number;
   agent_id?: string | undefined;
@@ -53,9 +53,9 @@ export type EvalPlan = {
   max_walltime_secs: number;
   max_total_tokens: number;
   tools: ToolMode;
-  /** Cells at a time. */
+  /** Maximum number of concurrent cells. */
   concurrency: number;
-  /** Somebody waits for the answer, and without them nobody wants it. */
+  /** True if a client waits for the result; without the client, the run is not needed. */
   isAwaited: boolean;
 };
 
@@ -67,7 +67,7 @@ export type Unit = ItemKey & { fixture: Fixture };
 export const unitCount = ({ fixtures, cells, samples }: Pick<EvalPlan, 'fixtures' | 'cells' | 'samples'>) =>
   fixtures.length * Math.max(1, cells.length) * samples;
 
-/** Samples change first, then the columns, then the fixtures. */
+/** Samples vary fastest, then the columns, then the fixtures. */
 export const unitAt = (
   { fixtures, cells, samples }: Pick<EvalPlan, 'fixtures' | 'cells' | 'samples'>,
   index: number,
@@ -87,7 +87,7 @@ export const unitAt = (
 
 type Axes = Pick<EvalRunRequest, 'models' | 'agents' | 'variants'>;
 
-/** An axis that was not asked for has one place, and no name. */
+/** An axis that was not requested has one unnamed position. */
 const cellsOf = ({ models = [], agents, variants }: Axes): EvalCell[] =>
   models.flatMap((model_id) =>
     (agents ?? [undefined]).flatMap((agent_id) =>
@@ -151,7 +151,7 @@ export const planOnline = (
 ): EvalPlan => {
   const { user_input, models, judge, samples = 1, expectations = {} } = request;
   checkOnline(request, limits);
-  // As a dataset would have it.
+  // Parsed to apply the defaults of a dataset.
   const fixture = Fixture.parse({ id: AD_HOC, user_input, expect: expectations });
   const parts = { fixtures: [fixture], cells: cellsOf(request), samples };
   const units = unitCount(parts);
@@ -195,7 +195,7 @@ const checkBaseline = (
   if (id === undefined) return;
   const baseline = directory.baseline(id);
   if (!baseline) throw new NotFound(`baseline eval run not found: ${id}`);
-  // Each cell of each fixture will have the same samples, and no key twice.
+  // Every cell of every fixture will have the same samples and unique keys, so the samples of one cell are enough.
   const keys = Array.from({ length: run.samples }, (_, index) => unitAt(run, index) ?? []).flat();
   checkComparable({ ...run, execution_mode: run.mode, keys }, baseline);
 };

@@ -1,4 +1,5 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
+import type { Replay as ReplayTrace, Traces } from '../observability/traces/traces.ts';
 import type {
   EphemeralInput,
   EphemeralRun,
@@ -14,12 +15,11 @@ import { type Message, textOf } from '../schema/message.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
-import type { Replay as ReplayTrace, Traces } from '../traces/traces.ts';
 import { count, newTally, type Tally } from './tally.ts';
 
 /**
- * A thread in memory on which one cell is played, a run a turn (evals-and-traces.md 5.1). The runs are executions as
- * any other; what they did is counted from the facts of their traces.
+ * An in-memory thread on which one cell is executed, with one run per turn (evals-and-traces.md 5.1). The runs are
+ * ordinary executions; their statistics are counted from the facts of their traces.
  */
 
 export type ReplayDeps = {
@@ -27,9 +27,9 @@ export type ReplayDeps = {
   ids: Ids;
   run(input: EphemeralInput): EphemeralRun;
   observe: RuntimeObserver;
-  /** Without it nothing is traced. */
+  /** Undefined if traces are disabled. */
   traces: Pick<Traces, 'replay'> | undefined;
-  /** What leaves the service while it is played; for each replay its own. */
+  /** Creates the exported spans of one replay. */
   spans: (() => ReplaySpans) | undefined;
 };
 
@@ -41,18 +41,18 @@ export type Replay = {
   readonly agent: ResolvedAgent;
   readonly signal: AbortSignal;
   readonly tally: Tally;
-  /** What the user said in the turns that were played. */
+  /** User texts of the turns executed so far. */
   readonly inputs: string[];
-  /** One for each turn, in their order. */
+  /** One per turn, in order. */
   readonly traces: { run_id: string; trace: ReplayTrace }[];
   readonly spans: ReplaySpans | undefined;
   messages: readonly Message[];
-  /** Of the last turn; empty when it failed. */
+  /** Text of the last turn; empty if it failed. */
   answer: string;
-  /** Of the last run. */
+  /** Result of the last run. */
   structured_output: Json | undefined;
   duration_ms: number;
-  /** Why the last turn failed. */
+  /** The reason why the last turn failed. */
   error: string | undefined;
 };
 
@@ -73,7 +73,7 @@ export const createReplay = (
   error: undefined,
 });
 
-/** False when the turn failed. @throws the reason of the signal, or Unavailable when the service stops */
+/** Returns false if the turn failed. @throws the reason of the signal, or Unavailable when the service stops */
 export const playTurn = async (replay: Replay, input: string): Promise<boolean> => {
   const { deps, signal } = replay;
   const startedAt = monotonic(deps.clock);
@@ -99,7 +99,7 @@ export const playTurn = async (replay: Replay, input: string): Promise<boolean> 
       replay.answer = replay.error === undefined ? lastAnswer(state.messages, input) : '';
       return replay.error === undefined;
     }
-    // The execution was parked with calls that nobody will ever decide.
+    // The execution was suspended with calls that will never be decided.
     waiting = state.waiting.map((call) => ({ ...call, decision: DENIED }));
   }
 };
@@ -107,7 +107,7 @@ export const playTurn = async (replay: Replay, input: string): Promise<boolean> 
 const DENIED: NonNullable<WaitingCall['decision']> = {
   action: 'cancel',
   payload: null,
-  reason: 'in an evaluation nobody is there to be asked',
+  reason: 'an evaluation has no user to ask',
 };
 
 const inputOf = (
@@ -128,7 +128,7 @@ const inputOf = (
   attach() {},
 });
 
-/** The runs of one turn are one trace, under the id of the first. */
+/** The runs of one turn form one trace, under the id of the first. */
 const tracesOf = (replay: Replay): RunTraces => {
   const { deps, mode, tally, spans } = replay;
   let trace: ReplayTrace | undefined;
@@ -144,9 +144,9 @@ const tracesOf = (replay: Replay): RunTraces => {
       return {
         note(agent, fact) {
           count(tally, agent.spec.id, fact);
-          const told = fact.type === 'inference' ? { ...fact, provider: mode } : fact;
-          trace?.note(agent, told);
-          span?.note(agent, told);
+          const recorded = fact.type === 'inference' ? { ...fact, provider: mode } : fact;
+          trace?.note(agent, recorded);
+          span?.note(agent, recorded);
         },
         contextAt: (place) => span?.contextAt?.(place),
         write: nothing,
@@ -172,14 +172,16 @@ const errorOf = ({ termination_reason: termination }: Run): string | undefined =
   }
 };
 
-/** Text of the last assistant message behind the last input. */
+/** Text of the last assistant message after the last input. */
 const lastAnswer = (messages: readonly Message[], input: string): string => {
-  const asked = messages.findLastIndex(({ role, content }) => role === 'user' && textOf(content) === input);
-  const answer = messages.slice(asked + 1).findLast(({ role }) => role === 'assistant');
+  const inputIndex = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && textOf(content) === input,
+  );
+  const answer = messages.slice(inputIndex + 1).findLast(({ role }) => role === 'assistant');
   return answer ? textOf(answer.content) : '';
 };
 
-/** Writes the traces, the first one with the verdict; its id, if there is anything in it. */
+/** Writes the traces, the first one with the verdict; returns the id of the first one unless it is empty. */
 export const storeTraces = async (
   { traces, spans }: Replay,
   verdict: EvaluationResult | undefined,

@@ -3,14 +3,14 @@ import type { EvalFailure, EvalReport } from '../schema/eval-report.ts';
 import { describeIssues, phrases } from '../schema/phrases.ts';
 
 /**
- * Reports as lines of text (evals-and-traces.md 8.2): what a replay on the command line writes, and what is compared
- * by whoever has the files.
+ * Reports as JSON lines (evals-and-traces.md 8.2): the output of a replay on the command line, and the input of
+ * comparisons of report files.
  *
- * Guarantees: what is written is read back as it was. A line that cannot be read is an issue with its number, and
- * takes nothing else with it.
+ * Guarantees: reports are read back as they were written. An invalid line becomes an issue with its number, and does
+ * not affect other lines.
  */
 
-/** A line of a report of this or of another program: kinds of failures may be unknown. */
+/** A line of a report of any program: it may contain unknown kinds of failures. */
 export type ReportLine = Omit<EvalReport, 'failures'> & {
   failures: readonly (EvalFailure | { kind: string })[];
 };
@@ -58,7 +58,7 @@ export const readReports = (text: string): { reports: ReportLine[]; issues: Line
   return { reports, issues };
 };
 
-/** Or why it cannot be read. */
+/** Returns the report, or the reason why it cannot be read. */
 const readLine = (text: string): ReportLine | string => {
   let given: unknown;
   try {

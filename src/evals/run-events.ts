@@ -1,7 +1,8 @@
 import type { LoggedEvent } from '../schema/canonical-event.ts';
+import type { EVENT_KINDS } from '../schema/event-kinds.ts';
 import type { PlanKind } from './plan.ts';
 
-/** What the event log tells of an eval run, under its id (evals-and-traces.md 8.1). */
+/** Events of an eval run in the event log, under the id of the run (evals-and-traces.md 8.1). */
 
 type Started = {
   eval_run_id: string;
@@ -17,14 +18,18 @@ export type EvalRunEnded = Started & {
   item_count: number;
   passed_count: number;
   failed_count: number;
-  /** Of the cells whose cost is known. */
+  /** Sum of the known costs. */
   total_cost_usd: number;
   ended_at_secs: number;
   persisted: boolean;
 };
 
-/** The log of a run has these two places, so that none of them is ever written twice. */
-export const PLACES = { EvalRunStarted: 1, EvalRunCompleted: 2, EvalRunCancelled: 2 } as const;
+/** The log of a run has these two positions, so that no event is ever written twice. */
+export const PLACES = {
+  EvalRunStarted: 1,
+  EvalRunCompleted: 2,
+  EvalRunCancelled: 2,
+} as const satisfies Record<keyof typeof EVENT_KINDS.eval, number>;
 
 export const evalRunEvent = (
   event_kind: keyof typeof PLACES,

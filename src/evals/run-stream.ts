@@ -3,13 +3,13 @@ import type { FRAMES, Progress } from '../schema/eval-answers.ts';
 import type { EvalItem, EvalRun } from '../schema/eval-run.ts';
 
 /**
- * One reader of an eval run: what there is, then one event an item, then the end.
+ * Streams an eval run to one reader: a snapshot, then one event per item, then the end.
  *
- * Guarantees: whoever comes late, or was too slow for an item, gets what there is as a whole again, and nothing
- * waits in memory for them meanwhile.
+ * Guarantees: a late reader, or one that was too slow for an item, receives a complete snapshot again; no items are
+ * queued in memory for it.
  */
 
-/** Where frames go; an event stream of `src/http` is one. Never blocks. */
+/** Receives frames; an event stream of `src/http` is one. Never blocks. */
 export type FrameSink = {
   write(frame: string): void;
   end(): void;
@@ -21,7 +21,7 @@ export type FrameSink = {
 export type Shown = {
   run: EvalRun;
   progress: Progress;
-  /** Nothing will come any more. */
+  /** True if no more events will follow. */
   isOver: boolean;
 };
 
@@ -31,7 +31,7 @@ const frame = <Name extends keyof typeof FRAMES>(event: Name, data: z.input<(typ
 export const createRunReader = (stream: FrameSink, show: () => Shown) => {
   let isBehind = false;
 
-  const tellAll = (): void => {
+  const writeSnapshot = (): void => {
     const { run, progress, isOver } = show();
     isBehind = false;
     stream.write(frame('snapshot', { run, progress }));
@@ -41,16 +41,16 @@ export const createRunReader = (stream: FrameSink, show: () => Shown) => {
   };
 
   stream.onDrain(() => {
-    if (isBehind) tellAll();
+    if (isBehind) writeSnapshot();
   });
-  tellAll();
+  writeSnapshot();
 
   return {
     item(item: EvalItem, progress: Progress): void {
       if (stream.stalled || isBehind) isBehind = true;
       else stream.write(frame('item', { item, progress }));
     },
-    /** The service lets go of it, or it is over. */
+    /** The run has ended, or the service has released it. */
     ended({ status, progress }: z.input<typeof FRAMES.end>): void {
       if (stream.stalled || isBehind) {
         isBehind = true;

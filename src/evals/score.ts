@@ -13,18 +13,18 @@ import { compileExpression } from '../schema/regex.ts';
 import { outputProblems } from '../tools/output-check.ts';
 import { problemsBySchema } from '../tools/validate.ts';
 
-/** What of an expectation a replay did not meet, in the order of evals-and-traces.md 5.5. */
+/** Compares a replay with its expectation and returns the failures, in the order of evals-and-traces.md 5.5. */
 
 export type ObservedCall = {
   name: string;
   arguments: Json;
-  /** Undefined when the call has none. */
+  /** Undefined if the call has no result. */
   result: Json | undefined;
 };
 
 export type Observed = {
   final_text: string;
-  /** Undefined where the last run has none. */
+  /** Undefined if the last run has no structured result. */
   structured_output: Json | undefined;
   calls: readonly ObservedCall[];
   total_tokens: number;
@@ -34,7 +34,7 @@ export type Observed = {
   judge_score: number | undefined;
 };
 
-export const failuresOf = async (expect: Expectation, seen: Observed): Promise<EvalFailure[]> => [
+export const findFailures = async (expect: Expectation, seen: Observed): Promise<EvalFailure[]> => [
   ...phraseFailures(expect, seen.final_text),
   ...toolFailures(expect, seen.calls),
   ...budgetFailures(expect, seen),
@@ -95,8 +95,8 @@ const sequenceFailures = (
   if (expected.length === 0) return [];
   const isMet = mode === 'ordered_subseq' ? isSubsequence(expected, actual) : isSame(expected, actual);
   if (isMet) return [];
-  const told = { kind: 'tool_sequence_mismatch' as const, expected, actual: [...actual] };
-  return [mode === 'ordered_subseq' ? { ...told, mode } : told];
+  const failure = { kind: 'tool_sequence_mismatch' as const, expected, actual: [...actual] };
+  return [mode === 'ordered_subseq' ? { ...failure, mode } : failure];
 };
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
@@ -204,7 +204,9 @@ const isEqual = (
   text: string,
 ): boolean => (ignore_case ? expected.trim().toLowerCase() === text.trim().toLowerCase() : expected === text);
 
-/** The distance takes time in the product of the lengths; past this much a text is compared by its beginning. */
+/**
+ * The distance takes time proportional to the product of the lengths; only this many leading characters are compared.
+ */
 const MOST_COMPARED = 10_000;
 
 const similarity = (expected: string, text: string): number => {
@@ -222,7 +224,7 @@ const jsonProblem = async (
   const parsed = parsedJson(text);
   if (parsed === undefined) return { message: 'the answer is not JSON' };
   if (subset !== undefined && !contains(parsed, subset)) {
-    return { message: 'the answer does not contain what it should' };
+    return { message: 'the response does not contain the expected text' };
   }
   if (!schema) return undefined;
   try {
@@ -237,7 +239,7 @@ const jsonProblem = async (
 
 const FENCE = '```';
 
-/** Models like to put a fence around it. One expression for all of it would take the square of the length of a text. */
+/** Removes the code fence that models often add. A single regular expression would take quadratic time. */
 export const withoutFence = (text: string): string => {
   const fenced = text.trim();
   const opened = fenced.indexOf('\n');

@@ -5,24 +5,24 @@ import type { Fixture, ScriptEvent } from '../schema/dataset.ts';
 import type { RuntimeFailure } from '../schema/eval-report.ts';
 
 /**
- * A model that answers with what was recorded (evals-and-traces.md 3.2, 3.3, 5.2): each inference takes the next
- * event of the script of all turns.
+ * A model that replays a recording (evals-and-traces.md 3.2, 3.3, 5.2): each inference consumes the next event of the
+ * combined script of all turns.
  */
 
 export type ScriptedModel = {
   readonly model: Model;
-  /** What the script and the run do not agree on. */
+  /** Returns the mismatch between the script and the run, if any. */
   disagreement(isUnusedAllowed: boolean): RuntimeFailure | undefined;
-  /** Type of the first scripted failure that was played. */
+  /** Type of the first scripted failure that was replayed. */
   firedError(): string | undefined;
 };
 
-/** Characters a token, as the contract estimates. */
+/** Characters per token, as the contract estimates. */
 const CHARACTERS_A_TOKEN = 4;
 
 const estimated = (text: string): number => Math.ceil([...text].length / CHARACTERS_A_TOKEN);
 
-/** What a fixture without a script answers with. */
+/** The script of a fixture without one. */
 const mocked = ({ mock_response: mock, user_input }: Fixture): ScriptEvent => {
   if (mock.kind === 'error') return mock;
   const prompt_tokens = estimated(user_input);
@@ -35,7 +35,7 @@ const mocked = ({ mock_response: mock, user_input }: Fixture): ScriptEvent => {
   };
 };
 
-/** Of the first turn, then of each further one. */
+/** Events of the first turn, then of each further turn. */
 export const combinedScript = (fixture: Fixture): ScriptEvent[] => {
   const { provider_script = [], continued_turns = [] } = fixture;
   const first = provider_script.length > 0 ? provider_script : [mocked(fixture)];
@@ -54,9 +54,12 @@ export const createScriptedModel = (fixture: Fixture): ScriptedModel => {
     provider: 'scripted',
     upstream,
     async stream({ overrides }, sink) {
-      const asked = overrides.upstream_model ?? upstream;
-      if (expected !== undefined && asked !== expected) {
-        throw failure('invalid_request', `the script was recorded with '${expected}', not with '${asked}'`);
+      const requested = overrides.upstream_model ?? upstream;
+      if (expected !== undefined && requested !== expected) {
+        throw failure(
+          'invalid_request',
+          `the script was recorded with '${expected}', not with '${requested}'`,
+        );
       }
       const event = script[played];
       if (!event) {
@@ -80,7 +83,7 @@ export const createScriptedModel = (fixture: Fixture): ScriptedModel => {
   };
 };
 
-/** Nobody tries again: the same script would answer with its next event. */
+/** Final, because a retry would consume the next event of the script. */
 const failure = (kind: ModelErrorClass, message: string): ModelError =>
   new ModelError(kind, message, { final: true });
 
@@ -103,6 +106,6 @@ const play = (event: Exclude<ScriptEvent, { kind: 'error' }>, sink: InferenceSin
   if (event.kind === 'chat_response') {
     return giveAnswer({ text: event.content, stop: event.finish_reason, ...usage }, sink);
   }
-  const { id, name, arguments: args } = event;
-  return giveAnswer({ calls: [{ id, tool: name, args }], ...usage }, sink);
+  const { id, name, arguments: args, content = '' } = event;
+  return giveAnswer({ text: content, calls: [{ id, tool: name, args }], ...usage }, sink);
 };

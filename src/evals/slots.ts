@@ -1,6 +1,6 @@
-/** How many cells are played at a time in this process, whoever asked for them: first come, first served. */
+/** Limits the number of concurrent cells in this process across all runs, in FIFO order. */
 export type Slots = {
-  /** Resolves with what gives the place back; undefined when the signal fires first. */
+  /** Resolves with a function that releases the slot, or with undefined if the signal fires first. */
   take(signal: AbortSignal): Promise<(() => void) | undefined>;
 };
 
@@ -17,7 +17,7 @@ export const createSlots = (most: number): Slots => {
     }
   };
 
-  /** Once, however often it is called. */
+  /** Only the first call has an effect. */
   const place = (): (() => void) => {
     let isTaken = true;
     return () => {

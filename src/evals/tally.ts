@@ -1,12 +1,12 @@
 import type { TraceFact } from '../loop/trace-fact.ts';
-import { addUsd } from '../models/cost.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { cutOffOf, type Spent, type Tokens } from '../schema/cut-off.ts';
 import type { EvalReport, ToolTally } from '../schema/eval-report.ts';
 import type { ToolCall } from '../schema/message.ts';
+import { addUsd } from '../schema/usd.ts';
 import type { ObservedCall } from './score.ts';
 
-/** What a replay did, counted from the facts that its trace is made of (evals-and-traces.md 5.6). */
+/** Statistics of a replay, counted from the facts of its trace (evals-and-traces.md 5.6). */
 
 export type Tally = {
   inference_count: number;
@@ -16,15 +16,15 @@ export type Tally = {
   input: number;
   output: number;
   total: number;
-  /** Estimated tokens of attempts that broke off; not part of the others. */
+  /** Estimated tokens of interrupted attempts; excluded from the other counts. */
   lost: Tokens;
-  /** Of all inferences with a price, of every model, with attempts that broke off. */
+  /** Cost of all inferences with a price, of all models, including interrupted attempts. */
   usd: number | undefined;
-  /** Of judges; not part of the others. */
+  /** Usage of judges; excluded from the other counts. */
   judged: Spent;
   readonly calls: ObservedCall[];
   readonly tools: Map<string, ToolTally>;
-  /** Class of the last inference that failed. */
+  /** Class of the last failed inference. */
   errorClass: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export const newTally = (): Tally => ({
 export const count = (tally: Tally, agent_id: string, fact: TraceFact): void => {
   if (fact.type === 'inference') countInference(tally, fact);
   else if (fact.type === 'tool') countTool(tally, agent_id, fact);
-  // It was asked for, and refused.
+  // The call was requested and denied.
   else if (fact.type === 'suspension' && fact.decided === 'cancel')
     countCall(tally, agent_id, { call: fact.call, result: undefined, seconds: 0, hasFailed: true });
 };
@@ -79,11 +79,11 @@ export const countJudged = ({ judged }: Tally, { usage, cost_usd }: InferenceEnd
   judged.output += known(usage?.completion_tokens);
 };
 
-/** What limits of tokens are compared with. */
+/** The token count to compare with limits. */
 export const spentTokens = ({ total, lost }: Tally): number => total + lost.input + lost.output;
 
 const countTool = (tally: Tally, agent_id: string, { call, result, seconds }: Fact<'tool'>): void => {
-  // One that waits for a decision is told again when it has it.
+  // A pending call is reported again after its decision.
   if (result?.status === 'pending') return;
   countCall(tally, agent_id, {
     call,

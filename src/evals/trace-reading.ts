@@ -5,20 +5,21 @@ import type { TracePage } from '../store/index.ts';
 import { type Excerpt, follow, newExcerpt } from './curate.ts';
 
 /**
- * Reads a trace page by page, with turns for others between the pages.
+ * Reads a trace page by page, and yields to the event loop between pages.
  *
- * A trace of a stranger may be of any size: past `MOST_EVENTS` events or `MOST_TEXT` characters it is not curated.
+ * Traces of other programs may have any size: a trace of more than `MOST_EVENTS` events or `MOST_TEXT` characters is
+ * not curated.
  */
 
 export const MOST_EVENTS = MOST.events;
 export const MOST_TEXT = 32 * 2 ** 20;
 
-/** An event may have all that a model was told. */
+/** Small, because an event may contain a complete prompt. */
 const AT_ONCE = 16;
 
 type Pages = { page(run_id: string, offset: number, limit: number): TracePage };
 
-/** It is there, and cannot become a test case. */
+/** The trace exists but cannot become a test case. */
 export class Uncuratable extends Invalid {}
 
 /** @throws Invalid, NotFound, Integrity, Uncuratable */

@@ -1,50 +1,53 @@
 import type { CanonicalEvent, LoggedEvent } from '../schema/canonical-event.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { fillPage } from '../schema/page-rows.ts';
-import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
+import type { EventRow } from '../store/tables/events.ts';
 import type { EventReader, Follower } from './follower.ts';
 import { createLiveLog, type LiveLog } from './live.ts';
 import { createReplay } from './replay.ts';
-import { cursorOf, errorFrame, positionOf, START, wireEvent } from './wire.ts';
+import { cursorOf, errorFrame, findPosition, START, wireEvent } from './wire.ts';
 
 /**
- * The event log of threads and runs for readers: pages, and frames as they are committed (runtime.md 13.2).
+ * Serves the event log of threads and runs to readers: pages, and frames as they are committed (runtime.md 13.2).
  *
- * Guarantees: who follows a log is written every event behind its start, once and in order, whatever is committed
- * meanwhile and however slow its socket is; it slows neither the writer nor anybody else. A follower reads the
- * store (`replay.ts`) until it has everything that is visible, then it gets what is committed (`live.ts`); what a
- * stalled socket misses it reads again from the store.
+ * Guarantees: a follower of a log receives every event after its start, once and in order, regardless of concurrent
+ * commits and of the speed of its socket; it slows down neither the writer nor other followers. A follower reads the
+ * store (`replay.ts`) until it has all visible events, then it receives new commits (`live.ts`); events missed by a
+ * stalled socket are read from the store again.
  * Relies on `appended` being called for every commit with events, once readers of the store see it.
- * Costs nothing while nobody follows; otherwise a Map lookup for the thread of a commit and for each of its runs.
+ * Cost: nothing without followers; otherwise a Map lookup for the thread of a commit and for each of its runs.
  */
 export type EventPage = {
   items: CanonicalEvent[];
-  /** The JSON of each item. */
+  /** The JSON text of each item. */
   texts: string[];
   next_cursor: string | null;
   has_more: boolean;
 };
 
 export type EventFeed = {
-  /** Events of a thread, by sequence number, have become visible. Does not throw. */
+  /** Called when events of a thread, by sequence number, have become visible. Does not throw. */
   appended(scope: string, thread_id: string, from_seq: number, events: readonly LoggedEvent[]): void;
   /**
-   * Events behind the cursor, or from the beginning, the oldest first. An unknown log is empty.
-   * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
+   * Returns the events after the cursor, or from the beginning, oldest first. An unknown log is empty.
+   *
+   * @throws Invalid (blank cursor), Gone (a cursor of another log)
    */
   list(scope: string, by: EventScope, cursor: string | undefined, limit: number): EventPage;
-  /** The cursor behind which everything is new. */
+  /** Returns the cursor after the newest event. */
   end(scope: string, by: EventScope): string;
   /**
-   * Writes what is behind the cursor until the reader closes. When the store fails the last frame is an `error`.
-   * @throws Invalid (blank cursor), Gone (a cursor that is not of this log)
+   * Writes the events after the cursor until the reader closes. When the store fails, the last frame is an `error`.
+   *
+   * @throws Invalid (blank cursor), Gone (a cursor of another log)
    */
   follow(scope: string, by: EventScope, cursor: string, reader: EventReader): void;
 };
 
 export type EventFeedDeps = {
   store: Pick<Store, 'events'>;
-  log: { error(data: object, text: string): void };
+  log: Pick<ServiceLog, 'error'>;
 };
 
 export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): EventFeed => {
@@ -52,7 +55,7 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
   const logs = new Map<string, LiveLog>();
 
   const failed = (followers: readonly Follower[], error: unknown): void => {
-    log.error({ err: error, followers: followers.length }, 'event streams failed');
+    log.error('events.stream_failed', { err: error, followers: followers.length });
     const frame = errorFrame(error);
     for (const follower of followers) {
       follower.state = 'gone';
@@ -80,14 +83,14 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
       if (logs.size === 0 || added.length === 0) return;
       const to = from_seq + added.length - 1;
       const numbered = () => added.map((event, index) => ({ seq: from_seq + index, event }));
-      logs.get(keyOf(scope, { thread_id }))?.told(from_seq, to, numbered());
+      logs.get(keyOf(scope, { thread_id }))?.appended(from_seq, to, numbered());
       for (const run_id of runsOf(added)) {
         const isOfRun = ({ event }: EventRow): boolean => event.run_id === run_id;
-        logs.get(keyOf(scope, { run_id }))?.told(from_seq, to, numbered().filter(isOfRun));
+        logs.get(keyOf(scope, { run_id }))?.appended(from_seq, to, numbered().filter(isOfRun));
       }
     },
     list(scope, by, cursor, limit) {
-      const after = cursor === undefined ? 0 : positionOf(events, scope, by, cursor);
+      const after = cursor === undefined ? 0 : findPosition(events, scope, by, cursor);
       const found = wireEvents(events.read(scope, by, after));
       const { rows, texts, more } = fillPage(found, limit, ({ item }) => item);
       const last = rows.at(-1);
@@ -103,7 +106,7 @@ export const createEventFeed = ({ store: { events }, log }: EventFeedDeps): Even
       return newest ? cursorOf(newest) : START;
     },
     follow(scope, by, cursor, reader) {
-      const at = positionOf(events, scope, by, cursor);
+      const at = findPosition(events, scope, by, cursor);
       const follower: Follower = { scope, by, reader, at, state: 'following' };
       replay.add(follower);
       reader.onClose(() => {
@@ -121,7 +124,7 @@ function* wireEvents(rows: Iterable<EventRow>): Iterable<{ item: CanonicalEvent;
   for (const row of rows) yield { item: wireEvent(row), cursor: cursorOf(row) };
 }
 
-/** A scope has no control characters, so two logs never have one key. */
+/** A scope has no control characters, so the keys of two logs never collide. */
 const keyOf = (scope: string, by: EventScope): string =>
   'thread_id' in by ? `thread\0${scope}\0${by.thread_id}` : `run\0${scope}\0${by.run_id}`;
 

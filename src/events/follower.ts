@@ -1,28 +1,28 @@
 import type { EventScope } from '../store/index.ts';
 
-/** Where frames go; an event stream of `src/http` is one. Never blocks. */
+/** The sink of frames, such as an event stream of `src/http`. Never blocks. */
 export type EventReader = {
   write(frames: string, count: number): void;
   end(): void;
-  /** Called once, also when it is closed already. */
+  /** Calls the listener once, even if the reader is already closed. */
   onClose(listener: () => void): void;
   onDrain(listener: () => void): void;
-  /** Takes nothing now; `onDrain` tells when it does. What was written before has left. */
+  /** True while the socket accepts no data; `onDrain` reports when it does again. Earlier writes have been sent. */
   readonly stalled: boolean;
 };
 
 /**
- * A reader and its place in a log. `following`: what it has not had comes from the store, then from the commits;
- * `parked`: from nowhere, until its socket takes data again.
+ * A reader and its position in a log. `following`: it receives events from the store, then from commits; `parked`: it
+ * receives none until its socket accepts data again.
  */
 export type Follower = {
   readonly scope: string;
   readonly by: EventScope;
   readonly reader: EventReader;
-  /** It has been written every event of its log up to this sequence number, and none behind it. */
+  /** Sequence number of the last event written to the reader; it has received all earlier ones. */
   at: number;
   state: 'following' | 'parked' | 'gone';
 };
 
-/** The most events that are read, and written to one reader, in one turn of the event loop. */
+/** Maximum number of events that are read, and written to one reader, per event-loop tick. */
 export const EVENTS_A_TURN = 512;

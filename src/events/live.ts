@@ -1,39 +1,39 @@
-import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
+import type { EventRow } from '../store/tables/events.ts';
 import type { Follower } from './follower.ts';
-import { type Piece, pieceOf } from './wire.ts';
+import { type EventChunk, readChunk } from './wire.ts';
 
 /**
- * The end of one log, for those who have read all before it.
+ * Sends new commits of one log to the followers that have read everything before.
  *
- * Guarantees: an event becomes a frame once, however many followers there are, and a piece of a commit is one
- * write for each; a long commit goes out in pieces, one a turn of the event loop, so that what a socket does not
- * take stays small. A follower whose socket has stalled is left out, and reads the store when it drains.
- * Relies on being told of a commit only when readers of the store see it and everything committed before it.
- * Commits may be told out of order, since some wait for the disk: what was not told yet is read from the store,
- * and told later it is nothing new.
- * Costs one comparison and one write a follower and piece. Of the commits, only the newest is held in memory.
+ * Guarantees: an event is encoded once, regardless of the number of followers, and a chunk of a commit is one write for
+ * each; a long commit is sent in chunks, one per event-loop tick, so that the data buffered for a slow socket stays
+ * small. A follower whose socket has stalled is skipped, and reads the store when it drains.
+ * Relies on being notified of a commit only when readers of the store see it and all earlier commits. Notifications may
+ * arrive out of order, since some commits wait for the disk: missing events are read from the store, and a late
+ * notification about them has no effect.
+ * Cost: one comparison and one write per follower and chunk. Only the newest commit is held in memory.
  */
 export type LiveLog = {
-  /** The follower has had everything that is visible. */
+  /** Adds a follower that has received all visible events. */
   join(follower: Follower): void;
   leave(follower: Follower): void;
-  /** Rows of this log, from a commit with these sequence numbers. */
-  told(from: number, to: number, rows: readonly EventRow[]): void;
+  /** Reports rows of this log, from a commit with these sequence numbers. */
+  appended(from: number, to: number, rows: readonly EventRow[]): void;
 };
 
 export type LiveLogDeps = {
   events: Store['events'];
-  /** The follower has to read from the store what lies behind its place. */
+  /** The follower must read the events after its position from the store. */
   fellBehind(follower: Follower): void;
   failed(followers: readonly Follower[], error: unknown): void;
-  /** The last follower has left; nobody will join any more. */
+  /** The last follower has left; no further one will join. */
   emptied(): void;
 };
 
 export const createLiveLog = (deps: LiveLogDeps, scope: string, by: EventScope, start: number): LiveLog => {
   const followers = new Set<Follower>();
-  /** Everything up to this number has been handed out. */
+  /** Sequence number of the last event that was sent. */
   let at = start;
   let newest: { from: number; to: number; rows: readonly EventRow[] } = {
     from: start + 1,
@@ -42,27 +42,27 @@ export const createLiveLog = (deps: LiveLogDeps, scope: string, by: EventScope, 
   };
   let pumping = false;
 
-  /** What has not been handed out, as far as it is visible. */
-  const left = (): Iterable<EventRow> =>
+  /** Returns the visible events that were not sent yet. */
+  const unsentRows = (): Iterable<EventRow> =>
     newest.from <= at + 1 ? newest.rows.filter((row) => row.seq > at) : deps.events.read(scope, by, at);
 
   const advance = (): void => {
-    const piece = pieceOf(left());
+    const chunk = readChunk(unsentRows());
     const before = at;
-    at = piece.whole ? Math.max(piece.last, newest.to) : piece.last;
-    for (const follower of followers) hand(follower, before, piece);
+    at = chunk.whole ? Math.max(chunk.last, newest.to) : chunk.last;
+    for (const follower of followers) hand(follower, before, chunk);
   };
 
-  const hand = (follower: Follower, before: number, piece: Piece): void => {
+  const hand = (follower: Follower, before: number, chunk: EventChunk): void => {
     if (follower.at >= at) return;
     if (follower.at !== before) {
       leave(follower);
       deps.fellBehind(follower);
-    } else if (piece.count > 0 && follower.reader.stalled) {
+    } else if (chunk.count > 0 && follower.reader.stalled) {
       leave(follower);
       follower.state = 'parked';
     } else {
-      if (piece.count > 0) follower.reader.write(piece.text, piece.count);
+      if (chunk.count > 0) follower.reader.write(chunk.text, chunk.count);
       follower.at = at;
     }
   };
@@ -95,7 +95,7 @@ export const createLiveLog = (deps: LiveLogDeps, scope: string, by: EventScope, 
       followers.add(follower);
     },
     leave,
-    told(from, to, rows) {
+    appended(from, to, rows) {
       if (to <= newest.to) return;
       newest = { from, to, rows };
       if (!pumping) pump();

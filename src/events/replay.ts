@@ -1,16 +1,16 @@
 import type { Store } from '../store/index.ts';
 import { EVENTS_A_TURN, type Follower } from './follower.ts';
-import { pieceOf } from './wire.ts';
+import { readChunk } from './wire.ts';
 
 /**
- * Followers that read the store: from where they began, or from where their socket stalled.
+ * Serves followers from the store: from their start, or from the position where their socket stalled.
  *
- * Guarantees: a follower whose socket takes nothing is not read for; a turn of the event loop reads a bounded
- * number of events, whatever the length of the log and the number of followers, who take turns. A follower that
- * has everything that is visible is handed on within that turn, before anything else can become visible.
+ * Guarantees: no events are read for a follower with a stalled socket; an event-loop tick reads a bounded number of
+ * events, regardless of the length of the log and the number of followers, which are served in turn. A follower that
+ * has received all visible events is passed on within that tick, before further events can become visible.
  */
 export type Replay = {
-  /** From the next turn on. */
+  /** Serves the follower from the next tick on. */
   add(follower: Follower): void;
 };
 
@@ -55,17 +55,17 @@ export const createReplay = (deps: {
 
   const advance = (follower: Follower): number => {
     const { scope, by, at, reader } = follower;
-    const piece = pieceOf(events.read(scope, by, at));
-    if (piece.count > 0) {
-      reader.write(piece.text, piece.count);
-      follower.at = piece.last;
+    const chunk = readChunk(events.read(scope, by, at));
+    if (chunk.count > 0) {
+      reader.write(chunk.text, chunk.count);
+      follower.at = chunk.last;
     }
-    if (piece.whole) {
+    if (chunk.whole) {
       caughtUp(follower);
-      return piece.count;
+      return chunk.count;
     }
     waiting.push(follower);
-    // As long as a piece may be, in events or in characters.
+    // A full chunk uses up the tick, whether it is limited by events or by characters.
     return EVENTS_A_TURN;
   };
 

@@ -1,28 +1,28 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import { Gone, Invalid, Outcome } from '../schema/outcome.ts';
-import type { EventRow } from '../store/events.ts';
 import type { EventScope, Store } from '../store/index.ts';
+import type { EventRow } from '../store/tables/events.ts';
 import { EVENTS_A_TURN } from './follower.ts';
 
 /**
- * Logged events as clients see them, and cursors (runtime.md 13.1).
+ * Logged events in their wire format, and cursors (runtime.md 13.1).
  *
- * A cursor names a sequence number and, by the end of its id, the event that stands there. So a cursor of another
- * log, of another scope, or of events that a restored backup no longer has is refused, and not taken for the
- * event that has the same number here. An event has the same cursor in the log of its thread and of its run.
+ * A cursor contains a sequence number and the end of the id of the event at that position. A cursor of another log, of
+ * another scope, or of events that are missing after the restore of a backup is therefore rejected, and not mistaken
+ * for the event with the same number. An event has the same cursor in the log of its thread and of its run.
  */
 
 const ID_TAIL = 12;
 
-/** In front of the first event of any log. */
+/** The position before the first event of any log. */
 export const START = 'cur_0';
 
 const CURSOR = /^cur_([1-9]\d{0,14})_/;
 
 export const cursorOf = ({ seq, event }: EventRow): string => `cur_${seq}_${event.event_id.slice(-ID_TAIL)}`;
 
-/** The sequence number that a cursor of this log stands for. @throws Invalid (blank), Gone (any other text) */
-export const positionOf = (
+/** Returns the sequence number of a cursor of this log. @throws Invalid (blank), Gone (any other text) */
+export const findPosition = (
   events: Store['events'],
   scope: string,
   by: EventScope,
@@ -58,25 +58,25 @@ const scopesOf = ({ event: { thread_id, run_id } }: EventRow): CanonicalEvent['s
 };
 
 /** The first events of some rows as frames of an event stream; `whole`: there are no more rows. */
-export type Piece = { text: string; count: number; last: number; whole: boolean };
+export type EventChunk = { text: string; count: number; last: number; whole: boolean };
 
-/** Characters; a piece ends with the frame that reaches it, or with `EVENTS_A_TURN`. */
+/** Maximum length in characters; a chunk ends with the frame that reaches it, or with `EVENTS_A_TURN`. */
 const PIECE_LENGTH = 1 << 18;
 
-/** Takes one row more than it needs, so that a log of large events is not decoded far ahead of what is written. */
-export const pieceOf = (rows: Iterable<EventRow>): Piece => {
-  const piece: Piece = { text: '', count: 0, last: 0, whole: true };
+/** Reads at most one row more than it needs, so that a log of large events is not decoded far ahead of the writes. */
+export const readChunk = (rows: Iterable<EventRow>): EventChunk => {
+  const chunk: EventChunk = { text: '', count: 0, last: 0, whole: true };
   for (const row of rows) {
-    if (piece.count >= EVENTS_A_TURN || piece.text.length >= PIECE_LENGTH) return { ...piece, whole: false };
-    piece.text += `id: ${cursorOf(row)}\ndata: ${JSON.stringify(wireEvent(row))}\n\n`;
-    piece.count += 1;
-    piece.last = row.seq;
+    if (chunk.count >= EVENTS_A_TURN || chunk.text.length >= PIECE_LENGTH) return { ...chunk, whole: false };
+    chunk.text += `id: ${cursorOf(row)}\ndata: ${JSON.stringify(wireEvent(row))}\n\n`;
+    chunk.count += 1;
+    chunk.last = row.seq;
   }
-  return piece;
+  return chunk;
 };
 
 export const errorFrame = (error: unknown): string => {
-  // Of a bug strangers learn only that there was one; what it was is in the log.
+  // Details of a bug are not disclosed to clients; they are in the server log.
   const message = error instanceof Outcome ? error.message : 'internal error';
   return `event: error\ndata: ${JSON.stringify({ error: message })}\n\n`;
 };

@@ -3,11 +3,11 @@ import { type Json, type Tool, ToolError } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import type { ResolvedAgent } from './agent.ts';
 
-/** Checks of the options of a decision, before it is accepted. Each returns the problem. */
+/** Checks the options of a decision before it is accepted. Each check returns the problem. */
 
 export { memoryProblem };
 
-/** Of arguments that a decision puts in place of those of the model. */
+/** Checks arguments that a decision substitutes for those of the model. */
 export const editProblem = async (
   { tools }: Pick<ResolvedAgent, 'tools'>,
   { tool: id, arguments: args }: { tool: string; arguments: Json },
@@ -25,5 +25,5 @@ export const editProblem = async (
   }
 };
 
-/** A tool that checks its arguments only when it is executed is checked by its schema here. */
+/** A tool that validates its arguments only during execution is checked by its schema here. */
 const described = (tool: Tool): Tool => (tool.refuses ? tool : { ...tool, checksOwnArguments: false });

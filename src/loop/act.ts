@@ -1,15 +1,25 @@
 import { type GateDecision, type Suspension, ToolError, toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket, keepReturned, suspendedBy } from './calls.ts';
-import { addPartsOf, execute, finishCall, gate, givenByGate, rejected, withinAnswer } from './execute.ts';
+import {
+  addCallParts,
+  execute,
+  finishCall,
+  gate,
+  givenByGate,
+  PROCEED,
+  rejected,
+  withinAnswer,
+} from './execute.ts';
 import { interruptCalls, settle, suspend, suspendRun } from './settle.ts';
 import type { Executed, StepCall, Turn } from './turn.ts';
 
 /**
- * Gates and executes the calls of a step, in their order (agent-loop.md 6.3, 7.1). Calls that may run wait in a
- * group until one that may not, or the end; then they run, neighbours concurrently unless a tool must run alone,
- * and the call that may not is asked for again. Before a group runs, one commit marks its calls as started, so that
- * recovery can distinguish a call that may have had effects from one that never began. Results keep the order of the calls;
- * one that is available while other calls of the step execute is kept with the run, so that a crash does not lose it.
+ * Gates and executes the calls of a step, in their order (agent-loop.md 6.3, 7.1). Permitted calls are collected in a
+ * group until the next call that is not permitted, or the last call; then the group is executed, adjacent calls
+ * concurrently unless a tool must run alone, and the gate of the other call is evaluated again. Before a group runs,
+ * one commit marks its calls as started, so that recovery can distinguish a call that may have had effects from one
+ * that never started. Results keep the order of the calls; a result that is available while other calls of the step
+ * execute is stored with the run, so that a crash does not lose it.
  */
 
 export type ActOutcome =
@@ -21,31 +31,48 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
   const group: StepCall[] = [];
   const taken = turn.calls.slice(0, turn.maxCalls);
   for (const entry of taken.filter(({ status }) => status === 'new' || status === 'returned')) {
-    if (entry.returned) {
-      group.push(entry);
-      continue;
-    }
-    let decision = await gate(turn, entry, signal);
-    if (decision.kind !== 'proceed' && group.length > 0) {
-      await runGroup(turn, group.splice(0), signal);
-      if (!signal.aborted && entry.status === 'new') decision = await gate(turn, entry, signal);
-    }
-    if (signal.aborted || entry.status !== 'new') break;
+    const decision = entry.returned ? PROCEED : await gateInOrder(turn, entry, group, signal);
+    if (!decision) break;
     if (decision.kind === 'proceed') group.push(entry);
     else if (decision.kind === 'block') return block(turn, entry, decision);
     else if (decision.kind === 'suspend') await suspend(turn, entry, decision.ticket, signal);
-    else {
-      const executed = withinAnswer(turn, entry, givenByGate(entry, decision.output));
-      settle(turn, entry, executed.result, executed.content);
-      addPartsOf(turn, entry, executed);
-    }
+    else settleByGate(turn, entry, decision);
   }
   await runGroup(turn, group, signal);
   if (!signal.aborted) refuseExcess(turn);
   return turn.calls.some(isOpenTicket) ? suspendedBy(turn.calls) : { kind: 'executed' };
 };
 
-/** A model may ask for as many calls as it likes; the operator bounds how many one answer starts. */
+/**
+ * Gates a call after the calls of the group before it: if it may not proceed, the group is executed first, and the gate
+ * is evaluated again. Undefined if the step has ended by then.
+ */
+const gateInOrder = async (
+  turn: Turn,
+  entry: StepCall,
+  group: StepCall[],
+  signal: AbortSignal,
+): Promise<GateDecision | undefined> => {
+  const isOver = (): boolean => signal.aborted || entry.status !== 'new';
+  let decision = await gate(turn, entry, signal);
+  if (decision.kind !== 'proceed' && group.length > 0) {
+    await runGroup(turn, group.splice(0), signal);
+    if (!isOver()) decision = await gate(turn, entry, signal);
+  }
+  return isOver() ? undefined : decision;
+};
+
+const settleByGate = (
+  turn: Turn,
+  entry: StepCall,
+  { output }: Extract<GateDecision, { kind: 'set_result' }>,
+): void => {
+  const executed = withinAnswer(turn, entry, givenByGate(entry, output));
+  settle(turn, entry, executed.result, executed.content);
+  addCallParts(turn, entry, executed);
+};
+
+/** A model can request any number of calls; the operator limits how many of one answer are executed. */
 function refuseExcess(turn: Turn): void {
   const excess = turn.calls.slice(turn.maxCalls).filter(({ status }) => status === 'new');
   for (const entry of excess) {
@@ -54,7 +81,7 @@ function refuseExcess(turn: Turn): void {
   }
 }
 
-/** The calls behind it are not executed any more. */
+/** Later calls of the step are not executed. */
 const block = (
   turn: Turn,
   entry: StepCall,
@@ -65,25 +92,18 @@ const block = (
   return { kind: 'blocked', reason };
 };
 
-/** A call that suspends itself stops the ones that have not started. */
+/** A call that suspends itself prevents calls that have not started. */
 const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSignal): Promise<void> => {
   for (const neighbours of batches(turn, group)) {
     if (signal.aborted) return;
-    const starting = neighbours.filter(({ status }) => status === 'new');
-    for (const entry of starting) advanceCall(turn, entry, 'START');
-    if (starting.length > 0) await turn.checkpoint();
+    await startCalls(turn, neighbours);
     if (signal.aborted) return;
     const durable = createDurable(turn, signal);
     const running = neighbours.map((entry) => returnOf(turn, entry, { neighbours, durable, signal }));
     for (const [index, entry] of neighbours.entries()) {
       const outcome = await running[index];
       if (signal.aborted || !outcome) return;
-      if ('suspend' in outcome) await suspendRun(turn, entry, outcome, signal);
-      else {
-        const executed = withinAnswer(turn, entry, outcome);
-        settle(turn, entry, executed.result, executed.content);
-        await finishCall(turn, entry, executed, signal);
-      }
+      await settleOutcome(turn, entry, outcome, signal);
     }
     await durable.settled();
     if (neighbours.some(isOpenTicket)) {
@@ -93,11 +113,29 @@ const runGroup = async (turn: Turn, group: readonly StepCall[], signal: AbortSig
   }
 };
 
+const startCalls = async (turn: Turn, calls: readonly StepCall[]): Promise<void> => {
+  const starting = calls.filter(({ status }) => status === 'new');
+  for (const entry of starting) advanceCall(turn, entry, 'START');
+  if (starting.length > 0) await turn.checkpoint();
+};
+
+const settleOutcome = async (
+  turn: Turn,
+  entry: StepCall,
+  outcome: Executed | Suspension,
+  signal: AbortSignal,
+): Promise<void> => {
+  if ('suspend' in outcome) return suspendRun(turn, entry, outcome, signal);
+  const executed = withinAnswer(turn, entry, outcome);
+  settle(turn, entry, executed.result, executed.content);
+  await finishCall(turn, entry, executed, signal);
+};
+
 type Beside = { neighbours: readonly StepCall[]; durable: Durable; signal: AbortSignal };
 
 /**
- * The outcome of the call. While other calls of the step execute, its result is made durable at once: a crash then costs
- * only the calls that had not finished. The last one to finish becomes durable with the step.
+ * Returns the outcome of the call. While other calls of the step execute, its result is made durable at once: a crash
+ * then costs only the unfinished calls. The result of the last one becomes durable with the step.
  */
 async function returnOf(
   turn: Turn,
@@ -114,9 +152,9 @@ async function returnOf(
 }
 
 type Durable = {
-  /** One commit for everything that comes in a turn of the event loop, if it is still needed then. */
+  /** Makes one commit for all results of an event-loop tick, if it is still needed then. */
   soon(isNeeded: () => boolean): void;
-  /** @throws what a commit has failed with */
+  /** @throws the error of a failed commit */
   settled(): Promise<unknown>;
 };
 
@@ -132,7 +170,7 @@ function createDurable(turn: Turn, signal: AbortSignal): Durable {
         return signal.aborted || !isNeeded() ? undefined : turn.checkpoint();
       });
       commits = Promise.all([commits, commit]);
-      // Reported where the group waits for it; a run that was cancelled meanwhile has no use for it.
+      // The error is thrown where the group awaits `settled`; a cancelled run does not need it.
       commits.catch(() => {});
     },
     settled: () => commits,

@@ -11,28 +11,30 @@ import type { Tool } from '../tools/tool.ts';
 /** An agent with everything its spec names, resolved against one registry snapshot. It never changes during a run. */
 export type ResolvedAgent = {
   readonly spec: AgentSpec;
-  /** Of a remote agent no more than its name. */
+  /** For a remote agent, only its name. */
   readonly model: Model;
-  /** Kinds of input that the model is known to accept; undefined where nothing is known. */
+  /** Input modalities that the model is known to accept; undefined if unknown. */
   readonly accepts?: AcceptedInput;
-  /** Where it runs, when that is not here. */
+  /** False for a model that is known not to support tools. */
+  readonly takesTools?: boolean;
+  /** The remote service that runs the agent, if any. */
   readonly remote?: RemoteAgent;
   /** Tools offered to the model, by id. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** What its plugins do, in the order in which the spec lists them. */
+  /** The parts of its plugins, in the order in which the spec lists them. */
   readonly plugins: readonly ActivePlugin[];
-  /** Made once from its `max_rounds` and `stop_conditions`. */
+  /** Built once from its `max_rounds` and `stop_conditions`. */
   readonly stop: StopPolicies;
-  /** Of its spec, within what its model takes. */
+  /** The policy of its spec, within the limits of its model. */
   readonly contextPolicy: ContextPolicy | undefined;
   readonly compaction: CompactionFacts | undefined;
   /** Section `retry`. */
   readonly retry: RetrySettings;
-  /** The registry snapshot it was resolved against; decimal text. */
+  /** The registry snapshot that it was resolved against; decimal text. */
   readonly resolution_id: string;
 };
 
 export type ActivePlugin = { readonly id: string; readonly parts: PluginParts };
 
-/** With what a compactor of this agent is made. */
+/** Settings for creating a compactor of this agent. */
 export type CompactionFacts = Pick<CompactorDeps, 'model' | 'settings' | 'limits'>;

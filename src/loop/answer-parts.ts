@@ -4,7 +4,7 @@ import {
   type AnswerPart,
   activityOfBlock,
   blockOfPart,
-  excessOf,
+  findExcess,
   isPartBlock,
   type PartBlock,
 } from '../schema/answer-part.ts';
@@ -14,14 +14,13 @@ import { defineState, update } from '../tools/state.ts';
 import { produce, type Step, type Turn } from './turn.ts';
 
 /**
- * Parts of an answer that are not text: where they wait, and how they join the answer.
+ * Parts of an answer that are not text: their storage until the answer, and how they join it.
  *
- * Guarantees: what a tool or a plugin adds is told in the stream at once, and kept with the state of the run until an
- * answer takes it, so that it is as durable as the result that it came with: a crash loses neither or both. Who adds
- * again after a failed attempt replaces what the attempt has added. The answer that takes it is the one that asks for
- * no more tools; what none has taken when the run comes to an end of its own is an answer by itself. A run that fails
- * or is cancelled leaves nothing.
- * Costs a part one more write of its bytes, which is over with the next answer.
+ * Guarantees: a part added by a tool or a plugin is emitted to the stream at once, and stored with the state of the run
+ * until an answer takes it, so that it is as durable as the result that it belongs to: a crash loses both or neither.
+ * When a failed attempt is repeated, its parts are replaced. The first answer that requests no more tools takes them;
+ * parts left at the regular end of a run become a separate answer. A failed or cancelled run discards them.
+ * Cost: the bytes of a part are written once more, until the next answer.
  */
 
 const Block = z.custom<PartBlock>((value) => {
@@ -29,7 +28,7 @@ const Block = z.custom<PartBlock>((value) => {
   return read.success && isPartBlock(read.data);
 });
 
-/** `by`: what added them, where an attempt that is repeated would add them again. */
+/** `by`: the source of the blocks, if a repeated attempt would add them again. */
 const Added = z.object({ by: z.string().optional(), blocks: z.array(Block) });
 type Added = z.infer<typeof Added>;
 
@@ -42,20 +41,20 @@ const waitingParts = defineState({
 
 const addedTo = ({ state }: Pick<Turn, 'state'>): readonly Added[] => state.view().get(waitingParts) ?? [];
 
-/** What waits for the next answer of a run, in its order. */
+/** Returns the parts for the next answer of a run, in order. */
 export const partsWaiting = (turn: Pick<Turn, 'state'>): PartBlock[] =>
   addedTo(turn).flatMap(({ blocks }) => blocks);
 
-/** Why the answer that comes next cannot hold these as well; undefined when it can. */
+/** Returns why the next answer cannot hold these blocks too; undefined when it can. */
 export const excessWith = (turn: Turn, blocks: readonly PartBlock[], by?: string): string | undefined => {
   if (blocks.length === 0) return undefined;
-  // Those of a failed attempt make room for the same again.
+  // Blocks of a failed attempt will be replaced, so they do not count.
   const others = addedTo(turn).filter((each) => by === undefined || each.by !== by);
   const given = turn.step?.parts.map(({ block }) => block).filter(isPartBlock) ?? [];
-  return excessOf([...others.flatMap((each) => each.blocks), ...given], blocks);
+  return findExcess([...others.flatMap((each) => each.blocks), ...given], blocks);
 };
 
-/** They have been found to fit. */
+/** Requires that `excessWith` returned undefined for these blocks. */
 export const addParts = (turn: Turn, blocks: readonly PartBlock[], by?: string): void => {
   if (blocks.length === 0) return;
   const added = addedTo(turn);
@@ -64,10 +63,10 @@ export const addParts = (turn: Turn, blocks: readonly PartBlock[], by?: string):
   const now: Added = { ...(by !== undefined && { by }), blocks: [...blocks] };
   const all = before ? added.map((each) => (each === before ? now : each)) : [...added, now];
   turn.state.apply([update(waitingParts, [...all])]);
-  for (const block of blocks) tellPart(turn, block);
+  for (const block of blocks) emitPart(turn, block);
 };
 
-/** Of somebody whom no error would reach: what cannot be taken is left out, and the operator is told. */
+/** Validates a part whose source cannot receive an error: an invalid part is dropped, with a warning in the log. */
 const admitted = (
   turn: Turn,
   part: AnswerPart,
@@ -86,17 +85,17 @@ const admitted = (
 };
 
 const leftOut = (turn: Turn, of: object, problem: string): void =>
-  turn.warn({ ...of, problem }, 'a part of an answer is left out');
+  turn.warn('run.part_omitted', { ...of, problem });
 
-/** Of whoever gives the answer, behind the text that has come so far. */
-export const hearPart = (turn: Turn, step: Step, part: AnswerPart, of: object): void => {
+/** Adds a part from the producer of the answer, at the current position in the text. */
+export const receivePart = (turn: Turn, step: Step, part: AnswerPart, of: object): void => {
   const block = admitted(turn, part, { of });
   if (!block) return;
   step.parts.push({ at: step.text.length, block });
-  tellPart(turn, block);
+  emitPart(turn, block);
 };
 
-/** Those of a plugin. */
+/** Adds the parts of a plugin. */
 export const addAdmitted = (turn: Turn, parts: readonly AnswerPart[], of: object, by?: string): void => {
   const blocks: PartBlock[] = [];
   for (const part of parts) {
@@ -106,8 +105,8 @@ export const addAdmitted = (turn: Turn, parts: readonly AnswerPart[], of: object
   addParts(turn, blocks, by);
 };
 
-/** Readers see it when it is there, wherever in a message it will stand. */
-const tellPart = (turn: Turn, block: PartBlock): void =>
+/** Readers receive a part at once, regardless of its final position in a message. */
+const emitPart = (turn: Turn, block: PartBlock): void =>
   turn.stream.emit({
     event_type: 'activity_snapshot',
     message_id: turn.ids.uuid(),
@@ -115,25 +114,25 @@ const tellPart = (turn: Turn, block: PartBlock): void =>
     replace: true,
   });
 
-/** From now on they are the business of whoever has taken them. */
+/** Removes the parts from the state; the caller becomes responsible for them. */
 export const takeParts = (turn: Turn): PartBlock[] => {
   const blocks = partsWaiting(turn);
   if (blocks.length > 0) turn.state.apply([update(waitingParts, undefined)]);
   return blocks;
 };
 
-/** What came behind the answer joins it as long as it is not durable, and else waits for the next one. */
+/** Adds later parts to the answer while it is not durable; otherwise they stay for the next one. */
 export const joinAnswer = (turn: Turn, message_id: string): void => {
   const waiting = partsWaiting(turn);
   const index = turn.produced.findIndex(({ id }) => id === message_id);
   const answer = turn.produced[index];
-  if (!answer || answer.tool_calls || excessOf(answer.content.filter(isPartBlock), waiting) !== undefined)
+  if (!answer || answer.tool_calls || findExcess(answer.content.filter(isPartBlock), waiting) !== undefined)
     return;
   if (waiting.length > 0)
     turn.produced[index] = { ...answer, content: [...answer.content, ...takeParts(turn)] };
 };
 
-/** The run comes to an end of its own: what still waits belongs to its last answer, or is one itself. */
+/** At a regular end of the run, adds the remaining parts to the last answer, or makes them a separate one. */
 export const keepLeftParts = (turn: Turn): void => {
   const last = turn.produced.at(-1);
   if (last?.role === 'assistant' && !last.tool_calls) joinAnswer(turn, last.id);

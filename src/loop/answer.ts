@@ -2,13 +2,14 @@ import type { InferenceEnd } from '../models/model.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ContentBlock, Message } from '../schema/message.ts';
 import type { Termination } from '../schema/run.ts';
+import type { RepeatedRequest } from '../schema/run-event.ts';
 import { partsWaiting, takeParts } from './answer-parts.ts';
 import { clearCalls } from './calls.ts';
 import { produce, type Step, type Turn } from './turn.ts';
 
-/** What every step has in common, whoever answers in it: how it opens, how the answer is kept, and what is told of it. */
+/** The common parts of every step, local or remote: opening it, storing its answer, and reporting it. */
 
-/** What an inference led to, or what stands in its place. */
+/** Result of an inference, or of the remote turn in its place. */
 export type InferOutcome =
   | { kind: 'answer' }
   | { kind: 'calls' }
@@ -17,7 +18,7 @@ export type InferOutcome =
   | { kind: 'asks'; waits: 'forInput' | 'forAuthentication' }
   | { kind: 'stopped'; ending: Ending };
 
-/** An agent that runs elsewhere may have failed there, or have been cancelled. */
+/** A remote agent may have failed, or its task may have been cancelled. */
 export type Ending = Exclude<Termination, { type: 'suspended' }>;
 
 export const openStep = (turn: Turn): Step => {
@@ -30,6 +31,8 @@ export const openStep = (turn: Turn): Step => {
     reasoningItems: [],
     parts: [],
     sources: [],
+    retries: [],
+    firstAt: undefined,
     reported: false,
     completed: false,
     unsent: '',
@@ -44,7 +47,7 @@ export const openStep = (turn: Turn): Step => {
   return step;
 };
 
-/** Also called for an inference that was cancelled: the tail of a run always reports its open inference. */
+/** Also called for a cancelled inference: the tail of a run always reports its open inference. */
 export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
   const { step } = turn;
   if (!step || step.reported) return;
@@ -55,18 +58,23 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
     ...(end?.usage && { usage: end.usage }),
     ...(end?.cost_usd !== undefined && { cost_usd: end.cost_usd }),
     duration_ms: Math.round(monotonic(turn.clock) - step.startedAt),
+    ...(step.firstAt !== undefined && { first_output_ms: Math.round(step.firstAt - step.startedAt) }),
+    ...retriesOf(step),
   });
 };
 
-/** What waits for an answer that is under way is in front of it already. */
+export const retriesOf = (step: Step | undefined): { retries?: RepeatedRequest[] } =>
+  step && step.retries.length > 0 ? { retries: step.retries } : {};
+
+/** Returns the current answer so far, preceded by the parts that are pending for it. */
 export const answerSoFar = (turn: Turn): ContentBlock[] => {
   const { step } = turn;
   if (!step) return [];
-  return step.reported ? contentOf([], step) : contentOf(partsWaiting(turn), step);
+  return step.reported ? createContent([], step) : createContent(partsWaiting(turn), step);
 };
 
-/** What waited for the answer stands in front of it; what the model gave stands where it came in the text. */
-export const contentOf = (
+/** Pending parts precede the answer; parts of the model keep their position in the text. */
+export const createContent = (
   waited: readonly ContentBlock[],
   { text, parts, sources }: Step,
 ): ContentBlock[] => {
@@ -82,11 +90,11 @@ export const contentOf = (
 
 const textBlock = (text: string): ContentBlock[] => (text === '' ? [] : [{ type: 'text', text }]);
 
-/** What was there of an answer when it was cut off, if anything. */
+/** Returns the partial answer at the time of the cut-off, if any. */
 export const stoppedAnswer = ({ cutOff, run_id }: Turn): Message | undefined => {
   if (!cutOff) return undefined;
   const { message_id, reasoning } = cutOff;
-  const content = contentOf([], cutOff);
+  const content = createContent([], cutOff);
   if (content.length === 0 && reasoning === '') return undefined;
   return {
     id: message_id,
@@ -111,8 +119,8 @@ export const keepAnswer = (turn: Turn, step: Step): void => {
   produce(turn, {
     id: step.message_id,
     role: 'assistant',
-    // What tools have added waits for the answer that asks for no more of them: that is the one that is looked at.
-    content: contentOf(turn.calls.length > 0 ? [] : takeParts(turn), step),
+    // Parts added by tools are kept for the answer without further tool calls, which is the one that users read.
+    content: createContent(turn.calls.length > 0 ? [] : takeParts(turn), step),
     ...(turn.calls.length > 0 && { tool_calls: turn.calls.map(({ call }) => call) }),
     ...metadataOf(step),
   });

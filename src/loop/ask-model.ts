@@ -1,6 +1,6 @@
-import { DEAF } from '../models/deaf.ts';
 import { byIn, usageIn } from '../models/errors.ts';
 import type { InferenceRequest, InferenceSink, SentSettings } from '../models/model.ts';
+import { NOOP_SINK } from '../models/noop-sink.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
 import { trackAttempts } from './attempts.ts';
@@ -9,8 +9,8 @@ import { countUsage } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * A tool asks the model of its agent something beside the conversation. It costs what any inference costs: it is counted
- * for the run, and what has been heard is dropped when the model starts over.
+ * A model call by a tool, outside the conversation. It counts towards the usage of the run like any inference, and its
+ * partial output is dropped when the model restarts its answer.
  */
 export const askModel = async (
   turn: Turn,
@@ -21,10 +21,10 @@ export const askModel = async (
   const startedAt = monotonic(turn.clock);
   const request: InferenceRequest = {
     system: system === undefined ? [] : [system],
-    messages: messages.map(({ role, text: said }) => ({
+    messages: messages.map(({ role, text: content }) => ({
       id: turn.ids.uuid(),
       role,
-      content: [{ type: 'text', text: said }],
+      content: [{ type: 'text', text: content }],
     })),
     tools: [],
     overrides: {
@@ -38,7 +38,7 @@ export const askModel = async (
   let sent: SentSettings | undefined;
   const attempts = trackAttempts(turn, () => text + reasoning);
   const sink: InferenceSink = {
-    ...DEAF,
+    ...NOOP_SINK,
     sent(settings) {
       sent = settings;
     },
@@ -56,11 +56,11 @@ export const askModel = async (
     },
   };
   const cutOff = (): void => attempts.brokeOff();
-  // The record of a run that is cancelled is written before the call of the model has failed.
+  // The record of a cancelled run is written before the model call has failed.
   signal.addEventListener('abort', cutOff, { once: true });
   attempts.begin(request);
-  const asked = model.stream(request, sink, signal);
-  const end = await asked
+  const completion = model.stream(request, sink, signal);
+  const end = await completion
     .catch((error: unknown) => {
       attempts.brokeOff(usageIn(error), byIn(error));
       const traced = { sent, lost: attempts.lost() };

@@ -2,15 +2,15 @@ import { rememberingAdvance } from '../../machines/advance.ts';
 import { type ToolCallEvent, toolCallMachine } from '../../machines/tool-call.ts';
 import type { ToolCall } from '../schema/message.ts';
 import { ResumeMode, type StateSnapshot } from '../schema/run.ts';
-import { askedBy } from '../schema/run-state.ts';
+import { waitKindOf } from '../schema/run-state.ts';
 import { delegatedRun } from '../tools/tickets.ts';
 import type { Json } from '../tools/tool.ts';
 import type { RunState } from './state.ts';
 import type { Executed, StepCall, ToolCallStatus, Turn } from './turn.ts';
 
 /**
- * Moves the calls of a step through their statechart and mirrors them in the run's state (agent-loop.md 13).
- * The mirror is what a later execution of the run takes them from.
+ * Moves the calls of a step through their statechart and mirrors them in the state of the run (agent-loop.md 13). A
+ * later execution of the run restores them from this mirror.
  */
 
 const KEY = '__runtime.tool_call_states';
@@ -39,20 +39,22 @@ export const advanceCall = (turn: Turn, entry: StepCall, event: ToolCallEvent['t
   publishCalls(turn);
 };
 
-/** What its tool needs to go on elsewhere; undefined once that is over, or somebody has told it to stop. */
+/**
+ * Stores the data with which the tool can resume its remote work; undefined once that work has ended or was stopped.
+ */
 export const keepCall = (turn: Turn, entry: StepCall, kept: StepCall['kept']): void => {
   if (entry.kept === kept) return;
   entry.kept = kept;
   publishCalls(turn);
 };
 
-/** Its result is kept with the state of the run until the history takes it. */
+/** Stores the result with the state of the run until it joins the history. */
 export function keepReturned(turn: Turn, entry: StepCall, returned: Executed): void {
   entry.returned = returned;
   advanceCall(turn, entry, 'RETURN');
 }
 
-/** Calls of the previous step leave the state with its new value. */
+/** Writing the value again drops the calls of the previous step. */
 const publishCalls = (turn: Turn): void =>
   turn.state.set(KEY, {
     calls: Object.fromEntries(turn.calls.map((entry) => [entry.call.id, mirrored(turn, entry)])),
@@ -82,18 +84,18 @@ const mirrored = (turn: Turn, entry: StepCall) => {
   };
 };
 
-/** Stores what identifies the place of a value in the state; the schema of the key stays in the program. */
+/** Serializes a result. Only the identity of a state key is stored; its schema stays in the program. */
 function storedReturn({ result, content, asks: { state, actions }, parts }: Executed): Json {
   const updates = state?.map(({ key: { key, scope, hidden }, value }) => ({
     key: { key, scope, hidden },
     value,
   }));
   const asks = { ...(updates && { state: updates }), ...(actions && { actions }) };
-  // Tools return JSON, and so are the results, blocks and updates that are made of it.
+  // Tools return JSON, so the results, blocks and updates derived from it are JSON too.
   return { result, parts, asks, ...(content && { content }) } as unknown as Json;
 }
 
-/** A new step has no calls yet. */
+/** Called for a new step, which has no calls yet. */
 export const clearCalls = (turn: Turn): void => {
   if (turn.calls.length === 0) return;
   turn.calls = [];
@@ -107,7 +109,7 @@ type Mirrored = ReturnType<typeof mirrored>;
 const mirroredIn = (value: unknown): Record<string, Mirrored> =>
   (value as { calls: Record<string, Mirrored> } | undefined)?.calls ?? {};
 
-/** The calls as an earlier execution of the run left them. */
+/** Returns the calls as an earlier execution of the run left them. */
 export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
   return Object.values(mirroredIn(state.get(KEY))).map((entry) => ({
     call: { id: entry.call_id, name: entry.tool_name, arguments: entry.arguments },
@@ -130,7 +132,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
     edited: entry.edited,
     passed: entry.passed === true,
     kept: entry.kept,
-    // Written by `storedReturn`; a state needs no more of a key than was stored.
+    // `storedReturn` wrote this value; the state needs only the stored fields of a key.
     returned: entry.returned as unknown as Executed | undefined,
     ran: undefined,
   }));
@@ -139,7 +141,7 @@ export const restoredCalls = (state: Pick<RunState, 'get'>): StepCall[] => {
 /** `listed`: the digest of the tickets that the call shows. */
 type DelegatedRun = { run_id: string; listed: string | undefined; open: boolean; cancelled: boolean };
 
-/** Runs that tickets of the last step name, and what became of the calls that have them. */
+/** Returns the runs named by tickets of the last step, with the state of their calls. */
 export const delegatedRuns = (state: StateSnapshot | null): DelegatedRun[] =>
   restoredCalls({ get: (key) => state?.extensions[key] }).flatMap((entry) => {
     const run_id = entry.ticket && delegatedRun(entry.ticket.id);
@@ -160,8 +162,8 @@ type CallElsewhere = { call_id: string; tool_name: string; resume_with: Json };
 const NONE: readonly CallElsewhere[] = [];
 
 /**
- * Calls of a run whose tools have something under way elsewhere that nobody here will go on with, by two records of
- * it: the one waits for a decision, or is at work, and by the other it has come to an end, or its run has.
+ * Returns the calls of a run whose remote work no execution will continue, by comparing two records of the run: in the
+ * first, the call waits for a decision or executes; in the second, the call or its run has ended.
  */
 export const callsLeft = (
   before: StateSnapshot | null | undefined,
@@ -176,7 +178,7 @@ export const callsLeft = (
     const now = later[call_id];
     if (status === 'suspended' && resume_with !== undefined)
       return over || now?.status === 'cancelled' ? [{ call_id, tool_name, resume_with }] : [];
-    // Its tool ends, or is told to stop, before it lets go of this.
+    // If the tool had stopped its remote work, it would have cleared `kept`.
     const isLeft = kept !== undefined && isUnsettled(entry) && now?.kept !== undefined;
     return isLeft && (over || !isUnsettled(now)) ? [{ call_id, tool_name, resume_with: kept }] : [];
   });
@@ -184,7 +186,7 @@ export const callsLeft = (
 
 const OPEN: readonly ToolCallStatus[] = ['suspended', 'resuming', 'running', 'returned'];
 
-/** The same as `cancelCalls`, of a run that nothing executes. */
+/** Like `cancelCalls`, for a run without an execution. */
 export const cancelStoredCalls = (state: Pick<RunState, 'get' | 'set'>, updated_at: number): void => {
   const calls = Object.entries(mirroredIn(state.get(KEY)));
   if (calls.length === 0) return;
@@ -201,23 +203,23 @@ const isUnsettled = ({ status }: Pick<StepCall, 'status'>): boolean =>
 
 export const unsettledCalls = ({ calls }: Turn): StepCall[] => calls.filter(isUnsettled);
 
-/** Suspended, and not settled by a decision yet. */
+/** Whether the call was suspended and is not settled by a decision yet. */
 export const isOpenTicket = (entry: StepCall): boolean =>
   entry.ticket !== undefined && OPEN.includes(entry.status);
 
-/** In the order in which decisions are applied and tickets are listed. */
+/** Returns the open tickets in the order in which decisions are applied and tickets are listed. */
 export const openTickets = (calls: readonly StepCall[]): StepCall[] =>
   calls.filter(isOpenTicket).sort((a, b) => (a.call.id < b.call.id ? -1 : 1));
 
-/** What the open tickets make the run wait for. */
+/** Returns the kind of wait that the open tickets require. */
 export const suspendedBy = (calls: readonly StepCall[]): Suspended => ({
   kind: 'suspended',
-  waits: askedBy(calls.flatMap((entry) => (isOpenTicket(entry) && entry.ticket ? [entry.ticket] : []))),
+  waits: waitKindOf(calls.flatMap((entry) => (isOpenTicket(entry) && entry.ticket ? [entry.ticket] : []))),
 });
 
-type Suspended = { kind: 'suspended'; waits: ReturnType<typeof askedBy> };
+type Suspended = { kind: 'suspended'; waits: ReturnType<typeof waitKindOf> };
 
-/** Whatever has not come to an end is cancelled with its run. */
+/** Cancels every unfinished call with its run. */
 export const cancelCalls = (turn: Turn): void => {
   for (const entry of turn.calls) {
     if (isUnsettled(entry)) advanceCall(turn, entry, 'CANCEL');

@@ -19,11 +19,11 @@ import { countUsage } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * Compaction beside the loop (agent-loop.md 12.3): begun before an inference that it does not delay, its summary
- * taken over at the next step boundary, of this run or of a later one of the thread.
+ * Compaction in parallel to the loop (agent-loop.md 12.3): it starts before an inference without delaying it, and its
+ * summary is used from the next step boundary on, of this run or of a later one of the thread.
  */
 
-/** The history with summaries in place of what they cover. */
+/** Returns the history with summaries in place of the messages that they cover. */
 export const folded = (turn: Turn) => foldHistory([...turn.committed(), ...turn.produced]);
 
 export const beginCompaction = (turn: Turn, request: InferenceRequest): void => {
@@ -31,12 +31,12 @@ export const beginCompaction = (turn: Turn, request: InferenceRequest): void => 
   if (!compactor || !agent.contextPolicy || !isCompactionDue(request, agent.contextPolicy)) return;
   const marks = turn.state.view().get(compactionMarks) ?? NO_COMPACTIONS;
   const plan = planCompaction(turn.committed(), agent.contextPolicy, marks.tried_to_seq);
-  if (plan?.kind === 'skip') tell(turn, compactionSkipped(marks, plan));
+  if (plan?.kind === 'skip') recordCompaction(turn, compactionSkipped(marks, plan));
   const task = plan?.kind === 'compact' ? compactor.begin(plan) : undefined;
-  if (task) turn.tell(compactionStarted(turn.thread_id, task));
+  if (task) turn.logCompaction(compactionStarted(turn.thread_id, task));
 };
 
-/** The summary joins the history; it covers what it was made from, whatever came since. */
+/** Adds the summary to the history; it covers the messages that it was made from, and none that were added since. */
 export const takeCompaction = (turn: Turn): void => {
   const outcome = turn.compactor?.take();
   if (!outcome) return;
@@ -46,10 +46,10 @@ export const takeCompaction = (turn: Turn): void => {
     const { message } = outcome.result;
     turn.produced.push({ ...message, metadata: { ...message.metadata, run_id: turn.run_id } });
   }
-  tell(turn, compactionEnded(turn.thread_id, marks, outcome));
+  recordCompaction(turn, compactionEnded(turn.thread_id, marks, outcome));
 };
 
-/** The run that takes the summary over has used its tokens, also when it was begun by an earlier one. */
+/** The run that adds the summary is charged for its tokens, even if an earlier run started it. */
 const countSummary = (turn: Turn, { seconds, text, end, error, ...by }: SummaryInference): void => {
   const spent = { startedAt: 0, endedAt: seconds * 1000, by };
   if (end) {
@@ -64,7 +64,10 @@ const countSummary = (turn: Turn, { seconds, text, end, error, ...by }: SummaryI
   observeInference(turn, { ...spent, error, traced: { lost: { input, output, usd } } });
 };
 
-const tell = (turn: Turn, { marks, event }: { marks: CompactionMarks; event: CompactionEvent }): void => {
+const recordCompaction = (
+  turn: Turn,
+  { marks, event }: { marks: CompactionMarks; event: CompactionEvent },
+): void => {
   turn.state.apply([update(compactionMarks, marks)]);
-  turn.tell(event);
+  turn.logCompaction(event);
 };

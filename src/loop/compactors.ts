@@ -4,8 +4,8 @@ import type { ResolvedAgent } from './agent.ts';
 import { modelHistory } from './history.ts';
 
 /**
- * The compactor of a thread, made when the first agent asks for one. It outlives the run that it was begun in: what
- * one short run begins, the next one takes over.
+ * The compactor of a thread, created for the first agent that needs one. It outlives the run that started a compaction,
+ * so that the next run can use the summary.
  */
 export const createCompactors = (deps: { clock: Clock; ids: Ids }) => {
   let current: { agent: string; compactor: Compactor } | undefined;

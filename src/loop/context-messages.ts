@@ -7,12 +7,12 @@ import type { Message } from '../schema/message.ts';
 import { defineState, type StateUpdate, type StateView, update } from '../tools/state.ts';
 
 /**
- * Context messages of a run (agent-loop.md 9.1, 9.2): text that the model sees beside the history.
+ * Context messages of a run (agent-loop.md 9.1, 9.2): text that the model receives in addition to the history.
  *
- * Guarantees: one message a key, the newest; the same store, throttle and step give the same messages in the same
- * order; a message leaves the store only after it was injected, so one that is held back by its cooldown is kept.
- * Relies on: both values are state of the run, so a run that is taken up after a crash repeats nothing early.
- * Costs: one pass and a sort over the few messages there are; a hash for those with a cooldown.
+ * Guarantees: one message per key, the newest; equal store, throttle and step result in the same messages in the same
+ * order; a message leaves the store only after it was injected, so one in its cooldown is kept.
+ * Relies on both values being state of the run, so that a run that is resumed after a crash repeats no message early.
+ * Cost: one pass and a sort over the few messages; a hash for those with a cooldown.
  */
 
 const StoredMessage: z.ZodType<ContextMessage> = z.object({
@@ -34,7 +34,7 @@ export const contextStore = defineState({
   schema: ContextStore,
 });
 
-/** When a message with a cooldown was last injected, by key. */
+/** The last injection of a message with a cooldown, by key. */
 const ContextThrottle = z.record(z.string(), z.object({ last_step: z.int(), hash: z.string() }));
 export type ContextThrottle = z.infer<typeof ContextThrottle>;
 
@@ -52,7 +52,7 @@ export const upsertContext = (store: ContextStore, added: readonly ContextMessag
 
 export type Injection = { due: ContextMessage[]; store: ContextStore; throttle: ContextThrottle };
 
-/** The messages of a step, in the order of the request, and what is left after they were injected. */
+/** Returns the messages of a step in the order of the request, and the state after their injection. */
 export const dueForInjection = (store: ContextStore, throttle: ContextThrottle, step: number): Injection => {
   const injected: [string, ContextThrottle[string]][] = [];
   const held: ContextMessage[] = [];
@@ -76,7 +76,7 @@ export const dueForInjection = (store: ContextStore, throttle: ContextThrottle, 
   };
 };
 
-/** What a step injects of the store and of what was scheduled for it; `state` is what changed. */
+/** Returns the messages that a step injects from the store and from scheduled actions, and the changed state. */
 export const injectContext = (
   view: StateView,
   added: readonly ContextMessage[],
@@ -86,7 +86,7 @@ export const injectContext = (
   const throttled = view.get(contextThrottle) ?? {};
   const upserted = upsertContext(before, added);
   const { due, store, throttle } = dueForInjection(upserted, throttled, step);
-  // Messages that come and go within one step leave nothing to remember.
+  // Messages that are added and injected within one step require no write.
   const wasEmpty = before.messages.length === 0 && store.messages.length === 0;
   return {
     due,
@@ -107,9 +107,9 @@ const byPlace = (a: ContextMessage, b: ContextMessage): number =>
   (a.key < b.key ? -1 : Number(a.key > b.key));
 
 /**
- * System texts and messages of a request, in the order of agent-loop.md 9.1.
+ * Returns the system texts and messages of a request, in the order of agent-loop.md 9.1.
  *
- * @param due as `dueForInjection` orders them
+ * @param due in the order of `dueForInjection`
  */
 export const placeContext = (
   systemPrompt: string,
@@ -119,7 +119,7 @@ export const placeContext = (
   const suffix = due.findIndex(({ target }) => target === 'suffix_system');
   const before = suffix < 0 ? due : due.slice(0, suffix);
   const after = suffix < 0 ? [] : due.slice(suffix);
-  // System texts come first in a request, so only those before the first user text may go there.
+  // System texts come first in a request, so only those before the first user text may be placed there.
   const user = before.findIndex(({ role }) => role === 'user');
   const opening = user < 0 ? before : before.slice(0, user);
   const rest = user < 0 ? [] : before.slice(user);

@@ -3,7 +3,7 @@ import { type Tool, toToolResult } from '../tools/tool.ts';
 import { editedArguments } from '../tools/verdict.ts';
 import { advanceCall, openTickets, suspendedBy } from './calls.ts';
 import {
-  addPartsOf,
+  addCallParts,
   execute,
   finishCall,
   gate,
@@ -18,10 +18,10 @@ import { traceDecided, traceLostTool } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
- * Ends a wait (agent-loop.md 7.3, 7.4): applies the decisions that have come to the calls that are still
- * suspended, in the order of their ids. If new input waits for the run, the calls left open are superseded and
- * the input joins the history. A call that was started by a decision when the process died runs again only if
- * its tool says that this is harmless. A tool that resumes itself gets every decision on its own tickets.
+ * Ends a wait (agent-loop.md 7.3, 7.4): applies the received decisions to the calls that are still suspended, in the
+ * order of their ids. If new input is pending for the run, the remaining open calls are superseded and the input joins
+ * the history. A call that a decision had started when the process died is repeated only if its tool is idempotent. A
+ * tool that resumes itself receives every decision on its own tickets.
  */
 
 export type DecideOutcome =
@@ -33,18 +33,8 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
   for (const entry of openTickets(turn.calls)) {
     const decision = turn.decisions.get(entry.call.id);
     if (!decision) continue;
-    // Not again for a call that had gone on when the process died.
-    if (entry.status === 'suspended') {
-      turn.observe.agents.suspension(turn.agent.spec.id, decision.action);
-      traceDecided(turn, entry, decision.action);
-    }
-    const call = { ...gatedCall(entry, decision), decision };
-    await runPhase(turn, 'decided', signal, { call });
-    if (decision.action === 'cancel') deny(turn, entry, decision);
-    else {
-      const blocked = await resume(turn, entry, decision, signal);
-      if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
-    }
+    const blocked = await applyDecision(turn, entry, decision, signal);
+    if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
     if (signal.aborted) break;
   }
   if (signal.aborted) return suspendedBy(turn.calls);
@@ -55,7 +45,26 @@ export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOut
   return openTickets(turn.calls).length > 0 ? suspendedBy(turn.calls) : { kind: 'resolved' };
 };
 
-/** Returns the reason when a gate forbids the call now. */
+/** Applies a decision to its call. Returns the reason when a gate forbids the call now. */
+const applyDecision = async (
+  turn: Turn,
+  entry: StepCall,
+  decision: Resume,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  // Skipped for a call that had already resumed when the process died.
+  if (entry.status === 'suspended') {
+    turn.observe.agents.suspension(turn.agent.spec.id, decision.action);
+    traceDecided(turn, entry, decision.action);
+  }
+  const call = { ...gatedCall(entry, decision), decision };
+  await runPhase(turn, 'decided', signal, { call });
+  if (decision.action !== 'cancel') return resume(turn, entry, decision, signal);
+  deny(turn, entry, decision);
+  return undefined;
+};
+
+/** Executes the call, or takes the decision as its result. Returns the reason when a gate forbids the call now. */
 const resume = async (
   turn: Turn,
   entry: StepCall,
@@ -64,8 +73,8 @@ const resume = async (
 ): Promise<string | undefined> => {
   const own = entry.ticket?.resume_mode === 'use_decision_as_tool_result';
   const resumesItself = own && toolOf(turn, entry)?.resumesItself === true;
-  const goesOn = resumesItself || entry.kept !== undefined;
-  if (entry.status === 'running' && !goesOn && toolOf(turn, entry)?.idempotent !== true) {
+  const isResumable = resumesItself || entry.kept !== undefined;
+  if (entry.status === 'running' && !isResumable && toolOf(turn, entry)?.idempotent !== true) {
     settleResumed(turn, entry, interrupted(entry));
     traceLostTool(turn, entry);
     return undefined;
@@ -90,12 +99,12 @@ const resume = async (
   else if (verdict.kind === 'set_result') {
     const executed = withinAnswer(turn, entry, givenByGate(entry, verdict.output));
     settleResumed(turn, entry, executed.result, executed.content);
-    addPartsOf(turn, entry, executed);
+    addCallParts(turn, entry, executed);
   } else await run(turn, entry, signal);
   return undefined;
 };
 
-/** Kept with the call: a later ticket of it shows them, and it is executed with them. */
+/** Stores the edited arguments with the call: later tickets show them, and the tool is executed with them. */
 const noteEdits = (entry: StepCall, decision: Resume): void => {
   const edited = entry.ticket?.resume_mode === 'replay_tool_call' ? editedArguments(decision) : undefined;
   if (edited !== undefined) entry.edited = { arguments: edited };

@@ -1,10 +1,8 @@
 import type { HookOutcome } from '../plugins/plugin.ts';
-import { blocksOfParts } from '../schema/answer-part.ts';
 import { monotonic } from '../schema/clock.ts';
-import { Invalid } from '../schema/outcome.ts';
 import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
-import { jsonOutput } from '../tools/json-output.ts';
+import { type CheckedOutput, checkedOutput } from '../tools/checked-output.ts';
 import {
   type GateDecision,
   type GatedCall,
@@ -17,29 +15,28 @@ import {
   type ToolProgress,
   toToolResult,
 } from '../tools/tool.ts';
-import { checkedContent } from '../tools/tool-content.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import { isApproval } from '../tools/verdict.ts';
 import { addParts, excessWith } from './answer-parts.ts';
 import { askModel } from './ask-model.ts';
 import { keepCall } from './calls.ts';
-import { contextOf, runPhase, take } from './phases.ts';
-import { partsOf } from './plugin-parts.ts';
-import { tasksOf } from './tasks.ts';
-import { contextOfTool } from './trace.ts';
+import { createHookContext, runPhase, take } from './phases.ts';
+import { sortedParts } from './plugin-parts.ts';
+import { createToolTasks } from './tasks.ts';
+import { toolTraceContext } from './trace.ts';
 import { argumentsOf, type Executed, type OpenTicket, type StepCall, type Turn } from './turn.ts';
 
-/** One call: its gate, and the tool itself. Whatever a tool returns or throws becomes a result or a ticket. */
+/** One call: its gate, and its tool. Each return value or error of a tool becomes a result or a ticket. */
 
-const PROCEED: GateDecision = { kind: 'proceed' };
+export const PROCEED: GateDecision = { kind: 'proceed' };
 
-/** The first of these that a gate answers decides; of two gates with the same answer, the plugin listed first. */
+/** The order of precedence of gate decisions; between equal decisions, the plugin listed first wins. */
 const WEIGHT = ['block', 'suspend', 'set_result'] as const satisfies GateDecision['kind'][];
 
 const checkedArgumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Promise<Json | ToolError> => {
   try {
     return await checkedArguments(tool, argumentsOf(entry), (problem) =>
-      turn.warn({ tool: entry.call.name, problem }, 'arguments are not checked: the schema cannot be used'),
+      turn.warn('tool.schema_unusable', { tool: entry.call.name, problem }),
     );
   } catch (error) {
     if (error instanceof ToolError) return error;
@@ -47,7 +44,7 @@ const checkedArgumentsOf = async (turn: Turn, tool: Tool, entry: StepCall): Prom
   }
 };
 
-/** A tool that the agent does not have fails when it is executed, without being asked for. */
+/** Returns the call as gates receive it. A call of an unknown tool is not gated; it fails when it is executed. */
 export const gatedCall = (
   entry: StepCall,
   decision: Resume | undefined,
@@ -70,19 +67,20 @@ const isPermitted = (ticket: OpenTicket | undefined, decision: Resume | undefine
 export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<GateDecision> => {
   const tool = turn.agent.tools.get(entry.call.name);
   if (!tool || entry.malformed !== undefined) return PROCEED;
-  const { gates } = partsOf(turn.agent);
+  const { gates } = sortedParts(turn.agent);
   if (gates.length === 0 && !tool.gate) return PROCEED;
   const decision = entry.ticket && turn.decisions.get(entry.call.id);
-  // Nobody is asked about a call that cannot run.
+  // A call that cannot be executed needs no approval.
   const args = await checkedArgumentsOf(turn, tool, entry);
   if (args instanceof ToolError || tool.refuses?.(args)) return PROCEED;
   const call = gatedCall(entry, decision, tool);
-  const asked = gates.map((ask) => ask(call, contextOf(turn, signal)));
-  if (tool.gate) asked.push(tool.gate(call));
-  const answers = await Promise.all(asked);
+  const pending = gates.map((ask) => ask(call, createHookContext(turn, signal)));
+  if (tool.gate) pending.push(tool.gate(call));
+  const answers = await Promise.all(pending);
   const heaviest = WEIGHT.flatMap((kind) => answers.filter((answer) => answer.kind === kind));
-  // The client is asked once: where it executes the call, that is its approval too.
-  return heaviest.find(isForClient) ?? heaviest[0] ?? PROCEED;
+  const [first = PROCEED] = heaviest;
+  // The client receives one request: executing the call includes its approval.
+  return first.kind === 'suspend' ? (heaviest.find(isForClient) ?? first) : first;
 };
 
 const isForClient = (decision: GateDecision): boolean =>
@@ -115,7 +113,7 @@ export const execute = async (
   return executed;
 };
 
-const executedAs = (tool: string, outcome: Checked | Error): Executed => {
+const executedAs = (tool: string, outcome: CheckedOutput | Error): Executed => {
   if (outcome instanceof Error) return { result: toToolResult(tool, outcome), asks: {}, parts: [] };
   const { output, content, parts } = outcome;
   const { state, actions } = output;
@@ -123,40 +121,25 @@ const executedAs = (tool: string, outcome: Checked | Error): Executed => {
   return { result: toToolResult(tool, output), asks, parts, ...(content && { content }) };
 };
 
-/** A gate has given the result. */
+/** Returns the outcome for a result that a gate has provided. */
 export const givenByGate = ({ call }: StepCall, output: ToolOutput): Executed =>
-  executedAs(call.name, checked(output));
+  executedAs(call.name, checkedOutput(output));
 
-/** Calls share what one answer may hold, in their order; one for whose parts no room is left has failed. */
+/** Calls share the size limit of one answer, in their order; a call whose parts exceed it fails. */
 export const withinAnswer = (turn: Turn, entry: StepCall, executed: Executed): Executed => {
-  const excess = excessWith(turn, executed.parts, adderOf(entry));
+  const excess = excessWith(turn, executed.parts, sourceOfParts(entry));
   if (excess === undefined) return executed;
   return executedAs(executed.result.tool_name, new ToolError('execution_failed', `parts: ${excess}`));
 };
 
-/** An output that can be sent and stored, and its content and parts as they will be. */
-type Checked = Pick<Executed, 'content' | 'parts'> & { output: ToolOutput };
+/** Adds the parts of the call to the next answer; they become durable with its result. */
+export const addCallParts = (turn: Turn, entry: StepCall, { parts }: Executed): void =>
+  addParts(turn, parts, sourceOfParts(entry));
 
-const checked = (given: ToolOutput): Checked | ToolError => {
-  const output = jsonOutput(given);
-  if (output instanceof ToolError) return output;
-  try {
-    const content = output.content && checkedContent(output.content);
-    return { output, parts: output.parts ? blocksOfParts(output.parts) : [], ...(content && { content }) };
-  } catch (error) {
-    if (error instanceof Invalid) return new ToolError('execution_failed', error.message);
-    throw error;
-  }
-};
+/** A repeated execution has the same source, so its parts replace the earlier ones. */
+const sourceOfParts = ({ call }: StepCall): string => `call ${call.id}`;
 
-/** What the call adds to the next answer, durable with its result. */
-export const addPartsOf = (turn: Turn, entry: StepCall, { parts }: Executed): void =>
-  addParts(turn, parts, adderOf(entry));
-
-/** Executed again, it is the same one. */
-const adderOf = ({ call }: StepCall): string => `call ${call.id}`;
-
-/** What follows a result: the parts, state and actions that the tool asks for, then the hooks. */
+/** Applies the parts, state and actions that the tool has returned, then runs the hooks. */
 export const finishCall = async (
   turn: Turn,
   entry: StepCall,
@@ -164,8 +147,8 @@ export const finishCall = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { result, asks } = executed;
-  addPartsOf(turn, entry, executed);
-  // Keys and payloads are those of plugin.ts; a tool that schedules anything else schedules nothing that is known.
+  addCallParts(turn, entry, executed);
+  // Keys and payloads are those of plugin.ts; unknown actions of a tool have no effect.
   take(turn, asks as HookOutcome);
   await runPhase(turn, 'after_tool_execute', signal, { call: entry.call, result });
 };
@@ -174,59 +157,65 @@ const attempt = async (
   turn: Turn,
   entry: StepCall,
   signal: AbortSignal,
-): Promise<Checked | Suspension | Error> => {
+): Promise<CheckedOutput | Suspension | Error> => {
   const { call } = entry;
   const tool = turn.agent.tools.get(call.name);
   if (!tool) return ToolError.unknownTool(call.name);
   if (entry.malformed) return new ToolError('invalid_arguments', entry.malformed);
-  const decision = entry.ticket && turn.decisions.get(entry.call.id);
-  const tasks = tasksOf(turn, entry);
-  const trace = contextOfTool(turn, entry);
-  /** Whoever is at work for the call is told to stop, unless another process will go on with it. */
+  /** Remote work of the call is stopped, unless another process will continue the run. */
   const dropKept = (): void => {
-    if (!turn.letGo) keepCall(turn, entry, undefined);
+    if (!turn.isReleased) keepCall(turn, entry, undefined);
   };
   signal.addEventListener('abort', dropKept, { once: true });
   try {
     const args = await checkedArgumentsOf(turn, tool, entry);
     if (args instanceof ToolError) return args;
-    const output = await tool.execute(args, {
-      scope: turn.scope,
-      run_id: turn.run_id,
-      thread_id: turn.thread_id,
-      call_id: call.id,
-      agent_id: turn.agent.spec.id,
-      signal,
-      ...(trace && { trace }),
-      now: turn.clock.now,
-      progress: (update) => reportProgress(turn, entry, update),
-      stream: (delta) =>
-        turn.stream.emit({ event_type: 'tool_call_stream_delta', id: call.id, name: call.name, delta }),
-      relay: (message_id, progress) => relayProgress(turn, entry, message_id, progress),
-      state: turn.state.view(),
-      ...(tasks && { tasks }),
-      ...(turn.mail && { mail: turn.mail }),
-      ...(decision && entry.ticket && resumedWith(decision, entry.ticket)),
-      ...(entry.kept !== undefined && { kept: entry.kept }),
-      async keep(kept) {
-        if (signal.aborted) return;
-        keepCall(turn, entry, kept);
-        await turn.checkpoint();
-      },
-      isLetGo: () => turn.letGo === true,
-      askModel: (question, given) => askModel(turn, question, given),
-    });
+    const output = await tool.execute(args, toolContext(turn, entry, signal));
     if (!signal.aborted) keepCall(turn, entry, undefined);
-    return 'suspend' in output ? output : checked(output);
+    return 'suspend' in output ? output : checkedOutput(output);
   } catch (error) {
     if (!signal.aborted) keepCall(turn, entry, undefined);
     if (error instanceof ToolError) return error;
-    // Clients are told its words; whoever wrote the tool needs to know where it came from.
-    if (!signal.aborted) turn.warn({ err: error, tool: call.name }, 'a tool failed');
+    // Clients receive only the message; the author of the tool needs the stack trace.
+    if (!signal.aborted) turn.warn('tool.failed', { err: error, tool: call.name });
     return error instanceof Error ? error : new Error(String(error));
   } finally {
     signal.removeEventListener('abort', dropKept);
   }
+};
+
+/** The second argument of a tool. */
+const toolContext = (turn: Turn, entry: StepCall, signal: AbortSignal): ToolContext => {
+  const { call, ticket, kept } = entry;
+  const decision = ticket && turn.decisions.get(call.id);
+  const tasks = createToolTasks(turn, entry);
+  const trace = toolTraceContext(turn, entry);
+  return {
+    scope: turn.scope,
+    run_id: turn.run_id,
+    thread_id: turn.thread_id,
+    call_id: call.id,
+    agent_id: turn.agent.spec.id,
+    signal,
+    ...(trace && { trace }),
+    now: turn.clock.now,
+    progress: (update) => reportProgress(turn, entry, update),
+    stream: (delta) =>
+      turn.stream.emit({ event_type: 'tool_call_stream_delta', id: call.id, name: call.name, delta }),
+    relay: (message_id, progress) => relayProgress(turn, entry, message_id, progress),
+    state: turn.state.view(),
+    ...(tasks && { tasks }),
+    ...(turn.mail && { mail: turn.mail }),
+    ...(decision && ticket && resumedWith(decision, ticket)),
+    ...(kept !== undefined && { kept }),
+    async keep(value) {
+      if (signal.aborted) return;
+      keepCall(turn, entry, value);
+      await turn.checkpoint();
+    },
+    isLetGo: () => turn.isReleased === true,
+    askModel: (question, given) => askModel(turn, question, given),
+  };
 };
 
 const resumedWith = (decision: Resume, { id, resume_with }: OpenTicket) => ({
@@ -253,7 +242,7 @@ const reportProgress = (turn: Turn, { call }: StepCall, update: ToolProgress): v
     },
   });
 
-/** Clients show it beneath the call that it works for (agent-loop.md 6.4). */
+/** Clients show it below the call that it belongs to (agent-loop.md 6.4). */
 const relayProgress = (
   turn: Turn,
   { call }: StepCall,
@@ -273,7 +262,7 @@ const relayProgress = (
     },
   });
 
-/** A gate forbids the call. */
+/** Returns the result of a call that a gate forbids. */
 export const rejected = ({ call }: StepCall, reason: string): ToolResult => ({
   tool_name: call.name,
   status: 'error',

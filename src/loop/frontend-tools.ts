@@ -3,11 +3,10 @@ import { clientToolOf } from '../tools/client-tool.ts';
 import type { ResolvedAgent } from './agent.ts';
 
 /**
- * The agent with the tools that the client of a run has declared (agent-loop.md 7.5). They are in the activation of
- * the run, so that every process that executes it has them: after a wait, a hand-over or a restart. The lists of
- * tools that an agent allows do not apply to them. A tool of the agent itself is replaced only where the agent lists
- * it in `client_tools`; a request that declares another one is refused before it is accepted, so the check here
- * counts for agents that take the run over.
+ * Adds the tools that the client of a run has declared (agent-loop.md 7.5). They are part of the activation of the run,
+ * so that every process that executes it has them: after a wait, a handoff or a restart. The tool lists of an agent
+ * do not apply to them. They replace a tool of the agent only if the agent lists it in `client_tools`; a request that
+ * declares another one is rejected before it is accepted, so the check here matters for agents that take the run over.
  */
 export const withFrontendTools = (
   agent: ResolvedAgent,
@@ -19,7 +18,7 @@ export const withFrontendTools = (
   return { ...agent, tools: new Map([...agent.tools, ...tools]) };
 };
 
-/** Whether the agent keeps its own tool of this id, whatever a client declares. */
+/** Whether the agent keeps its own tool with this id, even if a client declares one. */
 export function isOwnTool({ tools, spec }: Pick<ResolvedAgent, 'tools' | 'spec'>, id: string): boolean {
   return tools.has(id) && !spec.client_tools.includes(id);
 }

@@ -3,8 +3,8 @@ import { defineState, update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * Another agent takes over the run at a step boundary (agent-loop.md 15.3). A plugin asks for it through the state;
- * the thread remembers who is active, so that the next run begins with that agent.
+ * Another agent takes over the run at a step boundary (agent-loop.md 15.3). A plugin requests it through the state; the
+ * thread stores the active agent, so that the next run starts with that agent.
  */
 
 export const agentHandoff = defineState({
@@ -19,14 +19,14 @@ export const activeAgent = defineState({
   schema: z.string(),
 });
 
-/** A run that was started with another agent makes that one the active one. */
+/** A run that was started with another agent makes that agent the active one. */
 export const noteActive = (turn: Turn): void => {
   const { id } = turn.agent.spec;
   const active = turn.state.view().get(activeAgent);
   if (active !== undefined && active !== id) turn.state.apply([update(activeAgent, id)]);
 };
 
-/** Returns why it could not be done. */
+/** Returns why the hand-over failed, if it did. */
 export const handOver = (turn: Turn): string | undefined => {
   const requested = turn.state.view().get(agentHandoff)?.requested_agent;
   if (requested === undefined || requested === turn.agent.spec.id) return undefined;
@@ -35,7 +35,7 @@ export const handOver = (turn: Turn): string | undefined => {
   try {
     turn.agent = turn.resolveAgent(requested);
   } catch (error) {
-    // The next run of the thread begins without the request that nobody can fulfil.
+    // The request is removed, so that the next run of the thread does not fail with it again.
     turn.state.apply([update(agentHandoff, { active_agent: from })]);
     return `handoff resolve failed: ${error instanceof Error ? error.message : String(error)}`;
   }

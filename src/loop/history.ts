@@ -1,22 +1,23 @@
 import type { Message } from '../schema/message.ts';
 
 /**
- * What the model sees of a history (agent-loop.md 9.1): no call that was superseded, no internal marker of one, and
- * every other call with one result. A call that somebody refused reads so, or the model would ask for it again.
- * A call whose result is missing (its run was cancelled or died) gets an interrupted one, because providers refuse a
- * history with open calls. Costs one pass; nothing is copied when nothing has to change.
+ * The history as sent to the model (agent-loop.md 9.1): without superseded calls and their internal markers, and with
+ * exactly one result for every other call. A refused call has a result that states the refusal, or the model would
+ * request it again. A call without a result (its run was cancelled or died) gets the result INTERRUPTED, because
+ * providers reject a history with open calls.
+ * Cost: one pass; nothing is copied unless a change is needed.
  */
 
 export const INTERRUPTED = '[Tool execution was interrupted]';
 
-/** What the model reads in place of the result of a call that was refused. */
+/** Returns the text that the model receives as the result of a refused call. */
 export const deniedText = (reason?: string): string =>
   `Denied: this call was refused, and nothing was done${reason === undefined || reason.trim() === '' ? '' : ` (${reason})`}`;
 
 export const modelHistory = (history: readonly Message[]): readonly Message[] =>
   isPlain(history) ? history : repaired(history);
 
-/** Every call is followed by its one result, and there is no other. */
+/** Whether every call is followed by its one result, and there are no other results. */
 const isPlain = (history: readonly Message[]): boolean => {
   for (let index = 0; index < history.length; ) {
     const message = history[index];
@@ -31,7 +32,7 @@ const isPlain = (history: readonly Message[]): boolean => {
   return true;
 };
 
-/** What became of the calls of one assistant message; a call without an entry has no result. */
+/** The results of the calls of one assistant message; a call without an entry has no result. */
 type Results = Map<string, Message | 'superseded'>;
 
 const repaired = (history: readonly Message[]): readonly Message[] => {
@@ -51,8 +52,8 @@ const repaired = (history: readonly Message[]): readonly Message[] => {
 };
 
 /**
- * A result belongs to the nearest earlier message that asks for a call of its id, and the last one counts:
- * earlier ones are placeholders.
+ * A result belongs to the nearest earlier message with a call of its id, and the last one counts: earlier ones are
+ * placeholders.
  */
 const resultsOf = (history: readonly Message[]): Map<Message, Results> => {
   const found = new Map<Message, Results>();

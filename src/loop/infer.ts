@@ -1,11 +1,11 @@
 import { excerpt } from '../models/bounds.ts';
-import { addUsd } from '../models/cost.ts';
 import { byIn, ModelError, usageIn } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
+import { addUsd } from '../schema/usd.ts';
 import {
-  contentOf,
+  createContent,
   type Ending,
   type InferOutcome,
   keepAnswer,
@@ -15,7 +15,6 @@ import {
 import { joinAnswer } from './answer-parts.ts';
 import { noteLostAttempt } from './attempts.ts';
 import { handOver, noteActive } from './handoff.ts';
-import { listen } from './hearing.ts';
 import { observeInference } from './observe-inference.ts';
 import {
   type OutputPlan,
@@ -31,24 +30,25 @@ import { requestFor } from './request.ts';
 import { createOutputReader } from './result-call.ts';
 import { count, countFailure, startCount } from './rounds.ts';
 import { interruptCalls } from './settle.ts';
+import { receiveStream, type StreamReceiver } from './stream-receiver.ts';
 import { mustWait } from './tasks.ts';
 import { produce, type Step, type Turn } from './turn.ts';
 import { takeResult } from './validate.ts';
 
-/** One inference: opens the step, sends the prompt, and keeps what must be committed of the answer. */
+/** One inference: opens the step, sends the prompt, and stores the answer for the next commit. */
 
-/** An inference that failed; the message is what `termination.value` says. */
+/** An inference that failed; the message becomes `termination.value`. */
 export class InferenceFailed extends Error {
   readonly transient: boolean;
-  /** True when trying again cannot help; the dispatch is dead-lettered. */
+  /** Whether a retry cannot help, so that the dispatch is dead-lettered. */
   readonly permanent: boolean;
-  /** No model was called. */
+  /** Whether no model was called. */
   readonly heldBack: boolean;
-  /** The run waits at least so long before its next attempt. */
+  /** The minimum wait of the run before its next attempt. */
   readonly retryAfterMs: number;
 
   constructor(cause: unknown) {
-    super(`inference failed: ${excerpt(wordsOf(cause))}`, { cause });
+    super(`inference failed: ${excerpt(messageOf(cause))}`, { cause });
     this.name = 'InferenceFailed';
     this.transient = cause instanceof ModelError ? cause.transient : true;
     this.permanent = !this.transient;
@@ -56,8 +56,11 @@ export class InferenceFailed extends Error {
     this.retryAfterMs = cause instanceof ModelError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
   }
 
-  /** For a line of the log: the words once. Where a failure of the model itself came from tells nobody anything. */
-  get told(): object {
+  /**
+   * Fields for a log line, with the message once. The stack of a model failure is omitted, since it has no diagnostic
+   * value.
+   */
+  get logFields(): object {
     const { message, cause } = this;
     if (!(cause instanceof ModelError)) return { err: { message, stack: excerpt(stackOf(cause)) } };
     const { class: kind, status, by } = cause;
@@ -67,15 +70,15 @@ export class InferenceFailed extends Error {
         class: kind,
         ...(status !== undefined && { status }),
         ...(by && { model: by.id }),
-        // Of a pool: why its last member was given up.
+        // For a pool: the failure of its last member.
         ...(cause.cause instanceof ModelError && { cause: cause.cause.message }),
       },
     };
   }
 }
 
-/** Of a stream that broke off because the provider said so, with the words of the provider. */
-const wordsOf = (cause: unknown): string => {
+/** A stream that a provider error interrupted includes the provider's message. */
+const messageOf = (cause: unknown): string => {
   if (!(cause instanceof ModelError))
     return maskForeign(cause instanceof Error ? cause.message : String(cause));
   const { class: kind, message, cause: from } = cause;
@@ -86,13 +89,13 @@ const wordsOf = (cause: unknown): string => {
 
 const stackOf = (cause: unknown): string => maskForeign((cause instanceof Error && cause.stack) || '');
 
-/** The model is asked again after a while, and nothing is done until then. */
+/** Whether the model call is between two tries, so that nothing is in progress. */
 export const isPausing = ({ inference }: Turn): boolean =>
   inference !== undefined && isBetweenTries(inference);
 
 export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutcome> => {
-  if (!turn.begun) {
-    turn.begun = true;
+  if (!turn.started) {
+    turn.started = true;
     startCount(turn);
     noteActive(turn);
     await runPhase(turn, 'run_start', signal);
@@ -108,47 +111,93 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
   const step = openStep(turn);
   await runPhase(turn, 'step_start', signal);
   await runPhase(turn, 'before_inference', signal);
-  if (signal.aborted) return NOTHING;
+  return signal.aborted ? NOTHING : callModel(turn, step, wanted, signal);
+};
+
+/** One call of the model; `request` and `plan` are set before it is sent. */
+type ModelCall = {
+  readonly step: Step;
+  readonly wanted: WantedOutput | undefined;
+  readonly output: ReturnType<typeof createOutputReader> | undefined;
+  readonly receiver: StreamReceiver;
+  request?: InferenceRequest;
+  plan?: OutputPlan | undefined;
+};
+
+const callModel = async (
+  turn: Turn,
+  step: Step,
+  wanted: WantedOutput | undefined,
+  signal: AbortSignal,
+): Promise<InferOutcome> => {
   const output = wanted && createOutputReader(turn, step);
-  const hearing = listen(turn, step, output?.stream);
-  const { attempts } = hearing;
+  const call: ModelCall = { step, wanted, output, receiver: receiveStream(turn, step, output?.stream) };
   turn.inference = signal;
   let end: InferenceEnd;
-  let request: InferenceRequest | undefined;
-  let plan: OutputPlan | undefined;
-  const step_index = step.index;
   try {
-    request = requestFor(turn, step, signal);
-    plan = wanted && planOutput(turn, wanted, request.tools);
-    if (wanted && !plan) return stopped(refusedMode(turn, wanted));
-    const sent = plan ? requestWithOutput(turn, plan, request) : request;
-    const sink = plan && output ? output.sinkFor(plan, hearing.sink) : hearing.sink;
-    noteLostAttempt(turn, sent);
-    attempts.begin(sent);
-    end = await turn.agent.model.stream(sent, sink, signal);
+    const request = prepareRequest(turn, call, signal);
+    if (wanted && !call.plan) return stopped(refusedMode(turn, wanted));
+    end = await sendRequest(turn, call, request, signal);
   } catch (error) {
-    attempts.brokeOff(usageIn(error), byIn(error));
-    attempts.end();
-    const call = { startedAt: step.startedAt, firstAt: hearing.firstAt(), error };
-    const traced = { step_index, request, sent: step.sent, lost: attempts.lost() };
-    // One that was cut off has not failed.
-    observeInference(turn, signal.aborted ? call : { ...call, traced });
-    const verdict = signal.aborted ? undefined : countFailure(turn);
-    if (verdict) return stopped(verdict);
-    throw new InferenceFailed(error);
+    return failCall(turn, call, error, signal);
   }
+  call.receiver.attempts.end();
+  return signal.aborted ? NOTHING : finishModelCall(turn, call, end, signal);
+};
+
+const prepareRequest = (turn: Turn, call: ModelCall, signal: AbortSignal): InferenceRequest => {
+  const request = requestFor(turn, call.step, signal);
+  call.request = request;
+  call.plan = call.wanted && planOutput(turn, call.wanted, request.tools);
+  return request;
+};
+
+const sendRequest = (
+  turn: Turn,
+  { plan, output, receiver: { sink, attempts } }: ModelCall,
+  request: InferenceRequest,
+  signal: AbortSignal,
+): Promise<InferenceEnd> => {
+  const sent = plan ? requestWithOutput(turn, plan, request) : request;
+  const receiving = plan && output ? output.sinkFor(plan, sink) : sink;
+  noteLostAttempt(turn, sent);
+  attempts.begin(sent);
+  return turn.agent.model.stream(sent, receiving, signal);
+};
+
+/** @throws InferenceFailed unless the failures of the run stop it */
+const failCall = (
+  turn: Turn,
+  { step, request, receiver: { attempts, firstAt } }: ModelCall,
+  error: unknown,
+  signal: AbortSignal,
+): InferOutcome => {
+  attempts.brokeOff(usageIn(error), byIn(error));
   attempts.end();
-  if (signal.aborted) return NOTHING;
-  if (end.cutShort) {
-    turn.warn({ step_index, model: turn.agent.model.id }, 'the provider did not say that its answer ended');
-  }
-  hearing.settle(end.stop);
+  const call = { startedAt: step.startedAt, firstAt: firstAt(), error };
+  const traced = { step_index: step.index, request, sent: step.sent, lost: attempts.lost() };
+  // A cancelled call is not a failure.
+  observeInference(turn, signal.aborted ? call : { ...call, traced });
+  const verdict = signal.aborted ? undefined : countFailure(turn);
+  if (verdict) return stopped(verdict);
+  throw new InferenceFailed(error);
+};
+
+const finishModelCall = (
+  turn: Turn,
+  { step, request, plan, receiver }: ModelCall,
+  end: InferenceEnd,
+  signal: AbortSignal,
+): Promise<InferOutcome> => {
+  if (end.cutShort)
+    turn.warn('run.completion_cut_short', { step_index: step.index, model: turn.agent.model.id });
+  receiver.settle(end.stop);
   takeResult(turn, step, plan, end.stop === 'MaxTokens');
   observeInference(turn, {
     startedAt: step.startedAt,
-    firstAt: hearing.firstAt(),
+    firstAt: receiver.firstAt(),
     end,
-    ...(turn.trace && { traced: answered(turn, step, request) }),
+    ...(turn.trace && request && { traced: answered(turn, step, request) }),
   });
   return conclude(turn, { step, end, signal });
 };
@@ -162,12 +211,12 @@ const answered = (turn: Turn, step: Step, request: InferenceRequest) => ({
   step_index: step.index,
   request,
   sent: step.sent,
-  content: contentOf([], step),
+  content: createContent([], step),
   calls: turn.calls.map(({ call }) => call),
   ...(step.attempts && { lost: step.attempts.lost() }),
 });
 
-/** The machine has moved on and another service closes the step; nothing of this inference may be kept. */
+/** The machine is in another state and another service closes the step; no output of this inference may be kept. */
 const NOTHING: InferOutcome = { kind: 'answer' };
 
 const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
@@ -180,7 +229,8 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
   turn.costUsd = addUsd(turn.costUsd, end.cost_usd);
   turn.note = end.note;
   reportInference(turn, end);
-  // Calls that came whole are executed, and their results continue the answer. A result is asked for again as a whole.
+  // Complete calls are executed, and their results continue the answer. A structured result is requested again as a
+  // whole.
   const cutOff =
     end.stop === 'MaxTokens' &&
     turn.answer === undefined &&
@@ -203,7 +253,7 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
   });
   if (signal.aborted) return NOTHING;
   joinAnswer(turn, step.message_id);
-  // An answer in the last allowed round ends by itself, unless new input makes another step.
+  // An answer in the last allowed round ends the run, unless new input causes another step.
   const ending: Ending | undefined = ends ? { type: 'behavior_requested' } : verdict;
   if (ending && ending.type !== 'natural_end') {
     interruptCalls(turn);

@@ -4,18 +4,18 @@ import { monotonic } from '../schema/clock.ts';
 import { type TracedInference, traceInference } from './trace.ts';
 import type { Turn } from './turn.ts';
 
-/** One call of a model. `end`: it was answered, otherwise `error` says why not. */
+/** One call of a model. `end` is set when it succeeded, otherwise `error`. */
 export type Called = {
   startedAt: number;
-  /** By the clock of the turn; without it, now. */
+  /** Time by the clock of the turn; defaults to now. */
   endedAt?: number;
-  /** Without it, the model of the agent. */
+  /** Defaults to the model of the agent. */
   by?: { provider: string; upstream: string };
-  /** When the first piece of the answer came. */
+  /** Time of the first output. */
   firstAt?: number | undefined;
   end?: InferenceEnd;
   error?: unknown;
-  /** For its trace. */
+  /** Data for its trace. */
   traced?: Pick<TracedInference, 'step_index' | 'request' | 'sent' | 'content' | 'calls' | 'lost'>;
 };
 

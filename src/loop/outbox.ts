@@ -3,11 +3,11 @@ import type { OutboxMessage } from '../plugins/background/state.ts';
 import type { Mailer } from './background.ts';
 import type { Turn } from './turn.ts';
 
-/** Sends what the tools of a step have queued (agent-loop.md 16). A message that was sent before is not sent again. */
+/** Sends the messages that the tools of a step have queued (agent-loop.md 16). A sent message is not sent again. */
 
 export const hasMail = (turn: Turn): boolean => outboxOf(turn.state.view()).length > 0;
 
-/** One attempt for each message; at the end of a run as many as there are left. */
+/** Makes one attempt per message; at the end of a run, as many as a message has left. */
 export const sendOut = async (turn: Turn, signal: AbortSignal, last = false): Promise<void> => {
   const { mail } = turn;
   if (!mail) return;

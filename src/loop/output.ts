@@ -8,28 +8,29 @@ import { isLastRound } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * The structured result that a run must end with (work.md A): whether it has one, and how its model is asked for it.
+ * The structured result that a run must end with (work.md A): whether one is required, and how it is requested from
+ * the model.
  *
- * Guarantees: a run without a schema costs one look at its agent for each inference. The tool of the result is in the
- * request and nowhere else: no gate, list, event or history has it.
+ * Guarantees: the result tool is part of the request only: no gate, list, event or history contains it.
+ * Cost: for a run without a schema, one read of its agent per inference.
  */
 
 export type WantedOutput = { schema: JsonObject; options: OutputOptions };
 
-/** The schema of the request, else that of the agent that the run has now. */
+/** Returns the schema of the request, else that of the current agent of the run. */
 export const wantedOutput = ({ outputSchema, agent: { spec } }: Turn): WantedOutput | undefined => {
   const schema = outputSchema === undefined ? spec.output_schema : outputSchema;
   return schema == null ? undefined : { schema, options: spec.output_options ?? DEFAULT_OUTPUT };
 };
 
 const OutputProgress = z.object({
-  /** Repairs of the run. */
+  /** Number of repairs in the run. */
   repairs: z.int(),
-  /** Those since the last input of a user. */
+  /** Number of repairs since the last user input. */
   tries: z.int(),
-  /** The next inference is asked for the result and nothing else. */
+  /** Whether the next inference requests only the result. */
   forced: z.boolean(),
-  /** Arguments of a call for the result that came with calls of tools, which are executed first. */
+  /** Arguments of a result call that came together with tool calls, which are executed first. */
   waiting: z.string().optional(),
 });
 export type OutputProgress = z.infer<typeof OutputProgress>;
@@ -51,32 +52,48 @@ export const noteOutputProgress = (turn: Pick<Turn, 'state'>, change: Partial<Ou
   turn.state.apply([update(outputState, { ...rest, ...(waiting !== undefined && { waiting }) })]);
 };
 
-/** New input of a user: repairs are counted from here. */
+/** Restarts the count of repairs for new user input. */
 export const restartRepairs = (turn: Pick<Turn, 'state'>): void => {
   if (outputProgress(turn) !== NONE) noteOutputProgress(turn, { tries: 0, forced: false });
 };
 
-/** How an inference is asked for the result. `tool`: the name of the call that gives it. */
+/** How an inference requests the result. `tool`: the name of the result tool. */
 export type OutputPlan = WantedOutput & ({ mode: 'native' | 'prompt' } | { mode: 'tool'; tool: string });
 
-/** Undefined for a mode that the model does not have. */
+/** Undefined for a mode that the model does not support. */
 export const planOutput = (
   turn: Turn,
   wanted: WantedOutput,
   offered: readonly ToolDescriptor[],
 ): OutputPlan | undefined => {
-  const { agent, overrides } = turn;
+  if (turn.agent.remote) return planPrompt(wanted);
   const { mode } = wanted.options;
-  if (agent.remote) return mode === 'auto' || mode === 'prompt' ? { ...wanted, mode: 'prompt' } : undefined;
   if (mode === 'prompt') return { ...wanted, mode };
-  const support = agent.model.structured?.(wanted.schema, overrides.upstream_model ?? undefined);
-  const isNative =
-    isObjectRoot(wanted.schema) &&
-    (support === 'with_tools' || (support === 'alone' && offered.length === 0));
+  const isNative = supportsSchema(turn, wanted, offered);
   if (mode === 'native') return isNative ? { ...wanted, mode } : undefined;
   if (mode === 'auto' && isNative) return { ...wanted, mode: 'native' };
-  return { ...wanted, mode: 'tool', tool: freeName(turn, offered) };
+  return takesTools(turn) ? { ...wanted, mode: 'tool', tool: freeName(turn, offered) } : planPrompt(wanted);
 };
+
+/** For a model, or a remote service, that supports neither a field nor a tool for the result. */
+const planPrompt = (wanted: WantedOutput): OutputPlan | undefined => {
+  const { mode } = wanted.options;
+  return mode === 'auto' || mode === 'prompt' ? { ...wanted, mode: 'prompt' } : undefined;
+};
+
+/** Whether the model accepts the schema as a field of a request with the offered tools. */
+const supportsSchema = (
+  { agent, overrides }: Turn,
+  { schema }: WantedOutput,
+  offered: readonly ToolDescriptor[],
+): boolean => {
+  const support = agent.model.structured?.(schema, overrides.upstream_model ?? undefined);
+  return isObjectRoot(schema) && (support === 'with_tools' || (support === 'alone' && offered.length === 0));
+};
+
+/** The known properties of the model do not apply to another model that the request names. */
+const takesTools = ({ agent, overrides }: Turn): boolean =>
+  overrides.upstream_model != null || agent.takesTools !== false;
 
 export const unsupportedMode = ({ agent }: Turn, { options }: WantedOutput): string =>
   `output mode '${options.mode}' is not supported by model '${agent.model.id}'`;
@@ -89,8 +106,8 @@ const freeName = ({ agent }: Turn, offered: readonly ToolDescriptor[]): string =
 };
 
 /**
- * The request with what asks for the result. Where nothing else is left to do, in the last allowed round and after an
- * answer that does not fit, the result is all that the model can give.
+ * Adds the request for the result. In the last allowed round, and after an answer that does not fit, the model can
+ * return nothing but the result.
  */
 export const requestWithOutput = (
   turn: Turn,
@@ -104,7 +121,7 @@ export const requestWithOutput = (
     case 'native':
       return { ...request, tools, output: { name: plan.options.name, schema: plan.schema, strict: true } };
     case 'prompt':
-      return { ...request, tools, system: [...request.system, instructionOf(plan)] };
+      return { ...request, tools, system: [...request.system, outputInstruction(plan)] };
     case 'tool':
       return {
         ...request,
@@ -122,6 +139,6 @@ const resultTool = ({ tool, schema }: Extract<OutputPlan, { mode: 'tool' }>): To
   parameters: asObjectSchema(schema),
 });
 
-/** For a model, or another service, that has neither a field nor a tool for it. */
-export const instructionOf = ({ schema }: Pick<WantedOutput, 'schema'>): string =>
+/** For a model, or a remote service, that supports neither a field nor a tool for it. */
+export const outputInstruction = ({ schema }: Pick<WantedOutput, 'schema'>): string =>
   `When the task is done, answer with its result as JSON and with nothing else. The result must fit this JSON Schema:\n${JSON.stringify(schema)}`;

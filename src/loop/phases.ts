@@ -1,20 +1,20 @@
 import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction } from '../plugins/plugin.ts';
 import { isRewound } from '../schema/message.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
-import type { InferenceOverrides } from '../schema/run.ts';
+import type { InferenceOverrides } from '../schema/run-overrides.ts';
 import type { StateUpdate } from '../tools/state.ts';
 import { addAdmitted } from './answer-parts.ts';
-import { partsOf } from './plugin-parts.ts';
+import { sortedParts } from './plugin-parts.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * The phases of a run (agent-loop.md 5.1). Hooks of one phase run concurrently and see the same frozen state; what
- * they ask for is applied together. If two of them wrote the same key, the phase is run again, one hook after the
- * other, so that each sees what the one before wrote. Actions under a plugin's own key are carried out in the same
- * phase, in bounded rounds; those for the runtime wait in the state for the next inference.
+ * The phases of a run (agent-loop.md 5.1). Hooks of one phase run concurrently and see the same frozen state; their
+ * outcomes are applied together. If two of them write the same key, the phase is repeated with one hook after the
+ * other, so that each sees the writes of the previous one. Actions under a plugin's own key are executed in the same
+ * phase, in a limited number of rounds; actions for the runtime are kept in the state for the next inference.
  */
 
-/** A phase or a hook failed: the run ends, trying again would not help (agent-loop.md 5.4). */
+/** A phase or a hook failed: the run ends, since a retry would not help (agent-loop.md 5.4). */
 export class PhaseFailed extends Error {
   readonly final = true;
 
@@ -29,7 +29,7 @@ export class PhaseFailed extends Error {
   }
 }
 
-/** What hooks and tools have scheduled for the next inference. */
+/** Actions of hooks and tools for the next inference. */
 export type StepScratch = {
   overrides: Partial<InferenceOverrides>;
   excluded: Set<string>;
@@ -38,10 +38,10 @@ export type StepScratch = {
   messages: ContextMessage[];
 };
 
-type Asked = { plugin: string; outcome: HookOutcome };
+type HookResult = { plugin: string; outcome: HookOutcome };
 
-/** Does anything happen in this phase? */
-export const hasHooks = (turn: Turn, phase: Phase): boolean => partsOf(turn.agent).hooks.has(phase);
+/** Whether any hook exists for this phase. */
+export const hasHooks = (turn: Turn, phase: Phase): boolean => sortedParts(turn.agent).hooks.has(phase);
 
 /** True when a hook ends the run. */
 export const runPhase = async (
@@ -50,39 +50,39 @@ export const runPhase = async (
   signal: AbortSignal,
   more: { readonly call?: { readonly id: string }; readonly [fact: string]: unknown } = {},
 ): Promise<boolean> => {
-  const hooks = partsOf(turn.agent).hooks.get(phase);
+  const hooks = sortedParts(turn.agent).hooks.get(phase);
   if (!hooks) return false;
-  const call = async ({ plugin, hook }: (typeof hooks)[number]): Promise<Asked> => {
+  const call = async ({ plugin, hook }: (typeof hooks)[number]): Promise<HookResult> => {
     try {
-      return { plugin, outcome: (await hook({ ...contextOf(turn, signal), ...more })) ?? {} };
+      return { plugin, outcome: (await hook({ ...createHookContext(turn, signal), ...more })) ?? {} };
     } catch (error) {
       throw new PhaseFailed(phase, plugin, error);
     }
   };
-  // Of a step that is tried again it is the same hook that asks again.
+  // In a repeated step the same hook gets the same source id, so its parts replace the earlier ones.
   const at = `${phase} ${turn.steps} ${more.call?.id ?? ''}`;
   const takeOf = (plugin: string, outcome: HookOutcome): void => {
     take(turn, outcome);
     if (outcome.parts) addAdmitted(turn, outcome.parts, { plugin }, `${plugin} ${at}`);
   };
-  const asked = await Promise.all(hooks.map(call));
+  const results = await Promise.all(hooks.map(call));
   if (signal.aborted) return false;
-  if (!conflict(asked)) {
-    for (const { plugin, outcome } of asked) takeOf(plugin, outcome);
+  if (!conflict(results)) {
+    for (const { plugin, outcome } of results) takeOf(plugin, outcome);
   } else {
-    asked.length = 0;
+    results.length = 0;
     for (const hook of hooks) {
       const one = await call(hook);
       if (signal.aborted) return false;
       takeOf(hook.plugin, one.outcome);
-      asked.push(one);
+      results.push(one);
     }
   }
   await runActions(turn, phase, signal);
-  return asked.some(({ outcome }) => outcome.end === true);
+  return results.some(({ outcome }) => outcome.end === true);
 };
 
-export const contextOf = (turn: Turn, signal: AbortSignal): HookContext => ({
+export const createHookContext = (turn: Turn, signal: AbortSignal): HookContext => ({
   run_id: turn.run_id,
   thread_id: turn.thread_id,
   agent: turn.agent.spec,
@@ -94,9 +94,9 @@ export const contextOf = (turn: Turn, signal: AbortSignal): HookContext => ({
   messages: () => [...turn.committed().filter((message) => !isRewound(message)), ...turn.produced],
 });
 
-const conflict = (asked: readonly Asked[]): boolean => {
+const conflict = (results: readonly HookResult[]): boolean => {
   const writers = new Map<string, string>();
-  for (const { plugin, outcome } of asked) {
+  for (const { plugin, outcome } of results) {
     for (const { key } of outcome.state ?? []) {
       const other = writers.get(key.key);
       if (other !== undefined && other !== plugin) return true;
@@ -106,7 +106,7 @@ const conflict = (asked: readonly Asked[]): boolean => {
   return false;
 };
 
-/** Also what a tool asks for with its result. */
+/** Also applies the outcome of a tool. */
 export const take = (
   turn: Turn,
   { state, actions }: { state?: readonly StateUpdate[]; actions?: HookOutcome['actions'] },
@@ -118,7 +118,7 @@ export const take = (
 const PENDING = '__runtime.pending_scheduled_actions';
 const FAILED = '__runtime.failed_scheduled_actions';
 
-// Only schedule writes under this key, and what it writes is JSON.
+// Only schedule writes under this key, and the value is JSON.
 export const scheduled = (turn: Turn): ScheduledAction[] =>
   (turn.state.get(PENDING) as { actions: ScheduledAction[] } | undefined)?.actions ?? [];
 
@@ -132,7 +132,7 @@ export const clearScheduled = (turn: Turn): void => {
 
 const isForRuntime = ({ key }: ScheduledAction): boolean => key.startsWith('runtime.');
 
-/** A handler may schedule more; the rounds of one phase are bounded. */
+/** A handler may schedule further actions; the number of rounds per phase is limited. */
 const runActions = async (turn: Turn, phase: Phase, signal: AbortSignal): Promise<void> => {
   for (let round = 0; ; round += 1) {
     const waiting = scheduled(turn);
@@ -146,13 +146,13 @@ const runActions = async (turn: Turn, phase: Phase, signal: AbortSignal): Promis
   }
 };
 
-/** A handler that fails is recorded and not tried again; the run goes on. */
+/** A failure of a handler is recorded and not retried; the run continues. */
 const runAction = async (turn: Turn, action: ScheduledAction, signal: AbortSignal): Promise<void> => {
   try {
     const handler = turn.agent.plugins.flatMap(({ parts }) => parts.actions?.[action.key] ?? [])[0];
     if (!handler) throw new Error(`no plugin of the agent handles '${action.key}'`);
     const payload = JSON.parse(JSON.stringify(action.payload));
-    const outcome = (await handler(payload, contextOf(turn, signal))) ?? {};
+    const outcome = (await handler(payload, createHookContext(turn, signal))) ?? {};
     take(turn, outcome);
     if (outcome.parts) addAdmitted(turn, outcome.parts, { action: action.key });
   } catch (error) {
@@ -166,12 +166,12 @@ const runAction = async (turn: Turn, action: ScheduledAction, signal: AbortSigna
   }
 };
 
-/** What was scheduled for the runtime goes into this step. */
+/** Takes the scheduled runtime actions for this step. */
 export const takeScratch = (turn: Turn): StepScratch => {
   const scratch: StepScratch = { overrides: {}, excluded: new Set(), included: undefined, messages: [] };
   const actions = scheduled(turn).filter(isForRuntime);
   for (const action of actions) {
-    // The key says which of the runtime's own payloads it is.
+    // The key determines the type of the payload.
     const { key, payload } = action as Extract<ScheduledAction, { key: `runtime.${string}` }>;
     switch (key) {
       case 'runtime.add_context_message':

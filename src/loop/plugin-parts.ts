@@ -1,9 +1,9 @@
 import type { HookContext, HookOutcome, Phase, PluginParts } from '../plugins/plugin.ts';
 import type { ResolvedAgent } from './agent.ts';
 
-/** What the plugins of an agent do, by when they do it: sorted once for each agent, and not in every phase of a run. */
+/** The parts of an agent's plugins, grouped by type: once per agent, and not in every phase of a run. */
 
-/** What a phase has beside the common context is given by its one caller, as the contract of hooks says. */
+/** The additional fields of a phase's context are provided by its only caller, according to the contract of hooks. */
 export type AnyHook = (
   context: HookContext & object,
 ) => HookOutcome | undefined | Promise<HookOutcome | undefined>;
@@ -16,8 +16,8 @@ type SortedParts = {
 
 const sorted = new WeakMap<ResolvedAgent['plugins'], SortedParts>();
 
-/** In the order of the plugins. */
-export const partsOf = ({ plugins }: Pick<ResolvedAgent, 'plugins'>): SortedParts => {
+/** Each list is in the order of the plugins. */
+export const sortedParts = ({ plugins }: Pick<ResolvedAgent, 'plugins'>): SortedParts => {
   const known = sorted.get(plugins);
   if (known) return known;
   const hooks = new Map<Phase, { plugin: string; hook: AnyHook }[]>();

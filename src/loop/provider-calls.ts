@@ -11,17 +11,17 @@ import type { RunEvent } from '../schema/run-event.ts';
 import type { Step, Turn } from './turn.ts';
 
 /**
- * Calls of tools that the provider of the model executes, and the sources of the answer.
+ * Calls of tools that the model provider executes, and the sources of the answer.
  *
- * Guarantees: each change of a call is an activity with the same id, which holds the whole call; a call that has ended
- * does not change again, unless the answer is taken back. No call is left running when its step ends. The ids are made
+ * Guarantees: each change of a call is an activity with the same id, which contains the whole call; an ended call does
+ * not change again, unless the completion is retracted. No call is left running when its step ends. The ids are generated
  * here, because those of providers are unique in one response only.
- * Costs an event for each change of a call.
+ * Cost: one event for each change of a call.
  */
 export type ProviderCalls = {
   report(call: ProviderCall): void;
   source(source: InferenceSource): void;
-  /** What was received is void. */
+  /** The received answer is void. */
   takeBack(reason: string): void;
 };
 
@@ -64,12 +64,12 @@ export function trackProviderCalls(turn: Turn, step: Step): ProviderCalls {
   };
 }
 
-/** The calls that have no result get none: the answer that they belong to has ended. */
+/** Fails the calls without a result, because their answer has ended. */
 export function endProviderCalls(turn: Turn, step: Step, error: string): void {
   failCalls(turn, step, error, ({ status }) => status === 'running');
 }
 
-/** Readers are shown that the calls of a void answer do not count, whether they had ended or not. */
+/** Fails the calls of a void answer for readers, including ended ones. */
 export function takeBackCalls(turn: Turn, step: Step, reason: string): void {
   failCalls(turn, step, `taken back: ${reason}`, ({ status }) => status !== 'failed');
 }
@@ -99,7 +99,7 @@ function emitCall(turn: Turn, { type: _, ...call }: ProviderCallBlock): void {
   });
 }
 
-// A field without a value is not part of the JSON, and the type of JSON has no such field.
+// JSON omits fields without a value, and the type of JSON has no such fields.
 const jsonOf = (call: ProviderCall): { [key: string]: Json } => call as { [key: string]: Json };
 
 function blockOfSource(source: InferenceSource): SourceBlock {

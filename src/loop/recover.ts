@@ -1,32 +1,29 @@
+import type { RunEntry } from '../../machines/run-types.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { Message } from '../schema/message.ts';
-import { newCall, openTickets, restoredCalls } from './calls.ts';
+import { newCall, restoredCalls } from './calls.ts';
 import { interrupted, settle } from './settle.ts';
 import { traceLostTool } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
- * Where an execution goes on that another one left behind. A crash between "calls are about to run" and "calls
- * have results" leaves an assistant message with calls that have no message of their own. The step is taken up
- * again there: a call that never began is gated as usual; one that had begun may have had effects, so only a tool
- * that calls itself idempotent, or has kept what it needs to go on elsewhere, runs again; the others get the
- * interrupted result.
+ * Restores the calls of the last step for an execution that continues after an earlier one. A crash between the commit
+ * that marks calls as started and their results leaves an assistant message with calls without results. The step is then
+ * resumed there: a call that never started is gated as usual; one that had started may have had effects, so it is
+ * repeated only if its tool is idempotent or has stored the data to resume remote work; all others get the interrupted
+ * result.
  */
-
-export const recoverEntry = (turn: Turn): 'inference' | 'unfinished_calls' | 'decisions' => {
+export const restoreCalls = (turn: Turn, entry: RunEntry): void => {
   turn.calls = restoredCalls(turn.state);
-  const asked = lastAsked(turn.committed(), turn.run_id);
-  if (asked && asked.open.length > 0) {
-    reopenStep(turn, asked);
-    return 'unfinished_calls';
-  }
-  return openTickets(turn.calls).length > 0 ? 'decisions' : 'inference';
+  const unfinished =
+    entry === 'unfinished_calls' ? findUnfinishedCalls(turn.committed(), turn.run_id) : undefined;
+  if (unfinished) reopenStep(turn, unfinished);
 };
 
-type Asked = { message: Message; open: string[] };
+type UnfinishedCalls = { message: Message; open: string[] };
 
-/** The last message that the run itself brought with calls, and those of them that have no result. */
-const lastAsked = (history: readonly Message[], run_id: string): Asked | undefined => {
+/** Returns the run's last message with calls, and those of its calls that have no result. */
+const findUnfinishedCalls = (history: readonly Message[], run_id: string): UnfinishedCalls | undefined => {
   const index = history.findLastIndex(
     ({ role, metadata }) =>
       role === 'assistant' && metadata?.run_id === run_id && metadata.step_index !== undefined,
@@ -37,7 +34,7 @@ const lastAsked = (history: readonly Message[], run_id: string): Asked | undefin
   return { message, open: message.tool_calls.map(({ id }) => id).filter((id) => !answered.has(id)) };
 };
 
-const reopenStep = (turn: Turn, { message, open }: Asked): void => {
+const reopenStep = (turn: Turn, { message, open }: UnfinishedCalls): void => {
   const before = new Map(turn.calls.map((entry) => [entry.call.id, entry]));
   turn.step = {
     index: turn.steps,
@@ -48,6 +45,8 @@ const reopenStep = (turn: Turn, { message, open }: Asked): void => {
     reasoningItems: [],
     parts: [],
     sources: [],
+    retries: [],
+    firstAt: undefined,
     reported: true,
     completed: false,
     unsent: '',

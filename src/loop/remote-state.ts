@@ -6,13 +6,13 @@ import { defineState, update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * What is known of the tasks of a run that other services work on (a2a.md 12.7), by the key of the remote agent. It
- * is written before anybody looks at what such a task does, so that another process can follow it on.
+ * The stored state of the remote tasks of a run (a2a.md 12.7), by the key of the remote agent. It is written before a
+ * task is followed, so that another process can continue to follow it.
  */
 
 const KEY = '__runtime_remote_backend';
 
-/** A message answered at once, and there was no task. */
+/** The remote service answered with a message, without a task. */
 const ANSWERED = 'DIRECT_MESSAGE';
 
 const Handle = z.object({
@@ -34,12 +34,17 @@ const lastOutput = defineState({
   schema: z.custom<RemoteOutput>(),
 });
 
-/** How many user messages of the run have gone out: those behind them are new. */
-const said = defineState({ key: '__runtime.remote_said', scope: 'run', hidden: true, schema: z.int() });
+/** Number of the run's user messages that were sent; later ones are new. */
+const sentMessages = defineState({
+  key: '__runtime.remote_said',
+  scope: 'run',
+  hidden: true,
+  schema: z.int(),
+});
 
 /**
- * The message that is about to go out, and how many user messages of the run are said with it. It is durable before
- * it is sent: after a crash the same words are sent under the same id, whatever input has come meanwhile.
+ * The message to send next, and the number of user messages that it includes. It is durable before it is sent: after a
+ * crash the same text is sent under the same id, regardless of input that arrived since.
  */
 const intent = defineState({
   key: '__runtime.remote_intent',
@@ -50,7 +55,7 @@ const intent = defineState({
 
 export type Intent = z.infer<typeof intent.schema>;
 
-/** The conversation of the thread with each remote agent, for runs to come. */
+/** The conversation of the thread with each remote agent, for later runs. */
 const contexts = defineState({
   key: '__runtime.remote_contexts',
   scope: 'thread',
@@ -58,15 +63,16 @@ const contexts = defineState({
   schema: z.record(z.string(), z.string()),
 });
 
-export const asks = ({ last_state }: Handle): boolean => last_state !== ANSWERED && isInterrupted(last_state);
+export const needsInput = ({ last_state }: Handle): boolean =>
+  last_state !== ANSWERED && isInterrupted(last_state);
 
 export const isOpen = ({ last_state }: Handle): boolean => last_state !== ANSWERED && !isTerminal(last_state);
 
-/** It works, as far as is known, and somebody has to follow it. */
-export const works = (handle: Handle): boolean => isOpen(handle) && !asks(handle);
+/** Whether the task is working, as far as known, and must be followed. */
+export const isWorking = (handle: Handle): boolean => isOpen(handle) && !needsInput(handle);
 
-/** @throws Error when the state of the run cannot be read */
-export const handleOf = (turn: Turn, key: string): Handle | undefined => {
+/** @throws Error when the state of the run cannot be parsed */
+export const findHandle = (turn: Turn, key: string): Handle | undefined => {
   const stored = turn.state.view().get(handles);
   if (stored === undefined) return undefined;
   const parsed = Handles.safeParse(stored);
@@ -74,7 +80,7 @@ export const handleOf = (turn: Turn, key: string): Handle | undefined => {
   throw new Error(`corrupt A2A persisted remote state at ${KEY}: ${z.prettifyError(parsed.error)}`);
 };
 
-/** Tasks of a stored run that have not ended. What cannot be read names none. */
+/** Returns the open tasks of a stored run; none if the state cannot be parsed. */
 export const openTasksIn = (state: StateSnapshot | null): { key: string; task_id: string }[] => {
   const stored = state?.extensions[KEY];
   if (stored === undefined) return [];
@@ -108,23 +114,23 @@ export const noteContext = (turn: Turn, key: string, context_id: string | undefi
     turn.state.apply([update(contexts, { ...known, [key]: context_id })]);
 };
 
-/** Of the run, or else of what the thread said to the agent before. */
-export const contextOf = (turn: Turn, key: string): string | undefined =>
-  handleOf(turn, key)?.context_id ?? turn.state.view().get(contexts)?.[key];
+/** The context of the run, or else of an earlier conversation of the thread with the agent. */
+export const findContext = (turn: Turn, key: string): string | undefined =>
+  findHandle(turn, key)?.context_id ?? turn.state.view().get(contexts)?.[key];
 
 export const noteOutput = (turn: Turn, { output }: RemoteOutcome): void =>
   turn.state.apply([update(lastOutput, output)]);
 
-/** Of a message whose acceptance is unknown. */
-export const intentOf = (turn: Turn): Intent | undefined => {
+/** Returns the intent of a message whose acceptance is unknown. */
+export const findIntent = (turn: Turn): Intent | undefined => {
   const known = turn.state.view().get(intent);
-  return known && known.until > saidBefore(turn) ? known : undefined;
+  return known && known.until > sentBefore(turn) ? known : undefined;
 };
 
 export const noteIntent = (turn: Turn, next: Intent): void => turn.state.apply([update(intent, next)]);
 
-export const saidBefore = (turn: Turn): number => turn.state.view().get(said) ?? 0;
+export const sentBefore = (turn: Turn): number => turn.state.view().get(sentMessages) ?? 0;
 
-export const noteSaid = (turn: Turn, messages: number): void => {
-  if (messages !== saidBefore(turn)) turn.state.apply([update(said, messages)]);
+export const noteSent = (turn: Turn, messages: number): void => {
+  if (messages !== sentBefore(turn)) turn.state.apply([update(sentMessages, messages)]);
 };

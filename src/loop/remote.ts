@@ -1,34 +1,36 @@
 import type { ContentBlock, Message } from '../schema/message.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteSnapshot, RemoteTurn } from '../tools/remote-agent.ts';
 import { type InferOutcome, keepAnswer, openStep, reportInference } from './answer.ts';
-import { hearPart } from './answer-parts.ts';
-import { instructionOf, wantedOutput } from './output.ts';
+import { receivePart } from './answer-parts.ts';
+import { outputInstruction, wantedOutput } from './output.ts';
 import {
-  asks,
-  contextOf,
-  handleOf,
+  findContext,
+  findHandle,
+  findIntent,
   type Intent,
-  intentOf,
   isOpen,
+  isWorking,
+  needsInput,
   noteContext,
   noteIntent,
   noteOutput,
-  noteSaid,
+  noteSent,
   noteTask,
-  saidBefore,
-  works,
+  sentBefore,
 } from './remote-state.ts';
+import { sendHeld } from './result-call.ts';
 import { completeStep } from './step.ts';
 import { contextOfInference } from './trace.ts';
 import type { Step, Turn } from './turn.ts';
 
 /**
- * A step of an agent that another service runs (a2a.md 12): in place of an inference, one turn of a conversation.
+ * A step of an agent that another service runs (a2a.md 12): one turn of a conversation in place of an inference.
  *
- * Guarantees: a task is in the state of the run, durably, before anybody looks at what it does, so whoever takes the
- * run up again follows that task and submits nothing a second time; what a turn came to is told, kept and counted
- * like any other step. A turn that is cut off tells its task to stop, unless the service lets go of the run.
- * Relies on the remote agent for deadlines and reconnections. Costs one commit more than an inference.
+ * Guarantees: a task is stored durably in the state of the run before it is followed, so that a later execution follows
+ * the same task and submits nothing twice; the outcome of a turn is emitted, stored and counted like any other step. A
+ * turn that is aborted cancels its task, unless the service releases the run.
+ * Relies on the remote agent for deadlines and reconnections.
+ * Cost: one commit more than an inference.
  */
 
 export const converse = async (
@@ -37,7 +39,7 @@ export const converse = async (
   signal: AbortSignal,
 ): Promise<InferOutcome> => {
   const step = openStep(turn);
-  // Cut off before it has come to anything, it is neither told of nor counted.
+  // Until it has an outcome, an aborted step is neither reported nor counted.
   step.reported = true;
   step.completed = true;
   turn.outcome = undefined;
@@ -46,13 +48,13 @@ export const converse = async (
   keepOutcome(turn, step, outcome);
   const led = ledTo(outcome);
   if (led.kind === 'stopped') await completeStep(turn, signal);
-  // Input that came while the process was gone, and was in the history when the task was taken up again.
+  // Input that arrived while no process was running, and that was in the history before the task was resumed.
   else if (newMessages(turn).length > 0) return { kind: 'truncated' };
   turn.answered = led.kind === 'answer';
   return led;
 };
 
-/** The machine has moved on; nothing of this step may be kept. */
+/** The machine is in another state; no output of this step may be kept. */
 const CUT_OFF: InferOutcome = { kind: 'answer' };
 
 type Talk = { remote: RemoteAgent; step: Step; signal: AbortSignal };
@@ -64,21 +66,22 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
   const stop = new AbortController();
   const leave = new AbortController();
   const cutOff = (): void => {
-    if (turn.letGo) leave.abort();
+    if (turn.isReleased) leave.abort();
     else {
       stop.abort();
-      // Whoever follows it tells it; the end of the run need not do so again.
-      const task = handleOf(turn, key);
+      // The follower cancels the task, so the end of the run must not cancel it again.
+      const task = findHandle(turn, key);
       if (task && isOpen(task)) noteTask(turn, key, task, 'TASK_STATE_CANCELED');
     }
   };
   const opening = openingOf(turn, key, step);
   signal.addEventListener('abort', cutOff, { once: true });
-  if (opening.intent && !intentOf(turn)) {
+  if (opening.intent && !findIntent(turn)) {
     noteIntent(turn, opening.intent);
     await turn.checkpoint();
   }
   const until = opening.intent?.until ?? messagesOf(turn).length;
+  const holdsText = wantedOutput(turn) !== undefined;
   let submitted = opening.turn.follow !== undefined;
   const outcome = await remote.converse({
     ...opening.turn,
@@ -87,14 +90,14 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
     async onSubmitted(task) {
       if (signal.aborted) return;
       submitted = true;
-      noteSaid(turn, until);
+      noteSent(turn, until);
       noteTask(turn, key, task, 'TASK_STATE_SUBMITTED');
       await turn.checkpoint();
     },
     onSnapshot(snapshot) {
       if (signal.aborted) return;
       const { state, context_id } = snapshot;
-      const known = handleOf(turn, key);
+      const known = findHandle(turn, key);
       if (known?.last_state !== state || known.context_id !== context_id)
         noteTask(turn, key, snapshot, state);
       stream.emit(progressOf(snapshot));
@@ -102,20 +105,21 @@ const talk = async (turn: Turn, { remote, step, signal }: Talk): Promise<RemoteO
     onText(delta) {
       if (signal.aborted) return;
       step.text += delta;
-      stream.text(delta);
+      if (holdsText) step.unsent += delta;
+      else stream.text(delta);
     },
     signal: stop.signal,
     leave: leave.signal,
   });
   if (signal.aborted) return outcome;
-  const task = outcome.task ?? (submitted ? handleOf(turn, key) : undefined);
+  const task = outcome.task ?? (submitted ? findHandle(turn, key) : undefined);
   if (task) noteTask(turn, key, task, submitted ? STATE_AFTER[outcome.status] : 'DIRECT_MESSAGE');
   noteContext(turn, key, outcome.context_id);
-  if (opening.turn.say) noteSaid(turn, until);
+  if (opening.turn.say) noteSent(turn, until);
   return outcome;
 };
 
-/** A task that timed out has been told to stop. */
+/** A task that timed out has been cancelled. */
 const STATE_AFTER = {
   completed: 'TASK_STATE_COMPLETED',
   cancelled: 'TASK_STATE_CANCELED',
@@ -126,26 +130,33 @@ const STATE_AFTER = {
   failed: 'TASK_STATE_FAILED',
 } as const satisfies Record<RemoteOutcome['status'], string>;
 
-/** A task at work is followed on; one that asks for something is answered; else the conversation goes on with a new one. */
+/**
+ * A working task is followed further; a task that requires input receives it; otherwise a new task continues the
+ * conversation.
+ */
 const openingOf = (turn: Turn, key: string, { index }: Step): Opening => {
-  const handle = handleOf(turn, key);
-  const context_id = contextOf(turn, key);
+  const handle = findHandle(turn, key);
+  const context_id = findContext(turn, key);
   const context = context_id !== undefined && { context_id };
-  if (handle && works(handle)) return { turn: { follow: { task_id: handle.task_id, ...context } } };
-  const intent = intentOf(turn) ?? { message_id: `${turn.run_id}-${index}`, until: messagesOf(turn).length };
-  const said = messagesOf(turn).slice(saidBefore(turn), intent.until);
-  const content = said.flatMap((message): ContentBlock[] => message.content);
+  if (handle && isWorking(handle)) return { turn: { follow: { task_id: handle.task_id, ...context } } };
+  const intent = findIntent(turn) ?? {
+    message_id: `${turn.run_id}-${index}`,
+    until: messagesOf(turn).length,
+  };
+  const messages = messagesOf(turn).slice(sentBefore(turn), intent.until);
+  const content = messages.flatMap((message): ContentBlock[] => message.content);
   if (content.length === 0) throw new Error('no user message content to send');
   const wanted = wantedOutput(turn);
-  if (wanted) content.push({ type: 'text', text: instructionOf(wanted) });
+  if (wanted) content.push({ type: 'text', text: outputInstruction(wanted) });
   return {
     intent,
     turn: {
       say: {
-        // The same when the process dies before the task is known here: the other side recognises the message.
+        // The id stays the same if the process dies before it has stored the task, so the remote service detects the
+        // duplicate.
         message_id: intent.message_id,
         content,
-        ...(handle && asks(handle) && { task_id: handle.task_id }),
+        ...(handle && needsInput(handle) && { task_id: handle.task_id }),
         ...context,
       },
     },
@@ -159,8 +170,8 @@ const messagesOf = ({ run_id, committed, produced }: Turn): Message[] =>
     ({ role, metadata }) => role === 'user' && metadata?.run_id === run_id,
   );
 
-/** Those of the run that have not gone out. */
-const newMessages = (turn: Turn): Message[] => messagesOf(turn).slice(saidBefore(turn));
+/** Returns the run's user messages that were not sent yet. */
+const newMessages = (turn: Turn): Message[] => messagesOf(turn).slice(sentBefore(turn));
 
 const progressOf = ({ task_id, context_id, state, text, artifacts, failure_message }: RemoteSnapshot) => ({
   event_type: 'activity_snapshot' as const,
@@ -180,16 +191,18 @@ const progressOf = ({ task_id, context_id, state, text, artifacts, failure_messa
 
 const keepOutcome = (turn: Turn, step: Step, outcome: RemoteOutcome): void => {
   const { text, status } = outcome;
-  // A task that asks keeps what it has made until it is over.
-  const { words = text, parts = [] } = ledTo(outcome).kind === 'asks' ? {} : outcome;
+  // The output of a task that requires input is kept until the task ends.
+  const { plainText = text, parts = [] } = ledTo(outcome).kind === 'asks' ? {} : outcome;
   turn.outcome = outcome;
   noteOutput(turn, outcome);
-  // What has been streamed is not taken back.
-  const rest = words.startsWith(step.text) ? words.slice(step.text.length) : '';
-  if (rest !== '') turn.stream.text(rest);
-  step.text = words;
-  for (const part of parts) hearPart(turn, step, part, { remote: turn.agent.spec.id });
-  if (words !== '' || step.parts.length > 0) keepAnswer(turn, step);
+  // Streamed text is not retracted.
+  const sent = step.text.slice(0, step.text.length - step.unsent.length);
+  step.unsent = plainText.startsWith(sent) ? plainText.slice(sent.length) : '';
+  step.text = plainText;
+  // A result is sent once it fits its schema (work.md A3.8).
+  if (!wantedOutput(turn) || ledTo(outcome).kind !== 'answer') sendHeld(turn, step);
+  for (const part of parts) receivePart(turn, step, part, { remote: turn.agent.spec.id });
+  if (plainText !== '' || step.parts.length > 0) keepAnswer(turn, step);
   turn.response = text;
   step.completed = false;
   step.reported = status !== 'completed';

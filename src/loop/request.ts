@@ -2,17 +2,19 @@ import { ModelError } from '../models/errors.ts';
 import type { InferenceRequest, Model } from '../models/model.ts';
 import { POOL } from '../models/pool.ts';
 import { layered } from '../models/settings/layers.ts';
-import { modelSettingsOf } from '../schema/model-settings.ts';
+import { pickModelSettings } from '../schema/model-settings.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { beginCompaction, folded } from './compaction.ts';
 import { injectContext, placeContext } from './context-messages.ts';
 import { modelHistory } from './history.ts';
-import { contextOf, type StepScratch, takeScratch } from './phases.ts';
-import { partsOf } from './plugin-parts.ts';
+import { createHookContext, type StepScratch, takeScratch } from './phases.ts';
+import { sortedParts } from './plugin-parts.ts';
 import { contextOfInference } from './trace.ts';
 import type { Step, Turn } from './turn.ts';
 
-/** The request of one inference (agent-loop.md 9.1): system texts, context messages, history, tools, overrides. */
+/**
+ * Builds the request of one inference (agent-loop.md 9.1): system texts, context messages, history, tools, overrides.
+ */
 
 export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): InferenceRequest => {
   const { spec, retry } = turn.agent;
@@ -27,20 +29,20 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
     messages,
     tools: offered(turn, scratch),
     ...(spec.provider_tools.length > 0 && { provider_tools: spec.provider_tools }),
-    overrides: checkedOverrides(turn, layered(modelSettingsOf(spec), turn.overrides, scratch.overrides)),
+    overrides: checkedOverrides(turn, layered(pickModelSettings(spec), turn.overrides, scratch.overrides)),
     session: { thread_id: turn.thread_id, run_id: turn.run_id },
     stream_idle_timeout_secs: retry.stream_idle_timeout_secs,
   };
   const trace = contextOfInference(turn, step.index);
   if (trace) request.trace = trace;
   beginCompaction(turn, request);
-  const { transforms } = partsOf(turn.agent);
+  const { transforms } = sortedParts(turn.agent);
   if (transforms.length === 0) return request;
-  const context = contextOf(turn, signal);
+  const context = createHookContext(turn, signal);
   return transforms.reduce((before, transform) => transform(before, context), request);
 };
 
-/** What the run itself has added may be more than any input may. */
+/** The limit is checked for input at admission; messages of the run itself may exceed it. */
 const checkBytes = (turn: Turn): void => {
   const bytes = turn.committedBytes();
   if (bytes <= turn.mostBytes) return;
@@ -59,7 +61,10 @@ const checkedOverrides = (
   return overrides;
 };
 
-/** Why the model cannot be called under another name (agent-loop.md 1.6). Members of a pool have different names. */
+/**
+ * Returns why the model cannot be called under another name (agent-loop.md 1.6). Members of a pool have different
+ * names.
+ */
 export const upstreamProblem = (
   { provider }: Pick<Model, 'provider'>,
   upstream: string | null | undefined,

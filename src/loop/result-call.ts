@@ -4,16 +4,16 @@ import type { OutputPlan } from './output.ts';
 import type { RunStream, Step, Turn } from './turn.ts';
 
 /**
- * What readers receive of an answer that is to be a structured result.
+ * The stream to readers of an answer that must be a structured result.
  *
- * Guarantees: a call for the result is reported to no reader. Text that may be the result is held back until it has
- * been checked, unless the provider constrains it to the schema; text ahead of the call of a tool is not.
- * Costs: nothing for a run without a schema.
+ * Guarantees: a result call is never reported to readers. Text that may be the result is held back until it has been
+ * validated, unless the provider constrains it to the schema; text before a tool call is not held back.
+ * Cost: nothing for a run without a schema.
  */
 export type OutputReader = {
-  /** For the deltas of the inference. */
+  /** Receives the deltas of the inference. */
   stream: RunStream;
-  /** The sink without the call for the result, whose arguments are kept in the step. */
+  /** The sink without the result call, whose arguments are stored in the step. */
   sinkFor(plan: OutputPlan, sink: InferenceSink): InferenceSink;
 };
 
@@ -38,14 +38,14 @@ export const createOutputReader = (turn: Turn, step: Step): OutputReader => {
   };
 };
 
-/** Readers drop what they were sent of the step. */
+/** Readers drop only the text that they have received. */
 const withoutUnsent = (step: Step, { text = '', ...event }: RunEventOf<'stream_reset'>): RunEvent => {
   const sent = text.slice(0, text.length - step.unsent.length);
   step.unsent = '';
   return { ...event, ...(sent !== '' && { text: sent }) };
 };
 
-/** Text of the step that readers do not have goes out as one delta. */
+/** Sends the held text of the step as one delta. */
 export const sendHeld = ({ stream }: Pick<Turn, 'stream'>, step: Step): void => {
   if (step.unsent === '') return;
   stream.text(step.unsent);

@@ -1,9 +1,9 @@
-import { addUsd } from '../models/cost.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import type { StopVerdict } from '../plugins/stop/policies.ts';
 import type { Inference } from '../plugins/stop/stats.ts';
 import { addTokens, nextStats, startStats, stopStats } from '../plugins/stop/stats.ts';
 import type { Tokens } from '../schema/cut-off.ts';
+import { addUsd } from '../schema/usd.ts';
 import { update } from '../tools/state.ts';
 import type { Turn } from './turn.ts';
 
@@ -11,7 +11,7 @@ import type { Turn } from './turn.ts';
 
 const statsOf = (turn: Turn) => turn.state.view().get(stopStats) ?? startStats(turn.clock.now());
 
-/** The time of a turn begins with its first execution. */
+/** The time of a turn starts with its first execution. */
 export const startCount = (turn: Turn): void => {
   if (!turn.state.view().get(stopStats)) restartCount(turn);
 };
@@ -22,7 +22,7 @@ export const count = (turn: Turn, inference: Inference): StopVerdict | undefined
   return turn.agent.stop.evaluate(stats, inference, turn.clock.now());
 };
 
-/** The next inference of the turn is the last one that its agent allows. */
+/** Whether the next inference of the turn is the last one that its agent allows. */
 export const isLastRound = (turn: Turn): boolean => {
   const { mostRounds } = turn.agent.stop;
   return mostRounds > 0 && statsOf(turn).step_count + 1 >= mostRounds;
@@ -40,13 +40,13 @@ export const countFailure = (turn: Turn): StopVerdict | undefined => {
 };
 
 /**
- * Tokens of an attempt that broke off, or of an inference that is no step, count towards a token budget, which is
- * checked after the next completion.
+ * Tokens of aborted attempts, and of inferences outside of steps, count towards the token budget, which is checked
+ * after the next completion.
  */
 export const countTokens = (turn: Turn, tokens: Tokens): void =>
   turn.state.apply([update(stopStats, addTokens(statsOf(turn), tokens))]);
 
-/** Counts an inference that is no step for its run, and for the token budget. */
+/** Counts an inference outside of steps for its run, and for the token budget. */
 export const countUsage = (turn: Turn, { usage, cost_usd }: InferenceEnd): void => {
   turn.costUsd = addUsd(turn.costUsd, cost_usd);
   const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
@@ -56,6 +56,6 @@ export const countUsage = (turn: Turn, { usage, cost_usd }: InferenceEnd): void 
   countTokens(turn, { input, output });
 };
 
-/** New user input: everything is counted from here. */
+/** Restarts all counters for new user input. */
 export const restartCount = (turn: Turn): void =>
   turn.state.apply([update(stopStats, startStats(turn.clock.now()))]);

@@ -10,23 +10,23 @@ import { deniedText, INTERRUPTED } from './history.ts';
 import { traceSuspended, traceTool } from './trace.ts';
 import { argumentsOf, type Executed, produce, type StepCall, type Turn } from './turn.ts';
 
-/** What a call comes to: its message for the history, its event for the readers, its status. */
+/** The results of calls: the message for the history, the event for readers, and the status. */
 
 const toolMessage = (turn: Turn, { call }: StepCall, content: ContentBlock[]) =>
   produce(turn, { id: turn.ids.uuid(), role: 'tool', tool_call_id: call.id, content });
 
-/** What the model reads of a result: the content that the tool has given, else its message or its data. */
+/** Returns the content for the model: the content given by the tool, else the message or the data of the result. */
 const contentOf = ({ message, data, status }: ToolResult, given: Executed['content']): ContentBlock[] => {
   if (given) return [...given];
   if (message === null) return blocksOf(shownJson(data));
   const { text, files } = shownText(message);
-  // The message of a failure stands for the text of the data; its files are evidence.
+  // The message of a failure replaces the text of its data; the files of the data are kept as evidence.
   return blocksOf({ text, files: status === 'error' ? [...files, ...shownJson(data).files] : files });
 };
 
 const blocksOf = ({ text, files }: Shown): ContentBlock[] => [{ type: 'text', text }, ...files];
 
-/** The call has its result, in the step that asked for it. `content`: for the model. */
+/** Settles a call in the step that requested it. `content`: for the model. */
 export const settle = (
   turn: Turn,
   entry: StepCall,
@@ -47,8 +47,8 @@ export const settle = (
 };
 
 /**
- * The call waits; a placeholder stands where its result will be. The id of the ticket and the message with the call are
- * durable before a client sees the ticket, so the id never means another call, also after a crash.
+ * Suspends the call, with a placeholder in place of its result. The id of the ticket and the message with the call are
+ * durable before a client sees the ticket, so the id always refers to this call, even after a crash.
  */
 export const suspend = async (
   turn: Turn,
@@ -71,11 +71,11 @@ export const suspend = async (
     ...(ticket.expires && { expires: ticket.expires }),
     ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
   };
-  // What was decided before does not answer the new ticket.
+  // Earlier decisions do not apply to the new ticket.
   turn.decisions.delete(id);
   advanceCall(turn, entry, 'SUSPEND');
   turn.observe.agents.suspension(turn.agent.spec.id);
-  // A call that suspends again has its placeholder already; readers are told of the new ticket all the same.
+  // A call that suspends again already has its placeholder; readers still receive the new ticket.
   const text = `Tool '${name}' suspended: awaiting decision`;
   const message_id = first
     ? toolMessage(turn, entry, [{ type: 'text', text }]).id
@@ -87,14 +87,14 @@ export const suspend = async (
     message: `Tool '${name}' suspended: awaiting approval`,
     suspension: ticket,
   };
-  // A gate asks before the tool is executed.
+  // A call that a gate suspends has no execution to trace.
   if (entry.ran) traceTool(turn, entry, result);
   entry.ran = undefined;
   traceSuspended(turn, entry);
   turn.stream.emit({ event_type: 'tool_call_done', id, message_id, result, outcome: 'suspended' });
 };
 
-/** Its tool has suspended the call: the gates have let it pass before. */
+/** Suspends a call by its tool, which means that the gates have permitted it. */
 export const suspendRun = (
   turn: Turn,
   entry: StepCall,
@@ -105,7 +105,7 @@ export const suspendRun = (
   return suspend(turn, entry, ticket, signal);
 };
 
-/** The ticket with an id that the thread has never had, and the digest of what it asks for. */
+/** Returns the ticket with an id that is new in the thread, and with a digest. */
 const issued = (turn: Turn, entry: StepCall, ticket: Ticket): Ticket => {
   const { call } = entry;
   const { suspension, pending, tickets } = ticket;
@@ -132,7 +132,7 @@ const placeholderOf = (turn: Turn, { call }: StepCall): string =>
     .map((messages) => messages.findLast(({ tool_call_id }) => tool_call_id === call.id))
     .find((message) => message !== undefined)?.id ?? '';
 
-/** The call goes on after a decision and has its real result. */
+/** Settles a call that was resumed by a decision. */
 export const settleResumed = (
   turn: Turn,
   entry: StepCall,
@@ -156,7 +156,7 @@ const resumedResult = ({ status, data, message, metadata }: ToolResult) => {
   return metadata ? { data, metadata } : data;
 };
 
-/** An internal tool message takes the call and its results out of what readers see (runtime.md 4.1). */
+/** Adds an internal tool message that hides the call and its results from readers (runtime.md 4.1). */
 const retract = (turn: Turn, entry: StepCall, text: string, metadata?: { denied: true }): string => {
   advanceCall(turn, entry, 'CANCEL');
   return produce(turn, {
@@ -169,11 +169,11 @@ const retract = (turn: Turn, entry: StepCall, text: string, metadata?: { denied:
   }).id;
 };
 
-/** New input has taken the place of a decision: the model does not see the call either. */
+/** New input replaces the decision: the model does not see the call either. */
 export const supersede = (turn: Turn, entry: StepCall): string =>
   retract(turn, entry, '[tool call superseded]');
 
-/** A decision has refused the call: the model reads that, and why (runtime.md 12). */
+/** A decision refuses the call: the model receives the refusal and its reason (runtime.md 12). */
 export const deny = (turn: Turn, entry: StepCall, { reason, result }: Resume): void => {
   const message_id = retract(turn, entry, deniedText(reason ?? reasonIn(result)), { denied: true });
   turn.stream.emit({
@@ -185,14 +185,16 @@ export const deny = (turn: Turn, entry: StepCall, { reason, result }: Resume): v
   });
 };
 
-/** Protocols without a field for the reason have it in what they decide with. */
+/** Protocols without a field for the reason put it into the payload. */
 const reasonIn = (payload: Resume['result']): string | undefined => {
   if (typeof payload === 'string') return payload;
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
   return [payload.reason, payload.error].find((text) => typeof text === 'string');
 };
 
-/** Gives every call that has not begun the interrupted result; one that an earlier process finished has its own. */
+/**
+ * Gives every call that has not started the interrupted result; a call that an earlier process finished has its own.
+ */
 export const interruptCalls = (turn: Turn): void => {
   for (const entry of turn.calls) {
     if (entry.returned) settle(turn, entry, entry.returned.result, entry.returned.content);

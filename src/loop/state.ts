@@ -2,40 +2,43 @@ import type { RunStatus, StateSnapshot } from '../schema/run.ts';
 import type { StateKey, StateUpdate, StateView } from '../tools/state.ts';
 
 /**
- * Keyed state of a run and of its thread (agent-loop.md 13). `revision` grows with every change; a snapshot holds
- * all keys but the hidden ones. Values are replaced, never changed in place, so a snapshot or view may share them.
+ * Keyed state of a run and of its thread (agent-loop.md 13). `revision` increases with every change; a snapshot
+ * contains all keys but the hidden ones. Values are replaced, never mutated, so snapshots and views may share them.
  */
 type Values = StateSnapshot['extensions'];
 type Value = Values[string];
 
-/** What lasts beside the run record: keys of the thread, and hidden keys of the run. */
-export type KeptState = { thread: Values; threadHidden: Values; runHidden: Values };
+/** State stored outside the run record: keys of the thread, and hidden keys of the run. */
+export type PersistedState = { thread: Values; threadHidden: Values; runHidden: Values };
 
-export const NOTHING_KEPT: KeptState = { thread: {}, threadHidden: {}, runHidden: {} };
+export const NOTHING_KEPT: PersistedState = { thread: {}, threadHidden: {}, runHidden: {} };
 
 export type RunState = {
   get(key: string): Value | undefined;
-  /** A visible key of the run. */
+  /** Sets a visible key of the run. */
   set(key: string, value: Value): void;
   apply(updates: readonly StateUpdate[]): void;
-  /** The values of now; later changes are not seen. */
+  /** Returns the current values; later changes are not visible. */
   view(): StateView;
-  /** What clients see: all visible keys. */
+  /** All visible keys, as sent to clients. */
   snapshot(): StateSnapshot;
-  /** What the run record keeps: visible keys of the run. */
+  /** The visible keys of the run, as stored in its record. */
   ofRun(): StateSnapshot;
-  /** What must be kept elsewhere, when it changed since the last time. */
-  takeKept(): KeptState | undefined;
+  /** Returns the state stored outside the record, if it changed since the last call. */
+  takePersisted(): PersistedState | undefined;
 };
 
-type Slots = { run: Values } & KeptState;
+type Slots = { run: Values } & PersistedState;
 
 const slotOf = ({ scope, hidden }: StateKey<unknown>): keyof Slots => {
   if (scope === 'run') return hidden ? 'runHidden' : 'run';
   return hidden ? 'threadHidden' : 'thread';
 };
 
-export const createRunState = (initial: StateSnapshot | null, kept: KeptState = NOTHING_KEPT): RunState => {
+export const createRunState = (
+  initial: StateSnapshot | null,
+  kept: PersistedState = NOTHING_KEPT,
+): RunState => {
   let revision = initial?.revision ?? 0;
   let slots: Slots = { run: initial?.extensions ?? {}, ...kept };
   let changed = false;
@@ -51,7 +54,7 @@ export const createRunState = (initial: StateSnapshot | null, kept: KeptState = 
     get: (key) => slots.run[key] ?? slots.thread[key],
     set: (key, value) => put('run', key, value),
     apply(updates) {
-      // Updates are made by `update`, with a value of the key's own schema, which is JSON.
+      // Updates are created by `update`, with a value of the key's own schema, which is JSON.
       for (const { key, value } of updates) put(slotOf(key), key.key, value as Value | undefined);
     },
     view() {
@@ -61,7 +64,7 @@ export const createRunState = (initial: StateSnapshot | null, kept: KeptState = 
     },
     snapshot: () => ({ revision, extensions: { ...slots.thread, ...slots.run } }),
     ofRun: () => ({ revision, extensions: slots.run }),
-    takeKept() {
+    takePersisted() {
       if (!changed) return undefined;
       changed = false;
       const { run: _run, ...rest } = slots;
@@ -74,7 +77,7 @@ export type Lifecycle = {
   run_id: string;
   status: RunStatus;
   status_reason?: string;
-  /** milliseconds */
+  /** Milliseconds. */
   updated_at: number;
   step_count: number;
 };
@@ -82,7 +85,7 @@ export type Lifecycle = {
 export const setLifecycle = (state: RunState, lifecycle: Lifecycle): void =>
   state.set('__runtime.run_lifecycle', lifecycle);
 
-/** The part of a run that new user input began (runtime.md 6.2, agent-loop.md 8). */
+/** The start of the turn that new user input began (runtime.md 6.2, agent-loop.md 8). */
 export type TurnMark = { turn_id: string; first_step: number };
 
 const TURN = '__runtime.turn';

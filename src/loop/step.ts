@@ -1,4 +1,4 @@
-import { reportInference } from './answer.ts';
+import { reportInference, retriesOf } from './answer.ts';
 import { takeCompaction } from './compaction.ts';
 import { runPhase } from './phases.ts';
 import { endProviderCalls, takeBackCalls } from './provider-calls.ts';
@@ -10,8 +10,9 @@ import { produce, type Step, type Turn } from './turn.ts';
 /** Ends the open step of a turn, in one of the ways of runtime.md 6.3. Without an open step nothing happens. */
 
 /**
- * Hooks, state, snapshot, `step_end`. An inference that was cut off by a cancel is reported here and not counted.
- * A cancel may come while the hooks run: whoever closes the step then, they are not called again, and it is closed once.
+ * Runs the hooks, then emits the state snapshot and `step_end`. A cancelled inference is reported and not counted. If
+ * the run is cancelled while the hooks run, another caller closes the step: hooks run once, and the step is closed
+ * once.
  */
 export const completeStep = async (turn: Turn, signal: AbortSignal): Promise<void> => {
   const { step } = turn;
@@ -20,7 +21,7 @@ export const completeStep = async (turn: Turn, signal: AbortSignal): Promise<voi
   if (turn.step === step) closeStep(turn);
 };
 
-/** The same, at once: where no hook is called for the end of a step. */
+/** Like `completeStep`, synchronously, for a step without hooks for its end. */
 export const completeStepNow = (turn: Turn): void => {
   const { step } = turn;
   if (!step) return;
@@ -28,7 +29,7 @@ export const completeStepNow = (turn: Turn): void => {
   closeStep(turn);
 };
 
-/** Whether it counts, and did not before. */
+/** Whether the step counts, and did not before. */
 const countStep = (turn: Turn, step: Step): boolean => {
   if (!step.reported) {
     step.attempts?.brokeOff();
@@ -47,7 +48,7 @@ const countStep = (turn: Turn, step: Step): boolean => {
   return true;
 };
 
-const CUT_OFF = 'the answer was cut off';
+const CUT_OFF = 'the completion was cut off';
 
 const keepNote = (turn: Turn): void => {
   if (turn.note === undefined) return;
@@ -73,14 +74,24 @@ const closeStep = (turn: Turn): void => {
   turn.stream.emit({ event_type: 'step_end' });
 };
 
-/** The inference failed: the step is closed and does not count; what it streamed is not kept. */
-export const abandonStep = (turn: Turn, reset?: { reason: string; error?: string }): void => {
+/** `attempt`: the number of the next attempt. */
+type Reset = { reason: string; error?: string; attempt?: number; max_attempts?: number };
+
+/** Closes the step of a failed inference: it does not count, and its streamed output is not kept. */
+export const abandonStep = (turn: Turn, reset?: Reset): void => {
   const { step } = turn;
   const { text: all = '', unsent = '' } = step ?? {};
   const text = all.slice(0, all.length - unsent.length);
   if (step && reset) takeBackCalls(turn, step, reset.reason);
   else if (step) endProviderCalls(turn, step, CUT_OFF);
-  if (reset) turn.stream.emit({ event_type: 'stream_reset', ...reset, ...(text !== '' && { text }) });
+  if (reset) {
+    turn.stream.emit({
+      event_type: 'stream_reset',
+      ...reset,
+      ...(text !== '' && { text }),
+      ...retriesOf(step),
+    });
+  }
   if (!turn.step) return;
   turn.step.attempts?.brokeOff();
   turn.step.attempts?.end();

@@ -1,26 +1,26 @@
 import { backgroundTaskState, backgroundTasks, type TaskState } from '../plugins/background/state.ts';
 import type { Message } from '../schema/message.ts';
 import { update } from '../tools/state.ts';
-import { endToldBy, taskEvent } from '../tools/task-event.ts';
+import { endReportedBy, taskEvent } from '../tools/task-event.ts';
 import type { Tasks } from '../tools/tasks.ts';
 import type { TaskRecord } from './background.ts';
-import { stepOf, traceTask } from './trace.ts';
+import { findStep, traceTask } from './trace.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
- * The background tasks of a run, as the loop sees them (agent-loop.md 16). The tasks themselves live in the process;
- * the state says which were started and what became of them, as of the last commit. A task that the state knows
- * to be at work and the process does not know has died with an earlier process.
+ * The background tasks of a run, from the perspective of the loop (agent-loop.md 16). The tasks themselves live in the
+ * process; the state contains the started tasks and their statuses as of the last commit. A task that is running in the
+ * state and unknown to the process has died with an earlier process.
  */
 
-/** For the tool of a call, when its agent has the plugin. */
-export const tasksOf = (turn: Turn, entry: StepCall): Tasks | undefined => {
+/** Returns the task interface for the tool of a call, if its agent has the plugin. */
+export const createToolTasks = (turn: Turn, entry: StepCall): Tasks | undefined => {
   const { tasks, agent } = turn;
   if (!tasks || !agent.plugins.some(({ id }) => id === 'background_tasks')) return undefined;
   return {
     start(task) {
       const { last = 0 } = turn.state.view().get(backgroundTasks) ?? {};
-      return tasks.start(task, last, { call_id: entry.call.id, step_index: stepOf(turn, entry) });
+      return tasks.start(task, last, { call_id: entry.call.id, step_index: findStep(turn, entry) });
     },
     cancel: tasks.cancel,
   };
@@ -28,11 +28,13 @@ export const tasksOf = (turn: Turn, entry: StepCall): Tasks | undefined => {
 
 const PENDING = '__runtime.pending_work';
 
-/** Asked when the model has answered: must the run wait? A sub-agent waits here, for the next thing that it is told. */
+/**
+ * Called after an answer of the model. Returns whether the run must wait; a sub-agent waits here, for the next event.
+ */
 export const mustWait = async (turn: Turn, signal: AbortSignal): Promise<boolean> => {
   if (!hasPendingWork(turn)) return false;
   if (!turn.tasks?.inPlace) return true;
-  await turn.tasks.told(signal);
+  await turn.tasks.nextEvent(signal);
   return false;
 };
 
@@ -42,16 +44,16 @@ const hasPendingWork = (turn: Turn): boolean => {
   return has_pending;
 };
 
-/** Ended tasks that the state remembers. */
+/** Number of ended tasks kept in the state. */
 const REMEMBERED = 50;
 
-/** Takes what happened to the tasks into the state, for the next commit. */
+/** Copies changes of the tasks into the state, for the next commit. */
 export const noteTasks = (turn: Turn): void => {
   const changed = turn.tasks?.changed() ?? [];
   if (changed.length === 0) return;
   const view = turn.state.view();
   const { last, tasks } = view.get(backgroundTasks) ?? { last: 0, tasks: {} };
-  tellChanges(turn, changed, view.get(backgroundTaskState) ?? {});
+  reportChanges(turn, changed, view.get(backgroundTaskState) ?? {});
   const started = changed.map(({ status: _status, updated_at: _at, error: _error, ...task }) => task);
   const states = { ...view.get(backgroundTaskState), ...Object.fromEntries(changed.map(stateOf)) };
   const all = {
@@ -69,8 +71,8 @@ export const noteTasks = (turn: Turn): void => {
   ]);
 };
 
-/** A task that has begun and ended since the last commit has changed twice. */
-const tellChanges = (
+/** A task that started and ended since the last commit has changed twice. */
+const reportChanges = (
   turn: Turn,
   changed: readonly TaskRecord[],
   before: Readonly<Record<string, TaskState>>,
@@ -95,8 +97,8 @@ const numberOf = (task_id: string): number => Number(task_id.slice('bg_'.length)
 const DIED = 'the process ended';
 
 /**
- * Settles the tasks that died with an earlier process. Returns what the run is to be told of its own. `staged` is
- * what waits to join the history: the end of a task may be among it. Tasks of runs that are over are forgotten.
+ * Settles the tasks that died with an earlier process. Returns the events for the tasks of this run. `staged` contains
+ * pending messages for the history: the end of a task may be among them. Tasks of ended runs are cancelled.
  */
 export const settleLostTasks = (
   turn: Turn,
@@ -106,27 +108,44 @@ export const settleLostTasks = (
   const view = turn.state.view();
   const states = view.get(backgroundTaskState);
   if (!states) return [];
-  const told = new Map(
-    staged.flatMap((message) => endToldBy(message) ?? []).map((end) => [end.task_id, end.status]),
+  const reported = new Map(
+    staged.flatMap((message) => endReportedBy(message) ?? []).map((end) => [end.task_id, end.status]),
   );
+  const tasks = view.get(backgroundTasks)?.tasks;
   const events: Message[] = [];
   const settled: Record<string, TaskState> = {};
-  const updated_at = turn.clock.now();
   for (const [id, { status }] of Object.entries(states)) {
     if (status !== 'running' || turn.tasks?.knows(id)) continue;
-    const owner = view.get(backgroundTasks)?.tasks[id]?.run_id;
-    const end = told.get(id);
-    if (end) settled[id] = { status: end, updated_at };
-    else if (owner === turn.run_id) {
-      settled[id] = { status: 'failed', updated_at, error: DIED };
-      events.push(taskEvent(turn.ids.uuid(), 'failed', id, { error: DIED }));
-    } else if (owner === undefined || !waits(owner)) settled[id] = { status: 'cancelled', updated_at };
+    const state = stateOfLost(turn, { owner: tasks?.[id]?.run_id, reported: reported.get(id) }, waits);
+    if (!state) continue;
+    settled[id] = state;
+    if (state.status === 'failed' && state.error !== undefined)
+      events.push(taskEvent(turn.ids.uuid(), 'failed', id, { error: state.error }));
   }
   for (const [task_id, state] of Object.entries(settled)) {
-    const task = view.get(backgroundTasks)?.tasks[task_id];
+    const task = tasks?.[task_id];
     if (task?.run_id === turn.run_id) traceTask(turn, { ...task, ...state });
   }
   if (Object.keys(settled).length > 0)
     turn.state.apply([update(backgroundTaskState, { ...states, ...settled })]);
   return events;
+};
+
+type LostTask = {
+  /** The run that started it. */
+  owner: string | undefined;
+  /** The status in a pending message about its end. */
+  reported: TaskState['status'] | undefined;
+};
+
+/** Undefined for a task of another run that waits, and settles it. */
+const stateOfLost = (
+  { clock, run_id }: Turn,
+  { owner, reported }: LostTask,
+  waits: (run_id: string) => boolean,
+): TaskState | undefined => {
+  const updated_at = clock.now();
+  if (reported) return { status: reported, updated_at };
+  if (owner === run_id) return { status: 'failed', updated_at, error: DIED };
+  return owner === undefined || !waits(owner) ? { status: 'cancelled', updated_at } : undefined;
 };

@@ -7,16 +7,16 @@ import type { TraceContext } from '../schema/trace-context.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { TaskRecord } from './background.ts';
 
-/** What the trace of a run is told (evals-and-traces.md 9.1). */
+/** The facts that the trace of a run receives (evals-and-traces.md 9.1). */
 
 export type RunTrace = {
-  /** Must not throw. The facts of a run come in the order in which they became true. */
+  /** Must not throw. Facts of a run arrive in the order in which they became true. */
   note(agent: ResolvedAgent, fact: TraceFact): void;
-  /** What a call of this place tells the one that it calls; undefined where nobody makes spans. */
+  /** Returns the trace context for outgoing calls from this place; undefined if no spans are created. */
   contextAt?(place: SpanPlace): TraceContext | undefined;
 };
 
-/** An inference by its step, or a call of a tool by its id and the step that asked for it. */
+/** An inference by its step, or a tool call by its id and the step that requested it. */
 export type SpanPlace = { inference: number } | { tool: string; step: number | undefined };
 
 type Timed = { seconds: number };
@@ -34,20 +34,20 @@ export type TraceFact =
       error: { type: string; isTransient: boolean } | undefined;
       content: readonly ContentBlock[];
       calls: readonly ToolCall[];
-      /** Of its attempts that broke off. */
+      /** Tokens of its aborted attempts. */
       cut_off: CutOff | undefined;
-      /** Of the answer and of those attempts, where their prices are known. */
+      /** Cost of the answer and of the aborted attempts, where their prices are known. */
       cost_usd: number | undefined;
     })
   | (Timed & {
       type: 'tool';
       step_index: number | undefined;
       call: ToolCall;
-      /** As its agent offers it; undefined for one that it does not have. */
+      /** The tool as offered by its agent; undefined for an unknown tool. */
       descriptor: ToolDescriptor | undefined;
-      /** milliseconds */
+      /** Milliseconds. */
       ended_at: number;
-      /** Undefined when nobody will ever know. */
+      /** Undefined when the result was lost with its process. */
       result: ToolResult | undefined;
       delegatesTo: string | undefined;
     })

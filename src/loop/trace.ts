@@ -1,23 +1,23 @@
-import { addUsd } from '../models/cost.ts';
 import { ModelError } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest, SentSettings } from '../models/model.ts';
 import { cutOffOf, type Spent } from '../schema/cut-off.ts';
 import type { ContentBlock, ToolCall } from '../schema/message.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
+import { addUsd } from '../schema/usd.ts';
 import type { TaskRecord } from './background.ts';
 import { INTERRUPTED } from './history.ts';
 import type { StepCall, Turn } from './turn.ts';
 
 /**
- * What the loop tells the trace of a run (evals-and-traces.md 9). A fact is made only for a run that has a trace, and
- * refers to what the run holds anyway: nothing is copied, and nothing waits for whoever is told.
+ * Reports facts to the trace of a run (evals-and-traces.md 9). A fact is created only for a run that has a trace, and
+ * references existing objects of the run: nothing is copied, and the run never waits for its trace.
  */
 
 export type TracedInference = {
   seconds: number;
   by: { model: string; provider: string };
-  /** Undefined: it belongs to no step. */
+  /** Undefined for an inference outside of steps. */
   step_index?: number | undefined;
   request?: InferenceRequest | undefined;
   sent?: SentSettings | undefined;
@@ -28,23 +28,23 @@ export type TracedInference = {
   lost?: Spent;
 };
 
-export const traceInference = (turn: Turn, told: TracedInference): void => {
+export const traceInference = (turn: Turn, traced: TracedInference): void => {
   if (!turn.trace) return;
-  const { end, error, by } = told;
+  const { end, error, by } = traced;
   turn.trace.note(turn.agent, {
     type: 'inference',
-    step_index: told.step_index,
-    seconds: told.seconds,
+    step_index: traced.step_index,
+    seconds: traced.seconds,
     model: by.model,
     provider: by.provider,
-    request: told.request,
-    sent: told.sent,
+    request: traced.request,
+    sent: traced.sent,
     end,
     error: end ? undefined : failureOf(error),
-    content: told.content ?? [],
-    calls: told.calls ?? [],
-    cut_off: told.lost && cutOffOf(told.lost),
-    cost_usd: addUsd(end?.cost_usd, told.lost?.usd),
+    content: traced.content ?? [],
+    calls: traced.calls ?? [],
+    cut_off: traced.lost && cutOffOf(traced.lost),
+    cost_usd: addUsd(end?.cost_usd, traced.lost?.usd),
   });
 };
 
@@ -53,12 +53,12 @@ const failureOf = (error: unknown): { type: string; isTransient: boolean } =>
     ? { type: error.class, isTransient: error.transient }
     : { type: 'internal', isTransient: false };
 
-/** A call that has its result, or whose tool has put it off. One that was not executed is told nobody. */
+/** Traces a call that has its result, or that its tool has suspended. A call that was not executed is not traced. */
 export const traceTool = (turn: Turn, entry: StepCall, result: ToolResult): void => {
   if (turn.trace && result.message !== INTERRUPTED) noteTool(turn, entry, result);
 };
 
-/** The call had begun when the process died, and will not be executed again. */
+/** Traces a call that had started when the process died, and that will not be executed again. */
 export const traceLostTool = (turn: Turn, entry: StepCall): void => {
   if (turn.trace) noteTool(turn, entry, undefined);
 };
@@ -68,7 +68,7 @@ const noteTool = (turn: Turn, entry: StepCall, result: ToolResult | undefined): 
   const { ended_at, seconds } = entry.ran ?? { ended_at: turn.clock.now(), seconds: 0 };
   turn.trace?.note(turn.agent, {
     type: 'tool',
-    step_index: stepOf(turn, entry),
+    step_index: findStep(turn, entry),
     call: entry.call,
     descriptor: tool?.descriptor,
     seconds,
@@ -78,21 +78,21 @@ const noteTool = (turn: Turn, entry: StepCall, result: ToolResult | undefined): 
   });
 };
 
-/** What an inference of this step tells the provider. */
+/** Returns the trace context that an inference of this step sends to the provider. */
 export const contextOfInference = ({ trace, context }: Turn, step: number): TraceContext | undefined =>
   trace?.contextAt?.({ inference: step }) ?? context;
 
-/** What a call tells those that its tool calls. */
-export const contextOfTool = (turn: Turn, entry: StepCall): TraceContext | undefined =>
-  turn.trace?.contextAt?.({ tool: entry.call.id, step: stepOf(turn, entry) }) ?? turn.context;
+/** Returns the trace context for the outgoing calls of a tool. */
+export const toolTraceContext = (turn: Turn, entry: StepCall): TraceContext | undefined =>
+  turn.trace?.contextAt?.({ tool: entry.call.id, step: findStep(turn, entry) }) ?? turn.context;
 
-/** Of the answer that asked for the call; after a wait its step is over. */
-export const stepOf = (turn: Turn, { call }: StepCall): number | undefined => {
+/** Returns the step of the answer that requested the call; after a wait that step has ended. */
+export const findStep = (turn: Turn, { call }: StepCall): number | undefined => {
   if (turn.step) return turn.step.index;
-  const asked = [turn.produced, turn.committed()]
+  const request = [turn.produced, turn.committed()]
     .map((messages) => messages.findLast(({ tool_calls }) => tool_calls?.some(({ id }) => id === call.id)))
     .find((message) => message !== undefined);
-  return asked?.metadata?.step_index;
+  return request?.metadata?.step_index;
 };
 
 export const traceSuspended = ({ trace, agent }: Turn, { call }: StepCall): void =>

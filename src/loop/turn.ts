@@ -7,12 +7,14 @@ import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
 import type { JsonObject } from '../schema/json.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import type { InputBlock, Message, MessageMetadata, ReasoningItem, ToolCall } from '../schema/message.ts';
-import type { AskedMode } from '../schema/output.ts';
+import type { RequestedMode } from '../schema/output.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
-import type { InferenceOverrides, Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
-import type { RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
+import type { Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
+import type { RepeatedRequest, RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
+import type { InferenceOverrides } from '../schema/run-overrides.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
 import type { Json, ToolOutput } from '../tools/tool.ts';
@@ -22,12 +24,15 @@ import type { RunState } from './state.ts';
 import type { RunTrace } from './trace-fact.ts';
 
 /**
- * What the loop works on: one execution of one run. The runtime makes it and commits what it gathers; the loop
- * fills it. `produced` holds messages that no commit has taken yet, so history() is always what the next
- * inference must see.
+ * The working state of the loop: one execution of one run. The runtime creates it and commits its output; the loop
+ * fills it. `produced` holds messages that are not part of a commit yet, so that `committed` and `produced` together
+ * are always the input of the next inference.
  */
 
-/** Where events of the run go. The four delta forms are the hot path: no event object is made unless needed. */
+/**
+ * The sink of the events of the run. The three delta methods are the hot path: event objects are created only if
+ * needed.
+ */
 export type RunStream = {
   emit(event: RunEvent): void;
   text(delta: string): void;
@@ -37,106 +42,113 @@ export type RunStream = {
 
 export type ToolCallStatus = StateValueFrom<typeof toolCallMachine>;
 
-/** What a suspended call waits for. */
+/** The wait of a suspended call. */
 export type OpenTicket = {
   id: string;
   reason: string;
-  /** What is asked, for people. */
+  /** The question, for people. */
   message?: string;
   resume_mode: ResumeMode;
-  /** Missing where the ticket was stored before tickets had digests. */
+  /** Missing in tickets that were stored before tickets had digests. */
   digest?: string;
-  /** Of a delegating call: the tickets of its delegate. */
+  /** For a delegating call: the tickets of its delegate. */
   tickets?: readonly TicketBelow[];
   expires?: TicketExpiry;
   resume_with?: Json;
 };
 
-/** What a call came to; `parts`: what it adds to the next answer. All of it is JSON. */
+/** The outcome of a call; `parts` are added to the next answer. All of it is JSON. */
 export type Executed = {
   result: ToolResult;
-  /** What the model reads in place of the message or the data of the result. */
+  /** Content for the model, in place of the message or the data of the result. */
   content?: readonly InputBlock[];
   asks: Pick<ToolOutput, 'state' | 'actions'>;
   parts: readonly PartBlock[];
 };
 
-/** `numbered`: the tickets of the same prefix are counted. */
+/** `numbered`: tickets with the same prefix are counted. */
 export type WantedTicket = {
   id: string;
   call_id: string;
   numbered: boolean;
-  /** Id of the ticket that the call had before. */
+  /** Id of the previous ticket of the call. */
   before: string | undefined;
 };
 
-/** A call of the step, with what became of it. */
+/** A call of the step, with its state. */
 export type StepCall = {
   readonly call: ToolCall;
-  /** Why the arguments that the model wrote cannot be used. */
+  /** Why the arguments of the model cannot be used. */
   readonly malformed: string | undefined;
   status: ToolCallStatus;
-  /** milliseconds; when the status last changed */
+  /** Time of the last status change, in milliseconds. */
   updated_at: number;
   /** Set from its first suspension on. */
   ticket: OpenTicket | undefined;
-  /** What a decision has put in place of the arguments of the model. */
+  /** Arguments that a decision has substituted for those of the model. */
   edited: { arguments: Json } | undefined;
-  /** Its tool has suspended it: the gates had let it pass, so a ticket of the tool asks for no permission. */
+  /**
+   * Whether the tool itself has suspended the call: the gates had permitted it, so such a ticket asks for no
+   * permission.
+   */
   passed: boolean;
-  /** While its tool is at work elsewhere: by which it goes on there, also in another process. */
+  /** While the tool works remotely: the data to resume that work, also in another process. */
   kept: Json | undefined;
-  /** What its tool returned, while the result waits for those of earlier calls. */
+  /** The outcome of the tool, while the result waits for those of earlier calls. */
   returned: Executed | undefined;
-  /** How its tool was executed last in this process, whatever came of it. `ended_at` is milliseconds. */
+  /** The last execution of the tool in this process, whatever its outcome. `ended_at` is in milliseconds. */
   ran: { ended_at: number; seconds: number } | undefined;
 };
 
 /** The attempts of one inference (`attempts.ts`). */
 export type Attempts = {
-  /** The model is asked. */
+  /** A request is sent to the model. */
   begin(request: InferenceRequest): void;
-  /** The attempt in progress ended without an answer; another one may follow. */
+  /** The current attempt ended without an answer; another one may follow. */
   brokeOff(usage?: InferenceUsage, by?: AnsweredBy): void;
-  /** What was received is void: the next attempt starts from the beginning. */
+  /** The received output is void: the next attempt starts from the beginning. */
   restart(): void;
-  /** Nothing can break off any more. */
+  /** The last attempt has ended. */
   end(): void;
-  /** Of all attempts of the inference that broke off. */
+  /** Tokens of all aborted attempts of the inference. */
   lost(): Spent;
 };
 
 export type Step = {
   /** 0-based, over all executions of the run. */
   readonly index: number;
-  /** Id of the assistant message that the step persists. */
+  /** Id of the assistant message that the step stores. */
   readonly message_id: string;
   /** `monotonic(clock)` */
   readonly startedAt: number;
   text: string;
   reasoning: string;
-  /** What the model wants back with the next request. */
+  /** Reasoning items that the model expects in the next request. */
   reasoningItems: ReasoningItem[];
-  /** What the answer holds besides its text, and behind how many characters of it. */
+  /** Non-text parts of the answer, with their character offsets in the text. */
   parts: { at: number; block: PartBlock | ProviderCallBlock }[];
-  /** What the answer refers to; they stand behind everything else. */
+  /** Sources of the answer; they are placed after everything else. */
   sources: SourceBlock[];
-  /** Of its inference; undefined for a step without one. */
+  /** Attempts of its inference; undefined for a step without one. */
   attempts?: Attempts;
+  /** Failed requests of its inference that were repeated, at most `MOST_RETRIES`. */
+  retries: RepeatedRequest[];
+  /** `monotonic(clock)` at the first output of its inference. */
+  firstAt: number | undefined;
   /** The settings of its latest request; undefined before the request. */
   sent?: SentSettings;
-  /** The inference has been reported with `inference_complete`. */
+  /** Whether the inference has been reported with `inference_complete`. */
   reported: boolean;
-  /** It counts, and its hooks have been called. */
+  /** Whether the step counts, and its hooks have been called. */
   completed: boolean;
-  /** The end of its text, as long as readers do not have it. */
+  /** The end of the text that readers have not received yet. */
   unsent: string;
   /** Arguments of the call that gives the structured result. */
   result: string | undefined;
 };
 
-/** An answer that is to be a structured result. `problem`: why it cannot be one, whatever its text is. */
-export type Answer = { message_id: string; mode: AskedMode; text: string; problem?: string };
+/** An answer that must be a structured result. `problem`: why it cannot be one, regardless of its text. */
+export type Answer = { message_id: string; mode: RequestedMode; text: string; problem?: string };
 
 export type Turn = {
   readonly scope: string;
@@ -149,26 +161,26 @@ export type Turn = {
   readonly stream: RunStream;
   readonly state: RunState;
   readonly observe: LoopObserver;
-  /** Of a run that is not observed there is none. */
+  /** Undefined for a run that is not observed. */
   trace: RunTrace | undefined;
-  /** Whose trace the run belongs to, as the request said that it came with. */
+  /** The trace context of the request. */
   readonly context: TraceContext | undefined;
-  /** Begins the trace of a run that is observed from this agent on. */
+  /** Starts the trace of a run that is observed from this agent on. */
   traceFor(agent: ResolvedAgent): RunTrace | undefined;
-  /** For the operator's log. */
-  warn(data: object, text: string): void;
+  /** Logs a warning for the operator. */
+  warn: ServiceLog['warn'];
   /** Committed history of the thread, oldest first. */
   committed(): readonly Message[];
-  /** Bytes of that. */
+  /** Size of the committed history in bytes. */
   committedBytes(): number;
-  /** That a run loads. */
+  /** Maximum size of a history that a run loads. */
   readonly mostBytes: number;
-  /** Messages of this run that wait for the next commit. */
+  /** Messages of this run for the next commit. */
   produced: Message[];
-  /** Its `run_start` hooks have run. */
-  begun: boolean;
+  /** Whether its `run_start` hooks have run. */
+  started: boolean;
   readonly maxPhaseRounds: number;
-  /** Calls of one step that are executed. */
+  /** Maximum number of executed calls per step. */
   readonly maxCalls: number;
   /** @throws Invalid when there is no such agent, or it cannot be resolved */
   resolveAgent(id: string): ResolvedAgent;
@@ -177,55 +189,55 @@ export type Turn = {
   cutOff: Step | undefined;
   /** The calls of the last step; suspended ones stay here after it. */
   calls: StepCall[];
-  /** Decisions that have come, by the id of the call that they are on. */
+  /** Received decisions, by the id of their call. */
   readonly decisions: Map<string, Resume>;
-  /** The id of a new ticket of a call, unique in the thread; durable with the next commit. */
+  /** Returns the id of a new ticket of a call, unique in the thread; durable with the next commit. */
   issueTicket(wanted: WantedTicket): string;
-  /** Input for this run waits to join the history. */
+  /** Whether input for this run is pending. */
   hasInput(): boolean;
-  /** Finished inference rounds of the run. */
+  /** Number of finished inference rounds of the run. */
   steps: number;
-  /** The last inference asked for no tools and was not cut off. */
+  /** Whether the last inference requested no tools and was not cut off. */
   answered: boolean;
   continuations: number;
-  /** Of the thread; undefined when the agent has no context policy. */
+  /** The compactor of the thread; undefined when the agent has no context policy. */
   readonly compactor: Compactor | undefined;
-  /** Its background tasks; undefined where a run can have none. */
+  /** Its background tasks; undefined for a run that cannot have any. */
   readonly tasks: RunTasks | undefined;
   readonly mail: Mailer | undefined;
-  /** An event about the thread, of no run; logged with the next commit. */
-  tell(event: CompactionEvent): void;
-  /** For the model to read before its next answer, behind the results of the step. */
+  /** Logs an event about the thread, without a run, with the next commit. */
+  logCompaction(event: CompactionEvent): void;
+  /** A note to the model before its next answer, after the results of the step. */
   note: string | undefined;
-  /** Of the activation (agent-loop.md 1.6). */
+  /** Overrides of the activation (agent-loop.md 1.6). */
   readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;
   outputTokens: number;
-  /** Of all inferences of the run, with attempts that broke off; undefined while no price of any is known. */
+  /** Cost of all inferences of the run, including aborted attempts; undefined while no price is known. */
   costUsd: number | undefined;
-  /** Tokens of attempts that broke off, in addition to those. */
+  /** Tokens of aborted attempts, in addition to the tokens above. */
   readonly lost: Tokens;
-  /** The process that executed the run before died during an inference. */
+  /** Whether the process that executed the run before died during an inference. */
   lostAttempt: boolean;
   /** Text of the last assistant message of this run. */
   response: string;
-  /** Of the request: schema of the structured result in place of that of the agent; null turns it off. */
+  /** Schema of the structured result from the request, in place of the agent's; null disables it. */
   readonly outputSchema: JsonObject | null | undefined;
   /** The last answer of a run that has a schema, until the next inference. */
   answer: Answer | undefined;
   /** The result that fits the schema, until the next inference. */
   structured: { value: Json } | undefined;
-  /** What the last step came to, of an agent that runs elsewhere. */
+  /** The outcome of the last step of a remote agent. */
   outcome?: RemoteOutcome | undefined;
-  /** Of the inference under way, or of the last one. */
+  /** Signal of the current inference, or of the last one. */
   inference?: AbortSignal;
-  /** Set when the service lets go of the run: what works for it elsewhere goes on. */
-  letGo?: boolean;
-  /** Makes everything produced so far durable; input that waits for this boundary joins the history behind it. */
+  /** Set when the service releases the run: its remote work continues. */
+  isReleased?: boolean;
+  /** Makes all output so far durable; pending input for this boundary joins the history after it. */
   checkpoint(boundary?: Boundary): Promise<{ taken: number }>;
 };
 
-/** Counts and times; must not throw. Durations are seconds; `firstSeconds`: until something of the answer came. */
+/** Receives counts and times; must not throw. Durations are in seconds; `firstSeconds`: until the first output. */
 export type LoopObserver = {
   inference: {
     ended(
@@ -240,7 +252,7 @@ export type LoopObserver = {
         cost?: number | undefined;
       } & ({ status: 'ok' } | { status: 'error'; errorClass: string }),
     ): void;
-    /** An attempt broke off; its tokens are estimated. */
+    /** An attempt was aborted; its tokens are estimated. */
     cutOff(call: { agent: string; model: string; provider: string } & Spent): void;
   };
   tools: {
@@ -252,29 +264,28 @@ export type LoopObserver = {
     ): void;
   };
   agents: {
-    /** A call of the agent begins to wait, or this decision ends its wait. */
+    /** A call of the agent was suspended, or a decision has ended its suspension. */
     suspension(agent: string, decided?: 'resume' | 'cancel'): void;
-    /** The agent gives the run to another one. */
+    /** The agent has handed the run to another one. */
     handoff(agent: string): void;
-    /** The agent has given a task to another one, and knows what came of it. */
+    /** A delegation of the agent to another one has ended. */
     delegation(agent: string, ended: { status: 'ok' | 'error'; seconds: number }): void;
   };
   outputs: {
-    /** A structured result fits its schema, or does not and is not asked for again. */
-    ended(mode: AskedMode, result: 'valid' | 'invalid'): void;
+    /** A structured result fits its schema, or does not fit and is not requested again. */
+    ended(mode: RequestedMode, result: 'valid' | 'invalid'): void;
     repaired(): void;
   };
   tasks: {
-    /** A background task has ended. */
     ended(status: 'completed' | 'failed' | 'cancelled', seconds: number): void;
   };
 };
 
-/** What the tool is executed with, and what people are shown. */
+/** Returns the arguments that the tool is executed with, and that are shown to people. */
 export const argumentsOf = ({ call, edited }: Pick<StepCall, 'call' | 'edited'>): Json =>
   edited ? edited.arguments : call.arguments;
 
-/** Appends a message to what the next commit takes, attributed to the run and the step. */
+/** Adds a message to the next commit, attributed to the run and the step. */
 export const produce = (
   turn: Turn,
   {

@@ -1,4 +1,4 @@
-import type { RunEnding } from '../../machines/run.ts';
+import type { Acted, Validated } from '../../machines/run-types.ts';
 import { isPartBlock } from '../schema/answer-part.ts';
 import { inexactInteger, inexactText } from '../schema/exact-integers.ts';
 import type { Json } from '../schema/json.ts';
@@ -14,22 +14,18 @@ import {
 } from './output.ts';
 import { sendHeld } from './result-call.ts';
 import { hasNoRoundLeft } from './rounds.ts';
+import { mustWait } from './tasks.ts';
 import { type Answer, produce, type Step, type Turn } from './turn.ts';
 
 /**
- * The check of a structured result (work.md A3).
+ * The validation of a structured result (work.md A3).
  *
- * Guarantees: a value that fits is stored as an assistant message whose text is its JSON, whatever the mode was. An
- * answer that is asked for again is in the history for the model only. Before the commit of the step nothing of a
- * check is durable, so a crash repeats the inference.
+ * Guarantees: a fitting value is stored as an assistant message whose text is its JSON, in every mode. An answer that
+ * must be repeated is in the history for the model only. A validation is durable only with the commit of the step, so a
+ * crash repeats the inference.
  */
 
-export type ValidateOutcome =
-  | { kind: 'fits' }
-  | { kind: 'repair' }
-  | { kind: 'exhausted'; ending: RunEnding };
-
-/** Takes the result out of an answer that has ended. `isCut`: the model reached its output limit. */
+/** Extracts the result from an answer that has ended. `isCut`: the model reached its output limit. */
 export const takeResult = (turn: Turn, step: Step, plan: OutputPlan | undefined, isCut: boolean): void => {
   turn.answer = undefined;
   if (!plan) return;
@@ -53,7 +49,7 @@ export const takeResult = (turn: Turn, step: Step, plan: OutputPlan | undefined,
 
 const CUT = 'cut off at the output limit';
 
-/** The text of the result in the arguments of its call. */
+/** Returns the text of the result from the arguments of its call. */
 const readArguments = (args: string, { schema }: WantedOutput): Pick<Answer, 'text' | 'problem'> => {
   const parsed = parse(args.trim() === '' ? '{}' : args);
   if (parsed === undefined) return { text: args, problem: 'is not JSON' };
@@ -63,8 +59,8 @@ const readArguments = (args: string, { schema }: WantedOutput): Pick<Answer, 'te
     : { text: JSON.stringify(value) };
 };
 
-/** The calls of tools that came with a call for the result have been executed, or wait. */
-export const afterCalls = (turn: Turn, outcome: ActOutcome): ActOutcome | { kind: 'answered' } => {
+/** Processes a result call whose accompanying tool calls have been executed, or are suspended. */
+export const afterCalls = async (turn: Turn, outcome: ActOutcome, signal: AbortSignal): Promise<Acted> => {
   const { waiting } = outputProgress(turn);
   const wanted = wantedOutput(turn);
   if (waiting === undefined || outcome.kind === 'blocked') return outcome;
@@ -86,10 +82,10 @@ export const afterCalls = (turn: Turn, outcome: ActOutcome): ActOutcome | { kind
   turn.answered = true;
   turn.response = read.text;
   if (turn.step) turn.step.unsent = read.text;
-  return { kind: 'answered' };
+  return { kind: (await mustWait(turn, signal)) ? 'pending_work' : 'answered' };
 };
 
-export const validate = async (turn: Turn, signal: AbortSignal): Promise<ValidateOutcome> => {
+export const validate = async (turn: Turn, signal: AbortSignal): Promise<Validated> => {
   const wanted = wantedOutput(turn);
   if (!wanted) return { kind: 'fits' };
   const answer = turn.answer ?? {
@@ -123,7 +119,7 @@ const resultIn = async ({ text, problem }: Answer, { schema }: WantedOutput): Pr
   return { problems: problems ?? ['is not JSON'] };
 };
 
-/** The whole text, the block of code in it, and what stands between its first bracket and its last one. */
+/** Returns the whole text, its code block, and the text between its first and its last bracket. */
 const candidatesIn = (text: string): string[] => {
   const fenced = fencedIn(text);
   const from = text.search(/[[{]/);
@@ -134,7 +130,7 @@ const candidatesIn = (text: string): string[] => {
 
 const FENCE = '```';
 
-/** One expression for all of it would take the square of the length of a text. */
+/** A single regular expression would take quadratic time in the length of the text. */
 const fencedIn = (text: string): string | undefined => {
   const opened = text.indexOf(FENCE);
   const begins = opened < 0 ? -1 : text.indexOf('\n', opened);
@@ -146,12 +142,12 @@ const parse = (text: string): Json | undefined => {
   try {
     return JSON.parse(text);
   } catch {
-    // A model writes what it likes.
+    // The text of a model need not be JSON.
     return undefined;
   }
 };
 
-/** The message has the text of the result and no other. Where readers have the text already, it stays as it is. */
+/** Reduces the message to the text of the result. If readers already have the text, it stays unchanged. */
 const keepText = (turn: Turn, { message_id, text: before }: Answer, text: string): void => {
   const { step } = turn;
   const wasSent = !step || (step.unsent === '' && before !== '');
@@ -168,7 +164,7 @@ const keepText = (turn: Turn, { message_id, text: before }: Answer, text: string
 
 type Refused = { answer: Answer; wanted: WantedOutput; problems: readonly string[] };
 
-const askAgain = (turn: Turn, { answer, wanted, problems }: Refused): ValidateOutcome => {
+const askAgain = (turn: Turn, { answer, wanted, problems }: Refused): Validated => {
   const { repairs, tries } = outputProgress(turn);
   const [first = 'does not fit'] = problems;
   if (tries >= wanted.options.repairs || hasNoRoundLeft(turn)) {
@@ -188,7 +184,7 @@ const askAgain = (turn: Turn, { answer, wanted, problems }: Refused): ValidateOu
   return { kind: 'repair' };
 };
 
-/** Readers drop the answer, and the history has it for the model only. */
+/** Readers drop the answer, and the history keeps it for the model only. */
 const takeBack = (turn: Turn, { message_id }: Answer): void => {
   const { step } = turn;
   const index = turn.produced.findIndex(({ id }) => id === message_id);

@@ -2,19 +2,19 @@ import { type Clock, monotonic } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { type Json, type ToolContext, ToolError, type ToolOutput } from '../tools/tool.ts';
 import { BOUNDS } from './bounds.ts';
-import { ATTRIBUTION, askerOf, type Connection, masked, tell } from './connection.ts';
+import { ATTRIBUTION, type Connection, identifyCall, masked, sendEvent } from './connection.ts';
 import { connectionClosed, isUnhealthy, McpFailure, protocolFailure, wordsOf } from './failure.ts';
 import { askLink, isModern, type Link } from './link.ts';
 import type { ToolDefinition } from './listing.ts';
 import { paramHeaders } from './param-headers.ts';
 import { createProgress } from './progress.ts';
-import { CallResult, outputOf } from './result.ts';
+import { CallResult, toToolOutput } from './result.ts';
 import type { AskModel } from './sampling.ts';
 import { readUi } from './ui.ts';
 
 /**
- * A call of a tool that a server has (mcp.md B8). It never waits for a connection: where there is none it fails, in
- * words with which the model can try again.
+ * Calls a tool of a server (mcp.md B8). A call never waits for a connection: without one, it fails with a message that
+ * allows the model to try again.
  */
 export type CallOutcome = 'ok' | 'tool_error' | McpFailure['kind'];
 
@@ -30,27 +30,31 @@ export const callTool = async (
 ): Promise<ToolOutput> => {
   const { spec } = connection;
   const startedAt = monotonic(clock);
-  const told = (outcome: CallOutcome): void =>
+  const observe = (outcome: CallOutcome): void =>
     called(spec.id, outcome, (monotonic(clock) - startedAt) / 1000);
   try {
     const result = await underWay(connection, context, (link) =>
       invoke(connection, link, { tool, args, context }),
     );
-    const output = outputOf(result.answer, { 'mcp.server': spec.id, 'mcp.tool': tool.name, ...result.ui });
-    told('ok');
+    const output = toToolOutput(result.answer, {
+      'mcp.server': spec.id,
+      'mcp.tool': tool.name,
+      ...result.ui,
+    });
+    observe('ok');
     return output;
   } catch (error) {
     if (error instanceof ToolError) {
-      told('tool_error');
+      observe('tool_error');
       throw error;
     }
     const failure = error instanceof McpFailure ? error : protocolFailure(wordsOf(error));
-    told(failure.kind);
+    observe(failure.kind);
     throw toolErrorOf(connection, failure);
   }
 };
 
-/** The way to a server that can be asked now. @throws McpFailure */
+/** Returns the link to a connected server. @throws McpFailure */
 export const linkTo = (connection: Connection): Link => {
   const { spec, actor, link } = connection;
   const snapshot = actor.getSnapshot();
@@ -69,7 +73,7 @@ const underWay = async <Result>(
 ): Promise<Result> => {
   if (context.signal.aborted) throw new McpFailure('cancelled', 'the call was cancelled');
   const link = linkTo(connection);
-  const asker = askerOf(attributed(context));
+  const asker = identifyCall(attributed(context));
   connection.calls += 1;
   connection.askers.set(asker, sparing(context.askModel));
   try {
@@ -81,17 +85,19 @@ const underWay = async <Result>(
   }
 };
 
-/** A server spends the tokens of somebody else, and is not asked to be modest. */
+/** Limits the requests of a server to the model, because they consume the tokens of the agent. */
 const sparing = (askModel: AskModel): AskModel => {
-  let asked = 0;
+  let requests = 0;
   return (question, signal) => {
-    asked += 1;
-    if (asked <= BOUNDS.samplings) return askModel(question, signal);
-    return Promise.reject(new Error(`it was asked ${BOUNDS.samplings} times for this call`));
+    requests += 1;
+    if (requests <= BOUNDS.samplings) return askModel(question, signal);
+    return Promise.reject(
+      new Error(`the limit of ${BOUNDS.samplings} sampling requests per call is reached`),
+    );
   };
 };
 
-/** Whose trace it belongs to has names of its own in `_meta`, whatever the transport is. */
+/** Trace headers are set in `_meta` on every transport. */
 const attributed = ({ agent_id, thread_id, run_id, call_id, trace }: ToolContext): { _meta: JsonObject } => ({
   _meta: { [ATTRIBUTION]: { agent_id, thread_id, run_id, call_id }, ...trace },
 });
@@ -100,7 +106,7 @@ type Call = { tool: ToolDefinition; args: Json; context: ToolContext };
 
 const invoke = async (connection: Connection, link: Link, { tool, args, context }: Call) => {
   const cancelled = new AbortController();
-  // What is said of it to the server.
+  // The reason that is sent to the server.
   const cancel = (): void => cancelled.abort('client run cancelled');
   context.signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -121,18 +127,18 @@ const invoke = async (connection: Connection, link: Link, { tool, args, context 
   }
 };
 
-/** How it went is told to the actor, as far as it says something of the connection. */
+/** Reports the outcome of a request to the actor if it reveals the health of the connection. */
 export const noted = async <Result>(connection: Connection, ask: () => Promise<Result>): Promise<Result> => {
   try {
     const result = await ask();
-    tell(connection, { type: 'CALL_SUCCEEDED' });
+    sendEvent(connection, { type: 'CALL_SUCCEEDED' });
     return result;
   } catch (error) {
-    // The definition that the call was made by is not the server's any more.
+    // The server has changed the definition of the called tool.
     if (error instanceof McpFailure && error.code === HEADER_MISMATCH)
-      tell(connection, { type: 'TOOLS_CHANGED' });
+      sendEvent(connection, { type: 'TOOLS_CHANGED' });
     if (error instanceof McpFailure && isUnhealthy(error)) {
-      tell(connection, { type: 'CALL_FAILED', error: masked(connection, error.message) });
+      sendEvent(connection, { type: 'CALL_FAILED', error: masked(connection, error.message) });
     }
     throw error;
   }

@@ -1,19 +1,19 @@
 import type { Readable, Writable } from 'node:stream';
 import { type ChildProcessByStdio, startProgram, variablesNamed } from '../processes/start.ts';
-import { inTime } from '../schema/in-time.ts';
+import { withTimeout } from '../schema/with-timeout.ts';
 import { guardGroup } from './guard.ts';
 
 /**
- * A program that was started for an entry, with everything that it starts in turn.
+ * A child process of an entry, including its descendants.
  *
- * Guarantees: it gets a safe part of the environment and what the entry says, nothing else: the environment of the
- * service holds its keys. It leads a process group, so that nothing of it outlives `stopChild`, nor this process,
+ * Guarantees: it receives a safe part of the environment and the variables of its entry only, because the environment
+ * of the service contains its keys. It leads a process group, so no descendant outlives `stopChild` or this process,
  * however that ends.
  */
 export type Child = {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly pid: number;
-  /** Says how, once it has ended by itself or by us. */
+  /** Resolves with a description of how the child ended. */
   readonly exited: Promise<string>;
 };
 
@@ -23,15 +23,15 @@ export type Program = {
   env: Readonly<Record<string, string>>;
 };
 
-/** Each step of an end: asking, insisting. */
+/** Time for each step of a stop: request, then SIGTERM. */
 const PATIENCE_MS = 2000;
 
 const INHERITED = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
 
-export const environmentOf = (
+export const createEnvironment = (
   own: Readonly<Record<string, string>>,
-  around: NodeJS.ProcessEnv = process.env,
-): Record<string, string> => ({ ...variablesNamed(INHERITED, around), ...own });
+  parentEnv: NodeJS.ProcessEnv = process.env,
+): Record<string, string> => ({ ...variablesNamed(INHERITED, parentEnv), ...own });
 
 /** @throws Error of the system, such as ENOENT */
 export const startChild = ({ command, args, env }: Program): Promise<Child> =>
@@ -39,15 +39,15 @@ export const startChild = ({ command, args, env }: Program): Promise<Child> =>
     const started = startProgram({
       file: command,
       args,
-      env: environmentOf(env),
+      env: createEnvironment(env),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    // It may go at any time, and whoever writes to it learns that from its exit.
+    // The child may exit at any time, and writers learn that from its exit.
     started.stdin.on('error', () => {});
     started.once('error', reject);
-    const exited = new Promise<string>((tell) => {
+    const exited = new Promise<string>((resolveExit) => {
       started.once('exit', (code, signal) =>
-        tell(signal === null ? `exited with code ${code}` : `ended by ${signal}`),
+        resolveExit(signal === null ? `exited with code ${code}` : `ended by ${signal}`),
       );
     });
     started.once('spawn', () => {
@@ -63,12 +63,15 @@ export const startChild = ({ command, args, env }: Program): Promise<Child> =>
     });
   });
 
-/** Asks it to go, then insists. Resolves when it is gone, after two patiences at most. */
+/**
+ * Stops the child: first by closing stdin, then by signals. Resolves when it has ended, after about twice `PATIENCE_MS`
+ * at most.
+ */
 export const stopChild = async (child: Child): Promise<void> => {
   child.process.stdin.end();
-  if ((await inTime(child.exited, PATIENCE_MS)) !== undefined) return;
+  if ((await withTimeout(child.exited, PATIENCE_MS)) !== undefined) return;
   signalGroup(child.pid, 'SIGTERM');
-  if ((await inTime(child.exited, PATIENCE_MS)) !== undefined) return;
+  if ((await withTimeout(child.exited, PATIENCE_MS)) !== undefined) return;
   signalGroup(child.pid, 'SIGKILL');
   await child.exited;
 };
@@ -84,7 +87,7 @@ const remember = (pid: number): void => {
   alive.add(pid);
 };
 
-/** The one that leads is gone; whatever it has left behind goes too. */
+/** Kills the descendants of a leader that has ended. */
 const clear = (pid: number): void => {
   signalGroup(pid, 'SIGKILL');
   alive.delete(pid);
@@ -95,6 +98,6 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in the group.
+    // The group is empty.
   }
 };

@@ -1,12 +1,10 @@
 import { urlToHttpOptions } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
-import {
-  type McpConnectionContext,
-  type McpConnectionEvent,
-  mcpConnectionMachine,
-} from '../../machines/mcp-connection.ts';
+import { mcpConnectionMachine } from '../../machines/mcp-connection.ts';
+import type { McpConnectionContext, McpConnectionEvent } from '../../machines/mcp-types.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import { longestFirst, secretsOf } from '../schema/redaction/masking.ts';
@@ -15,56 +13,56 @@ import { wordsOf } from './failure.ts';
 import type { LeftOut } from './left-out.ts';
 import { closeLink, type Link, openLink } from './link.ts';
 import { listTools, type ToolDefinition } from './listing.ts';
-import { refreshOf, retryOf } from './policy.ts';
+import { refreshInterval, retryOf } from './policy.ts';
 import { answerQuestion } from './questions.ts';
 import type { AskModel } from './sampling.ts';
 import { isModernSession, longestMs, openSession, type Session } from './session.ts';
-import { type McpTarget, targetOf } from './target.ts';
+import { type McpTarget, resolveTarget } from './target.ts';
 
 /**
- * One entry and what connects to it: the actor that decides, and what its services need.
+ * One entry with its connection: the actor that decides, and the state of its services.
  *
- * Guarantees: everything that was opened for it is closed before its actor has stopped. What a server says comes out
- * of here without the secrets of its entry.
+ * Guarantees: everything that was opened for the connection is closed before its actor has stopped. Texts of a server
+ * leave this module without the secrets of its entry.
  */
 export type Connection = {
   readonly spec: McpServerSpec;
   readonly target: McpTarget;
   readonly actor: ActorRefFrom<typeof mcpConnectionMachine>;
-  /** Of the entry, the longest first. */
+  /** Secrets of the entry, longest first. */
   readonly secrets: readonly string[];
   readonly deps: ConnectionDeps;
   link: Link | undefined;
-  /** Of the attempt that made the link, or is about to. */
+  /** Identifies the attempt that created the link or is about to create it. */
   era: object | undefined;
-  /** Being opened or closed. */
+  /** Links that are being opened or closed. */
   readonly pending: Set<Promise<unknown>>;
-  /** As the server said last. */
+  /** The last tool definitions of the server. */
   definitions: readonly ToolDefinition[];
-  /** Listed tools that cannot be read. */
+  /** Listed tools with invalid definitions. */
   unusable: readonly LeftOut[];
-  /** Of calls that are under way, by run and call: who answers what the server asks meanwhile. */
+  /** Model access of active calls, by run and call, for requests of the server. */
   readonly askers: Map<string, AskModel>;
   calls: number;
-  /** Told when there are none. */
+  /** Called when no call is active. */
   readonly idle: Set<() => void>;
-  /** How often a session was made or dropped, over HTTP. */
+  /** Number of sessions created or dropped over HTTP. */
   generation: number;
-  /** milliseconds */
+  /** Time of the last handshake, in milliseconds. */
   initializedAt: number | undefined;
   reconnects: number;
-  /** Its last session was of a revision that has sessions. */
+  /** Whether its last session had a revision with sessions. */
   wasLegacy: boolean;
-  /** Lines of the log in this second, by level. */
-  readonly told: Record<Level, { second: number; count: number }>;
+  /** Log lines in this second, by level. */
+  readonly logCounts: Record<Level, { second: number; count: number }>;
 };
 
 type Level = keyof ConnectionDeps['log'];
 
 export type ConnectionDeps = {
   clock: { now(): number };
-  log: { debug(data: object, text: string): void; warn(data: object, text: string): void };
-  /** Of this service. */
+  log: Pick<ServiceLog, 'debug' | 'warn'>;
+  /** Version of this service. */
   version: string;
   refreshMs: number;
   reconnected(server: string): void;
@@ -79,12 +77,12 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
       now: deps.clock.now,
       threshold: THRESHOLD,
       retry: retryOf(spec.restart_policy),
-      refreshMs: refreshOf(deps.refreshMs, spec.id),
+      refreshMs: refreshInterval(deps.refreshMs, spec.id),
     },
   });
   const connection: Connection = {
     spec,
-    target: targetOf(spec),
+    target: resolveTarget(spec),
     actor,
     secrets: secretsIn(spec),
     deps,
@@ -100,22 +98,22 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     initializedAt: undefined,
     reconnects: 0,
     wasLegacy: false,
-    told: { debug: { second: 0, count: 0 }, warn: { second: 0, count: 0 } },
+    logCounts: { debug: { second: 0, count: 0 }, warn: { second: 0, count: 0 } },
   };
   host.current = connection;
   return connection;
 };
 
-/** Also as HTTP sends them. */
+/** Includes the encoded form of credentials in the URL. */
 const secretsIn = (spec: McpServerSpec): string[] => {
-  // A spec that was parsed is JSON.
+  // A parsed spec is JSON.
   const secrets = secretsOf({ ...spec } as JsonObject);
   const { url = '' } = spec;
   const { auth } = URL.canParse(url) ? optionsOf(new URL(url)) : {};
   return auth ? longestFirst([...secrets, Buffer.from(auth).toString('base64')]) : secrets;
 };
 
-/** Of userinfo that is not encoded correctly there is nothing that could be sent. */
+/** Incorrectly encoded userinfo cannot be sent, so it contains no secret. */
 const optionsOf = (url: URL): { auth?: string | null | undefined } => {
   try {
     return urlToHttpOptions(url);
@@ -126,32 +124,35 @@ const optionsOf = (url: URL): { auth?: string | null | undefined } => {
 
 const THRESHOLD = 3;
 
-/** How long calls may go on when their entry is gone. */
+/** Time for active calls to complete after their entry was removed. */
 const DRAIN_MS = 10_000;
 
-/** Tells the actor, which may be gone. */
-export const tell = ({ actor }: Connection, event: McpConnectionEvent): void => {
+/** Sends an event to the actor unless it has stopped. */
+export const sendEvent = ({ actor }: Connection, event: McpConnectionEvent): void => {
   if (actor.getSnapshot().status === 'active') actor.send(event);
 };
 
-/** What may be shown. It is cut behind the masking: half a secret would not be recognised. */
+/**
+ * Masks secrets in a text for display. The text is shortened afterwards, because a partial secret would not be
+ * recognized.
+ */
 export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): string =>
   excerpt(maskForeign(text, secrets), BOUNDS.shownChars);
 
-/** A server that says much is quoted a few times a second. */
+/** Logs a text of a server, up to a number of lines per second. */
 const noteInLog = (connection: Connection, level: Level, text: string): void => {
   const second = Math.floor(performance.now() / 1000);
-  const told = connection.told[level];
-  told.count = second === told.second ? told.count + 1 : 1;
-  told.second = second;
-  if (told.count <= BOUNDS.logRate[level])
-    connection.deps.log[level](
-      { server: connection.spec.id, told: masked(connection, text) },
-      'from an MCP server',
-    );
+  const logCounts = connection.logCounts[level];
+  logCounts.count = second === logCounts.second ? logCounts.count + 1 : 1;
+  logCounts.second = second;
+  if (logCounts.count <= BOUNDS.logRate[level])
+    connection.deps.log[level]('mcp.server_message', {
+      server: connection.spec.id,
+      told: masked(connection, text),
+    });
 };
 
-/** Also when the machine has gone on without it. */
+/** Tracks work even after the machine has moved on. */
 const track = async <Result>(connection: Connection, work: Promise<Result>): Promise<Result> => {
   connection.pending.add(work);
   try {
@@ -186,7 +187,7 @@ const connect = async (connection: Connection, wanted: AbortSignal): Promise<voi
   }
 };
 
-/** @param era of the attempt; when another one has begun, nobody cares how this one ends */
+/** @param era identifies the attempt; the outcome of a superseded attempt is ignored */
 const openFor = async (connection: Connection, era: object, signal: AbortSignal): Promise<Session> => {
   const { target, deps } = connection;
   const session = await openSession(
@@ -194,17 +195,18 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
       target,
       version: deps.version,
       wasLegacy: connection.wasLegacy,
-      tell: (text) => noteInLog(connection, 'debug', text),
+      report: (text) => noteInLog(connection, 'debug', text),
       warn: (text) => noteInLog(connection, 'warn', text),
-      changed: () => tell(connection, { type: 'TOOLS_CHANGED' }),
+      changed: () => sendEvent(connection, { type: 'TOOLS_CHANGED' }),
       lost(reason) {
         if (connection.era !== era) return;
-        tell(connection, { type: 'LOST', error: masked(connection, reason) });
+        sendEvent(connection, { type: 'LOST', error: masked(connection, reason) });
       },
       expired() {
         connection.generation += 1;
       },
-      answer: (question) => answerQuestion(question, connection.askers.get(askerOf(question.asker?.params))),
+      answer: (question) =>
+        answerQuestion(question, connection.askers.get(identifyCall(question.asker?.params))),
     },
     signal,
   );
@@ -227,11 +229,11 @@ const readTools = async (
   const found = await listTools(link, {
     timeoutMs: connection.target.timeoutMs,
     signal,
-    tell: (problem) =>
-      connection.deps.log.warn(
-        { server: connection.spec.id, problem: masked(connection, problem) },
-        'not all tools of an MCP server are read',
-      ),
+    report: (problem) =>
+      connection.deps.log.warn('mcp.tools_not_read', {
+        server: connection.spec.id,
+        problem: masked(connection, problem),
+      }),
   });
   const { definitions, unusable } = connection;
   if (isDeepStrictEqual(found, { tools: definitions, unusable })) return definitions;
@@ -261,20 +263,20 @@ const close = async (connection: Connection): Promise<void> => {
   await Promise.allSettled(connection.pending);
 };
 
-/** By what a call says of itself to the server. */
+/** Key of the call in the metadata of a request. */
 export const ATTRIBUTION = 'service/attribution';
 
-export const askerOf = (params: Record<string, unknown> | undefined): string => {
+export const identifyCall = (params: Record<string, unknown> | undefined): string => {
   const { _meta } = (params ?? {}) as { _meta?: { [ATTRIBUTION]?: { run_id?: unknown; call_id?: unknown } } };
   const { run_id, call_id } = _meta?.[ATTRIBUTION] ?? {};
   return `${run_id} ${call_id}`;
 };
 
-// The host of every connection machine is the connection that it was made for.
+// The host of every connection machine is the connection that it was created for.
 const connectionOf = ({ host }: McpConnectionContext): Connection =>
   (host as { current: Connection }).current;
 
-/** Whatever goes wrong is said without the secrets of the entry. */
+/** Masks the secrets of the entry in all errors. */
 const service = (work: (connection: Connection, signal: AbortSignal) => Promise<void>) =>
   fromPromise<void, McpConnectionContext>(async ({ input, signal }) => {
     const connection = connectionOf(input);

@@ -6,16 +6,16 @@ import { protocolFailure } from './failure.ts';
 import { chunksOf, tooLong } from './http-request.ts';
 
 /**
- * Server-sent events of an MCP server (mcp.md B4). An event may have one line of any length up to the bound of a
- * message; what does not end is given up there.
+ * Server-sent events of an MCP server (mcp.md B4). An event may have one line of any length up to the message limit;
+ * longer ones are rejected.
  */
 export type SseEvent = { id: string | undefined; data: string };
 
-/** What has to be known to go on where a stream broke. */
+/** The position at which a broken stream can be resumed. */
 export type Cursor = {
-  /** Undefined while no event had an id, or when the server took it back. */
+  /** Undefined while no event has had an id, or after the server reset it. */
   lastEventId: string | undefined;
-  /** milliseconds that the server wants to have passed before the next try */
+  /** Delay before the next attempt in milliseconds, as requested by the server. */
   retryMs: number | undefined;
 };
 

@@ -1,25 +1,25 @@
 /**
- * Why something asked of an MCP server came to nothing, in words for the model and the operator. `kind` says what it
- * means for the connection: those of `UNHEALTHY` speak against it (mcp.md B9), all others are answers, or are about the
- * question.
+ * The failure of a request to an MCP server, with a message for the model and the operator. `kind` determines the
+ * effect on the connection: kinds in `UNHEALTHY` count as connection failures (mcp.md B9); all others are responses or
+ * concern the request itself.
  */
 export type McpFailureKind =
-  /** Nobody is there, or nobody any more. */
+  /** The server is not connected, or no longer. */
   | 'closed'
   | 'timeout'
-  /** The network, or a status of HTTP. */
+  /** A network error, or an HTTP status. */
   | 'transport'
-  /** What came is not what the protocol says. */
+  /** The message violates the protocol. */
   | 'protocol'
-  /** The server does not know the session any more; what was asked has not been done. */
+  /** The server does not recognize the session; the request was not executed. */
   | 'expired'
-  /** The session went while the answer was under way. */
+  /** The session ended while the response was pending. */
   | 'cut_off'
-  /** An answer of its own: an error of JSON-RPC. */
+  /** A JSON-RPC error of the server. */
   | 'server'
-  /** An answer that cannot be used. */
+  /** A response that cannot be used. */
   | 'unreadable'
-  /** It was not asked at all. */
+  /** The request was not sent. */
   | 'unavailable'
   | 'cancelled';
 
@@ -27,11 +27,11 @@ const UNHEALTHY: ReadonlySet<McpFailureKind> = new Set(['closed', 'timeout', 'tr
 
 export class McpFailure extends Error {
   readonly kind: McpFailureKind;
-  /** Of JSON-RPC, where the server has answered with one. */
+  /** Code of a JSON-RPC error. */
   readonly code: number | undefined;
-  /** Of HTTP, where that says no. */
+  /** HTTP status of a rejection. */
   readonly status: number | undefined;
-  /** Of the refusal over HTTP. */
+  /** Body of an HTTP rejection. */
   readonly body: string | undefined;
 
   constructor(
@@ -64,7 +64,7 @@ export const connectionClosed = (): McpFailure =>
 export const protocolFailure = (reason: string): McpFailure =>
   new McpFailure('protocol', `mcp protocol error: ${reason}`);
 
-/** @param error of JSON-RPC */
+/** @param error a JSON-RPC error */
 export const serverFailure = ({ code, message }: { code: number; message: string }): McpFailure =>
   new McpFailure('server', `Server error: MCP Error: ${message}`, { code });
 

@@ -1,17 +1,16 @@
 import { startProgram } from '../processes/start.ts';
 
 /**
- * Outlives this process to see that a child does not. A process that is killed outright runs no code any more; its
- * pipes close, though, and a shell that reads one of them notices. It gives the child the time that it would have had
- * anyway, and then kills its group.
+ * Ensures that a child does not outlive this process. A killed process runs no more code, but its pipes close, and a
+ * shell that reads one of them notices that. It gives the child the usual time to end, and then kills its group.
  *
- * Costs a small process a child. Where there is no shell the child is left to notice its own pipes.
+ * Cost: one small process per child. Without a shell, the child must notice the end of its pipes itself.
  */
 const SCRIPT = 'while read -r _; do :; done; sleep 2; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"';
 
-/** Returns what calls it off. */
+/** Returns a function that stops the guard. */
 export const guardGroup = (pid: number): (() => void) => {
-  // In a group of its own: signals to the group of this process, such as an interrupt, do not reach it.
+  // It has a separate group, so signals to the group of this process, such as an interrupt, do not reach it.
   const guard = startProgram({
     file: '/bin/sh',
     args: ['-c', SCRIPT, 'sh', String(pid)],

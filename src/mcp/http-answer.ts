@@ -7,8 +7,8 @@ import { type HttpState, hand, openStream, pause, refuse } from './http-session.
 import { asMessage, idOfRequest, idOfResponse, type RequestId, readMessage } from './message.ts';
 
 /**
- * The answer to one request (mcp.md B4, B5): a body, or a stream that is taken up where it broke, as long as the server
- * has said where that is. What comes before the answer on its stream is handed on in order.
+ * Reads the response to one request (mcp.md B4, B5): a body, or a stream that is resumed after a break if the server
+ * has sent a position. Messages before the response on its stream are passed on in order.
  */
 
 export type Waiting = { request: JSONRPCRequest; signal: AbortSignal };
@@ -53,7 +53,7 @@ const listIn = (body: Buffer): JSONRPCMessage[] => {
   }
 };
 
-/** Until the answer is there; a stream that breaks is taken up where it was, a few times. */
+/** Reads until the response; a broken stream is resumed at most `MOST_RESUMES` times. */
 const readStream = async (state: HttpState, first: IncomingMessage, waiting: Waiting): Promise<void> => {
   const cursor = startCursor();
   let response: IncomingMessage | undefined = first;
@@ -87,11 +87,11 @@ const readToAnswer = async (
   for await (const { data } of readEvents(response, cursor, { signal, idleMs: state.peer.timeoutMs })) {
     const message = readMessage(Buffer.from(data));
     if (!message) {
-      state.options.tell('an event of a stream is no message');
+      state.options.report('an event of a stream is no message');
       continue;
     }
     const question = idOfRequest(message);
-    if (question !== undefined) state.asked.set(question, request);
+    if (question !== undefined) state.originRequests.set(question, request);
     const answered = idOfResponse(message);
     if (answered !== undefined && answered !== request.id)
       throw protocolFailure('a response to another request');

@@ -6,9 +6,9 @@ import { McpFailure, timedOut, transportFailure, wordsOf } from './failure.ts';
 /**
  * One HTTP request to an MCP server.
  *
- * Guarantees: an answer begins within the time that is allowed, and no pause in it is longer; a redirect is followed
- * only within the origin and only where it keeps the method, as headers hold keys; a body is read no further than
- * allowed. Failures quote no header and no address.
+ * Guarantees: a response begins within the timeout, and no pause in it is longer. A redirect is followed only within
+ * the origin and only if it keeps the method, because headers contain keys. A body is read only up to its limit.
+ * Failures contain neither headers nor addresses.
  */
 export type HttpPeer = {
   readonly url: URL;
@@ -21,7 +21,7 @@ export type HttpQuestion = {
   headers: Record<string, string>;
   body?: string;
   signal: AbortSignal;
-  /** Until the head of the answer; 0 = for ever. */
+  /** Timeout until the head of the response; 0 means none. */
   timeoutMs?: number;
 };
 
@@ -48,7 +48,7 @@ const askOnce = (peer: HttpPeer, url: URL, question: HttpQuestion): Promise<Inco
       timeoutMs > 0 ? setTimeout(() => request.destroy(timedOut(timeoutMs)), timeoutMs) : undefined;
     request.once('response', (response) => {
       clearTimeout(timer);
-      // A socket may break behind whoever reads.
+      // A socket may break after the body was read.
       response.on('error', () => {});
       resolve(response);
     });
@@ -76,13 +76,13 @@ const redirectOf = (answer: IncomingMessage, url: URL, { method }: HttpQuestion)
   return target;
 };
 
-/** The chunks of a body; a pause that is too long, or the signal, ends it. 0 = a pause may last for ever. */
+/** Yields the chunks of a body until a pause exceeds `idleMs` or the signal fires. 0 means no limit. */
 export async function* chunksOf(
   response: IncomingMessage,
   { signal, idleMs }: { signal: AbortSignal; idleMs: number },
 ): AsyncGenerator<Buffer> {
   const stop = (): void => {
-    response.destroy(new McpFailure('cancelled', 'nobody wants the answer any more'));
+    response.destroy(new McpFailure('cancelled', 'request cancelled'));
   };
   const timer = idleMs > 0 ? setTimeout(() => response.destroy(timedOut(idleMs)), idleMs) : undefined;
   signal.addEventListener('abort', stop, { once: true });
@@ -101,7 +101,7 @@ export async function* chunksOf(
   }
 }
 
-/** All of it, within the time that a pause may last. @throws McpFailure */
+/** Reads the whole body within `idleMs`. @throws McpFailure */
 export const readBody = async (
   response: IncomingMessage,
   { signal, idleMs }: { signal: AbortSignal; idleMs: number },
@@ -124,15 +124,15 @@ export const readBody = async (
 export const tooLong = (): McpFailure =>
   new McpFailure('unreadable', `the message of the server has more than ${BOUNDS.messageBytes} bytes`);
 
-/** The rest of a body that is not read; its socket is released when that takes too long. */
+/** Discards the rest of a body, and releases its socket if that takes too long. */
 export const discard = (response: IncomingMessage, ms: number): void => {
   const timer = setTimeout(() => response.destroy(), ms).unref();
   response.once('close', () => clearTimeout(timer));
   response.resume();
 };
 
-/** What a server says when it refuses; never fails. */
-export const refusalOf = async (
+/** Reads the text of an error response; never fails. */
+export const readRefusal = async (
   response: IncomingMessage,
   pace: { signal: AbortSignal; idleMs: number },
 ): Promise<McpFailure> => {

@@ -3,62 +3,62 @@ import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextpro
 import { BOUNDS } from './bounds.ts';
 import type { Cursor } from './event-stream.ts';
 import { McpFailure } from './failure.ts';
-import { type Flood, isWorthReading } from './flood.ts';
-import { ask, discard, type HttpPeer, refusalOf } from './http-request.ts';
+import { ask, discard, type HttpPeer, readRefusal } from './http-request.ts';
 import { meansLostSession } from './lost-session.ts';
 import { idOfRequest, type RequestId } from './message.ts';
+import { accepts, type NotificationLimiter } from './notification-limiter.ts';
 
-/** One session over HTTP, as everything that works for it sees it. */
+/** The interface of one HTTP session for its modules. */
 
 export type HttpTransport = Transport & {
   isExpired(): boolean;
-  /** The request of ours on whose stream the server asked this. */
-  askedFor(id: RequestId): JSONRPCRequest | undefined;
+  /** Returns the request of this client on whose stream the server sent its request. */
+  originOf(id: RequestId): JSONRPCRequest | undefined;
 };
 
 export type HttpOptions = {
   url: URL;
-  /** Go with every request. */
+  /** Sent with every request. */
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** The server has dropped the session. */
+  /** Called when the server has dropped the session. */
   expired(): void;
-  tell(text: string): void;
+  report(text: string): void;
 };
 
-/** One transport, as its functions see it. */
+/** The state of one transport. */
 export type HttpState = {
   readonly peer: HttpPeer;
   readonly options: HttpOptions;
   readonly transport: HttpTransport;
-  /** Ends everything that is open. */
+  /** Aborts everything that is open. */
   readonly over: AbortController;
-  /** Requests whose answers are under way. */
+  /** Requests with pending responses. */
   readonly exchanges: Map<RequestId, AbortController>;
-  /** What the server asked and nobody has answered yet. */
+  /** Requests of the server without a response. */
   readonly questions: Set<RequestId>;
-  /** The request on whose stream it did, where it was one. */
-  readonly asked: Map<RequestId, JSONRPCRequest>;
-  /** What is sent without an answer, and not sent yet. */
+  /** The request of this client on whose stream a request of the server arrived. */
+  readonly originRequests: Map<RequestId, JSONRPCRequest>;
+  /** Notifications and responses that are being sent. */
   readonly leaving: Set<Promise<unknown>>;
   session: string | undefined;
   version: string | undefined;
-  readonly flood: Flood;
+  readonly limiter: NotificationLimiter;
   listening: boolean;
   expired: boolean;
   closed: Promise<void> | undefined;
 };
 
-/** To the client. */
+/** Passes a message to the client. */
 export const hand = (state: HttpState, message: JSONRPCMessage): void => {
   const question = idOfRequest(message);
   if (question !== undefined && state.questions.size >= BOUNDS.questions) {
-    state.asked.delete(question);
-    state.options.tell('the server asks more than can be answered at once');
+    state.originRequests.delete(question);
+    state.options.report('the server asks more than can be answered at once');
     return;
   }
   if (question !== undefined) state.questions.add(question);
-  if (isWorthReading(state.flood, message)) state.transport.onmessage?.(message);
+  if (accepts(state.limiter, message)) state.transport.onmessage?.(message);
 };
 
 export const headersOf = ({ options, session, version }: HttpState): Record<string, string> => ({
@@ -67,14 +67,14 @@ export const headersOf = ({ options, session, version }: HttpState): Record<stri
   ...(version !== undefined && { 'mcp-protocol-version': version }),
 });
 
-/** Only while it is the session of this transport, which it is until the server has dropped it. */
+/** Marks the session as dropped, only once per transport. */
 export const expire = (state: HttpState): void => {
   if (state.session === undefined || state.expired) return;
   state.expired = true;
   state.options.expired();
 };
 
-/** Why a response is no success: `lost` where it means that the session is gone, which it then is. */
+/** Returns the failure of a response: `lost` if it means that the session was dropped, which is then recorded. */
 export const refuse = async (
   state: HttpState,
   response: IncomingMessage,
@@ -82,7 +82,7 @@ export const refuse = async (
 ): Promise<McpFailure> => {
   const { statusCode = 0 } = response;
   if (state.session === undefined || !meansLostSession(statusCode, '')) {
-    const refusal = await refusalOf(response, { signal, idleMs: state.peer.timeoutMs });
+    const refusal = await readRefusal(response, { signal, idleMs: state.peer.timeoutMs });
     if (state.session === undefined || !meansLostSession(statusCode, refusal.message)) return refusal;
   } else discard(response, state.peer.timeoutMs);
   expire(state);
@@ -111,7 +111,7 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new McpFailure('cancelled', 'nobody waits any more'));
+      reject(new McpFailure('cancelled', 'request cancelled'));
     };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);

@@ -3,7 +3,6 @@ import type { JSONRPCMessage, JSONRPCRequest, TransportSendOptions } from '@mode
 import { loadHttps } from '../schema/https.ts';
 import { failIfDropped } from './dropped.ts';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
-import { createFlood } from './flood.ts';
 import { readAnswer } from './http-answer.ts';
 import { ask, discard } from './http-request.ts';
 import {
@@ -25,15 +24,16 @@ import {
   readMessage,
 } from './message.ts';
 import { MODERN, modernHeaders, traceHeaders } from './modern.ts';
+import { createNotificationLimiter } from './notification-limiter.ts';
 
 /**
- * The Streamable HTTP transport (mcp.md B4, B5), for one session: another one begins with another transport.
+ * The Streamable HTTP transport (mcp.md B4, B5) of one session; the next session has another transport.
  *
- * Guarantees: a request is sent once; where its stream breaks it is resumed, if the server gave it a place to resume
- * from, and never sent again. The first refusal that means a lost session (`lost-session.ts`) ends it: `expired` is
- * called, and no request is started on it afterwards. Requests of the server on the stream of a request are kept apart
- * from its other requests.
- * A `send` of a request ends when its answer is there, and fails with why there is none.
+ * Guarantees: a request is sent once. A broken stream is resumed if the server provided a position, and the request is
+ * never sent again. The first refusal that means a lost session (`lost-session.ts`) ends it: `expired` is called, and
+ * no request is started on it afterwards. Requests of the server on the stream of a request are distinguished from its
+ * other requests.
+ * The `send` of a request resolves with its response, and rejects with the reason if there is none.
  */
 export const createHttpTransport = (options: HttpOptions): HttpTransport => {
   const { url, timeoutMs } = options;
@@ -53,7 +53,7 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
       state.version = version;
     },
     isExpired: () => state.expired,
-    askedFor: (id) => state.asked.get(id),
+    originOf: (id) => state.originRequests.get(id),
   };
   const state: HttpState = {
     peer: { url, agent, timeoutMs },
@@ -62,11 +62,11 @@ export const createHttpTransport = (options: HttpOptions): HttpTransport => {
     over: new AbortController(),
     exchanges: new Map(),
     questions: new Set(),
-    asked: new Map(),
+    originRequests: new Map(),
     leaving: new Set(),
     session: undefined,
     version: undefined,
-    flood: createFlood(),
+    limiter: createNotificationLimiter(),
     listening: false,
     expired: false,
     closed: undefined,
@@ -98,11 +98,11 @@ const send = async (
   }
   if ('method' in message && message.method === 'notifications/initialized' && !state.listening) {
     state.listening = true;
-    listen(state).catch((error: unknown) => state.options.tell(String(error)));
+    listen(state).catch((error: unknown) => state.options.report(String(error)));
   }
 };
 
-/** What has no answer: a notification, or a response. */
+/** Sends a message without a response: a notification, or a response itself. */
 const deliver = async (state: HttpState, message: JSONRPCMessage): Promise<void> => {
   const answered = idOfResponse(message);
   try {
@@ -111,12 +111,12 @@ const deliver = async (state: HttpState, message: JSONRPCMessage): Promise<void>
   } finally {
     if (answered !== undefined) {
       state.questions.delete(answered);
-      state.asked.delete(answered);
+      state.originRequests.delete(answered);
     }
   }
 };
 
-/** @throws McpFailure unless the status is one of success */
+/** @throws McpFailure unless the status is a success */
 const post = async (
   state: HttpState,
   message: JSONRPCMessage,
@@ -141,7 +141,7 @@ const post = async (
   if (statusCode >= 200 && statusCode < 300) return response;
   throw await refuse(state, response, {
     signal,
-    lost: new McpFailure('expired', 'mcp transport error: the server does not know the session any more'),
+    lost: new McpFailure('expired', 'mcp transport error: the session has expired on the server'),
   });
 };
 
@@ -160,19 +160,23 @@ const exchange = async (
     await readAnswer(state, response, { request, signal });
   } catch (error) {
     if (state.over.signal.aborted) throw connectionClosed();
-    const refusal = error instanceof McpFailure ? errorIn(error, request) : undefined;
+    if (!(error instanceof McpFailure)) throw error;
+    const refusal = errorIn(error, request);
     if (refusal) return hand(state, refusal);
-    // Without sessions the end of the stream says it all.
-    const isKnown = error instanceof McpFailure && error.kind === 'timeout' && state.version !== MODERN;
-    if (isKnown && !isInitialize(request)) takeBack(state, id);
+    if (mayStillExecute(state, request, error)) notifyCancelled(state, id);
     throw error;
   } finally {
     state.exchanges.delete(id);
-    for (const [question, asker] of state.asked) if (asker === request) state.asked.delete(question);
+    for (const [question, asker] of state.originRequests)
+      if (asker === request) state.originRequests.delete(question);
   }
 };
 
-/** The newest revision sends errors of JSON-RPC with a status of HTTP: they are responses all the same. */
+/** In the revision without sessions, the end of the stream already cancels the request. */
+const mayStillExecute = ({ version }: HttpState, request: JSONRPCRequest, { kind }: McpFailure): boolean =>
+  kind === 'timeout' && version !== MODERN && !isInitialize(request);
+
+/** The newest revision sends JSON-RPC errors with an HTTP error status; they are still responses. */
 const errorIn = ({ body }: McpFailure, request: JSONRPCRequest): JSONRPCMessage | undefined => {
   if (body === undefined || !('mcp-method' in modernHeaders(request))) return undefined;
   try {
@@ -183,8 +187,8 @@ const errorIn = ({ body }: McpFailure, request: JSONRPCRequest): JSONRPCMessage 
   }
 };
 
-/** The server is told that nobody waits any more. */
-const takeBack = (state: HttpState, id: RequestId): void => {
+/** Notifies the server that the request was cancelled. */
+const notifyCancelled = (state: HttpState, id: RequestId): void => {
   const params = { requestId: id, reason: 'timeout' };
   send(state, { jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
 };
@@ -197,7 +201,7 @@ const sessionOf = ({ headers }: IncomingMessage): string | undefined => {
   return id;
 };
 
-/** What is on its way goes out first, then the session is ended; neither is waited for long. */
+/** Sends pending messages first, then ends the session; both have a short timeout. */
 const close = async (state: HttpState): Promise<void> => {
   const { leaving, over, peer, session, expired } = state;
   await Promise.race([Promise.allSettled(leaving), pause(LEAVE_MS, over.signal).catch(() => {})]);

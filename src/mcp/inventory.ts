@@ -8,7 +8,9 @@ import { listAll } from './listing.ts';
 import type { Offer } from './offer.ts';
 import { statusOf } from './status.ts';
 
-/** What a server offers besides tools, as it says now (mcp.md B12). Of one that is not there: nothing, and why. */
+/**
+ * Prompts and resources of a server as it lists them now (mcp.md B12). An unavailable server has none, with a reason.
+ */
 
 const Argument = z.object({
   name: z.string(),
@@ -20,7 +22,7 @@ const Prompt = McpPrompt.extend({ arguments: z.array(Argument).default([]) });
 
 type Lists = Pick<McpInventory, 'prompts' | 'resources'>;
 
-export const inventoryOf = async (connection: Connection, offer: Offer): Promise<McpInventory> => {
+export const readInventory = async (connection: Connection, offer: Offer): Promise<McpInventory> => {
   const { actor } = connection;
   if (!actor.getSnapshot().hasTag('connected'))
     return { ...statusOf(connection, offer), prompts: [], resources: [] };
@@ -35,7 +37,7 @@ export const inventoryOf = async (connection: Connection, offer: Offer): Promise
 
 const listsOf = async (connection: Connection, link: Link): Promise<Lists> => {
   const { spec, target } = connection;
-  const asking = { timeoutMs: target.timeoutMs, tell: () => {} };
+  const asking = { timeoutMs: target.timeoutMs, report: () => {} };
   const read = (capability: 'prompts' | 'resources'): Promise<unknown[]> =>
     supports(link, capability)
       ? noted(connection, () => listAll(link, { method: `${capability}/list`, member: capability }, asking))
@@ -52,6 +54,6 @@ const listsOf = async (connection: Connection, link: Link): Promise<Lists> => {
   };
 };
 
-/** Without those that are not legal; members that nobody here knows are left out. */
+/** Omits invalid items and unknown members. */
 const legal = <Value>(schema: z.ZodType<Value>, items: readonly unknown[]): Value[] =>
   items.flatMap((item) => schema.safeParse(item).data ?? []);

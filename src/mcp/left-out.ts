@@ -1,2 +1,2 @@
-/** A tool that a server lists and agents are not offered, and why. */
+/** A listed tool that is not offered to agents, with the reason. */
 export type LeftOut = { name: string; reason: string };

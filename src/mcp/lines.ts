@@ -1,8 +1,8 @@
 /**
- * Bytes of a pipe, as lines. A line that is longer than allowed is never kept: its two ends are, which is where a
- * message says whose answer it is.
+ * Splits the bytes of a pipe into lines. Of a line beyond the limit, only both ends are kept, which is where a message
+ * contains the id of its request.
  *
- * Costs a look at each byte and one copy of a line that came in pieces.
+ * Cost: one scan of each byte, and one copy of a line that arrived in chunks.
  */
 export type LineReader = {
   readonly most: number;
@@ -34,15 +34,15 @@ export const feedLines = (reader: LineReader, chunk: Buffer): void => {
   if (from < chunk.length) take(reader, chunk.subarray(from));
 };
 
-const take = (reader: LineReader, piece: Buffer): void => {
+const take = (reader: LineReader, part: Buffer): void => {
   if (reader.skipped) {
-    reader.skipped.tail = Buffer.concat([reader.skipped.tail, piece.subarray(-END_BYTES)]).subarray(
+    reader.skipped.tail = Buffer.concat([reader.skipped.tail, part.subarray(-END_BYTES)]).subarray(
       -END_BYTES,
     );
     return;
   }
-  reader.pieces.push(piece);
-  reader.bytes += piece.length;
+  reader.pieces.push(part);
+  reader.bytes += part.length;
   if (reader.bytes <= reader.most) return;
   const all = Buffer.concat(reader.pieces);
   reader.skipped = {

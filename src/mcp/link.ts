@@ -10,18 +10,18 @@ import {
 } from './session.ts';
 
 /**
- * What stays while sessions change: over HTTP a server may drop one at any time, and the next request opens another
- * (mcp.md B5).
+ * A connection across sessions: over HTTP, a server may drop a session at any time, and the next request opens another
+ * one (mcp.md B5).
  *
- * Guarantees: one session is opened at a time, whoever asks for it; a request that the server refused because it did
- * not know the session is sent once more, with the next one, and nothing that it took in is ever sent again.
+ * Guarantees: only one session is opened at a time. A request that the server rejected because of an unknown session is
+ * sent once more in the next session; a request that the server accepted is never sent again.
  */
 export type Link = {
   readonly open: (signal: AbortSignal) => Promise<Session>;
   readonly over: AbortController;
   session: Session | undefined;
   opening: Promise<Session> | undefined;
-  /** Dropped by the server, with answers that may still be under way. */
+  /** The session that the server dropped; responses in it may still be pending. */
   retired: Session | undefined;
 };
 
@@ -55,7 +55,7 @@ export const askLink = async <Result>(link: Link, question: Question<Result>): P
 
 const isOfLostSession = (error: unknown): boolean => error instanceof McpFailure && error.kind === 'expired';
 
-/** Waiting for a session that is being opened ends with the request that needs it. @throws McpFailure */
+/** Cancelling a request also ends its wait for a session. @throws McpFailure */
 const sessionFor = (
   link: Link,
   { signal, timeoutMs }: Pick<Question<unknown>, 'signal' | 'timeoutMs'>,
@@ -94,7 +94,7 @@ const reopen = async (link: Link): Promise<Session> => {
 export const supports = ({ session, retired }: Link, capability: 'prompts' | 'resources'): boolean =>
   (session ?? retired)?.client.getServerCapabilities()?.[capability] !== undefined;
 
-/** Whether its server is of the revision without sessions. */
+/** Returns whether the server has the revision without sessions. */
 export const isModern = ({ session, retired }: Link): boolean => {
   const last = session ?? retired;
   return last !== undefined && isModernSession(last);

@@ -5,13 +5,13 @@ import { type HttpState, hand, openStream, pause, refuse } from './http-session.
 import { idOfResponse, readMessage } from './message.ts';
 
 /**
- * The stream on which a server says what nobody has asked for (mcp.md B4). It may be silent for ever. Where a server
- * has none it is not asked again; where it breaks it is opened again, less and less often while that fails.
+ * Reads the stream of unsolicited server messages (mcp.md B4), which may be silent indefinitely. If a server does not
+ * support it, no further attempt is made; if it breaks, it is reopened with increasing delays.
  */
 
 const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
-/** Who says nothing of when to come back is not asked at once. */
+/** Statuses that mean that the server has no such stream. */
 const UNSERVED = new Set([404, 405, 501]);
 
 export const listen = async (state: HttpState): Promise<void> => {
@@ -21,7 +21,7 @@ export const listen = async (state: HttpState): Promise<void> => {
   const isOver = (): boolean => signal.aborted || state.expired;
   while (!isOver()) {
     const opened = await openOnce(state, cursor).catch((error: unknown) => {
-      if (!isOver()) state.options.tell(`the listening stream broke: ${wordsOf(error)}`);
+      if (!isOver()) state.options.report(`the listening stream broke: ${wordsOf(error)}`);
       return 'broken' as const;
     });
     if (opened === 'unserved' || isOver()) return;
@@ -45,17 +45,17 @@ const openOnce = async (
     return UNSERVED.has(statusCode) || statusCode < 300 ? 'unserved' : 'refused';
   }
   for await (const { data } of readEvents(response, cursor, { signal, idleMs: 0 })) {
-    hear(state, data);
+    receive(state, data);
   }
   return 'ended';
 };
 
-/** A response belongs on the stream of its request; one that comes here is dropped, and the stream stays open. */
-const hear = (state: HttpState, data: string): void => {
+/** A response belongs to the stream of its request; one that arrives here is dropped, and the stream stays open. */
+const receive = (state: HttpState, data: string): void => {
   try {
     const message = readMessage(Buffer.from(data));
     if (message && idOfResponse(message) === undefined) hand(state, message);
   } catch (error) {
-    state.options.tell(wordsOf(error));
+    state.options.report(wordsOf(error));
   }
 };

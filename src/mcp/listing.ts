@@ -8,9 +8,9 @@ import { askLink, isModern, type Link } from './link.ts';
 import { declaredHeaders } from './param-headers.ts';
 import { longestMs } from './session.ts';
 
-/** The lists of a server, page by page (mcp.md B7, B12). What is past the bounds is left out, and `tell` says so. */
+/** Reads the lists of a server page by page (mcp.md B7, B12). Entries beyond the limits are omitted and logged. */
 
-/** A member that is no text is ignored. */
+/** A member that is not a string is ignored. */
 const text = z.string().optional().catch(undefined);
 
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {} };
@@ -33,10 +33,10 @@ export type ToolDefinition = z.infer<typeof ToolDefinition>;
 export type Asking = {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  tell(text: string): void;
+  report(text: string): void;
 };
 
-/** A server that has no such method has no tools. @throws McpFailure */
+/** A server without this method has no tools. @throws McpFailure */
 export const listTools = async (
   link: Link,
   asking: Asking,
@@ -76,7 +76,7 @@ const UNKNOWN_METHOD = -32_601;
 export const listAll = async (
   link: Link,
   { method, member }: { method: string; member: string },
-  { timeoutMs, signal, tell }: Asking,
+  { timeoutMs, signal, report }: Asking,
 ): Promise<unknown[]> => {
   const late = AbortSignal.timeout(longestMs(timeoutMs));
   const within = signal ? AbortSignal.any([signal, late]) : late;
@@ -85,34 +85,46 @@ export const listAll = async (
   let cursor: string | undefined;
   let bytes = 0;
   for (let pages = 0; pages < BOUNDS.pages; pages += 1) {
-    const page = await askLink(link, {
-      method,
-      params: cursor === undefined ? {} : { cursor },
-      result: Page,
-      timeoutMs,
-      signal: within,
-    }).catch((error: unknown) => {
-      if (error instanceof McpFailure && error.code === UNKNOWN_METHOD) return NO_PAGE;
-      throw error;
-    });
-    const found = page[member];
-    if (found !== undefined && !Array.isArray(found))
-      throw protocolFailure(`the result of ${method} has no list`);
+    const page = await readPage(link, { method, cursor, timeoutMs, signal: within });
+    const found = entriesIn(page, method, member);
     const written = JSON.stringify(page);
-    // A server that ignores the cursor sends its first page for ever.
+    // A server that ignores the cursor sends its first page repeatedly.
     if (read.has(written)) return items;
     read.add(written);
     bytes += written.length;
-    items.push(...(found ?? []));
+    items.push(...found);
     if (items.length > BOUNDS.entries || bytes > BOUNDS.listBytes) {
-      tell(`${method} offers more than is taken`);
+      report(`${method} offers more than the limit`);
       return items.slice(0, BOUNDS.entries);
     }
     if (typeof page.nextCursor !== 'string' || page.nextCursor === '') return items;
     cursor = page.nextCursor;
   }
-  tell(`${method} has more than ${BOUNDS.pages} pages`);
+  report(`${method} has more than ${BOUNDS.pages} pages`);
   return items;
+};
+
+type PageRequest = { method: string; cursor: string | undefined; timeoutMs: number; signal: AbortSignal };
+
+const readPage = async (
+  link: Link,
+  { method, cursor, timeoutMs, signal }: PageRequest,
+): Promise<z.infer<typeof Page>> => {
+  try {
+    const params = cursor === undefined ? {} : { cursor };
+    return await askLink(link, { method, params, result: Page, timeoutMs, signal });
+  } catch (error) {
+    if (error instanceof McpFailure && error.code === UNKNOWN_METHOD) return NO_PAGE;
+    throw error;
+  }
+};
+
+/** @throws McpFailure */
+const entriesIn = (page: z.infer<typeof Page>, method: string, member: string): unknown[] => {
+  const found = page[member];
+  if (found === undefined) return [];
+  if (!Array.isArray(found)) throw protocolFailure(`the result of ${method} has no list`);
+  return found;
 };
 
 const Page = z.looseObject({ nextCursor: z.unknown().optional() });

@@ -1,10 +1,10 @@
 /**
- * Whether a refusal means that the server does not know the session. The protocol says 404; frameworks and proxies
- * also answer with 410, and servers that were restarted with 400, 401 or 500 and a sentence about the session.
+ * Returns whether a refusal means that the server does not recognize the session. The protocol defines 404; frameworks
+ * and proxies also respond with 410, and restarted servers with 400, 401 or 500 and a sentence about the session.
  *
- * A status counts without words only where a server cannot have executed the request: 404 and 410. Every other status
- * counts only with a sentence that names the session, because the request is sent once more. A bare 5xx is a failure
- * of the request: the connection is opened again when such failures repeat.
+ * A status is sufficient without such a sentence only if the server cannot have executed the request: 404 and 410.
+ * Every other status requires a sentence that names the session, because the request is sent once more. A bare 5xx is a
+ * failure of the request: the connection is reopened if such failures repeat.
  */
 export const meansLostSession = (status: number, text: string): boolean =>
   GONE.has(status) || (status >= 400 && SENTENCES.some((sentence) => sentence.test(text)));

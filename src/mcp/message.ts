@@ -6,16 +6,15 @@ import { excerpt } from './bounds.ts';
 import { McpFailure, serverFailure } from './failure.ts';
 
 /**
- * The one reader of what a server sends, for both transports and both eras of the protocol.
+ * Parses all messages of servers, for both transports and both eras of the protocol.
  *
- * Guarantees: the official client accepts every message that comes out of here. It ignores what it does not accept
- * without a word, and a request whose response it ignores would have no end. Members that the protocol does not
- * define are left out of the envelope; a member that is null is absent; an empty list in place of an object is an
- * empty object, which is how PHP writes one. Schemas, structured results and other values that belong to a tool keep
- * their nulls.
+ * Guarantees: the official client accepts every returned message. It silently ignores messages that it does not accept,
+ * and a request whose response it ignores would never end. Members of the envelope that the protocol does not define
+ * are omitted, a member that is null is absent, and an empty list in place of an object is an empty object, which is
+ * how PHP serializes one. Schemas, structured results and other values that belong to a tool keep their nulls.
  */
 
-/** @throws McpFailure when the bytes hold more than can be used, or a response that cannot be used */
+/** @throws McpFailure if the message exceeds a limit, or is a response that cannot be used */
 export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
   const excess = scanJson(startScan(), bytes);
   if (excess !== undefined) throw new McpFailure('unreadable', `the message of the server ${excess}`);
@@ -27,30 +26,33 @@ export const readMessage = (bytes: Buffer): JSONRPCMessage | undefined => {
     return undefined;
   }
   const message = asMessage(value);
-  if (!message && !Array.isArray(value) && !isAsked(value)) return undefined;
+  if (!message && !Array.isArray(value) && !hasMethod(value)) return undefined;
   const inexact = inexactInteger(text);
   return inexact === undefined ? message : refused(message, value, inexact);
 };
 
 /**
- * The method of what stands in for a message of the server that has no response and cannot be used. A request gets
+ * Method of a replacement for an unusable message of the server that is not a response. A request is rejected with
  * `reason` as an error, see `questions.ts`; the reason of a notification is logged.
  */
 export const REFUSED = 'troupe/refused';
 
-/** Also a request whose id cannot be used. */
-const isAsked = (value: unknown): value is { method: string } =>
+/** Includes requests with an unusable id. */
+const hasMethod = (value: unknown): value is { method: string } =>
   isObject(value) && value.jsonrpc === '2.0' && typeof value.method === 'string';
 
-/** A message that would be read with other digits than the server wrote. */
+/** Replaces a message with a number that would be parsed inexactly. */
 function refused(message: JSONRPCMessage | undefined, value: unknown, inexact: string): JSONRPCMessage {
   const text = inexactTextIn(value, inexact);
-  const answered = message && idOfResponse(message);
-  if (answered !== undefined) {
-    const error = { code: INTERNAL, message: `the result holds a number that is lost: ${text}` };
-    return { jsonrpc: '2.0', id: answered, error };
+  const responseId = message && idOfResponse(message);
+  if (responseId !== undefined) {
+    const error = {
+      code: INTERNAL,
+      message: `the result contains a number that cannot be represented: ${text}`,
+    };
+    return { jsonrpc: '2.0', id: responseId, error };
   }
-  if (!isAsked(value))
+  if (!hasMethod(value))
     throw new McpFailure('unreadable', `the messages of the server: ${inexactText(inexact)}`);
   const id = message && idOfRequest(message);
   if (id !== undefined) return { jsonrpc: '2.0', id, method: REFUSED, params: { reason: text } };
@@ -58,28 +60,32 @@ function refused(message: JSONRPCMessage | undefined, value: unknown, inexact: s
   return { jsonrpc: '2.0', method: REFUSED, params: { reason } };
 }
 
-/** Undefined for a value that is no message. @throws McpFailure for a response that cannot be used */
+/** Returns undefined for a value that is not a message. @throws McpFailure for a response that cannot be used */
 export const asMessage = (value: unknown): JSONRPCMessage | undefined => {
   if (!isObject(value) || value.jsonrpc !== '2.0') return undefined;
   const { id, method } = value;
-  if (typeof method === 'string') return asked(method, id, objectOf(withoutNulls(value.params)));
+  if (typeof method === 'string') return requestFrom(method, id, objectOf(withoutNulls(value.params)));
   if (method !== undefined && method !== null) return undefined;
   const isResponse = 'result' in value || 'error' in value;
-  return isResponse ? answered(id, value) : undefined;
+  return isResponse ? responseFrom(id, value) : undefined;
 };
 
-const asked = (method: string, id: unknown, params: Members | undefined): JSONRPCMessage | undefined => {
+const requestFrom = (
+  method: string,
+  id: unknown,
+  params: Members | undefined,
+): JSONRPCMessage | undefined => {
   const message = { jsonrpc: '2.0', method, ...(params && { params: withMeta(params) }) } as const;
   if (id === undefined) return message;
   return isId(id) ? { ...message, id } : undefined;
 };
 
-const answered = (id: unknown, { result, error }: Members): JSONRPCMessage => {
+const responseFrom = (id: unknown, { result, error }: Members): JSONRPCMessage => {
   if (error !== undefined && error !== null) {
-    const told = errorOf(error);
-    if (isId(id)) return { jsonrpc: '2.0', id: ownId(id), error: told };
-    // The server does not name the request that it refuses.
-    throw serverFailure(told);
+    const details = errorOf(error);
+    if (isId(id)) return { jsonrpc: '2.0', id: ownId(id), error: details };
+    // The error does not name its request.
+    throw serverFailure(details);
   }
   const given = objectOf(result === null ? {} : withoutNulls(result));
   if (!isId(id)) throw new McpFailure('unreadable', 'the response of the server has no legal id');
@@ -88,7 +94,7 @@ const answered = (id: unknown, { result, error }: Members): JSONRPCMessage => {
   return { jsonrpc: '2.0', id: ownId(id), result: { ...withHandshake(withMeta(given)), resultType } };
 };
 
-/** The newest revision has this in each result, and the client drops it in older ones. */
+/** The newest revision has this in each result, and the client removes it in older ones. */
 const COMPLETE = 'complete';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -98,7 +104,7 @@ const objectOf = (value: unknown): Members | undefined => {
   return Array.isArray(value) && value.length === 0 ? {} : undefined;
 };
 
-/** The values of these members are defined by a tool or its author, and null is one of them. */
+/** A tool or its author defines the values of these members, and null is one of them. */
 const OPAQUE: ReadonlySet<string> = new Set([
   'structuredContent',
   'inputSchema',
@@ -110,7 +116,7 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'config',
 ]);
 
-/** Recursion is bounded by the scan of the message. */
+/** The scan of the message bounds the recursion. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [withoutNulls(item)]));
   if (!isObject(value)) return value;
@@ -123,7 +129,7 @@ const withoutNulls = (value: unknown): unknown => {
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-/** The official client checks these members of `_meta`, and no others. */
+/** The official client validates only these members of `_meta`. */
 const withMeta = (members: Members): Members => {
   const { _meta, ...rest } = members;
   if (_meta === undefined) return members;
@@ -140,7 +146,10 @@ const withMeta = (members: Members): Members => {
   };
 };
 
-/** What a server says of itself in a handshake: a name or a capability that is written loosely refuses no server. */
+/**
+ * Normalizes the server information of a handshake, so that a malformed name or capability does not fail the
+ * connection.
+ */
 const withHandshake = (result: Members): Members => {
   if (typeof result.protocolVersion !== 'string' && !Array.isArray(result.supportedVersions)) return result;
   const { capabilities, serverInfo, instructions, ...rest } = result;
@@ -161,7 +170,7 @@ const withHandshake = (result: Members): Members => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Those that this client uses. `true` stands for an empty object. */
+/** Capabilities that this client uses. `true` stands for an empty object. */
 const capabilitiesOf = (given: unknown): Members => {
   const all = objectOf(given) ?? {};
   return Object.fromEntries(
@@ -176,7 +185,7 @@ const capabilitiesOf = (given: unknown): Members => {
 
 const INTERNAL = -32_603;
 
-/** Whatever a server puts in the place of an error, its request has failed. */
+/** Any value in place of an error means that the request failed. */
 const errorOf = (given: unknown): { code: number; message: string; data?: unknown } => {
   const { code, message, data } = isObject(given) ? given : { message: given };
   const number = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN;
@@ -189,13 +198,13 @@ const errorOf = (given: unknown): { code: number; message: string; data?: unknow
 
 const isId = (id: unknown): id is RequestId => typeof id === 'string' || Number.isSafeInteger(id);
 
-/** Requests of this client have numbers; some servers send them back as texts. */
+/** Requests of this client have numeric ids; some servers return them as strings. */
 const ownId = (id: RequestId): RequestId =>
   typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
 
 export type RequestId = string | number;
 
-/** Of a request, which is answered; a notification is not. */
+/** Returns the id of a request; undefined for a notification. */
 export const idOfRequest = (message: JSONRPCMessage): RequestId | undefined =>
   'method' in message && 'id' in message ? message.id : undefined;
 
@@ -205,7 +214,7 @@ export const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
 export const idOfResponse = (message: JSONRPCMessage): RequestId | undefined =>
   'method' in message || !('id' in message) ? undefined : message.id;
 
-/** Which request a notification takes back. */
+/** Returns the id of the request that a notification cancels. */
 export const cancelledBy = (message: JSONRPCMessage): RequestId | undefined => {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
   const id = message.params?.requestId;

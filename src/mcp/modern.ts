@@ -4,15 +4,15 @@ import { traceContextOf } from '../schema/trace-context.ts';
 import type { McpFailure } from './failure.ts';
 
 /**
- * The revision without sessions (2026-07-28) over HTTP. Every message names its revision, and headers repeat what
- * proxies need of it. A server is asked for this revision first, for a short time; one that does not answer as the
- * revision says is offered a session. A server that refuses the session and may know this revision is asked again.
+ * The revision without sessions (2026-07-28) over HTTP. Every message names its revision, and headers repeat the parts
+ * that proxies need. This revision is tried first, with a short timeout; a server that does not respond accordingly is
+ * offered a session. A server that rejects the session and may support this revision is tried again.
  */
 export const MODERN = '2026-07-28';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
-/** What the name of a message is, where it has one. */
+/** The member that contains the name of a message, by method. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -32,7 +32,7 @@ export const modernHeaders = (message: JSONRPCMessage): Record<string, string> =
   };
 };
 
-/** What a request says of the trace that it belongs to stands in its headers too, where proxies look for it. */
+/** Trace metadata is repeated in headers for proxies. */
 export const traceHeaders = (message: JSONRPCMessage): Record<string, string> => {
   const _meta = 'method' in message ? message.params?._meta : undefined;
   return isObject(_meta) ? { ...traceContextOf((name) => textAt(_meta, name)) } : {};
@@ -43,16 +43,16 @@ const textAt = (meta: Record<string, unknown>, name: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 };
 
-/** A header takes visible ASCII only; anything else is encoded. */
+/** A header accepts visible ASCII only; any other value is encoded. */
 export const headerText = (value: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/i.test(value)
     ? value
     : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 
 const STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
-/** An unknown method, a header that is missing, a version that is not known. */
+/** Unknown method, missing header and unsupported version. */
 const CODES: ReadonlySet<number | undefined> = new Set([-32_601, -32_020, -32_022]);
 
-/** Whether a server that refuses a handshake may be one that knows none. */
+/** Returns whether a server that rejects a handshake may support only the revision without one. */
 export const mayBeModern = ({ kind, status, code }: McpFailure): boolean =>
   (kind === 'transport' && STATUSES.has(status)) || (kind === 'server' && CODES.has(code));

@@ -3,22 +3,22 @@ import type { Connection } from './connection.ts';
 import type { LeftOut } from './left-out.ts';
 import type { ToolDefinition } from './listing.ts';
 import { changedAt, reviewTools, type ToolChange, type ToolRecords } from './pins.ts';
-import { type Call, toolsOf } from './tools.ts';
+import { type Call, createTools } from './tools.ts';
 
 /**
- * What agents are offered of a server: its definitions without those that cannot be used, and without those that are
- * held back until an operator accepts them (`pin_tools`).
+ * The tools of a server that agents are offered: its definitions without unusable ones, and without those that are held
+ * back until an operator accepts them (`pin_tools`).
  */
 export type Offer = {
-  /** Of the listing that it was made from. */
+  /** The listing that the offer was created from. */
   readonly of: Connection['definitions'];
   readonly offered: readonly ToolDefinition[];
   readonly tools: readonly Tool[];
   readonly leftOut: readonly LeftOut[];
-  /** Why an entry that is being written is refused. */
+  /** Reasons to reject an entry that is being written. */
   readonly refusals: readonly string[];
   readonly records: ToolRecords;
-  /** Not in the audit log yet. */
+  /** Changes that are not in the audit log yet. */
   readonly changes: readonly ToolChange[];
 };
 
@@ -32,14 +32,14 @@ export const emptyOffer = (connection: Connection): Offer => ({
   changes: [],
 });
 
-/** @param before records of earlier listings; undefined when there was none */
+/** @param before records of earlier listings; undefined for the first one */
 export const makeOffer = (connection: Connection, before: ToolRecords | undefined, call: Call): Offer => {
   const { definitions, spec, deps } = connection;
   const { records, changes } = reviewTools(before, definitions, deps.clock.now());
   const isHeld = ({ name }: ToolDefinition): boolean =>
     spec.pin_tools && records[name]?.pending !== undefined;
   const held = definitions.filter(isHeld).map(({ name }) => ({ name, reason: HELD }));
-  const { tools, offered, leftOut, refusals } = toolsOf(
+  const { tools, offered, leftOut, refusals } = createTools(
     connection,
     definitions.filter((definition) => !isHeld(definition)),
     { call, changedAt: (name) => changedAt(records, name) },

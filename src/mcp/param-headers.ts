@@ -4,8 +4,8 @@ import type { Json } from '../tools/tool.ts';
 import { headerText } from './modern.ts';
 
 /**
- * Arguments that a server wants in headers too (`x-mcp-header` in the schema of a tool, revision 2026-07-28). The
- * revision requires a client to leave out a tool whose declarations are not legal.
+ * Arguments that a server also requires as headers (`x-mcp-header` in the schema of a tool, revision 2026-07-28). The
+ * revision requires clients to omit a tool whose declarations are invalid.
  */
 export type Declared = { headers: readonly Declaration[] } | { problem: string };
 
@@ -18,7 +18,7 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
 const known = new WeakMap<object, Declared>();
 
-/** A schema is not changed in place. */
+/** Schemas are never changed in place, so results are cached. */
 export const declaredHeaders = (schema: JsonObject): Declared => {
   const before = known.get(schema);
   if (before) return before;
@@ -40,7 +40,7 @@ export const paramHeaders = (schema: JsonObject, args: Json): Record<string, str
   );
 };
 
-/** Legal only on properties of properties; anywhere else a server could not find the value. */
+/** Valid only on nested properties; elsewhere, a server could not locate the value. */
 const visit = (node: unknown, path: readonly string[], found: Declaration[]): string | undefined => {
   if (!isObject(node)) return undefined;
   if (MARK in node) {
@@ -49,17 +49,31 @@ const visit = (node: unknown, path: readonly string[], found: Declaration[]): st
     found.push({ path, name: String(node[MARK]) });
   }
   for (const [keyword, value] of Object.entries(node)) {
-    if (keyword === 'properties' && isObject(value)) {
-      for (const [name, each] of Object.entries(value)) {
-        const problem = visit(each, [...path, name], found);
-        if (problem !== undefined) return problem;
-      }
-    } else if (!VALUES.has(keyword) && holdsMark(value)) return `${MARK} under '${keyword}' is not legal`;
+    const problem =
+      keyword === 'properties' && isObject(value)
+        ? visitProperties(value, path, found)
+        : misplacedIn(keyword, value);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 };
 
-/** Keywords whose value is no schema. */
+const visitProperties = (
+  properties: Record<string, unknown>,
+  path: readonly string[],
+  found: Declaration[],
+): string | undefined => {
+  for (const [name, each] of Object.entries(properties)) {
+    const problem = visit(each, [...path, name], found);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+};
+
+const misplacedIn = (keyword: string, value: unknown): string | undefined =>
+  !VALUES.has(keyword) && holdsMark(value) ? `${MARK} under '${keyword}' is not legal` : undefined;
+
+/** Keywords whose value is not a schema. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', 'example', MARK]);
 
 const problemOf = (node: Record<string, unknown>, path: readonly string[]): string | undefined => {
@@ -77,7 +91,7 @@ const holdsMark = (value: unknown): boolean => {
 const repeatedIn = (found: readonly Declaration[]): string | undefined => {
   const names = found.map(({ name }) => name.toLowerCase());
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  return repeated === undefined ? undefined : `${MARK} '${repeated}' is there twice`;
+  return repeated === undefined ? undefined : `${MARK} '${repeated}' occurs twice`;
 };
 
 const valueAt = (value: Json | undefined, path: readonly string[]): Json | undefined =>

@@ -5,24 +5,25 @@ import { BOUNDS } from './bounds.ts';
 import type { ToolDefinition } from './listing.ts';
 
 /**
- * Which definition of each tool an operator has accepted: of the first listing all of them, later ones explicitly.
+ * Records the accepted definition of each tool: those of the first listing are accepted automatically, later ones by an
+ * operator.
  *
- * Guarantees: a definition that differs from the accepted one is a change, and it stays one until it is accepted or
- * the server takes it back. A tool that disappears keeps its record, so a server cannot renew a definition by hiding
- * it for a while.
+ * Guarantees: a definition that differs from the accepted one remains a change until it is accepted or the server
+ * reverts it. A tool that disappears keeps its record, so a server cannot replace a definition by hiding the tool for a
+ * while.
  */
 
 const ToolRecord = z.object({
-  /** The accepted definition; absent for a tool that came later and is not accepted yet. */
+  /** The accepted definition; absent for a later tool that is not accepted yet. */
   digest: z.string().optional(),
-  /** milliseconds; since when the accepted definition is offered, if it is not the first one */
+  /** Time in milliseconds at which the accepted definition was first offered; absent for the original one. */
   changed_at: z.int().optional(),
-  /** Another definition, not accepted yet. */
+  /** A different definition that is not accepted yet. */
   pending: z.object({ digest: z.string(), seen_at: z.int() }).optional(),
 });
 type ToolRecord = z.infer<typeof ToolRecord>;
 
-/** By the name of the tool. */
+/** Records by tool name. */
 export const ToolRecords = z.record(z.string(), ToolRecord);
 export type ToolRecords = z.infer<typeof ToolRecords>;
 
@@ -33,10 +34,10 @@ export type ToolChange = {
   accepted_digest: string | null;
 };
 
-/** Records of tools that a server does not list any more. */
+/** Limit of records of tools that a server no longer lists. */
 const MOST_UNLISTED = BOUNDS.entries;
 
-/** The records after a listing, and what it has changed. @param before undefined for the first listing of an entry */
+/** Returns the records after a listing, and its changes. @param before undefined for the first listing of an entry */
 export const reviewTools = (
   before: ToolRecords | undefined,
   definitions: readonly ToolDefinition[],
@@ -71,7 +72,7 @@ const accepted = (digest: string, changed_at: number | undefined): ToolRecord =>
 const changeOf = (known: Pick<ToolRecord, 'digest'> | undefined): ToolChange['change'] =>
   known?.digest === undefined ? 'new' : 'changed';
 
-/** Definitions that wait for an operator, by name. */
+/** Returns definitions that require acceptance, by name. */
 export const pendingTools = (
   records: ToolRecords,
 ): { name: string; change: ToolChange['change']; digest: string; seen_at: number }[] =>
@@ -79,7 +80,7 @@ export const pendingTools = (
     pending ? [{ name, change: changeOf({ digest }), ...pending }] : [],
   );
 
-/** Since when the definition that is offered is: 0 for the first one. */
+/** Returns the time in milliseconds at which the offered definition was first offered, or 0 for the original one. */
 export const changedAt = (records: ToolRecords, name: string): number => {
   const record = Object.hasOwn(records, name) ? records[name] : undefined;
   return Math.max(record?.changed_at ?? 0, record?.pending?.seen_at ?? 0);
@@ -87,7 +88,7 @@ export const changedAt = (records: ToolRecords, name: string): number => {
 
 export type Acceptance = { name: string; digest: string };
 
-/** @param held whether they were held back until now: then they are offered from now on */
+/** @param held whether the definitions were held back, so that they are offered from now on */
 export const acceptTools = (
   records: ToolRecords,
   tools: readonly Acceptance[],
@@ -103,16 +104,16 @@ export const acceptTools = (
   );
 };
 
-/** Of what reaches a model, or decides how a tool is called. Other members may differ from listing to listing. */
+/** Hashes the parts that a model reads or that affect calls. Other members may differ between listings. */
 export const digestOf = (definition: ToolDefinition): string => {
   const { title, description, inputSchema, annotations, group, execution, _meta } = definition;
-  const told = { title, description, inputSchema, annotations, group, execution, ui: _meta?.ui };
+  const hashed = { title, description, inputSchema, annotations, group, execution, ui: _meta?.ui };
   return createHash('sha256')
-    .update(JSON.stringify(sorted(told)))
+    .update(JSON.stringify(sorted(hashed)))
     .digest('hex');
 };
 
-/** The order of members is no part of a definition. */
+/** The order of members is not significant. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

@@ -2,9 +2,7 @@ import type { Progress } from '@modelcontextprotocol/client';
 import type { ToolProgress } from '../tools/tool.ts';
 import { excerpt } from './bounds.ts';
 
-/**
- * How far a call is, as a run shows it (mcp.md B8). What a user could not see anyway is dropped.
- */
+/** Shows the progress of a call in its run (mcp.md B8). Updates that are too frequent to be visible are dropped. */
 export const createProgress = (show: (progress: ToolProgress) => void): ((progress: Progress) => void) => {
   let shown: { at: number; value: number; message: string | undefined } | undefined;
   return ({ progress, total, message }) => {

@@ -4,12 +4,12 @@ import { REFUSED } from './message.ts';
 import { Refusal } from './refusal.ts';
 import { type AskModel, sample } from './sampling.ts';
 
-/** What servers ask of this client (mcp.md B6). Pings never come here. */
+/** Handles requests of servers to this client (mcp.md B6), except pings. */
 
 export type ServerQuestion = {
   method: string;
   params: Record<string, unknown> | undefined;
-  /** The request of ours on whose stream it came. */
+  /** The request of this client on whose stream it arrived. */
   asker: JSONRPCRequest | undefined;
   signal: AbortSignal;
 };
@@ -20,7 +20,7 @@ const INVALID_PARAMS = -32_602;
 /** @throws Refusal */
 export const answerQuestion = async (
   { method, params, signal }: ServerQuestion,
-  /** Of the agent whose call the server is at work for. */
+  /** Model access of the agent whose call the server is executing. */
   askModel: AskModel | undefined,
 ): Promise<JsonObject> => {
   if (method === REFUSED) throw new Refusal(INVALID_PARAMS, String(params?.reason));

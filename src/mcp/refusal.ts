@@ -1,6 +1,6 @@
 import { wordsOf } from './failure.ts';
 
-/** What a server is told instead of an answer; the client sends code and words as they are. */
+/** An error response to a server. The client sends code and message unchanged. */
 export class Refusal extends Error {
   readonly code: number;
 

@@ -4,7 +4,7 @@ import { JsonObject as JsonObjectSchema } from '../schema/json.ts';
 import { shownJson } from '../tools/media-text.ts';
 import { ToolError, type ToolOutput } from '../tools/tool.ts';
 
-/** What a call came to, for the agent (mcp.md B8). Content of every type passes through as it is. */
+/** The result of a call for the agent (mcp.md B8). Content of every type is passed unchanged. */
 
 export const CallResult = z.looseObject({
   content: z.array(JsonObjectSchema).default([]),
@@ -13,8 +13,8 @@ export const CallResult = z.looseObject({
 });
 export type CallResult = z.infer<typeof CallResult>;
 
-/** @throws ToolError when the server says that the call failed */
-export const outputOf = (result: CallResult, known: JsonObject): ToolOutput => {
+/** @throws ToolError when the server reports that the call failed */
+export const toToolOutput = (result: CallResult, known: JsonObject): ToolOutput => {
   const output = { data: dataOf(result), metadata: { ...known, ...metadataOf(result) } };
   if (result.isError !== true) return output;
   throw new ToolError('execution_failed', complaintOf(result), { output });
@@ -44,5 +44,5 @@ const metadataOf = ({ content, structuredContent, isError }: CallResult): JsonOb
   ...(isError === true && { 'mcp.result.isError': true }),
 });
 
-/** It came out of `JSON.parse`. */
+/** The value was produced by `JSON.parse`. */
 const jsonOf = (value: unknown): Json => value as Json;

@@ -3,7 +3,10 @@ import type { JsonObject } from '../schema/endpoint.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
 import { Refusal } from './refusal.ts';
 
-/** A server asks the model of the agent that called it (mcp.md B6). Text only; which model answers is the agent's. */
+/**
+ * Requests of a server to the model of the agent that called it (mcp.md B6). Only text is supported, and the agent
+ * determines the model.
+ */
 
 export type AskModel = (question: ModelQuestion, signal: AbortSignal) => Promise<ModelAnswer>;
 

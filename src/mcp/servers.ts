@@ -6,8 +6,8 @@ import type { McpInventory, McpStatus } from '../schema/mcp-status.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
 import { type Tool, ToolError } from '../tools/tool.ts';
 import { type CallObserver, callTool } from './call.ts';
-import { type Connection, type ConnectionDeps, createConnection, masked, tell } from './connection.ts';
-import { inventoryOf } from './inventory.ts';
+import { type Connection, type ConnectionDeps, createConnection, masked, sendEvent } from './connection.ts';
+import { readInventory } from './inventory.ts';
 import type { LeftOut } from './left-out.ts';
 import { emptyOffer, makeOffer, type Offer } from './offer.ts';
 import { type Acceptance, acceptTools, pendingTools } from './pins.ts';
@@ -16,47 +16,45 @@ import { createToolLedger, type ToolLedger, type ToolLedgerDeps } from './tool-l
 import type { Call } from './tools.ts';
 
 /**
- * The connections to all MCP servers of the configuration (mcp.md B10).
+ * Manages the connections to all MCP servers of the configuration (mcp.md B10).
  *
- * Guarantees: nobody waits for a server but whoever writes its entry, and that not long. An entry that stays as it is
- * keeps its connection; one that changes gets a new one, and the old one ends when its calls have. `changed` is called
- * when tools have come or gone, at once, and not more often than once a second.
- * Relies on a publication after `changed`, which asks for the tools and may apply the same entries again.
- * Costs nothing while there are no entries.
+ * Guarantees: only the write of an entry waits for its server, and only for a short time. An unchanged entry keeps its
+ * connection; a changed one gets a new connection, and the old one closes after its calls. `changed` is called when
+ * tools were added or removed: immediately, but at most once a second.
+ * Relies on a publication after `changed`, which reads the tools and may apply the same entries again.
+ * Cost: none without entries.
  */
 export type McpManager = {
-  /**
-   * The first connection of an entry that is new or changed, before it is stored. @throws Error that says why not
-   */
+  /** Opens the first connection of a new or changed entry before it is stored. @throws Error with the reason */
   connect(spec: McpServerSpec): Promise<{ tools: readonly Tool[]; discard(): void }>;
-  /** Of the servers that offer some now, by id of the server. */
+  /** Returns the offered tools by server id. */
   tools(): ReadonlyMap<string, readonly Tool[]>;
-  /** The entries that have just gone live. */
+  /** Applies the published entries. */
   apply(specs: readonly McpServerSpec[]): void;
   /** @throws NotFound `mcp-server/<id>` */
   status(id: string): McpStatus;
   /** @throws NotFound */
   inventory(id: string): Promise<McpInventory>;
-  /** A reconnect is under way when it returns. @throws NotFound, or Unavailable when no server is configured */
+  /** Starts a reconnect and returns immediately. @throws NotFound, or Unavailable when no server is configured */
   restart(id: string): void;
   /**
-   * Accepts definitions of tools that are new or have changed; the status after it. All of them, or none.
-   * @throws NotFound, or Conflict when a tool has no such definition that waits to be accepted
+   * Accepts definitions of new or changed tools, all or none, and returns the status afterwards.
+   * @throws NotFound, or Conflict when a tool has no such pending definition
    */
   acceptTools(id: string, tools: readonly Acceptance[]): Promise<McpStatus>;
-  /** Servers that are still configured, hidden ones included: what is known of the tools of others is removed. */
+  /** Removes the tool records of servers that are no longer configured. `servers` includes hidden ones. */
   retain(servers: ReadonlySet<string>): void;
-  /** Tools that are not offered, by server. */
+  /** Returns tools that are not offered, by server. */
   leftOut(): { server: string; tools: readonly LeftOut[] }[];
-  /** For metrics. */
+  /** Returns the connection states for metrics. */
   states(): { server: string; state: ReturnType<typeof stateOf> }[];
-  /** Resolves when every child is gone and every session was told so. */
+  /** Resolves when every child has ended and every session was closed. */
   close(): Promise<void>;
 };
 
 export type McpManagerDeps = Omit<ConnectionDeps, 'reconnected'> & {
   clock: Clock;
-  /** What it returns is called when the actor is gone. */
+  /** The returned function is called when the actor ends. */
   actors: { began(actor: AnyActorRef, scope: string): () => void };
   scope: string;
   observe: { called: CallObserver; reconnected(server: string): void };
@@ -69,18 +67,21 @@ type State = {
   readonly deps: McpManagerDeps;
   readonly ledger: ToolLedger;
   live: Map<string, Entry>;
-  /** Of writes that are not decided. */
+  /** Connections of pending writes. */
   readonly candidates: Set<Entry>;
   readonly leaving: Set<Entry>;
-  /** Until when a change of tools waits, so that a server that changes them for ever publishes little. */
+  /**
+   * Time until which changes of tools are delayed, so that a server that changes them constantly causes few
+   * publications.
+   */
   quietUntil: number;
-  telling: NodeJS.Timeout | undefined;
+  publishTimer: NodeJS.Timeout | undefined;
   closed: boolean;
 };
 
 type Entry = {
   readonly connection: Connection;
-  /** What is published of it. */
+  /** The published tools of the connection. */
   offer: Offer;
   listed: boolean;
   gone: (() => void) | undefined;
@@ -102,7 +103,7 @@ export const createMcpManager = (deps: McpManagerDeps): McpManager => {
     candidates: new Set(),
     leaving: new Set(),
     quietUntil: 0,
-    telling: undefined,
+    publishTimer: undefined,
     closed: false,
   };
   const known = (id: string): Entry => {
@@ -118,10 +119,10 @@ export const createMcpManager = (deps: McpManagerDeps): McpManager => {
       ),
     apply: (specs) => apply(state, specs),
     status: (id) => statusOf(known(id).connection, known(id).offer),
-    inventory: async (id) => inventoryOf(known(id).connection, known(id).offer),
+    inventory: async (id) => readInventory(known(id).connection, known(id).offer),
     restart(id) {
       if (state.live.size === 0) throw new Unavailable('invalid managed config: no MCP registry is active');
-      tell(known(id).connection, { type: 'RESTART' });
+      sendEvent(known(id).connection, { type: 'RESTART' });
     },
     async acceptTools(id, tools) {
       const entry = known(id);
@@ -149,16 +150,16 @@ const begin = (state: State, spec: McpServerSpec): Entry => {
     gone: undefined,
   };
   connection.actor.subscribe({
-    next: () => look(state, entry),
+    next: () => updateOffer(state, entry),
     complete: () => ended(state, entry),
-    error: (err) => state.deps.log.warn({ err, server: spec.id }, 'the connection to an MCP server failed'),
+    error: (err) => state.deps.log.warn('mcp.machine_failed', { err, server: spec.id }),
   });
   connection.actor.start();
   return entry;
 };
 
-/** What is published of it, after each transition. */
-const look = (state: State, entry: Entry): void => {
+/** Updates the published tools after each transition. */
+const updateOffer = (state: State, entry: Entry): void => {
   const { connection } = entry;
   const listed = connection.actor.getSnapshot().hasTag('listed');
   const isOther = listed && connection.definitions !== entry.offer.of;
@@ -169,7 +170,7 @@ const look = (state: State, entry: Entry): void => {
   const isFirst = state.ledger.read(connection.spec.id) === undefined;
   if (isFirst && isLive(state, entry)) record(state, entry);
   const has = listed && entry.offer.tools.length > 0;
-  if (isLive(state, entry) && (isOther || had !== has)) tellOfTools(state);
+  if (isLive(state, entry) && (isOther || had !== has)) schedulePublication(state);
 };
 
 const isLive = ({ live }: State, { connection: { spec } }: Entry): boolean =>
@@ -182,10 +183,10 @@ const make = (state: State, entry: Entry): void => {
   const { leftOut } = entry.offer;
   if (leftOut.length === 0) return;
   const problems = leftOut.map(({ name, reason }) => masked(connection, `${name}: ${reason}`));
-  state.deps.log.warn({ server: id, problems }, 'not all tools of an MCP server are offered');
+  state.deps.log.warn('mcp.tools_omitted', { server: id, problems });
 };
 
-/** What the tools of a live entry were and are is durable; a candidate leaves no trace. */
+/** Only the tool records of live entries are durable; candidates leave no trace. */
 const record = (state: State, { connection, offer, listed }: Entry): void => {
   if (listed) state.ledger.write(connection, offer);
 };
@@ -203,11 +204,11 @@ const accept = async (state: State, entry: Entry, tools: readonly Acceptance[]):
     acceptTools(offer.records, tools, { held: pin_tools, now: state.deps.clock.now() }),
   );
   make(state, entry);
-  tellOfTools(state);
+  schedulePublication(state);
   await kept;
 };
 
-/** By whatever connection the server has when it is called: that of the tool may have been replaced. */
+/** Uses the current connection of the server, since the connection of the tool may have been replaced. */
 const callOf =
   (state: State, server: string): Call =>
   async (tool, args, context) => {
@@ -217,12 +218,12 @@ const callOf =
     return callTool(entry.connection, tool, args, context, { clock, called: observe.called });
   };
 
-const tellOfTools = (state: State): void => {
-  if (state.telling || state.closed) return;
+const schedulePublication = (state: State): void => {
+  if (state.publishTimer || state.closed) return;
   const now = performance.now();
   const wait = Math.max(0, state.quietUntil - now);
-  state.telling = setTimeout(() => {
-    state.telling = undefined;
+  state.publishTimer = setTimeout(() => {
+    state.publishTimer = undefined;
     state.quietUntil = performance.now() + QUIET_MS;
     for (const entry of state.live.values()) record(state, entry);
     state.deps.changed();
@@ -243,7 +244,7 @@ const connectFirst = async (
   const entry = begin(state, spec);
   state.candidates.add(entry);
   const discard = (): void => {
-    // Another write of the same entry may have gone live with this connection: its own is left, then.
+    // Another write of the same entry may have published this connection; then its own candidate is closed.
     const spare = state.candidates.has(entry) ? entry : candidateFor(state, spec);
     if (spare && state.candidates.delete(spare)) leave(state, spare, 'STOP');
   };
@@ -258,7 +259,7 @@ const connectFirst = async (
   }
 };
 
-/** @throws Error that says why not */
+/** @throws Error with the reason */
 const reached = async ({ actor, target }: Connection): Promise<void> => {
   const timeout = Math.min(target.timeoutMs, LONGEST_WAIT_MS);
   const decided = await waitFor(actor, (snapshot) => !snapshot.matches('connecting'), { timeout }).catch(
@@ -270,7 +271,7 @@ const reached = async ({ actor, target }: Connection): Promise<void> => {
     throw new Error(decided.context.error ?? 'mcp transport error: connection closed');
 };
 
-/** Of two servers with tools of one id, the one that is written comes too late. */
+/** If two servers have tools with the same id, the entry that is being written is rejected. */
 const taken = ({ live }: State, { connection: { spec }, offer }: Entry): string[] => {
   const others = new Set(
     [...live].flatMap(([id, entry]) =>
@@ -310,12 +311,12 @@ const adopt = (state: State, spec: McpServerSpec): Entry => {
 const leave = (state: State, entry: Entry, type: 'REMOVE' | 'STOP'): void => {
   if (entry.connection.actor.getSnapshot().status !== 'active') return;
   state.leaving.add(entry);
-  tell(entry.connection, { type });
+  sendEvent(entry.connection, { type });
 };
 
 const closeAll = async (state: State): Promise<void> => {
   state.closed = true;
-  clearTimeout(state.telling);
+  clearTimeout(state.publishTimer);
   const all = [...state.live.values(), ...state.candidates, ...state.leaving];
   for (const entry of all) leave(state, entry, 'STOP');
   await Promise.all(

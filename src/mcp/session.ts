@@ -21,10 +21,10 @@ import { createStdioTransport } from './stdio.ts';
 import { type McpTarget, unsendableIn } from './target.ts';
 
 /**
- * One initialized session with a server: the official client over one of the transports. The client does the
- * handshake, matches answers to requests, and answers pings.
+ * One initialized session with a server: the official client over one of the transports. The client performs the
+ * handshake, matches responses to requests, and responds to pings.
  *
- * The library is loaded with the first session: a service without servers does not pay for it.
+ * The library is loaded with the first session, so it costs nothing without servers.
  */
 export type Session = {
   readonly client: Client;
@@ -32,40 +32,40 @@ export type Session = {
   readonly http: HttpTransport | undefined;
   readonly toFailure: (
     error: unknown,
-    asked: { timeoutMs: number; signal?: AbortSignal | undefined },
+    request: { timeoutMs: number; signal?: AbortSignal | undefined },
   ) => McpFailure;
 };
 
 export type SessionDeps = {
   target: McpTarget;
-  /** Of this service. */
+  /** Version of this service. */
   version: string;
-  /** For the log; may hold what the server has said. */
-  tell(text: string): void;
-  /** For the operator, as a warning; may hold what the server has sent. */
+  /** Logs a text, which may contain server output. */
+  report(text: string): void;
+  /** Logs a warning for the operator, which may contain server output. */
   warn(text: string): void;
-  /** The server says that its tools have changed. */
+  /** Called when the server reports that its tools have changed. */
   changed(): void;
-  /** The child has ended. */
+  /** Called when the child has ended. */
   lost(reason: string): void;
-  /** The server has dropped the session; another one may be opened. */
+  /** Called when the server has dropped the session; another one may be opened. */
   expired(): void;
-  /** It had a session before, so it is not asked for the newest revision first. */
+  /** Whether the server had a session before, so that the newest revision is not tried first. */
   wasLegacy?: boolean;
-  /** What the server asks. @throws Refusal */
+  /** Handles a request of the server. @throws Refusal */
   answer(question: ServerQuestion): Promise<JsonObject>;
 };
 
-/** The newest is offered. */
+/** Supported revisions; the newest is offered. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
-/** How many times the time of a request its exchange may last in all, whatever keeps it going. */
+/** Maximum duration of a request in multiples of its timeout, whatever activity extends it. */
 const PATIENCE = 4;
 
-/** The same of a request that reports progress. */
+/** The same limit for a request that reports progress. */
 const PATIENCE_WITH_PROGRESS = 60;
 
-/** The time after which a request ends even while its server shows signs of life. */
+/** Returns the time after which a request ends even if its server is still active. */
 export const longestMs = (timeoutMs: number, reportsProgress = false): number =>
   timerMs(timeoutMs * (reportsProgress ? PATIENCE_WITH_PROGRESS : PATIENCE));
 
@@ -89,17 +89,17 @@ export const openSession = async (deps: SessionDeps, signal: AbortSignal): Promi
   } catch (error) {
     const isOther = target.kind === 'http' && error instanceof McpFailure && mayBeModern(error);
     if (!isOther || signal.aborted) throw error;
-    // The refusal of the session is what is known of a server that does not know the other revision either.
+    // If the server does not support the other revision either, the original refusal is reported.
     return modern(target.timeoutMs).catch(() => {
       throw error;
     });
   }
 };
 
-/** A server of the newest revision that starts more slowly is found once it has refused a session. */
+/** A server of the newest revision that starts more slowly is detected after it has rejected a session. */
 const PROBE_MS = 4000;
 
-/** Whether it is of the revision without sessions. */
+/** Returns whether the session has the revision without sessions. */
 export const isModernSession = ({ client }: Session): boolean => client.getProtocolEra() === 'modern';
 
 const handshake = async (
@@ -115,15 +115,15 @@ const handshake = async (
       ? createHttpTransport({ ...target, url: addressOf(target.url), ...deps })
       : undefined;
   const transport = target.kind === 'stdio' ? createStdioTransport({ ...target, ...deps }) : http;
-  if (!transport) throw protocolFailure('there is no such transport');
+  if (!transport) throw protocolFailure('unknown transport');
   const client = new sdk.Client({ name: 'troupe', version }, { capabilities: {}, ...options });
-  client.onerror = (error) => deps.tell(wordsOf(error));
+  client.onerror = (error) => deps.report(wordsOf(error));
   client.setNotificationHandler('notifications/tools/list_changed', () => deps.changed());
   client.fallbackNotificationHandler = async ({ method, params }) => {
     if (method === REFUSED) deps.warn(String(params?.reason));
   };
   client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
-    deps.answer({ method, params, asker: http?.askedFor(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
+    deps.answer({ method, params, asker: http?.originOf(mcpReq.id), signal: mcpReq.signal }).catch(toRefusal);
   const session: Session = { client, transport, http, toFailure: failureIn(sdk) };
   const { within, timeout, failureOf } = timed(session, { timeoutMs, signal });
   try {
@@ -134,10 +134,10 @@ const handshake = async (
   }
   if (!signal.aborted) return session;
   await closeSession(session);
-  throw new McpFailure('cancelled', 'the connection is not wanted any more');
+  throw new McpFailure('cancelled', 'the connection is no longer needed');
 };
 
-/** What the client throws, in the words of this room. */
+/** Converts errors of the client to failures. */
 const failureIn =
   (sdk: Sdk): Session['toFailure'] =>
   (error, { timeoutMs, signal }) => {
@@ -154,13 +154,13 @@ const failureIn =
     return protocolFailure(error.message);
   };
 
-/** @param signal that has fired, because of a time or because of the caller */
+/** @param signal an aborted signal, whose reason is a timeout or a cancellation by the caller */
 export const abortedFailure = ({ reason }: AbortSignal, timeoutMs: number): McpFailure =>
   reason instanceof DOMException && reason.name === 'TimeoutError'
     ? timedOut(timeoutMs)
     : new McpFailure('cancelled', 'the call was cancelled');
 
-/** @throws McpFailure; the address is not repeated, as it may hold a password */
+/** @throws McpFailure without the address, which may contain a password */
 const addressOf = (url: string): URL => {
   if (URL.canParse(url)) return new URL(url);
   throw protocolFailure('the url of the server is not legal');
@@ -172,9 +172,9 @@ export type Question<Result> = {
   result: z.ZodType<Result>;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Beside those of the protocol. */
+  /** Headers in addition to those of the protocol. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Tells that the server is at work, and how far it is. */
+  /** Called when the server reports activity and progress. */
   progress?: ((progress: Progress) => void) | undefined;
 };
 
@@ -197,8 +197,8 @@ export const askSession = async <Result>(session: Session, question: Question<Re
 };
 
 /**
- * The time of one request. The transport over HTTP ends one whose server is silent for `timeoutMs`; over stdio the
- * client does, and progress is a sign of life. Neither lasts longer than `longestMs`.
+ * Limits the time of one request. The HTTP transport ends one whose server is silent for `timeoutMs`; over stdio the
+ * client does, and progress counts as activity. Neither lasts longer than `longestMs`.
  */
 const timed = (
   { http, toFailure }: Session,

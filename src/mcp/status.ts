@@ -1,4 +1,4 @@
-import type { McpStreak } from '../../machines/mcp-connection.ts';
+import type { McpStreak } from '../../machines/mcp-streak.ts';
 import { seconds } from '../schema/clock.ts';
 import type { McpState, McpStatus } from '../schema/mcp-status.ts';
 import { type Connection, masked } from './connection.ts';
@@ -6,7 +6,7 @@ import type { LeftOut } from './left-out.ts';
 import type { Offer } from './offer.ts';
 import { pendingTools } from './pins.ts';
 
-/** How a connection is, as its actor says at once (mcp.md B11). */
+/** The status of a connection, read from its actor without waiting (mcp.md B11). */
 export const statusOf = (connection: Connection, offer: Offer): McpStatus => {
   const snapshot = connection.actor.getSnapshot();
   const { discovery, rpc, error } = snapshot.context;
@@ -32,7 +32,7 @@ export const statusOf = (connection: Connection, offer: Offer): McpStatus => {
   };
 };
 
-/** Without secrets of the entry. */
+/** Omits secrets of the entry. */
 export const shownLeftOut = (connection: Connection, { leftOut }: Offer): LeftOut[] =>
   leftOut.map(({ name, reason }) => ({
     name: masked(connection, name),
@@ -53,7 +53,7 @@ const latest = (...times: (number | null)[]): number | null => {
   return known.length === 0 ? null : seconds(Math.max(...known));
 };
 
-/** By the outermost state of its machine. */
+/** States by the outermost state of the machine. */
 const STATES: Readonly<Record<string, McpState>> = {
   connecting: 'connecting',
   ready: 'ready',
@@ -64,7 +64,7 @@ const STATES: Readonly<Record<string, McpState>> = {
   givenUp: 'given_up',
 };
 
-/** What metrics call the state that it is in. */
+/** Returns the state as named in metrics. */
 export const stateOf = ({ actor }: Pick<Connection, 'actor'>): McpState => {
   const { value } = actor.getSnapshot();
   const [outermost = ''] = typeof value === 'string' ? [value] : Object.keys(value);

@@ -4,13 +4,13 @@ import { headerProblem, problemIn, variableProblem } from '../schema/sendable.ts
 import { timerMs } from '../schema/timer.ts';
 import type { Program } from './child.ts';
 
-/** Where a server is, as its entry says. */
+/** The address or command of a server, from its entry. */
 export type McpTarget = { timeoutMs: number } & (
   | ({ kind: 'stdio'; config: JsonObject } & Program)
   | { kind: 'http'; url: string; headers: Readonly<Record<string, string>> }
 );
 
-export const targetOf = (spec: McpServerSpec): McpTarget => {
+export const resolveTarget = (spec: McpServerSpec): McpTarget => {
   const { transport, command = '', args, env, url = '', config } = spec;
   const timeoutMs = timerMs(Math.max(1, spec.timeout_secs) * 1000);
   if (transport === 'stdio') return { kind: 'stdio', timeoutMs, command: command.trim(), args, env, config };
@@ -22,8 +22,8 @@ export const targetOf = (spec: McpServerSpec): McpTarget => {
 };
 
 /**
- * What cannot be sent to a server, of an entry that was stored before such values were refused; the error of the
- * platform would quote it.
+ * Returns values that cannot be sent, in an entry that was stored before such values were rejected. The error of the
+ * platform would contain them.
  */
 export const unsendableIn = (target: McpTarget): string | undefined => {
   const [place, problem] =

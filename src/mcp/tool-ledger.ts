@@ -5,30 +5,30 @@ import type { Offer } from './offer.ts';
 import type { ToolChange, ToolRecords } from './pins.ts';
 
 /**
- * The records of the tools of all servers, in memory and durable. A server whose definitions change is reported once
- * for each change, with what an operator needs to judge it.
+ * The tool records of all servers, in memory and durable. Each change of a definition is reported once, with the
+ * details that an operator needs to judge it.
  */
 export type ToolLedger = {
-  /** Undefined while a server was never listed. */
+  /** Returns undefined if the server was never listed. */
   read(server: string): ToolRecords | undefined;
-  /** After a listing of a live entry. */
+  /** Records a listing of a live entry. */
   write(connection: Connection, offer: Offer): void;
-  /** Resolves when it is durable. */
+  /** Resolves when the records are durable. */
   replace(server: string, records: ToolRecords): Promise<void>;
   retain(servers: ReadonlySet<string>): void;
 };
 
 export type ToolLedgerDeps = {
   read(server: string): ToolRecords | undefined;
-  /** Resolves when it is durable; must not throw. @param changes for the audit log */
+  /** Resolves when the records are durable; must not throw. @param changes for the audit log */
   write(server: string, records: ToolRecords, changes: readonly ReportedChange[]): Promise<void>;
   /** Must not throw. */
   remove(server: string): void;
-  /** Servers that have records. */
+  /** Returns servers with records. */
   servers(): readonly string[];
 };
 
-/** A change as it is shown. */
+/** A change in its displayed form. */
 export type ReportedChange = ToolChange & { description: string; held: boolean };
 
 const SHOWN_CHARACTERS = 300;
@@ -47,7 +47,7 @@ export const createToolLedger = (deps: ToolLedgerDeps): ToolLedger => {
       const before = read(id);
       if (isDeepStrictEqual(before, records)) return;
       known.set(id, records);
-      // Those of an offer that was made earlier are recorded already.
+      // Changes of an earlier offer are recorded already.
       const news = changes.filter(({ name, digest }) => before?.[name]?.pending?.digest !== digest);
       void deps.write(
         id,

@@ -7,7 +7,7 @@ import { wordsOf } from './failure.ts';
 import type { LeftOut } from './left-out.ts';
 import type { ToolDefinition } from './listing.ts';
 
-/** The tools of a server as the catalogue has them (mcp.md B7). */
+/** Converts the tools of a server for the catalog (mcp.md B7). */
 
 export type Call = (tool: ToolDefinition, args: Json, context: ToolContext) => Promise<ToolOutput>;
 
@@ -15,14 +15,15 @@ type Offered = {
   tools: readonly Tool[];
   offered: readonly ToolDefinition[];
   leftOut: readonly LeftOut[];
-  /** Why an entry that is being written is refused. */
+  /** Reasons to reject an entry that is being written. */
   refusals: readonly string[];
 };
 
-type Making = { call: Call /** milliseconds; 0 = never */; changedAt(name: string): number };
+/** `changedAt` returns milliseconds, or 0 for an original definition. */
+type Making = { call: Call; changedAt(name: string): number };
 
-/** Those that cannot be offered are left out, with the reason. */
-export const toolsOf = (
+/** Omits unusable tools, with the reason. */
+export const createTools = (
   { target, spec }: Pick<Connection, 'target' | 'spec'>,
   definitions: readonly ToolDefinition[],
   making: Making,
@@ -63,7 +64,7 @@ const idOf = (server: string, name: string): string | { reason: string } => {
   }
 };
 
-/** Undefined for a tool that agents can use. */
+/** Returns undefined for a usable tool. */
 const unfitBecause = ({ inputSchema, execution }: ToolDefinition): string | undefined => {
   if (execution?.taskSupport === 'required')
     return 'the server executes it as a task only, and tasks are not supported';

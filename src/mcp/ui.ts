@@ -3,7 +3,7 @@ import type { JsonObject } from '../schema/endpoint.ts';
 import { askLink, type Link, supports } from './link.ts';
 import type { ToolDefinition } from './listing.ts';
 
-/** What a tool has drawn for people: a resource, read behind its call (mcp.md B8). A result does not wait for it long. */
+/** Reads the user interface of a tool, a resource, after its call (mcp.md B8). The result waits for it only briefly. */
 
 const PATIENCE_MS = 500;
 

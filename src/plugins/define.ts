@@ -5,11 +5,13 @@ import type { StateKey } from '../tools/state.ts';
 import type { Plugin, PluginAbout, PluginParts, Section } from './plugin.ts';
 
 /**
- * A plugin with at most one section. `config` is what the agent's section says, after the schema has filled in
- * its defaults; a missing section is `{}`.
+ * Defines a plugin with at most one section. `config` is the section of the agent, with the defaults of the schema
+ * filled in; a missing section is parsed as `{}`.
  *
+ * @throws Error when an agent lists the plugin with an invalid section
  * @example
- * definePlugin({
+ * ```ts
+ * const greeter = definePlugin({
  *   id: 'greeter',
  *   section: { key: 'greeter', schema: z.strictObject({ name: z.string().default('friend') }) },
  *   create: ({ name }) => ({
@@ -25,6 +27,7 @@ import type { Plugin, PluginAbout, PluginParts, Section } from './plugin.ts';
  *     },
  *   }),
  * });
+ * ```
  */
 export const definePlugin = <Config = undefined>(definition: {
   id: string;
@@ -42,14 +45,14 @@ export const definePlugin = <Config = undefined>(definition: {
     // Without a section, Config is undefined.
     parts: (about) =>
       create(
-        section ? configOf(id, section, about.agent.sections[section.key]) : (undefined as Config),
+        section ? parseConfig(id, section, about.agent.sections[section.key]) : (undefined as Config),
         about,
       ),
   };
 };
 
 /** @throws Invalid */
-export const configOf = <Config>(id: string, section: Section<Config>, given: unknown): Config => {
+export const parseConfig = <Config>(id: string, section: Section<Config>, given: unknown): Config => {
   const parsed = section.schema.safeParse(given ?? {}, phrases);
   if (parsed.success) return parsed.data;
   const reason = describeIssues(parsed.error);

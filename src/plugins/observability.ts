@@ -1,4 +1,4 @@
 import { definePlugin } from './define.ts';
 
-/** Agents list it to say that they are observed; the runtime counts and measures every run by itself. */
+/** Marks an agent as observed; the runtime measures every run regardless. */
 export const observabilityPlugin = definePlugin({ id: 'observability', create: () => ({}) });

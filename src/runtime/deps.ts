@@ -5,14 +5,16 @@ import type { LoopObserver } from '../loop/turn.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import type { ContentBlock } from '../schema/message.ts';
-import type { Run } from '../schema/run.ts';
+import type { Run, Termination } from '../schema/run.ts';
+import type { RunRecord } from '../schema/run-state.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
 import type { Batch, Store } from '../store/index.ts';
-import type { CaptureMode } from './capture.ts';
-import type { Channel } from './channel.ts';
+import type { CaptureMode } from './run/capture.ts';
+import type { Channel } from './run/live-channel.ts';
 
-/** What the runtime is given. Nothing in this room reads the clock, makes an id or counts a metric by itself. */
+/** Dependencies of the runtime. No module here reads the clock, creates an id or counts a metric on its own. */
 
 export type RuntimeSettings = {
   mailbox: {
@@ -35,105 +37,104 @@ export type RuntimeSettings = {
   max_calls_per_step: number;
   max_runs_below_run: number;
   event_capture_mode: CaptureMode;
-  /** 0 keeps them for ever */
+  /** 0 keeps events forever. */
   event_retention_days: number;
 };
 
-/** Counts and times; must not throw. Durations are seconds. */
+/** Receives counts and times; must not throw. Durations are in seconds. */
 export type RuntimeObserver = LoopObserver & {
   runs: {
-    /** One more executes, or one less. */
+    /** The number of executing runs changed by `delta`. */
     executing(delta: 1 | -1): void;
-    /** The dispatch of a run that was executed has finished. */
+    /** The dispatch of an executed run has finished. */
     ended(outcome: RunOutcome, seconds: number): void;
-    /** A dispatch has finished that nobody ever claimed. */
+    /** A dispatch that was never claimed has finished. */
     dismissed(outcome: RunOutcome): void;
-    /** A run has ended, so long after it began. */
-    sessionEnded(seconds: number): void;
+    /** A run has ended; `seconds` since its start. */
+    sessionEnded(
+      seconds: number,
+      run: { agent: string; run_id: string; termination: Termination['type'] },
+    ): void;
   };
   /** The state of a background task is not durable yet. */
   taskCommitFailed(operation: string): void;
   mailbox: {
-    /** A dispatch is there, or has another status. */
+    /** A dispatch was created, or its status changed. */
     moved(to: DispatchStatus, from: DispatchStatus | undefined): void;
-    /** `seconds`: until it was durable, or known to fail. */
+    /** `seconds` until the operation was durable, or had failed. */
     operation(operation: string, result: 'ok' | 'error', seconds: number, times?: number): void;
     started(seconds: { enqueueToStart: number; eligibleToStart: number; claimToStart: number }): void;
     completed(outcome: RunOutcome, seconds: { enqueueToComplete: number; runtime: number }): void;
   };
 };
 
-export type RuntimeLog = {
-  info(data: object, text: string): void;
-  warn(data: object, text: string): void;
-  error(data: object, text: string): void;
-};
+export type RuntimeLog = Pick<ServiceLog, 'info' | 'warn' | 'error'>;
 
-/** Told of what has become visible in the event log of a thread; must not throw. Costs one call a commit. */
+/** Notified of events that became visible in the event log of a thread; must not throw. Cost: one call per commit. */
 export type EventListener = {
   appended(scope: string, thread_id: string, from_seq: number, events: readonly LoggedEvent[]): void;
 };
 
 /**
- * Told of runs for those who follow them from outside; must not throw. A record is told when it is durable, in the
- * order of the commits of its thread; `changed_at` is when its state as a task changed last, in milliseconds.
+ * Notified of runs for followers outside the runtime; must not throw. A record is reported when it is durable, in the
+ * order of the commits of its thread; `changed_at` is the time of the last change of its task state, in milliseconds.
  */
 export type RunWatch = {
   /**
-   * A stream of its events begins; nothing has gone into it. `said` is the answer under way as far as it
-   * has come, for whoever joins in the middle of it.
+   * A stream of its events begins; the channel has emitted nothing yet. `said` returns the current answer so far, for
+   * followers that join during it.
    */
-  began(scope: string, run_id: string, channel: Channel, said: () => readonly ContentBlock[]): void;
-  /** The stream that began last is over. */
+  began(scope: string, run_id: string, channel: Channel, currentAnswer: () => readonly ContentBlock[]): void;
+  /** The last stream has ended. */
   ended(scope: string, run_id: string): void;
-  stored(scope: string, run: Run, changed_at: number): void;
+  stored(scope: string, run: RunRecord, changed_at: number): void;
 };
 
-/** As `WorksFor` of the inspection. */
+/** Equal to `WorksFor` of the inspection. */
 export type ThreadName = { machine: 'thread'; id: string };
 
 /**
- * Told of every actor that begins, and of the thread that it works for; must not throw. What it returns is called
- * once, when the actor is gone.
+ * Notified of every actor that starts, and of the thread that it works for; must not throw. The returned function is
+ * called once, when the actor has ended.
  */
 export type ActorListener = { began(actor: AnyActorRef, scope: string, of?: ThreadName): () => void };
 
-/** Writes what the loop notes into the commits that a run makes anyway. */
+/** Writes the notes of the loop into the commits that a run makes anyway. */
 export type TraceWriter = RunTrace & {
-  /** Of a run that goes on at once, or of one that goes on later, here or in another process. */
-  write(batch: Batch, goesOn: 'now' | 'later'): void;
-  /** Another execution goes on from the last commit. */
+  /** Writes the notes of a run that continues immediately (`now`), or later, here or in another process (`later`). */
+  write(batch: Batch, continues: 'now' | 'later'): void;
+  /** Another execution continues from the last commit. */
   leave(batch: Batch): void;
-  /** The run has ended with this batch, and this is how. */
+  /** The run ends with this batch. */
   end(batch: Batch, run: Run): void;
-  /** Nobody notes anything any more. */
+  /** No further notes will follow. */
   close(): void;
 };
 
 export type RunTraces = {
   observes(agent: ResolvedAgent): boolean;
-  /** Goes on with the trace that the run has. */
+  /** Continues the trace of the run. */
   open(run: Run): TraceWriter;
-  /** A run that nothing executes has ended with this batch. */
+  /** A run without an execution ends with this batch. */
   ended(batch: Batch, run_id: string, run: Run): void;
 };
 
-/** Who is told of the runs of one replay of an evaluation, besides whoever counts for it. */
+/** Traces of the runs of one replay of an evaluation, in addition to their regular counts. */
 export type ReplaySpans = {
   readonly runs: RunTraces;
-  /** The replay is over. What a judge says of its last answer is said of the inference that gave it. */
+  /** The replay is over. The verdict on its last answer is recorded for the inference that produced it. */
   settle(verdict?: EvaluationResult): void;
 };
 
 export type RuntimeDeps = {
   store: Store;
-  /** Without, no event is logged. */
+  /** Without it, no event is logged. */
   events: EventListener | undefined;
-  /** Without, no trace is written. */
+  /** Without it, no trace is written. */
   traces?: RunTraces | undefined;
-  /** Without, nobody follows runs from outside. */
+  /** Without it, no follower outside the runtime is notified of runs. */
   runs?: RunWatch | undefined;
-  /** The reader of a run that is claimed from the store while no client of this process reads it. */
+  /** Returns the reader of a run that is claimed from the store while no client of this process reads it. */
   resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
   actors: ActorListener;
   clock: Clock;
@@ -142,10 +143,11 @@ export type RuntimeDeps = {
   observe: RuntimeObserver;
   log: RuntimeLog;
   /**
-   * The agent as the current registry snapshot has it, or as the one of a run had it.
-   * @throws Invalid `agent not found: <id>`, or that there is no such snapshot
+   * Returns the agent of the current registry snapshot, or of the snapshot that a run has used.
+   *
+   * @throws Invalid `agent not found: <id>`, or that the snapshot does not exist
    */
   resolve(agentId: string, resolution_id?: string): ResolvedAgent;
-  /** Names this process in `claimed_by`. */
+  /** Identifies this process in `claimed_by`. */
   worker: string;
 };

@@ -3,7 +3,7 @@ import { isObject, REDACTED, withoutNulls } from './endpoint.ts';
 import { JsonObject } from './json.ts';
 import { requiredText } from './problems.ts';
 
-/** A server that is asked for remote agents (config.md 3.6). No problem repeats the token. */
+/** A server that provides remote agents (config.md 3.6). No error message contains the token. */
 
 const Auth = z.looseObject({ type: z.string(), token: z.string().optional() }).transform((auth, context) => {
   const { type, token = '' } = auth;
@@ -36,12 +36,15 @@ const timeoutProblem = (ms: number): string | undefined => {
 
 const Fields = z.strictObject({
   id: requiredText('id'),
-  base_url: z.string().superRefine((url, context) => {
-    const problem = addressProblem(url);
-    if (problem !== undefined) context.addIssue(problem);
-  }),
+  base_url: z
+    .string()
+    .superRefine((url, context) => {
+      const problem = addressProblem(url);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .meta({ minLength: 1, format: 'uri' }),
   auth: Auth.optional().meta({
-    description: 'write-only; a replacement without it keeps what is stored, null clears it',
+    description: 'write-only; a replacement without it keeps the stored value, null clears it',
   }),
   target: z.string().optional().meta({ description: 'name of the remote agent' }),
   timeout_ms: z
@@ -55,7 +58,7 @@ const Fields = z.strictObject({
   options: JsonObject.default({}),
 });
 
-/** `has_auth` is what the service says of a stored token. */
+/** `has_auth` is an output field that reports a stored token. */
 const asGiven = (given: z.input<typeof Fields>): unknown => {
   const spec = withoutNulls(given);
   if (!isObject(spec)) return spec;

@@ -1,12 +1,12 @@
 import { AgentSpec } from './agent.ts';
 import { LOCAL } from './backend.ts';
 import { endpointJson, isObject } from './endpoint.ts';
-import { modelSettingsOf } from './model-settings.ts';
+import { pickModelSettings } from './model-settings.ts';
 import { parseEntry } from './problems.ts';
 
-/** Agents outside the service: as they are written, and as they are stored and shown (agent-loop.md 1.1). */
+/** The external form of agents: as written by clients, and as stored and shown (agent-loop.md 1.1). */
 
-/** `localKind`: what the local backend is called outside (setting `local_backend_kind`). */
+/** `localKind`: the external name of the local backend (setting `local_backend_kind`). */
 export type AgentWriting = { surface?: string; localKind?: string };
 
 /** @throws Invalid `invalid agent spec: …` */
@@ -20,7 +20,7 @@ const withLocalKind = (given: unknown, localKind: string): unknown =>
     ? { ...given, backend: { ...given.backend, kind: LOCAL } }
     : given;
 
-/** Fields that are unset or empty are left out, but for those that are always there. */
+/** Unset and empty fields are omitted, except those that are always present. */
 export const agentJson = (spec: AgentSpec, localKind: string = LOCAL) => ({
   id: spec.id,
   ...given('description', spec.description),
@@ -31,7 +31,7 @@ export const agentJson = (spec: AgentSpec, localKind: string = LOCAL) => ({
   max_continuation_retries: spec.max_continuation_retries,
   ...filled('stop_conditions', spec.stop_conditions),
   ...given('context_policy', spec.context_policy),
-  ...modelSettingsOf(spec),
+  ...pickModelSettings(spec),
   plugin_ids: spec.plugin_ids,
   ...filled('active_hook_filter', spec.active_hook_filter),
   allowed_tools: spec.allowed_tools,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Backend, placeOf } from './backend.ts';
+import { Backend, resolvePlace } from './backend.ts';
 import { ContextPolicy } from './context-policy.ts';
 import { isObject, RemoteEndpoint, withoutNulls } from './endpoint.ts';
 import { JsonObject } from './json.ts';
@@ -11,12 +11,11 @@ import { ProviderTools } from './provider-tool.ts';
 import { StopCondition } from './stop-condition.ts';
 
 /**
- * What an agent is (agent-loop.md 1).
+ * The spec of an agent (agent-loop.md 1).
  *
- * Guarantees: a parsed spec is in its normal form: every default is filled in, aliases and old forms are gone, and
- * what the spec said twice is there once. Parsing it again changes nothing. An agent with an `endpoint` is remote,
- * every other one is local.
- * How it is stored and shown: `agent-json.ts`.
+ * Guarantees: a parsed spec is in its normal form: defaults are filled in, aliases and old forms are replaced, and
+ * duplicate statements are merged. Parsing it again changes nothing. An agent with an `endpoint` is remote, every other
+ * one is local. Its stored and external form is in `agent-json.ts`.
  */
 
 const texts = listOf(z.string());
@@ -31,7 +30,7 @@ const Fields = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .meta({ description: 'inferences a run may make; 0 = unlimited; default 16' }),
+    .meta({ description: 'maximum inferences per run; 0 = unlimited; default 16' }),
   max_continuation_retries: z.int().nonnegative().default(2),
   stop_conditions: listOf(StopCondition).default([]),
   context_policy: ContextPolicy.optional(),
@@ -40,7 +39,7 @@ const Fields = z.strictObject({
   active_hook_filter: texts
     .transform((ids) => [...new Set(ids)])
     .default([])
-    .meta({ description: 'if not empty, only these plugins of the agent act' }),
+    .meta({ description: 'if not empty, only these plugins of the agent are active' }),
   allowed_tools: texts.nullable().optional(),
   allowed_tool_patterns: texts.nullable().optional(),
   excluded_tools: texts.optional(),
@@ -48,13 +47,13 @@ const Fields = z.strictObject({
   output_schema: OutputSchema.optional(),
   output_options: OutputOptions.optional(),
   endpoint: RemoteEndpoint.optional(),
-  delegates: texts.default([]).meta({ description: 'ids of agents that it may call as tools' }),
+  delegates: texts.default([]).meta({ description: 'ids of agents that the agent may call as tools' }),
   provider_tools: ProviderTools.default([]).meta({
     description: 'tools that the model provider executes; no permission rule or hook applies to them',
   }),
   client_tools: texts
     .default([])
-    .meta({ description: 'ids of its own tools that a client may replace for a run by declaring them' }),
+    .meta({ description: 'ids of tools of the agent that a client may replace for a run by declaring them' }),
   client_system_messages: z
     .boolean()
     .default(false)
@@ -64,7 +63,7 @@ const Fields = z.strictObject({
 });
 type Fields = z.infer<typeof Fields>;
 
-/** For the two allow fields null is a word of its own: no tools. */
+/** In the two allow fields null has its own meaning: no tools. */
 const TELLING_NULLS = ['allowed_tools', 'allowed_tool_patterns'] as const;
 
 const currentForm = (given: z.input<typeof Fields>): unknown => {
@@ -86,7 +85,7 @@ const allowFields = ({ allowed_tools: ids, allowed_tool_patterns: patterns }: Fi
 });
 
 const normalForm = (fields: Fields, context: z.RefinementCtx) => {
-  const place = placeOf(fields.backend, fields.endpoint);
+  const place = resolvePlace(fields.backend, fields.endpoint);
   if ('problem' in place) context.addIssue(place.problem);
   const { backend: _, endpoint: _endpoint, ...rest } = fields;
   const local = 'local' in place ? place.local : {};
@@ -105,5 +104,20 @@ export const AgentSpec = z
   .transform(normalForm)
   .meta({ id: 'AgentSpec', description: 'An agent.' });
 export type AgentSpec = z.infer<typeof AgentSpec>;
-/** As it is written: only `id` is required. */
+/**
+ * An agent as written in configuration (agent-loop.md 1.1): only `id` is required. An agent with an `endpoint` is
+ * remote.
+ *
+ * @example
+ * ```ts
+ * const researcher: AgentInput = {
+ *   id: 'researcher',
+ *   model_id: 'default',
+ *   system_prompt: 'Search before you answer.',
+ *   allowed_tools: ['search'],
+ *   max_rounds: 8,
+ *   delegates: ['writer'],
+ * };
+ * ```
+ */
 export type AgentInput = z.input<typeof AgentSpec>;

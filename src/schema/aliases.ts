@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 type AliasesOf<Shape> = { readonly [Name in keyof Shape]?: string };
 
-/** What the fields themselves give, whichever of its names a client has used. */
+/** The parsed fields under their first names. */
 type Folded<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
 /**
- * An object of which some fields have a second name: clients give one of the two, and what comes out has the first
- * alone. A field that is missing under both names is told also when others are wrong.
+ * An object schema in which some fields have a second name: clients use one of the two, and the output has only the
+ * first. A field that is missing under both names is reported even if other fields are invalid.
  *
  * @example withAliases({ agentId: 'agent_id' }, { agentId: z.string(), title: z.string().nullish() })
  */
@@ -41,23 +41,21 @@ const bothNames = (fields: readonly Field[]): Record<string, z.ZodType> =>
       [name, schema.optional().meta(factsOf(schema))],
       [
         alias,
-        schema
-          .optional()
-          .meta({ ...SECOND, description: `another name of \`${name}\`: give one of the two` }),
+        schema.optional().meta({ ...SECOND, description: `alias of \`${name}\`: use only one of them` }),
       ],
     ]),
   );
 
-/** For documents: a field, or a parameter, that new clients do not use. */
+/** Marks a field or a parameter as deprecated in generated documents. */
 const SECOND = { deprecated: true, param: { deprecated: true } } as const;
 
-/** What a document says of a field; its name, if it has one, stays with it. */
+/** Returns the metadata of a field without its `id`, which belongs to the original schema. */
 const factsOf = (schema: z.ZodType): z.GlobalMeta => {
   const { id: _, ...facts } = schema.meta() ?? {};
   return facts;
 };
 
-/** In documents a field that one of its names must give is required under the first. */
+/** Generated documents list a required field under its first name. */
 const requireFirst = (fields: readonly Field[], jsonSchema: { required?: string[] }): void => {
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   if (required.length > 0) jsonSchema.required = [...(jsonSchema.required ?? []), ...required];

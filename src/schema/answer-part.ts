@@ -4,11 +4,11 @@ import type { Json } from './json.ts';
 import {
   type DataBlock,
   dataBlock,
+  guessMediaType,
   isData,
   JSON_TYPE,
   type MediaBlock,
   mediaBlock,
-  mediaTypeOf,
   typeOfMedia,
 } from './media.ts';
 import type { ContentBlock } from './message.ts';
@@ -16,50 +16,52 @@ import { DEEPEST, isTooDeep } from './nesting.ts';
 import { Invalid } from './outcome.ts';
 
 /**
- * Parts of an answer that are not text: files, addresses and data, from tools, plugins, models and other services.
+ * Parts of an answer that are not text: files, URLs and data, from tools, plugins, models and other services.
  *
- * Guarantees: what becomes a block can be stored, sent and shown, and no answer holds more of it than the limits
- * below, whoever makes the parts; sizes are looked at before anything is decoded or copied. A block and the activity
- * that tells of it in a stream say the same, so either can be made of the other.
- * Costs a part one look at its bytes, and one copy of them as base64.
+ * Guarantees: every block created here can be stored, sent and shown, and no answer exceeds the limits below,
+ * regardless of the source of its parts; sizes are checked before anything is decoded or copied. A block and its
+ * activity in a stream are equivalent, so each can be created from the other. Cost per part: one check of its bytes,
+ * and one copy of them as base64.
  */
 
 /**
- * A part of an answer that is not text: a file, an address or data.
+ * A part of an answer that is not text: a file, a URL or data.
  *
- * - `file`: the bytes, or their standard base64 with padding; at most 8 MiB decoded. `media_type` says what they
- *   are (`image/png`).
- * - `url`: an `http:` or `https:` address of at most 8,192 characters. Without `media_type` it follows from the end
- *   of the path.
- * - `data`: any JSON value, at most 8 MiB as text and 128 levels deep.
+ * - `file`: the bytes, or their standard base64 with padding; at most 8 MiB decoded. `media_type` is their type, such
+ *   as `image/png`.
+ * - `url`: an `http:` or `https:` URL of at most 8,192 characters. Without `media_type` the end of the path determines
+ *   the type.
+ * - `data`: a JSON value of at most 8 MiB as text and 128 levels.
  *
- * `filename`: at most 255 characters. One answer holds at most 64 parts and 16 MiB.
+ * `filename`: at most 255 characters. One answer has at most 64 parts and 16 MiB.
  *
  * @example
+ * ```ts
  * const parts: AnswerPart[] = [
- *   { file: await readFile('report.pdf'), media_type: 'application/pdf', filename: 'report.pdf' },
+ *   { file: Buffer.from('city,rain\nRome,3'), media_type: 'text/csv', filename: 'rain.csv' },
  *   { url: 'https://example.com/chart.png' },
  *   { data: { rows: 42 } },
  * ];
+ * ```
  */
 export type AnswerPart =
   | { file: string | Uint8Array; media_type: string; filename?: string }
   | { url: string; media_type?: string; filename?: string }
   | { data: Json; filename?: string };
 
-/** How such a part is stored in a message. */
+/** The stored form of a part in a message. */
 export type PartBlock = MediaBlock | DataBlock;
 
-/** Bytes of one file, decoded, or of the JSON of one piece of data. */
+/** Maximum bytes of one file, decoded, or of the JSON of one data part. */
 export const LARGEST_PART = 8 * 1024 * 1024;
-/** Bytes of all parts of one answer. */
+/** Maximum bytes of all parts of one answer. */
 export const LARGEST_ANSWER = 16 * 1024 * 1024;
 export const MOST_PARTS = 64;
 export const LONGEST_URL = 8192;
 export const LONGEST_NAME = 255;
 const LONGEST_TYPE = 255;
 
-/** @throws Invalid in words for whoever made the part */
+/** @throws Invalid with a message for the author of the part */
 export const blockOfPart = (part: AnswerPart): PartBlock => {
   const kinds = ['file', 'url', 'data'].filter((key) => Object.hasOwn(part, key));
   if (kinds.length !== 1) throw new Invalid('a part has exactly one of file, url and data');
@@ -69,14 +71,14 @@ export const blockOfPart = (part: AnswerPart): PartBlock => {
   return 'url' in part ? urlBlock(part) : jsonBlock(part);
 };
 
-/** What of it counts for `LARGEST_ANSWER`. */
+/** Returns the size that counts towards `LARGEST_ANSWER`. */
 export const sizeOfBlock = (block: PartBlock): number => {
   if (block.type === 'text') return Buffer.byteLength(block.text);
   return block.source.type === 'base64' ? decodedSize(block.source.data) : block.source.url.length;
 };
 
-/** Why an answer that holds these blocks cannot hold those too; undefined when it can. */
-export const excessOf = (held: readonly PartBlock[], more: readonly PartBlock[]): string | undefined => {
+/** Returns why an answer with these blocks cannot hold more; undefined when it can. */
+export const findExcess = (held: readonly PartBlock[], more: readonly PartBlock[]): string | undefined => {
   if (more.length === 0) return undefined;
   const count = held.length + more.length;
   if (count > MOST_PARTS)
@@ -87,8 +89,9 @@ export const excessOf = (held: readonly PartBlock[], more: readonly PartBlock[])
 };
 
 /**
- * All of them together are what one answer may hold.
- * @throws Invalid that says which part is wrong
+ * Converts parts, which together must fit into one answer.
+ *
+ * @throws Invalid with the index of the invalid part
  */
 export const blocksOfParts = (parts: readonly AnswerPart[]): PartBlock[] => {
   if (parts.length > MOST_PARTS)
@@ -97,7 +100,7 @@ export const blocksOfParts = (parts: readonly AnswerPart[]): PartBlock[] => {
   for (const [index, part] of parts.entries()) {
     try {
       const block = blockOfPart(part);
-      const excess = excessOf(blocks, [block]);
+      const excess = findExcess(blocks, [block]);
       if (excess !== undefined) throw new Invalid(excess);
       blocks.push(block);
     } catch (error) {
@@ -159,7 +162,7 @@ const urlBlock = ({ url, media_type, filename }: Extract<AnswerPart, { url: unkn
     throw new Invalid(`url must be an http or https address of at most ${LONGEST_URL} characters`);
   const named = media_type === undefined ? undefined : checkedType(media_type);
   const source = { type: 'url' as const, url, ...(named !== undefined && { media_type: named }) };
-  return mediaBlock(named ?? mediaTypeOf(url), source, filename);
+  return mediaBlock(named ?? guessMediaType(url), source, filename);
 };
 
 const jsonBlock = ({ data, filename }: Extract<AnswerPart, { data: unknown }>): PartBlock => {
@@ -173,7 +176,7 @@ const jsonBlock = ({ data, filename }: Extract<AnswerPart, { data: unknown }>): 
 
 const jsonOf = (data: Json): string => {
   try {
-    // Types promise JSON, and whoever makes the part may break the promise: then there may be no text.
+    // The types promise JSON, but a caller may pass another value, which may have no JSON text.
     const json: string | undefined = JSON.stringify(data);
     if (json !== undefined) return json;
   } catch (error) {
@@ -182,7 +185,7 @@ const jsonOf = (data: Json): string => {
   throw new Invalid('the data is not JSON');
 };
 
-/** How a part is told in the stream of a run (runtime.md 6.2): an activity of this type, with this content. */
+/** The activity of a part in the stream of a run (runtime.md 6.2). */
 export type PartActivity =
   | { activity_type: 'file'; content: { url: string; mediaType: string; filename?: string } }
   | { activity_type: 'data'; content: { data: Json; filename?: string } };
@@ -205,7 +208,7 @@ export const activityOfBlock = (block: PartBlock): PartActivity => {
   };
 };
 
-/** The way back; undefined for an activity that tells of no part. */
+/** The inverse of `activityOfBlock`; undefined for an activity of another kind. */
 export const blockOfActivity = ({
   activity_type,
   content,
@@ -225,17 +228,17 @@ export const blockOfActivity = ({
     : mediaBlock(mediaType, { type: 'url', url, media_type: mediaType }, filename);
 };
 
-/** Blocks that are parts of an answer: all but words, thoughts and calls. */
+/** Whether the block is a part of an answer: neither text, reasoning nor a call. */
 export const isPartBlock = (block: ContentBlock): block is PartBlock => 'source' in block || isData(block);
 
-/** Longer data is named in place of being read out. */
+/** Data up to this length is included in full, longer data by its name. */
 const READ_OUT = 4000;
 
 /**
- * What a model reads of a part that stands in an answer: short data as it is, the name of everything else. An answer
- * is told once; what its parts were made of, the model has read in the results of its tools.
+ * Returns the text that a model receives for a part of an earlier answer: short data in full, and the name of
+ * everything else. The model has already received the content of the parts in the results of its tools.
  */
-export const wordsForPart = (block: PartBlock): string => {
+export const describePart = (block: PartBlock): string => {
   if (block.type !== 'text') return describeMedia(block);
   if (block.text.length <= READ_OUT) return block.text;
   const filename = block.part?.filename;

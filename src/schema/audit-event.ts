@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonObject } from './json.ts';
 
-/** Who changed what in the configuration, and from where (config.md 9.1). Payloads are redacted already. */
+/** Changes of the configuration, with their actor and origin (config.md 9.1). Payloads are already redacted. */
 
 export const AuditAction = z.enum([
   'create',
@@ -14,6 +14,7 @@ export const AuditAction = z.enum([
   'apply_failed',
   'tools_changed',
   'tools_accepted',
+  'try',
 ]);
 export type AuditAction = z.infer<typeof AuditAction>;
 
@@ -31,18 +32,35 @@ export const AuditEvent = z
     ip: z.string(),
     request_id: z.string().nullable(),
     restored_from: z.string().nullable(),
-    error: z.string().optional().meta({ description: 'of `apply_failed` only' }),
+    error: z.string().optional().meta({ description: 'only for `apply_failed`' }),
     forced: z.literal(true).optional(),
     overrides: Payload.optional().meta({
-      description: 'override object after a change of overrides; empty when none is left',
+      description: 'override object after a change of overrides; empty when no override is left',
     }),
   })
-  .meta({ id: 'AuditEvent', description: 'A change, and who made it.' });
+  .meta({ id: 'AuditEvent', description: 'A change and its actor.' });
+/**
+ * A change of the configuration, with its actor and origin (config.md 9.1). Payloads are redacted.
+ *
+ * @example
+ * ```ts
+ * const describe = ({ ts, actor, action, resource }: AuditEvent): string => `${ts} ${actor}: ${action} ${resource}`;
+ * for await (const event of client.audit.list()) console.log(describe(event));
+ * ```
+ */
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
 export const AuditPage = z
   .object({ items: z.array(AuditEvent), next_cursor: z.string().optional() })
   .meta({ id: 'AuditPage', description: 'One page of changes.' });
+/**
+ * One page of the audit log, newest first. The last page has no `next_cursor`.
+ *
+ * @example
+ * ```ts
+ * const { items, next_cursor }: AuditPage = await client.audit.list({ resource: 'agents', limit: 20 });
+ * ```
+ */
 export type AuditPage = z.infer<typeof AuditPage>;
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

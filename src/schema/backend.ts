@@ -5,9 +5,9 @@ import { phrases } from './phrases.ts';
 import { firstProblem } from './problems.ts';
 
 /**
- * Where an agent runs (agent-loop.md 1.2, config.md 3.1). A spec may say it twice, in `backend` and in top-level
- * fields; inside the service only the fields exist (`model_id`, …, or `endpoint`), and `backend` is derived from
- * them where a spec is shown. The local kind is called `local` here, whatever it is called outside.
+ * The backend of an agent (agent-loop.md 1.2, config.md 3.1). A spec may state it twice, in `backend` and in top-level
+ * fields; inside the service only the fields exist (`model_id`, …, or `endpoint`), and `backend` is derived from them
+ * where a spec is shown. The local kind is called `local` here, regardless of its external name.
  */
 
 export const LOCAL = 'local';
@@ -39,13 +39,13 @@ type LocalConfig = z.infer<typeof LocalConfig>;
 
 type Place = { local: LocalConfig } | { endpoint: RemoteEndpoint } | { problem: string };
 
-/** What both fields together say. */
-export const placeOf = (backend: Backend | undefined, endpoint: RemoteEndpoint | undefined): Place => {
-  const said = backend && placeOfBackend(backend);
-  if (said && 'problem' in said) return said;
-  if (!endpoint) return said ?? { local: {} };
+/** Combines both fields. */
+export const resolvePlace = (backend: Backend | undefined, endpoint: RemoteEndpoint | undefined): Place => {
+  const named = backend && placeOfBackend(backend);
+  if (named && 'problem' in named) return named;
+  if (!endpoint) return named ?? { local: {} };
   if (!REMOTE_KINDS.has(endpoint.backend)) return unsupported(endpoint.backend);
-  if (said && !('endpoint' in said && isDeepStrictEqual(said.endpoint, endpoint))) {
+  if (named && !('endpoint' in named && isDeepStrictEqual(named.endpoint, endpoint))) {
     return { problem: 'cannot mix canonical backend and legacy endpoint fields' };
   }
   return { endpoint };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Canonical events: the durable log of what happened to a thread (runtime.md 13).
- * The log keeps the compact `LoggedEvent`; scopes and cursors of the wire form follow from its place in the log.
+ * Canonical events: the durable log of a thread (runtime.md 13). The log stores the compact `LoggedEvent`; scopes and
+ * cursors of the wire format follow from its position in the log.
  */
 
 export const EventVisibility = z.enum(['public', 'internal', 'audit', 'sensitive']);
@@ -19,7 +19,7 @@ export type LoggedEvent = {
   correlation_id?: string;
   origin: string;
   visibility: EventVisibility;
-  /** milliseconds */
+  /** Milliseconds. */
   created_at: number;
 };
 
@@ -45,4 +45,14 @@ export const CanonicalEvent = z
     created_at: z.int(),
   })
   .meta({ id: 'CanonicalEvent', description: 'An event of the durable log, by `event_kind`.' });
+/**
+ * An event of the durable log of a thread (runtime.md 13). `payload` depends on `event_kind`; a cursor continues the
+ * log of its scope after the event. `created_at` is in milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const cursorOf = ({ cursors_by_scope }: CanonicalEvent): string | undefined => cursors_by_scope[0]?.cursor;
+ * for await (const event of client.events.follow({ threadId: 'first' })) console.log(cursorOf(event));
+ * ```
+ */
 export type CanonicalEvent = z.infer<typeof CanonicalEvent>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** A statechart with a place for everything in it, in pixels from the top left: who shows it only has to draw. */
+/** A statechart with positions in pixels from the top left, so that a viewer only has to draw it. */
 
 const box = { x: z.number(), y: z.number(), width: z.number(), height: z.number() };
 
-const ChartBox = z.object(box).meta({ id: 'ChartBox', description: 'A place in a chart.' });
+const ChartBox = z.object(box).meta({ id: 'ChartBox', description: 'A position in a chart.' });
 export type ChartBox = z.infer<typeof ChartBox>;
 
 const ChartRow = z
@@ -19,14 +19,14 @@ const ChartState = z
     ...box,
     path: z.string().meta({ description: "names from the outermost state inwards, joined by '.'" }),
     name: z.string(),
-    tint: z.enum(['plain', 'created', 'running', 'waiting', 'done']).meta({
-      description: 'the status that it stands for, its own or that of the state around it',
-    }),
-    open: z.boolean().meta({ description: 'states are drawn inside it' }),
+    tint: z
+      .enum(['plain', 'created', 'running', 'waiting', 'done', 'completed', 'failed', 'cancelled'])
+      .meta({ description: 'status of the state or of its parent, or the outcome of a final state' }),
+    open: z.boolean().meta({ description: 'whether child states are drawn inside' }),
     final: z.boolean(),
-    hidden: z.array(z.string()).meta({ description: 'paths of the states that are folded away in it' }),
+    hidden: z.array(z.string()).meta({ description: 'paths of the collapsed child states' }),
     rows: z.array(ChartRow),
-    about: z.string().meta({ description: 'what it is for and what it does, in lines' }),
+    about: z.string().meta({ description: 'description and actions, in lines' }),
   })
   .meta({ id: 'ChartState', description: 'A state in a chart.' });
 export type ChartState = z.infer<typeof ChartState>;
@@ -37,12 +37,14 @@ const ChartArrow = z
     label: ChartBox,
     rows: z.array(ChartRow),
     kind: z.enum(['event', 'error', 'timer']).meta({
-      description:
-        'a failed service and a delay that ends are drawn in other strokes than what is asked for or hoped for',
+      description: '`event`: requested or expected; `error`: a failed service; `timer`: an elapsed delay',
     }),
-    inward: z.boolean().meta({ description: 'it begins at its label' }),
-    transitions: z.array(z.string()).meta({ description: 'ids of the transitions that it stands for' }),
-    about: z.string().meta({ description: 'each of them in full, in lines' }),
+    inward: z.boolean().meta({ description: 'whether the arrow starts at its label' }),
+    transitions: z.array(z.string()).meta({ description: 'ids of the transitions of the arrow' }),
+    names: z.array(z.string()).meta({
+      description: 'a short name of each transition: its event, or the guard that selects it',
+    }),
+    about: z.string().meta({ description: 'the text of each transition, in lines' }),
   })
   .meta({ id: 'ChartArrow', description: 'An arrow in a chart.' });
 export type ChartArrow = z.infer<typeof ChartArrow>;
@@ -51,24 +53,27 @@ const Chart = z
   .object({
     width: z.number(),
     height: z.number(),
-    states: z.array(ChartState).meta({ description: 'outer states before the states inside them' }),
+    states: z.array(ChartState).meta({ description: 'parents before their child states' }),
     arrows: z.array(ChartArrow),
     starts: z.array(z.object({ dot: ChartBox, points })).meta({
-      description: 'where entering a state, or the machine, begins: a dot and the way from it',
+      description: 'initial transitions: a dot and its path',
     }),
     inside: z.record(z.string(), z.string()).meta({
-      description:
-        'transitions that no arrow stands for, by id: the state of the picture in which they happen',
+      description: 'transitions without an arrow, by id: the drawn state that contains them',
     }),
   })
-  .meta({ id: 'Chart', description: 'A statechart with a place for everything in it.' });
+  .meta({ id: 'Chart', description: 'A statechart with its layout.' });
 export type Chart = z.infer<typeof Chart>;
 
 export const ChartLevels = z
-  .object({ name: z.string(), description: z.string(), levels: z.array(Chart) })
-  .meta({
-    id: 'ChartLevels',
-    description:
-      'A machine at every depth at which it looks different, from the fewest states to all of them.',
-  });
+  .object({
+    name: z.string(),
+    description: z.string(),
+    levels: z.array(Chart).meta({ description: 'from the most collapsed layout to the expanded one' }),
+    compact: z.array(Chart).meta({
+      description:
+        'small layouts without texts on arrows: the outermost states, then also the states of work',
+    }),
+  })
+  .meta({ id: 'ChartLevels', description: 'The layouts of a statechart.' });
 export type ChartLevels = z.infer<typeof ChartLevels>;

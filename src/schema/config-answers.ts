@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonObject } from './json.ts';
 
-/** What is told of the configuration beside its entries (config.md 2.4, 6). */
+/** Responses about the configuration in addition to its entries (config.md 2.4, 6). */
 
 export const ConfigEntryMeta = z
   .object({
@@ -9,18 +9,28 @@ export const ConfigEntryMeta = z
     hidden: z.boolean(),
     user_overrides: JsonObject.optional(),
     base: JsonObject.optional().meta({
-      description: 'what the overridden fields say without their overrides',
+      description: 'values of the overridden fields without overrides',
     }),
     created_at: z.int().meta({ description: 'milliseconds since the epoch; 0 = unknown' }),
     updated_at: z.int(),
     revision: z.int(),
-    version: z.int().meta({ description: 'the same as `revision`' }),
+    version: z.int().meta({ description: 'alias of `revision`' }),
     actor: z.string(),
   })
   .meta({
     id: 'ConfigEntryMeta',
-    description: 'What is known of an entry beside what it says. Times are milliseconds since the epoch.',
+    description: 'Metadata of an entry. Times are milliseconds since the epoch.',
   });
+/**
+ * The revision, origin and overrides of a configuration entry (config.md 2.4). Times are in milliseconds since the
+ * epoch.
+ *
+ * @example
+ * ```ts
+ * const { revision, source, user_overrides }: ConfigEntryMeta = await client.config.meta('agents', 'default');
+ * if (source.kind === 'builtin') console.log(`revision ${revision} with overrides`, user_overrides);
+ * ```
+ */
 export type ConfigEntryMeta = z.infer<typeof ConfigEntryMeta>;
 
 const Resource = z.object({ namespace: z.string(), id: z.string() });
@@ -37,5 +47,15 @@ export const ConfigDiagnostics = z
       }),
     ),
   })
-  .meta({ id: 'ConfigDiagnostics', description: 'What is wrong with the stored configuration.' });
+  .meta({ id: 'ConfigDiagnostics', description: 'Problems of the stored configuration.' });
+/**
+ * The problems of the stored configuration (config.md 6.1). `depends_on` names the missing or invalid entry.
+ *
+ * @example
+ * ```ts
+ * const isUsable = (diagnostics: ConfigDiagnostics['diagnostics']): boolean =>
+ *   diagnostics.every(({ severity }) => severity !== 'error');
+ * console.log(isUsable(await client.config.diagnostics()));
+ * ```
+ */
 export type ConfigDiagnostics = z.infer<typeof ConfigDiagnostics>;

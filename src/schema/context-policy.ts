@@ -18,6 +18,6 @@ const Fields = z.object({
 });
 export const ContextPolicy = nullsAbsent(Fields).meta({
   id: 'ContextPolicy',
-  description: 'What of a long conversation the model gets.',
+  description: 'The part of a long conversation that the model receives.',
 });
 export type ContextPolicy = z.infer<typeof ContextPolicy>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What attempts have used whose answer is not kept as a whole: it broke off, or was cut off by a cancel or a restart. */
+/** Usage of attempts whose answer is not kept as a whole: aborted, cancelled, or interrupted by a restart. */
 export const CutOff = z
   .object({
     input_tokens: z.int(),
@@ -10,16 +10,16 @@ export const CutOff = z
   .meta({
     id: 'CutOff',
     description:
-      'Estimated tokens of attempts that broke off, were cancelled or were lost with a process. Not included in the other counts; both together are what the provider may charge.',
+      'Estimated tokens of attempts that were interrupted, cancelled or lost in a crash. Not included in the other counts; the provider may charge the sum.',
   });
 export type CutOff = z.infer<typeof CutOff>;
 
 export type Tokens = { input: number; output: number };
 
-/** `usd`: what they cost, where that is known. */
+/** `usd`: the cost, if known. */
 export type Spent = Tokens & { usd?: number | undefined };
 
-/** Undefined where there is nothing to report. */
+/** Undefined without tokens. */
 export const cutOffOf = ({ input, output }: Tokens): CutOff | undefined =>
   input + output === 0 ? undefined : { input_tokens: input, output_tokens: output, estimated: true };
 

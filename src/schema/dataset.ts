@@ -3,10 +3,10 @@ import { isObject, nullsAbsent, withoutNulls } from './endpoint.ts';
 import { Json, JsonObject } from './json.ts';
 
 /**
- * Test cases of agents and what is expected of each (evals-and-traces.md 3), as stored and as sent.
+ * Test cases of agents with their expectations (evals-and-traces.md 3), as stored and as sent.
  *
- * Guarantees: what is parsed is in its normal form: null is absent, what the contract leaves out when it is empty is
- * left out, and keys that nobody knows are gone. Parsing it again changes nothing.
+ * Guarantees: a parsed value is in its normal form: null is treated as absent, fields that the contract omits when
+ * empty are omitted, and unknown keys are removed. Parsing it again changes nothing.
  */
 
 const u32 = z.int().nonnegative().max(4_294_967_295);
@@ -16,13 +16,13 @@ const u64 = z.int().nonnegative();
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 
-/** Without those of these keys that say nothing. */
+/** Removes the given keys if their values are empty. */
 const lean = <Of extends object>(value: Of, keys: readonly (keyof Of)[]): Of =>
   Object.fromEntries(
     Object.entries(value).filter(([key, each]) => !(keys.includes(key as keyof Of) && isEmpty(each))),
   ) as Of;
 
-/** The most of each that one dataset, fixture or expectation has. */
+/** Maximum numbers of elements per dataset, fixture or expectation. */
 export const MOST = {
   fixtures: 100_000,
   events: 20_000,
@@ -49,16 +49,22 @@ export type ScriptTokens = z.infer<typeof ScriptTokens>;
 
 const tokens = ScriptTokens.optional().transform((given) => given ?? {});
 
-/** Arguments of a tool may be null. */
-const eventWithoutNulls = (given: unknown): unknown =>
-  isObject(given) && given.arguments === null
-    ? Object.assign({ arguments: null }, withoutNulls(given))
-    : withoutNulls(given);
+/** Keeps null arguments of a tool, which are valid, and omits an empty text next to a call. */
+const normalEvent = (given: unknown): unknown => {
+  const event = withoutNulls(given);
+  if (!isObject(given) || !isObject(event) || event.kind !== 'tool_call') return event;
+  const { content, ...call } = event;
+  return {
+    ...call,
+    ...(content !== '' && content !== undefined && { content }),
+    ...(given.arguments === null && { arguments: null }),
+  };
+};
 
-/** What a model answers once (3.3). */
+/** One scripted response of a model (3.3). */
 export const ScriptEvent = z
   .preprocess(
-    eventWithoutNulls,
+    normalEvent,
     z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('chat_response'),
@@ -71,12 +77,13 @@ export const ScriptEvent = z
         id: z.string(),
         name: z.string(),
         arguments: Json,
+        content: z.string().optional().meta({ description: 'text before the call; omitted when empty' }),
         tokens,
       }),
       z.object({ kind: z.literal('error'), error_type: z.string(), message: z.string().default('') }),
     ]),
   )
-  .meta({ id: 'ScriptEvent', description: 'What the scripted model answers.' });
+  .meta({ id: 'ScriptEvent', description: 'The completions of the scripted model.' });
 export type ScriptEvent = z.infer<typeof ScriptEvent>;
 
 const script = z.array(ScriptEvent).max(MOST.events).optional();
@@ -102,16 +109,19 @@ export const ToolCallMatcher = nullsAbsent(
     result_subset: Json.optional(),
     count: z.object({ op: z.enum(['exactly', 'at_least', 'at_most']), n: u32 }).optional(),
   }),
-).meta({ id: 'ToolCallMatcher', description: 'A call of a tool that is expected.' });
+).meta({ id: 'ToolCallMatcher', description: 'An expected tool call.' });
 export type ToolCallMatcher = z.infer<typeof ToolCallMatcher>;
 
-/** Measures of the final text beyond phrases. */
+/** Measures of the final text in addition to phrases. */
 export const Scorer = nullsAbsent(
   z.discriminatedUnion('kind', [
     z.object({
       kind: z.literal('equals'),
       text: z.string(),
-      ignore_case: z.boolean().optional().meta({ description: 'and white space at both ends' }),
+      ignore_case: z
+        .boolean()
+        .optional()
+        .meta({ description: 'also ignore leading and trailing white space' }),
     }),
     z.object({ kind: z.literal('matches'), pattern: z.string().meta({ description: 'RE2 syntax' }) }),
     z.object({
@@ -121,26 +131,26 @@ export const Scorer = nullsAbsent(
     }),
     z.object({
       kind: z.literal('json'),
-      schema: JsonObject.optional().meta({ description: 'JSON Schema that the parsed text fulfils' }),
-      subset: Json.optional().meta({ description: 'what the parsed text contains' }),
+      schema: JsonObject.optional().meta({ description: 'JSON Schema that the parsed text must match' }),
+      subset: Json.optional().meta({ description: 'values that the parsed text must contain' }),
     }),
   ]),
-).meta({ id: 'Scorer', description: 'What gives a fixture a score.' });
+).meta({ id: 'Scorer', description: 'The scoring of a fixture.' });
 export type Scorer = z.infer<typeof Scorer>;
 
-/** Judge scores have a range that is checked when they are written, and is told in words of its own. */
+/** The range of judge scores is checked on writes, with a separate message. */
 const judgeScore = z.custom<number>().check(({ value, issues }) => {
   if (typeof value !== 'number') issues.push({ code: 'invalid_type', expected: 'number', input: value });
 });
 
 const ExpectedOutput = nullsAbsent(
   z.object({
-    matches: Json.optional().meta({ description: 'what the structured result contains' }),
-    schema: JsonObject.optional().meta({ description: 'JSON Schema that it fits' }),
+    matches: Json.optional().meta({ description: 'values that the structured result must contain' }),
+    schema: JsonObject.optional().meta({ description: 'JSON Schema that the structured result must match' }),
   }),
 ).meta({
   id: 'ExpectedOutput',
-  description: 'What holds of the structured result; without keys: there is one.',
+  description: 'Expectations on the structured result; without keys: a result exists.',
 });
 export type ExpectedOutput = z.infer<typeof ExpectedOutput>;
 
@@ -173,17 +183,17 @@ export const Expectation = nullsAbsent(
     const { tool_sequence_mode: mode, ...rest } = lean(given, EXPECTATION_LISTS);
     return { ...rest, ...(mode === 'ordered_subseq' && { tool_sequence_mode: mode }) };
   })
-  .meta({ id: 'Expectation', description: 'What must hold of a fixture once it is played.' });
+  .meta({ id: 'Expectation', description: 'Expectations on the execution of a fixture.' });
 export type Expectation = z.infer<typeof Expectation>;
 
-/** How a sequence of tools is compared constrains nothing by itself. */
+/** The comparison mode of tool sequences alone is no constraint. */
 export const constrains = (expected: Expectation): boolean =>
   Object.keys(expected).some((key) => key !== 'tool_sequence_mode');
 
-/** What a tool answered when the case was recorded; for eval runs that play tools back. */
+/** A recorded tool result, for eval runs that replay tools. */
 export const RecordedResult = z
   .object({ name: z.string(), arguments: Json, result: Json, is_error: z.literal(true).optional() })
-  .meta({ id: 'RecordedResult', description: 'The result of a call as it was recorded.' });
+  .meta({ id: 'RecordedResult', description: 'A recorded result of a call.' });
 export type RecordedResult = z.infer<typeof RecordedResult>;
 
 export const Fixture = nullsAbsent(
@@ -205,14 +215,14 @@ export const Fixture = nullsAbsent(
   .transform((fixture) =>
     lean(fixture, ['provider_script', 'allow_unused_provider_script', 'continued_turns', 'tool_results']),
   )
-  .meta({ id: 'Fixture', description: 'One conversation that is played, and what is expected of it.' });
+  .meta({ id: 'Fixture', description: 'A conversation to execute and its expectations.' });
 export type Fixture = z.infer<typeof Fixture>;
 
 export const DatasetSpec = nullsAbsent(
   z.object({ description: z.string().optional(), fixtures: z.array(Fixture).max(MOST.fixtures).optional() }),
 )
   .transform((spec) => lean(spec, ['description', 'fixtures']))
-  .meta({ id: 'DatasetSpec', description: 'What a dataset holds.' });
+  .meta({ id: 'DatasetSpec', description: 'The content of a dataset.' });
 export type DatasetSpec = z.infer<typeof DatasetSpec>;
 
 export const DatasetMeta = z
@@ -223,18 +233,28 @@ export const DatasetMeta = z
     updated_at: z.int(),
     revision: z.int(),
   })
-  .meta({ id: 'DatasetMeta', description: 'Its revision and its times.' });
+  .meta({ id: 'DatasetMeta', description: 'Revision and times.' });
 export type DatasetMeta = z.infer<typeof DatasetMeta>;
 
 export const Dataset = z
   .object({ spec: DatasetSpec, meta: DatasetMeta })
   .meta({ id: 'Dataset', description: 'The dataset.' });
+/**
+ * A dataset: conversations to execute with their expectations (evals-and-traces.md 3.1). The revision of its `meta`
+ * changes with every write.
+ *
+ * @example
+ * ```ts
+ * const { spec, meta }: Dataset = await client.evals.datasets.get('greetings');
+ * await client.evals.datasets.replace('greetings', { ...spec, description: 'Greetings' }, meta.revision);
+ * ```
+ */
 export type Dataset = z.infer<typeof Dataset>;
 
-/** Of eval runs whose fixture nobody has stored. */
+/** Dataset id of eval runs whose fixture is not stored. */
 export const AD_HOC = '_adhoc';
 
-/** Whether `whole` has everything that `part` says: keys of objects, items of arrays of the same length. */
+/** Whether `whole` contains `part`: objects by their keys, arrays with equal length item by item. */
 export const contains = (whole: unknown, part: unknown): boolean => {
   if (Array.isArray(part)) {
     return (

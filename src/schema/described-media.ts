@@ -3,9 +3,10 @@ import { decodedSize } from './base64.ts';
 import { imageTypeOf, type MediaBlock, typeOfMedia } from './media.ts';
 
 /**
- * Files in words, for models that cannot be sent the file: `[image chart.png, image/png, 512x384, 34 KB]`.
+ * Describes files as text, for models that cannot receive the file: `[image chart.png, image/png, 512x384, 34 KB]`.
  *
- * Guarantees: one line, whatever the file is. Costs one look at the head of an image.
+ * Guarantees: one line for any file.
+ * Cost: reading the head of an image.
  */
 export function describeMedia(block: MediaBlock): string {
   const { type, source, title } = block;
@@ -26,17 +27,19 @@ function sizeInWords(bytes: number): string {
 
 const MIB = 1024 * 1024;
 
-/** Formats have the size of an image at the beginning; a photo may have a preview and a colour profile before it. */
+/**
+ * Image formats store the dimensions at the beginning, but a photo may have a preview and a color profile before them.
+ */
 const HEAD_CHARACTERS = 4 * 32 * 1024;
 
 function dimensionsOf({ type, source }: MediaBlock): string[] {
-  // Only the formats that models read; the library also reads some that are expensive to parse.
+  // Only formats that models accept; the library also parses some expensive ones.
   if (type !== 'image' || source.type === 'url' || imageTypeOf(source.data) === undefined) return [];
   try {
     const { width, height } = imageSize(Buffer.from(source.data.slice(0, HEAD_CHARACTERS), 'base64'));
     return [`${width}x${height}`];
   } catch {
-    // The image is damaged, or its size is behind more than was read.
+    // The image is damaged, or its dimensions are beyond the bytes that were read.
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RunStatus, Termination } from './run.ts';
 
-/** A durable unit of work on a thread (runtime.md 2.8). Times are milliseconds. */
+/** A durable unit of work on a thread (runtime.md 2.8). Times are in milliseconds. */
 
 export const DispatchStatus = z.enum(['Queued', 'Claimed', 'Acked', 'Cancelled', 'Superseded', 'DeadLetter']);
 export type DispatchStatus = z.infer<typeof DispatchStatus>;
@@ -37,7 +37,7 @@ export const Dispatch = z
   });
 export type Dispatch = z.infer<typeof Dispatch>;
 
-/** How a finished dispatch is counted. */
+/** The outcome of a finished dispatch in metrics. */
 export type RunOutcome =
   | 'completed'
   | 'transient_error'

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { JsonObject } from './json.ts';
 
-/** A remote agent (agent-loop.md 1.2). What it says of its address never contains the token. */
+/** A remote agent (agent-loop.md 1.2). No error message contains the token. */
 
 export type { Json, JsonObject } from './json.ts';
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Without keys that are null or undefined: both mean absent. */
+/** Removes keys that are null or undefined: both mean absent. */
 export const withoutNulls = (given: unknown): unknown =>
   isObject(given)
     ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
@@ -18,7 +18,7 @@ export const withoutNulls = (given: unknown): unknown =>
 export const nullsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((given: z.input<Schema>) => withoutNulls(given), schema);
 
-/** What stands for a secret wherever it is shown. */
+/** The replacement for a secret in all output. */
 export const REDACTED = '***';
 
 const CONFIG = 'invalid remote endpoint config: ';
@@ -48,7 +48,7 @@ const Auth = z.looseObject({ type: z.string(), token: z.string().optional() }).t
 const isUnsigned = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 const isUnsigned32 = (value: unknown): boolean => isUnsigned(value) && Number(value) < 2 ** 32;
 
-/** What the adapter `a2a` reads of its options; others are kept for the reader. */
+/** Options of the adapter `a2a` with their types; other options are kept unchecked. */
 const A2A_OPTIONS: Readonly<Record<string, { is(value: unknown): boolean; what: string }>> = {
   poll_interval_ms: { is: isUnsigned, what: 'an unsigned integer' },
   history_length: { is: isUnsigned32, what: 'an unsigned integer' },
@@ -85,7 +85,7 @@ const Fields = z.strictObject({
 const OLD = ['bearer_token', 'agent_id', 'poll_interval_ms'];
 const CANONICAL = ['backend', 'auth', 'target', 'options'];
 
-/** Old endpoints are flat. */
+/** Converts the old, flat form of endpoints. */
 const currentForm = (given: z.input<typeof Fields>, context: z.RefinementCtx): unknown => {
   const endpoint = withoutNulls(given);
   if (!isObject(endpoint)) return endpoint;
@@ -104,10 +104,10 @@ const currentForm = (given: z.input<typeof Fields>, context: z.RefinementCtx): u
 
 export const RemoteEndpoint = z
   .preprocess(currentForm, Fields)
-  .meta({ id: 'RemoteEndpoint', description: 'Where a remote agent is.' });
+  .meta({ id: 'RemoteEndpoint', description: 'The endpoint of a remote agent.' });
 export type RemoteEndpoint = z.infer<typeof RemoteEndpoint>;
 
-/** As it is stored and shown; empty options are left out. */
+/** The stored and external form; empty options are omitted. */
 export const endpointJson = ({ options, ...endpoint }: RemoteEndpoint) => ({
   ...endpoint,
   ...(Object.keys(options).length > 0 && { options }),

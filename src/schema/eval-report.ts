@@ -2,18 +2,25 @@ import { z } from 'zod';
 import { CutOff } from './cut-off.ts';
 import { StructuredOutput } from './run.ts';
 
-/** What came of one replay, and what was wrong with it (evals-and-traces.md 5.5, 5.6). */
+/** The result of one replay, and its failures (evals-and-traces.md 5.5, 5.6). */
 
 const total = z.int().nonnegative();
 
-/** Why a replay did not come to its end; at most one of them. */
+/** Why a replay did not finish; at most one reason. */
 export const RuntimeFailure = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('script_exhausted'), extra_calls: total }),
     z.object({ kind: z.literal('provider_script_unused'), remaining: total }),
-    z.object({ kind: z.literal('runtime_error'), message: z.string() }),
+    z.object({
+      kind: z.literal('runtime_error'),
+      message: z.string(),
+      no_script: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'the fixture has no replayable script, and was not executed' }),
+    }),
   ])
-  .meta({ id: 'EvalRuntimeFailure', description: 'Why an item could not be played.' });
+  .meta({ id: 'EvalRuntimeFailure', description: 'The reason why an item could not be executed.' });
 export type RuntimeFailure = z.infer<typeof RuntimeFailure>;
 
 const Count = z.object({ op: z.enum(['exactly', 'at_least', 'at_most']), n: total });
@@ -51,7 +58,7 @@ export const EvalFailure = z
       score: z.number().optional(),
     }),
   ])
-  .meta({ id: 'EvalFailure', description: 'An expectation that does not hold.' });
+  .meta({ id: 'EvalFailure', description: 'A failed expectation.' });
 export type EvalFailure = z.infer<typeof EvalFailure>;
 
 export const ToolTally = z.object({
@@ -70,7 +77,7 @@ export const EvalReport = z
     failures: z.array(EvalFailure),
     final_text: z.string(),
     structured_output: StructuredOutput,
-    inference_count: total.meta({ description: 'inferences that were answered' }),
+    inference_count: total.meta({ description: 'completed inferences' }),
     tool_count: total,
     tool_failures: total,
     total_input_tokens: total,
@@ -86,18 +93,12 @@ export const EvalReport = z
     cost_usd: z.number().optional(),
     judge_input_tokens: total
       .optional()
-      .meta({ description: 'of all judgements; not included in the other counts' }),
+      .meta({ description: 'tokens of all judgements; not included in the other counts' }),
     judge_output_tokens: total.optional(),
     judge_cost_usd: z.number().optional().meta({ description: 'not included in cost_usd' }),
     revision_count: total.optional(),
     judge_score: z.number().optional(),
     judge_reasoning: z.string().optional(),
   })
-  .meta({ id: 'EvalReport', description: 'What came of an item.' });
+  .meta({ id: 'EvalReport', description: 'The result of an item.' });
 export type EvalReport = z.infer<typeof EvalReport>;
-
-/** The replay and its judgements; undefined when neither is known. */
-export const spentUsd = ({ cost_usd, judge_cost_usd }: EvalReport): number | undefined =>
-  cost_usd === undefined && judge_cost_usd === undefined
-    ? undefined
-    : (cost_usd ?? 0) + (judge_cost_usd ?? 0);

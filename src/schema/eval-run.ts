@@ -5,7 +5,7 @@ import { EvalReport } from './eval-report.ts';
 import { JsonObject } from './json.ts';
 import { listOf } from './list.ts';
 
-/** Eval runs as they are asked for, stored and served (evals-and-traces.md 6, 8). */
+/** Eval runs: requests, stored form and responses (evals-and-traces.md 6, 8). */
 
 const u32 = z.int().nonnegative().max(4_294_967_295);
 const u64 = z.int().nonnegative();
@@ -16,17 +16,17 @@ export const JudgeSpec = nullsAbsent(
     rubric: z.string().optional(),
     revise_max_retries: u32.optional(),
   }),
-).meta({ id: 'EvalJudge', description: 'The model that judges.' });
+).meta({ id: 'EvalJudge', description: 'The judge model.' });
 export type JudgeSpec = z.infer<typeof JudgeSpec>;
 
 export const Variant = nullsAbsent(
   z.strictObject({ id: z.string().min(1), agent_overrides: JsonObject.optional() }),
-).meta({ id: 'EvalVariant', description: 'An agent with overrides, beside the others.' });
+).meta({ id: 'EvalVariant', description: 'A variant: the agent with overrides.' });
 export type Variant = z.infer<typeof Variant>;
 
 /**
- * What becomes of the calls of a live run: there are no tools, they are answered as the fixture recorded it, or the
- * agent's own tools are executed, and whoever would be asked for a permission denies it.
+ * The handling of tool calls in a live run: without tools, with the recorded results of the fixture, or with execution
+ * of the agent's own tools, in which permission requests are denied.
  */
 export const ToolMode = z.enum(['none', 'recorded', 'execute']);
 export type ToolMode = z.infer<typeof ToolMode>;
@@ -49,7 +49,7 @@ const Live = {
 const isAsync = z
   .boolean()
   .optional()
-  .meta({ description: 'answers at once with 202; so does `Prefer: respond-async`' });
+  .meta({ description: 'responds at once with 202, like `Prefer: respond-async`' });
 
 export const EvalRunRequest = nullsAbsent(
   z.strictObject({
@@ -57,7 +57,7 @@ export const EvalRunRequest = nullsAbsent(
     mode: z
       .enum(['scripted', 'live'])
       .optional()
-      .meta({ description: 'default: live when there are models' }),
+      .meta({ description: 'default: live when models are given' }),
     ...Live,
     baseline_run_id: z.string().optional(),
     async: isAsync,
@@ -76,12 +76,12 @@ export const OnlineEvalRequest = nullsAbsent(
 );
 export type OnlineEvalRequest = z.infer<typeof OnlineEvalRequest>;
 
-/** A column of the matrix; a key is there when its axis was asked for. */
+/** A column of the matrix; a key is present if its axis was requested. */
 export const EvalCell = z
   .object({ model_id: z.string(), agent_id: z.string().optional(), variant_id: z.string().optional() })
   .meta({
     id: 'EvalCell',
-    description: 'A column of the matrix; a key is there when its axis was asked for.',
+    description: 'A column of the matrix; a key is present when its axis was requested.',
   });
 export type EvalCell = z.infer<typeof EvalCell>;
 
@@ -93,7 +93,7 @@ export const EvalItem = z
     trace_run_id: z.string().optional(),
     sample_index: u32.optional(),
   })
-  .meta({ id: 'EvalItem', description: 'A fixture in a column of the matrix, as it was played.' });
+  .meta({ id: 'EvalItem', description: 'The execution of a fixture in a column of the matrix.' });
 export type EvalItem = z.infer<typeof EvalItem>;
 
 export const EvalMode = z.enum(['scripted', 'live']);
@@ -111,7 +111,7 @@ const Facts = {
 
 const started_at_secs = z.int();
 
-/** Of a run that is not done: where it stands, and how many items there will be. */
+/** Fields of a run that is not done: its status, and the planned number of items. */
 const Unfinished = {
   status: z.enum(['running', 'cancelled']).optional(),
   planned_item_count: z.int().optional(),
@@ -122,10 +122,20 @@ export const EvalRun = z
     ...Facts,
     items: z.array(EvalItem),
     started_at_secs,
-    ended_at_secs: z.int().optional().meta({ description: 'absent while it runs' }),
+    ended_at_secs: z.int().optional().meta({ description: 'absent while the run executes' }),
     ...Unfinished,
   })
   .meta({ id: 'EvalRun', description: 'An eval run.' });
+/**
+ * An eval run with the reports of its items (evals-and-traces.md 6.2). Without `ended_at_secs` it is executing. Times
+ * are in seconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const { items, ended_at_secs }: EvalRun = await client.evals.runs.start({ dataset_id: 'greetings' });
+ * const failed = items.filter(({ report }) => !report.passed);
+ * ```
+ */
 export type EvalRun = z.infer<typeof EvalRun>;
 
 export const EvalAggregate = z
@@ -150,9 +160,22 @@ export const EvalRunSummary = z
     passed_count: z.int(),
     failed_count: z.int(),
     ...Unfinished,
+    models: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'models of a live run, in the order of the request' }),
     aggregates: z.array(EvalAggregate).optional(),
   })
   .meta({ id: 'EvalRunSummary', description: 'An eval run without its items.' });
+/**
+ * An eval run without its items (evals-and-traces.md 6.3). Times are in seconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const rateOf = ({ passed_count, item_count }: EvalRunSummary): number => passed_count / Math.max(1, item_count);
+ * for await (const run of client.evals.runs.list()) console.log(run.id, rateOf(run));
+ * ```
+ */
 export type EvalRunSummary = z.infer<typeof EvalRunSummary>;
 
 const Key = {
@@ -173,10 +196,10 @@ export const DiffEntry = z
     z.object({ kind: z.literal('missing_from_new'), ...Key }),
     z.object({ kind: z.literal('newly_added'), ...Key, passed: z.boolean() }),
   ])
-  .meta({ id: 'EvalDiffEntry', description: 'What became of an item since the baseline.' });
+  .meta({ id: 'EvalDiffEntry', description: 'Change of an item since the baseline.' });
 export type DiffEntry = z.infer<typeof DiffEntry>;
 
 export const EvalDiff = z
   .object({ entries: z.array(DiffEntry) })
-  .meta({ id: 'EvalDiff', description: 'What is other than in the baseline.' });
+  .meta({ id: 'EvalDiff', description: 'Differences to the baseline.' });
 export type EvalDiff = z.infer<typeof EvalDiff>;

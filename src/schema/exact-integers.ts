@@ -1,15 +1,15 @@
 /**
- * Integers that a JavaScript number would change. `JSON.parse` rounds them without an error, so that an id of 19
- * digits becomes another id; readers of JSON from outside refuse them instead. Numbers with a fraction or an exponent
- * are doubles by intent and stay as they are.
- * Costs one search for 16 digits in a row; only a text that has them is read number by number.
+ * Detects integers that a JavaScript number cannot represent. `JSON.parse` rounds them without an error, so an id of 19
+ * digits becomes another id; readers of external JSON reject them instead. Numbers with a fraction or an exponent are
+ * intended as doubles and are accepted.
+ * Cost: one search for 16 consecutive digits; only a text that contains them is scanned number by number.
  */
 
 const LONG_DIGITS = /\d{16}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
-/** The first integer in a JSON text that would be written with other digits once it was read. */
+/** Returns the first integer of a JSON text that would have other digits after parsing. */
 export function inexactInteger(json: string): string | undefined {
   if (!LONG_DIGITS.test(json)) return undefined;
   for (const found of inexactIntegers(json)) return found;
@@ -27,10 +27,10 @@ function* inexactIntegers(json: string): Iterable<string> {
   }
 }
 
-/** Objects and lists that were read with a number in place of such an integer, with the digits by the number. */
+/** Parsed objects and lists that contain a rounded integer, with the original digits by number. */
 const changed = new WeakMap<object, ReadonlyMap<number, string>>();
 
-/** As `JSON.parse`, with a note of what was changed, so that `exactJson` can write it as it was. */
+/** Like `JSON.parse`, but records rounded integers, so that `exactJson` can restore their digits. */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!LONG_DIGITS.test(json)) return value;
@@ -39,7 +39,7 @@ export function parseExactly(json: string): unknown {
   return value;
 }
 
-/** Readers bound the depth of what they parse, and so this recursion. */
+/** The recursion is bounded, because readers limit the depth of parsed JSON. */
 function noteChanged(value: unknown, digits: ReadonlyMap<number, string>): boolean {
   if (typeof value === 'number') return digits.has(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -51,7 +51,7 @@ function noteChanged(value: unknown, digits: ReadonlyMap<number, string>): boole
 
 const MARKED = /"\\u0000(-?\d+)"/g;
 
-/** The JSON of an object that `parseExactly` has read, or of a part of one, with the digits that it was read from. */
+/** Returns the JSON of an object from `parseExactly`, or of a part of one, with the original digits. */
 export function exactJson(value: object): string {
   const digits = changed.get(value);
   if (!digits) return JSON.stringify(value);
@@ -69,7 +69,7 @@ function isExact(integer: string): boolean {
   );
 }
 
-/** -1 where the string has no end. */
+/** -1 for an unterminated string. */
 function behindString(json: string, quote: number): number {
   for (let end = json.indexOf('"', quote + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -81,13 +81,13 @@ function behindString(json: string, quote: number): number {
 
 const SHOWN = 40;
 
-/** What a client or a model reads. */
+/** Returns the error message for a client or a model. */
 export function inexactText(integer: string): string {
   const shown = integer.length <= SHOWN ? integer : `${integer.slice(0, SHOWN)}…`;
   return `the integer ${shown} cannot be kept exactly: beyond 2^53 an integer must be a string`;
 }
 
-/** As `inexactText`, with the place in the value that was read from the JSON: `params.ids[2]: the integer ...`. */
+/** Like `inexactText`, with the path in the parsed value: `params.ids[2]: the integer ...`. */
 export function inexactTextIn(value: unknown, integer: string): string {
   const path = pathTo(value, Number(integer)) ?? '';
   return path === '' ? inexactText(integer) : `${path.slice(0, MAX_PATH)}: ${inexactText(integer)}`;
@@ -95,7 +95,9 @@ export function inexactTextIn(value: unknown, integer: string): string {
 
 const MAX_PATH = 200;
 
-/** The first place that has this number. Readers bound the depth of what they parse, and so this recursion. */
+/**
+ * Returns the first path with this number. The recursion is bounded, because readers limit the depth of parsed JSON.
+ */
 function pathTo(value: unknown, wanted: number): string | undefined {
   if (value === wanted) return '';
   if (typeof value !== 'object' || value === null) return undefined;

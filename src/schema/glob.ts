@@ -1,17 +1,17 @@
 import { Invalid } from './outcome.ts';
 
 /**
- * Globs over tool ids (agent-loop.md 1.3): anchored to the whole string, `*` is any run of characters (also
- * none, also `:` and `/`), `\` escapes the next character, everything else is literal.
+ * Globs over tool ids (agent-loop.md 1.3): anchored to the whole string, `*` matches any characters (also none, also
+ * `:` and `/`), `\` escapes the next character, everything else is literal.
  *
- * Guarantees: matching never backtracks. A pattern is a list of literals; the first must begin the text, the
- * last must end it, and each one between is taken at its leftmost place after the previous, which is always a
- * right choice because what follows only needs room. So no pattern from outside can make it slow.
+ * Guarantees: matching never backtracks. A pattern is a list of literals; the first must begin the text, the last must
+ * end it, and each one between is matched at its leftmost position after the previous, which is always correct because
+ * the rest only needs enough space. So no external pattern can make it slow.
  */
 
 export type Glob = (text: string) => boolean;
 
-/** Throws `Invalid` for an empty pattern and for a trailing backslash. */
+/** @throws Invalid for an empty pattern and for a trailing backslash */
 export const compileGlob = (pattern: string): Glob => {
   if (pattern === '') throw new Invalid('pattern is empty');
   const [head = '', ...rest] = literalsOf(pattern);
@@ -31,7 +31,7 @@ export const compileGlob = (pattern: string): Glob => {
   };
 };
 
-/** The texts between the stars; `n` stars give `n + 1` of them. */
+/** Returns the texts between the stars; `n` stars result in `n + 1` texts. */
 const literalsOf = (pattern: string): string[] => {
   const literals = [''];
   for (let index = 0; index < pattern.length; index += 1) {

@@ -1,14 +1,14 @@
 import { Invalid } from './outcome.ts';
 
 /**
- * Which ids clients may choose. An id is a segment of paths, so one that no path reaches could never be read or
- * deleted again: `.` and `..` are resolved by every HTTP client, blanks at the ends are trimmed on the way, and
- * `meta` is another route. The rule is for new ids only; stored ones stay readable and deletable.
+ * Rules for ids chosen by clients. An id is a path segment, so an unreachable one could never be read or deleted: HTTP
+ * clients resolve `.` and `..`, blanks at the ends are trimmed in transit, and `meta` is another route. The rules apply
+ * to new ids only; stored ones stay readable and deletable.
  */
 
 export const MAX_ID_BYTES = 512;
 
-/** Segments that other routes have in the place of the id. */
+/** Segments of other routes in the position of the id. */
 const ROUTES = {
   thread: ['summaries'],
   run: ['summary'],
@@ -20,13 +20,13 @@ const ROUTES = {
 
 export type IdKind = keyof typeof ROUTES;
 
-/** Entries of the configuration are named freely: `team/helper` is an agent. */
+/** Entries of the configuration may have slashes in their ids: `team/helper` is an agent. */
 const TAKES_SLASHES: ReadonlySet<IdKind> = new Set(['entry', 'agent', 'push config']);
 
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 const SLASHES = /[\\/]|\.\./u;
 
-/** What is wrong with a new id, behind its name. */
+/** Returns the problem of a new id, as text that follows its field name. */
 export function newIdProblem(kind: IdKind, id: string): string | undefined {
   if (id.trim() === '') return 'must not be blank';
   if (id !== id.trim()) return 'must not begin or end with blanks';

@@ -1,18 +1,19 @@
 import { isHttpUrl, isMediaType, isName, LARGEST_PART, LONGEST_NAME, LONGEST_URL } from './answer-part.ts';
 import { decodedSize, isBase64 } from './base64.ts';
-import { kindOfMedia, type MediaBlock } from './media.ts';
+import type { MediaBlock } from './media.ts';
+import { kindOfMedia } from './media-kind.ts';
 import type { ContentBlock } from './message.ts';
 
 /**
- * What a message of a user, or the result of a tool, may hold. Every protocol checks it before anything is stored:
- * providers refuse a request with a file that they cannot read, and a thread that has one in its history would fail in
- * every later run. An empty text is accepted (runtime.md 4.2).
+ * Validates the content of user messages and tool results. Every protocol checks it before anything is stored:
+ * providers reject a request with an unreadable file, and a thread with one in its history would fail in every later
+ * run. Empty text is accepted (runtime.md 4.2).
  */
 
-/** `field`: of the source, or `title`. `text` follows the name of the field. */
+/** `field` is a field of the source, or `title`. `text` is the message that follows the field name. */
 export type InputProblem = { index: number; type: MediaBlock['type']; field: string; text: string };
 
-/** The first problem; undefined when there is none. Costs decoding the files. */
+/** Returns the first problem; undefined if there is none. Cost: decodes the files. */
 export function inputProblem(content: readonly ContentBlock[]): InputProblem | undefined {
   for (const [index, block] of content.entries()) {
     const problem = 'source' in block ? blockProblem(block) : undefined;
@@ -21,11 +22,11 @@ export function inputProblem(content: readonly ContentBlock[]): InputProblem | u
   return undefined;
 }
 
-/** Where the protocol has other names for the fields. */
+/** The message for protocols with other field names. */
 export const describeInputProblem = ({ index, type, field, text }: InputProblem): string =>
   `block ${index} (${type}): ${field} ${text}`;
 
-/** By the names that a content block has: `content[1].source.data: must not be empty`. */
+/** The message with the field names of content blocks: `content[1].source.data: must not be empty`. */
 export const locateInputProblem = ({ index, field, text }: InputProblem): string =>
   `content[${index}].${field === 'title' ? field : `source.${field}`}: ${text}`;
 

@@ -2,109 +2,20 @@ import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
 import { Invalid } from './outcome.ts';
 import { compileExpression } from './regex.ts';
+import { findKeyword, isSchema, type Keyword } from './schema-keywords.ts';
 
 /**
- * JSON Schema 2020-12 as other programs write it: which keywords exist, and where a schema contains schemas.
+ * The schema of a structured result, which must follow JSON Schema 2020-12.
  *
- * Guarantees: nothing is loaded from elsewhere, patterns are compiled by the engine without backtracking, and a schema
- * without a problem can be compiled and applied: its references lead to schemas, and none leads back to itself at the
- * same place of a value.
- * Relies on a bound of the nesting, since schemas are walked by recursion.
+ * Guarantees: nothing is loaded from other locations, patterns are compiled by the engine without backtracking, and a
+ * schema without a problem can be compiled and applied: its references lead to schemas, and none leads back to itself
+ * for the same value.
+ * Relies on a limit of the nesting, since schemas are walked by recursion.
  */
-
-type Kind = 'schema' | 'schemas' | 'map' | 'value';
-
-type Keyword = { kind: Kind /** What a value must be. */; must: string; fits(value: unknown): boolean };
-
-const isList = (value: unknown): value is unknown[] => Array.isArray(value);
-const isTexts = (value: unknown): boolean => isList(value) && value.every((each) => typeof each === 'string');
-const isSchema = (value: unknown): boolean => isObject(value) || typeof value === 'boolean';
-
-const TYPES: readonly unknown[] = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'];
-
-const SCHEMA: Keyword = { kind: 'schema', must: 'a schema', fits: isSchema };
-const SCHEMAS: Keyword = {
-  kind: 'schemas',
-  must: 'a list of schemas that is not empty',
-  fits: (value) => isList(value) && value.length > 0 && value.every(isSchema),
-};
-const MAP: Keyword = {
-  kind: 'map',
-  must: 'an object of schemas',
-  fits: (value) => isObject(value) && Object.values(value).every(isSchema),
-};
-const holding = (must: string, fits: Keyword['fits']): Keyword => ({ kind: 'value', must, fits });
-const NUMBER = holding('a number', (value) => typeof value === 'number');
-const COUNT = holding(
-  'an integer that is not negative',
-  (value) => Number.isInteger(value) && Number(value) >= 0,
-);
-const TEXT = holding('a string', (value) => typeof value === 'string');
-const ANY = holding('a value', () => true);
-
-/** Keywords that are applied, and annotations that a model reads. Others are ignored. */
-const KEYWORDS: Readonly<Record<string, Keyword>> = {
-  type: holding(`one of ${TYPES.join(', ')}, or a list of them`, (value) =>
-    isList(value) ? value.length > 0 && value.every((each) => TYPES.includes(each)) : TYPES.includes(value),
-  ),
-  properties: MAP,
-  patternProperties: MAP,
-  additionalProperties: SCHEMA,
-  propertyNames: SCHEMA,
-  dependentSchemas: MAP,
-  unevaluatedProperties: SCHEMA,
-  items: SCHEMA,
-  prefixItems: SCHEMAS,
-  contains: SCHEMA,
-  unevaluatedItems: SCHEMA,
-  allOf: SCHEMAS,
-  anyOf: SCHEMAS,
-  oneOf: SCHEMAS,
-  not: SCHEMA,
-  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema, and nothing awaits this table.
-  then: SCHEMA,
-  if: SCHEMA,
-  else: SCHEMA,
-  $defs: MAP,
-  definitions: MAP,
-  $ref: TEXT,
-  $anchor: TEXT,
-  $comment: TEXT,
-  enum: holding('a list', isList),
-  const: ANY,
-  default: ANY,
-  examples: holding('a list', isList),
-  title: TEXT,
-  description: TEXT,
-  format: TEXT,
-  deprecated: ANY,
-  readOnly: ANY,
-  writeOnly: ANY,
-  required: holding('a list of strings', isTexts),
-  dependentRequired: holding(
-    'an object of lists of strings',
-    (value) => isObject(value) && Object.values(value).every(isTexts),
-  ),
-  minProperties: COUNT,
-  maxProperties: COUNT,
-  minItems: COUNT,
-  maxItems: COUNT,
-  minContains: COUNT,
-  maxContains: COUNT,
-  uniqueItems: holding('true or false', (value) => typeof value === 'boolean'),
-  minLength: COUNT,
-  maxLength: COUNT,
-  pattern: TEXT,
-  minimum: NUMBER,
-  maximum: NUMBER,
-  exclusiveMinimum: NUMBER,
-  exclusiveMaximum: NUMBER,
-  multipleOf: holding('a number greater than 0', (value) => typeof value === 'number' && value > 0),
-};
 
 const UNSUPPORTED = ['$dynamicRef', '$recursiveRef', '$async'];
 
-/** Schemas that apply to the same value as the schema that contains them. */
+/** Keywords whose schemas apply to the same value as the schema that contains them. */
 const IN_PLACE: readonly string[] = [
   'allOf',
   'anyOf',
@@ -116,18 +27,15 @@ const IN_PLACE: readonly string[] = [
   'dependentSchemas',
 ];
 
-/** Compiling a schema takes time for each of them. */
+/** Maximum number of subschemas, since each takes time to compile. */
 export const MOST_SUBSCHEMAS = 2000;
 
-const keywordOf = (name: string): Keyword | undefined =>
-  Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined;
-
-/** A schema in place of each that a schema contains, from the innermost on. Keywords that are unknown are left out. */
+/** Replaces each schema within a schema, innermost first. Unknown keywords are dropped. */
 export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const within = (value: JsonObject[string]): JsonObject[string] =>
     isJsonObject(value) ? mapSchemas(value, change) : value;
   const members = Object.entries(schema).flatMap(([name, value]): [string, JsonObject[string]][] => {
-    switch (keywordOf(name)?.kind) {
+    switch (findKeyword(name)?.kind) {
       case 'schema':
         return [[name, within(value)]];
       case 'schemas':
@@ -148,16 +56,35 @@ const isJsonObject = (value: JsonObject[string]): value is JsonObject => isObjec
 const mapped = (map: JsonObject, change: (value: JsonObject[string]) => JsonObject[string]): JsonObject =>
   Object.fromEntries(Object.entries(map).map(([name, each]) => [name, change(each)]));
 
-/** Why a schema cannot be used, if it cannot: `/properties/a/type: must be …`. */
+/** Returns why a schema cannot be used, if so: `/properties/a/type: must be …`. */
 export function schemaProblem(root: JsonObject): string | undefined {
-  const found = new Map<string, JsonObject | boolean>();
+  const found: Found = new Map();
   const problem = walk(root, '', found);
   if (problem !== undefined) return problem;
   if (found.size > MOST_SUBSCHEMAS) return `has more than ${MOST_SUBSCHEMAS} schemas within it`;
+  const anchors = anchorsIn(found);
+  if (typeof anchors === 'string') return anchors;
+  const targets = targetsIn(found, anchors);
+  return typeof targets === 'string' ? targets : circleIn(found, targets);
+}
+
+/** A schema and those within it, by their places, which are JSON pointers. */
+type Found = Map<string, JsonObject | boolean>;
+
+/** Returns the places of the anchors, or a problem. */
+function anchorsIn(found: Found): Map<string, string> | string {
   const anchors = new Map<string, string>();
   for (const [place, schema] of found) {
-    if (isObject(schema) && typeof schema.$anchor === 'string') anchors.set(`#${schema.$anchor}`, place);
+    if (!isObject(schema) || typeof schema.$anchor !== 'string') continue;
+    const anchor = `#${schema.$anchor}`;
+    if (anchors.has(anchor)) return at(place, `$anchor '${shortened(schema.$anchor)}' is used twice`);
+    anchors.set(anchor, place);
   }
+  return anchors;
+}
+
+/** Returns the target of the reference at each place, or a problem. */
+function targetsIn(found: Found, anchors: ReadonlyMap<string, string>): Map<string, string> | string {
   const targets = new Map<string, string>();
   for (const [place, schema] of found) {
     if (!isObject(schema) || typeof schema.$ref !== 'string') continue;
@@ -166,24 +93,20 @@ export function schemaProblem(root: JsonObject): string | undefined {
     if (!found.has(target)) return at(place, `$ref '${shortened(schema.$ref)}' leads to no schema`);
     targets.set(place, target);
   }
-  return circleIn(found, targets);
+  return targets;
 }
 
 const at = (place: string, what: string): string => (place === '' ? what : `${place}: ${what}`);
 
 const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
-const walk = (
-  schema: JsonObject | boolean,
-  place: string,
-  found: Map<string, JsonObject | boolean>,
-): string | undefined => {
+const walk = (schema: JsonObject | boolean, place: string, found: Found): string | undefined => {
   found.set(place, schema);
   if (typeof schema === 'boolean' || found.size > MOST_SUBSCHEMAS) return undefined;
   for (const [name, value] of Object.entries(schema)) {
     if (UNSUPPORTED.includes(name)) return at(place, `${name} is not supported`);
     if (name === '$id' && place !== '') return at(place, '$id within a schema is not supported');
-    const keyword = keywordOf(name);
+    const keyword = findKeyword(name);
     if (keyword === undefined) continue;
     const here = `${place}/${escaped(name)}`;
     if (!keyword.fits(value)) return `${here}: must be ${keyword.must}`;
@@ -193,19 +116,15 @@ const walk = (
   return undefined;
 };
 
-const walkWithin = (
-  { kind }: Keyword,
-  value: unknown,
-  here: string,
-  found: Map<string, JsonObject | boolean>,
-): string | undefined => {
+const walkWithin = ({ kind }: Keyword, value: unknown, here: string, found: Found): string | undefined => {
   if (kind === 'value') return undefined;
   const members: [string, unknown][] =
     kind === 'schema'
       ? [['', value]]
       : Object.entries(value as object).map(([name, each]) => [`/${escaped(name)}`, each]);
   for (const [suffix, each] of members) {
-    // The keyword has been checked to hold schemas.
+    if (!isSchema(each)) return `${here}${suffix}: must be a schema`;
+    // A member of JSON is JSON.
     const problem = walk(each as JsonObject | boolean, here + suffix, found);
     if (problem !== undefined) return problem;
   }
@@ -229,7 +148,7 @@ const patternProblem = (name: string, value: unknown, here: string): string | un
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The place within the schema that a reference names; undefined for one that leads elsewhere. */
+/** Returns the pointer within the schema that a reference names; undefined for a remote reference. */
 const pointerOf = ($ref: string): string | undefined => {
   if (!$ref.startsWith('#')) return undefined;
   try {
@@ -239,11 +158,8 @@ const pointerOf = ($ref: string): string | undefined => {
   }
 };
 
-/** Applied to a value, such a schema would never come to an end. */
-const circleIn = (
-  found: ReadonlyMap<string, JsonObject | boolean>,
-  targets: ReadonlyMap<string, string>,
-): string | undefined => {
+/** Finds a reference cycle that would make validation of a value endless. */
+const circleIn = (found: Found, targets: ReadonlyMap<string, string>): string | undefined => {
   const done = new Set<string>();
   const open = new Set<string>();
   const visit = (place: string): string | undefined => {
@@ -265,18 +181,14 @@ const circleIn = (
   return undefined;
 };
 
-const inPlace = (
-  place: string,
-  found: ReadonlyMap<string, JsonObject | boolean>,
-  targets: ReadonlyMap<string, string>,
-): string[] => {
+const inPlace = (place: string, found: Found, targets: ReadonlyMap<string, string>): string[] => {
   const schema = found.get(place);
   if (!isObject(schema)) return [];
   const target = targets.get(place);
   const within = IN_PLACE.filter((name) => name in schema).flatMap((name): string[] => {
     const value = schema[name];
     const here = `${place}/${name}`;
-    if (KEYWORDS[name]?.kind === 'schema') return [here];
+    if (findKeyword(name)?.kind === 'schema') return [here];
     return Object.keys(value as object).map((key) => `${here}/${escaped(key)}`);
   });
   return target === undefined ? within : [target, ...within];

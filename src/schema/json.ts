@@ -1,10 +1,18 @@
 import { z } from 'zod';
 
 /**
- * JSON as it comes out of `JSON.parse`, YAML or the store: what is there is JSON already, so nothing is looked at
- * again. One schema with a name, so that documents and typed clients know one type.
+ * JSON from `JSON.parse`, YAML or the store: such values are JSON already and are not validated again. The schemas have
+ * names, so that documents and typed clients share one type.
  */
 
+/**
+ * Any JSON value.
+ *
+ * @example
+ * ```ts
+ * const payload: Json = { approved: true, note: null, amounts: [5, 10] };
+ * ```
+ */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 

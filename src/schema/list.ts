@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { phrases, problemOf } from './phrases.ts';
+import { phrases, toProblem } from './phrases.ts';
 
 /**
- * A list that a stranger sends. It has a cap, and of a long one that is wrong only as much is told as a person reads:
- * zod by itself makes an issue for each wrong item, which costs more than the item.
+ * A list in external input. It has a maximum length, and errors of a long list are limited to a readable number: zod by
+ * default creates an issue for each invalid item, which costs more than the item.
  */
 export const listOf = <Item extends z.ZodType>(item: Item, most = MOST_ITEMS) =>
   z.preprocess((given: z.input<Item>[], context) => {
@@ -13,13 +13,13 @@ export const listOf = <Item extends z.ZodType>(item: Item, most = MOST_ITEMS) =>
     return given;
   }, z.array(item).max(most));
 
-/** For lists that people write: tools, answers, names. */
+/** For lists written by people: tools, answers, names. */
 const MOST_ITEMS = 1000;
 
-/** For conversations, of which clients send all that they have. */
+/** For conversations, which clients send as a whole. */
 export const MOST_MESSAGES = 10_000;
 
-/** A list up to here is looked through once only. */
+/** A list up to this length is validated only once. */
 const LONG = 32;
 const ENOUGH = 8;
 
@@ -27,7 +27,7 @@ const firstIssues = (item: z.ZodType, given: readonly unknown[]): z.core.$ZodRaw
   const found: z.core.$ZodRawIssue[] = [];
   for (const [index, each] of given.entries()) {
     for (const issue of item.safeParse(each, phrases).error?.issues ?? []) {
-      const { path, text } = problemOf(issue, [index]);
+      const { path, text } = toProblem(issue, [index]);
       found.push({ code: 'custom', input: each, path: [...path], message: text });
     }
     if (found.length >= ENOUGH) break;

@@ -1,44 +1,60 @@
 import { z } from 'zod';
 
-/** Actors as those who watch them see them: as a list, and as the frames of a stream. */
+/** Actors as clients observe them: in a list, or as frames of a stream. */
 
-const paths = 'path of the state, as in the description of the machine; of parallel regions one each';
+const paths = 'path of the state, as in the definition of the statechart; one path for each parallel region';
 
 export const LiveActor = z
   .object({
-    id: z.string().meta({ description: '<machine>:<id>; names one actor at a time' }),
-    machine: z.string().meta({ description: 'its name in the catalogue' }),
-    state: z.string().meta({ description: `${paths}, with a space between` }),
-    tags: z.array(z.string()).meta({ description: 'of the state and of those around it' }),
-    since: z
-      .int()
-      .meta({ description: 'when it entered the state; at rest, when its record changed; in ms' }),
-    parent: z.string().nullable().meta({ description: 'id of the actor that it works for' }),
-    children: z.array(z.string()).meta({ description: 'ids of the live actors that work for it' }),
-    at_rest: z.boolean().meta({ description: 'it waits in the store and has no actor in this process' }),
+    id: z.string().meta({ description: '<machine>:<id>; identifies one actor at a time' }),
+    machine: z.string().meta({ description: 'name of the statechart in the catalog' }),
+    state: z.string().meta({ description: `${paths}, separated by spaces` }),
+    tags: z.array(z.string()).meta({ description: 'tags of the state and its parents' }),
+    since: z.int().meta({
+      description: 'when the actor entered the state or, without an actor, when its record changed; in ms',
+    }),
+    parent: z.string().nullable().meta({ description: 'id of the parent actor' }),
+    children: z.array(z.string()).meta({ description: 'ids of the live child actors' }),
+    at_rest: z.boolean().meta({ description: 'the run waits in the store without an actor in this process' }),
   })
-  .meta({ id: 'LiveActor', description: 'An actor: which statechart, in which state, for whom.' });
+  .meta({ id: 'LiveActor', description: 'An actor with its statechart, state and parent.' });
+/**
+ * An actor of the service with its statechart and state. `since` is in milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const describe = ({ id, state, at_rest }: LiveActor): string => `${id} (${at_rest ? 'stored' : 'live'}): ${state}`;
+ * for await (const actor of client.actors.list({ machine: 'run' })) console.log(describe(actor));
+ * ```
+ */
 export type LiveActor = z.infer<typeof LiveActor>;
 
 export const ActorList = z
   .object({
-    items: z.array(LiveActor).meta({ description: 'may be fewer than asked for, with more to come' }),
+    items: z
+      .array(LiveActor)
+      .meta({ description: 'may have fewer items than requested although more exist' }),
     total: z.int().nullable().meta({
       description:
-        'how many there are in all, give or take runs whose change is being written; null where only reading each run at rest would tell',
+        'total number, except for runs whose change is being written; null where the total would require reading each inactive run',
     }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
   })
   .meta({ id: 'ActorList', description: 'One page of actors.' });
+/**
+ * One page of actors. `total` is null where counting would require reading each run that waits.
+ *
+ * @example
+ * ```ts
+ * const { items, total }: ActorList = await client.actors.list({ machine: 'thread', limit: 20 });
+ * console.log(`${items.length} of ${total ?? 'many'} threads`);
+ * ```
+ */
 export type ActorList = z.infer<typeof ActorList>;
 
 const time = z.int().meta({ description: 'ms' });
 
-/**
- * One `data:` line of the stream: an `actor` for each live one, from then on what happens. To a reader that was too
- * slow for that, an `actor` says where one stands now, in place of what was missed.
- */
 export const ActorFrame = z
   .discriminatedUnion('type', [
     LiveActor.extend({ type: z.literal('actor') }),
@@ -47,10 +63,12 @@ export const ActorFrame = z
       type: z.literal('transition'),
       actor: z.string(),
       machine: z.string(),
-      from: z.string().meta({ description: 'state before; the same as after when none was left' }),
-      event: z.string().meta({ description: 'as in the description of the machine' }),
+      from: z.string().meta({ description: 'previous state; equal to the new state when no state was left' }),
+      event: z.string().meta({ description: 'event type as in the definition of the statechart' }),
       to: z.string(),
-      transition: z.string().meta({ description: 'its id in the description of the machine' }),
+      transition: z
+        .string()
+        .meta({ description: 'id of the transition in the definition of the statechart' }),
       time,
     }),
     z.object({
@@ -61,5 +79,16 @@ export const ActorFrame = z
       time,
     }),
   ])
-  .meta({ id: 'ActorFrame', description: 'What happens to actors.' });
+  .meta({ id: 'ActorFrame', description: 'An event of an actor.' });
+/**
+ * One event of the stream of actors: an `actor` for each live one, then their changes. For a slow reader, an `actor`
+ * with the current state replaces missed changes. Times are in milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const describe = (frame: ActorFrame): string =>
+ *   frame.type === 'transition' ? `${frame.actor}: ${frame.from} → ${frame.to}` : frame.type;
+ * for await (const frame of client.actors.follow({ machine: 'run' })) console.log(describe(frame));
+ * ```
+ */
 export type ActorFrame = z.infer<typeof ActorFrame>;

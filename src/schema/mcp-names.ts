@@ -1,5 +1,5 @@
 /**
- * The part of a tool id that stands for a name of an MCP server or of one of its tools: runs of other characters than
+ * Returns the segment of a tool id for the name of an MCP server or of one of its tools: runs of characters other than
  * ASCII letters and digits become one underscore (config.md 13.1). Different names may have the same segment.
  *
  * @example mcpSegment('my-server') // 'my_server'

@@ -5,15 +5,15 @@ import { listOf } from './list.ts';
 import { requiredText } from './problems.ts';
 
 /**
- * A server whose tools agents may use (config.md 3.5, mcp.md B1). What is said of it that nobody here knows is
- * kept for the reader, and fields of the other transport are passed over.
+ * An MCP server whose tools agents may use (config.md 3.5, mcp.md B1). Unknown fields are kept for readers, and fields
+ * of the other transport are ignored.
  */
 
 const u32 = z.int().nonnegative().max(4_294_967_295);
 
 const RestartFields = z.looseObject({
   enabled: z.boolean().default(false),
-  max_attempts: u32.optional().meta({ description: 'no limit unless given' }),
+  max_attempts: u32.optional().meta({ description: 'default: no limit' }),
   delay_ms: z.int().nonnegative().default(1000),
   backoff_multiplier: z.number().nonnegative().default(2),
   max_delay_ms: z.int().nonnegative().default(30_000),
@@ -25,13 +25,14 @@ const Fields = z
     transport: z.enum(['stdio', 'http']),
     command: z.string().optional().meta({ description: 'stdio: the program' }),
     args: listOf(z.string()).default([]),
-    url: z.string().optional().meta({ description: 'http: the Streamable HTTP endpoint' }),
+    url: z.string().optional().meta({ description: 'http: the Streamable HTTP endpoint', format: 'uri' }),
     config: JsonObject.default({}).meta({
-      description: 'stdio: given to the server at initialisation; http: `headers` go with every request',
+      description:
+        'stdio: passed to the server at initialization; http: `headers` are sent with every request',
     }),
     timeout_secs: z.int().nonnegative().default(30).meta({ description: '0 acts as 1' }),
     env: z.record(z.string(), z.string()).default({}).meta({
-      description: 'write-only; a replacement without it keeps what is stored, {} clears it',
+      description: 'write-only; a replacement without it keeps the stored value, {} clears it',
     }),
     restart_policy: nullsAbsent(RestartFields).prefault({}),
     pin_tools: z.boolean().default(false).meta({
@@ -47,7 +48,7 @@ const Fields = z
 const stdioProblem = ({ command = '' }: { command?: string | undefined }): string | undefined =>
   command.trim() === '' ? 'stdio mcp server requires a non-empty command' : undefined;
 
-/** The address is not repeated: it may hold a password. */
+/** The error does not repeat the URL, which may contain a password. */
 const httpProblem = ({ url = '', config }: { url?: string | undefined; config: Record<string, unknown> }) => {
   if (url.trim() === '') return 'http mcp server requires a non-empty url';
   if (!/^https?:\/\//i.test(url.trim())) return 'http mcp server url must use http or https';
@@ -57,7 +58,7 @@ const httpProblem = ({ url = '', config }: { url?: string | undefined; config: R
   return wrong === undefined ? undefined : `http mcp server config.headers[${wrong}] must be a string`;
 };
 
-/** `has_env` and `env_keys` are what the service says of a stored environment. */
+/** `has_env` and `env_keys` are output fields that report a stored environment. */
 const asGiven = (given: z.input<typeof Fields>): unknown => {
   const spec = withoutNulls(given);
   if (!isObject(spec)) return spec;

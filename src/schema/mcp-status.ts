@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How the connection to an MCP server is, and what the server offers (config.md 13.1, 13.3). */
+/** The status of the connection to an MCP server, and what the server offers (config.md 13.1, 13.3). */
 
 const seconds = z.int().nullable();
 
@@ -9,10 +9,10 @@ export const McpStatus = z
     connected: z.boolean(),
     last_error: z.string().nullable(),
     tools: z.array(z.object({ name: z.string(), description: z.string().nullable() })).meta({
-      description: 'of the last discovery, under the names that the server gives them',
+      description: 'tools of the last discovery, by the names of the server',
     }),
     consecutive_failures: z.int(),
-    last_attempt_at: seconds.meta({ description: 'seconds since the epoch, as all times here' }),
+    last_attempt_at: seconds.meta({ description: 'seconds since the epoch, like all times of this schema' }),
     last_success_at: seconds,
     reconnecting: z.boolean(),
     permanently_failed: z.boolean(),
@@ -20,24 +20,26 @@ export const McpStatus = z
     transport_reconnect_count: z.int(),
     last_init_at: seconds,
     left_out: z.array(z.object({ name: z.string(), reason: z.string() })).meta({
-      description: 'tools that the server lists and agents are not offered',
+      description: 'listed tools that are not offered to agents',
     }),
     changed_tools: z
       .array(
         z.object({
           name: z.string(),
           change: z.enum(['changed', 'new']),
-          digest: z.string().meta({ description: 'of the definition as it is now; an acceptance names it' }),
+          digest: z
+            .string()
+            .meta({ description: 'digest of the current definition, which an acceptance names' }),
           seen_at: z.int(),
-          held: z.boolean().meta({ description: 'not offered until it is accepted' }),
+          held: z.boolean().meta({ description: 'not offered until accepted' }),
         }),
       )
       .meta({
         description:
-          'tools whose definition is new or has changed since it was accepted; of the first listing all are',
+          'tools whose definition is new or changed since it was accepted; definitions of the first listing are accepted',
       }),
   })
-  .meta({ id: 'McpStatus', description: 'How the connection is.' });
+  .meta({ id: 'McpStatus', description: 'State of the connection.' });
 export type McpStatus = z.infer<typeof McpStatus>;
 
 const Acceptance = z.object({ name: z.string(), digest: z.string() });
@@ -48,9 +50,9 @@ export const McpToolsAcceptance = z
       .array(Acceptance)
       .min(1)
       .max(1000)
-      .meta({ description: 'as `changed_tools` of the status shows them' }),
+      .meta({ description: 'names and digests as in `changed_tools` of the status' }),
   })
-  .meta({ id: 'McpToolsAcceptance', description: 'Definitions of tools that are accepted.' });
+  .meta({ id: 'McpToolsAcceptance', description: 'Tool definitions to accept.' });
 export type McpToolsAcceptance = z.infer<typeof McpToolsAcceptance>;
 
 const offered = { server_name: z.string(), transport_type: z.enum(['stdio', 'http']) };
@@ -76,10 +78,10 @@ export const McpResource = z.object({
 export const McpInventory = McpStatus.extend({
   prompts: z.array(z.object({ ...offered, prompt: McpPrompt })),
   resources: z.array(z.object({ ...offered, resource: McpResource })),
-}).meta({ id: 'McpInventory', description: 'How the connection is, and what the server offers.' });
+}).meta({ id: 'McpInventory', description: 'State of the connection, and the tools of the server.' });
 export type McpInventory = z.infer<typeof McpInventory>;
 
-/** What the metrics call the state of a connection. */
+/** States of a connection in the metrics. */
 export const MCP_STATES = [
   'connecting',
   'ready',

@@ -1,22 +1,15 @@
+import { kindOfMedia } from './media-kind.ts';
 import { type ContentBlock, textOf } from './message.ts';
 
-/** What a media type makes of content: the kind of its block, and what an address leads to when nobody says so. */
+/** Media types of content: the kind of a block, and the type of a file without a declared one. */
 
 export type MediaBlock = Extract<ContentBlock, { source: unknown }>;
 export type TextBlock = Extract<ContentBlock, { type: 'text' }>;
-/** Data that came as data. */
+/** A text block that was received as data. */
 export type DataBlock = TextBlock & { media_type: 'application/json' };
 
 export const JSON_TYPE = 'application/json';
 export const UNKNOWN_TYPE = 'application/octet-stream';
-
-const KINDS = ['image', 'audio', 'video'] as const;
-
-/** By the family of the type; everything else is a document. */
-export const kindOfMedia = (media_type: string): MediaBlock['type'] => {
-  const family = media_type.trim().toLowerCase();
-  return KINDS.find((kind) => family.startsWith(`${kind}/`)) ?? 'document';
-};
 
 export const mediaBlock = (media_type: string, source: MediaBlock['source'], title?: string): MediaBlock => ({
   type: kindOfMedia(media_type),
@@ -24,23 +17,40 @@ export const mediaBlock = (media_type: string, source: MediaBlock['source'], tit
   ...(title && { title }),
 });
 
-const DATA_URL = /^data:([^;,]+)((?:;[^;,]+)*);base64,/i;
+/** The longest head of a `data:` URL that is read, in characters. */
+const LONGEST_HEAD = 1024;
 
-/** Protocols without a form for bytes have them in a `data:` URL. */
+const DATA_HEAD = /^data:([^;,]+)((?:;[^;,]+)*);base64,/i;
+
+/**
+ * Splits a `data:` URL in base64 (RFC 2397) into its media type, its parameters, and its data. Returns undefined for
+ * any other URL. Only the head is matched: an expression on a long text can exhaust the stack.
+ *
+ * @example
+ * splitDataUrl('data:image/png;base64,AAAA'); // { media_type: 'image/png', parameters: '', data: 'AAAA' }
+ */
+export const splitDataUrl = (url: string): DataUrl | undefined => {
+  const [head, media_type = '', parameters = ''] = DATA_HEAD.exec(url.slice(0, LONGEST_HEAD)) ?? [];
+  return head === undefined ? undefined : { media_type, parameters, data: url.slice(head.length) };
+};
+
+/** `parameters`: such as `;charset=utf-8`, or empty. */
+type DataUrl = { media_type: string; parameters: string; data: string };
+
+/** Protocols without a field for bytes send them in a `data:` URL. */
 export const sourceAt = (url: string, media_type?: string): MediaBlock['source'] => {
-  const [head, given = ''] = DATA_URL.exec(url) ?? [];
-  if (head !== undefined)
-    return { type: 'base64', media_type: media_type ?? given, data: url.slice(head.length) };
+  const inline = splitDataUrl(url);
+  if (inline) return { type: 'base64', media_type: media_type ?? inline.media_type, data: inline.data };
   return { type: 'url', url, ...(media_type !== undefined && { media_type }) };
 };
 
-/** Of data that is written as JSON: for whoever knows only text it is text. */
+/** Creates a block from JSON text: readers that only support text treat it as text. */
 export const dataBlock = (json: string): DataBlock => ({ type: 'text', text: json, media_type: JSON_TYPE });
 
 export const isData = (block: ContentBlock): block is DataBlock =>
   block.type === 'text' && block.media_type === JSON_TYPE;
 
-/** By the end of the path (a2a.md 7.2). */
+/** Media types by file extension (a2a.md 7.2). */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -58,18 +68,18 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   md: 'text/plain',
 };
 
-/** What a URL leads to, as far as its suffix tells. */
-export const mediaTypeOf = (url: string): string => {
+/** Returns the media type of a URL, as far as its suffix shows it. */
+export const guessMediaType = (url: string): string => {
   const path = url.replace(/[?#].*$/s, '');
   const suffix = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(MEDIA_TYPES, suffix) && MEDIA_TYPES[suffix]) || UNKNOWN_TYPE;
 };
 
-/** Of a block with media: what its source says, or else its address. */
+/** Returns the type of a media block: that of its source, or else of its URL. */
 export const typeOfMedia = ({ source }: MediaBlock): string =>
-  source.media_type ?? (source.type === 'url' ? mediaTypeOf(source.url) : UNKNOWN_TYPE);
+  source.media_type ?? (source.type === 'url' ? guessMediaType(source.url) : UNKNOWN_TYPE);
 
-/** Text in a file: what a model without files can read as text. */
+/** Whether a file contains text, which a model without support for files can read. */
 export const isTextType = (media_type: string): boolean =>
   TEXT_TYPE.test((media_type.split(';')[0] ?? '').trim());
 
@@ -79,14 +89,14 @@ const TEXT_TYPE =
 /** The kind of input that a model must accept for a file. */
 export type Modality = 'text' | 'image' | 'audio' | 'video' | 'pdf';
 
-/** An address that says nothing of a document is that of a PDF. */
+/** A document with an unknown type counts as a PDF. */
 export const modalityOf = (block: MediaBlock): Modality => {
   if (block.type !== 'document') return block.type;
   const type = typeOfMedia(block);
   return type !== UNKNOWN_TYPE && isTextType(type) ? 'text' : 'pdf';
 };
 
-/** The first characters of the base64 of an image; what a client calls it may be wrong, and providers check. */
+/** The first base64 characters of image formats; the type declared by a client may be wrong, and providers check it. */
 const IMAGE_HEADS: readonly [head: RegExp, type: string][] = [
   [/^iVBORw0KGgo/, 'image/png'],
   [/^\/9j\//, 'image/jpeg'],
@@ -95,10 +105,10 @@ const IMAGE_HEADS: readonly [head: RegExp, type: string][] = [
   [/^UklGR.{6}XRUJQ/, 'image/webp'],
 ];
 
-/** The type of an image by its bytes; undefined for formats that models do not read. */
+/** Returns the type of an image by its bytes; undefined for formats that models do not accept. */
 export const imageTypeOf = (base64: string): string | undefined =>
   IMAGE_HEADS.find(([head]) => head.test(base64))?.[1];
 
-/** What is said in an answer: its text, without its data. */
-export const saidIn = (content: readonly ContentBlock[]): string =>
+/** Returns the text of an answer, without its data. */
+export const textWithoutData = (content: readonly ContentBlock[]): string =>
   textOf(content.filter((block) => !isData(block)));

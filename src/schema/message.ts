@@ -4,7 +4,7 @@ import { ProviderCallBlock, ProviderToolType, SourceDocumentBlock, SourceUrlBloc
 
 /** Messages and their content blocks (runtime.md 2.3), as stored and as sent. */
 
-/** For a union whose members differ in their `type`. */
+/** Error message for a union whose members differ in their `type`. */
 const unknownType =
   (types: readonly string[]) =>
   ({ code }: { code?: string }): string | undefined =>
@@ -14,7 +14,7 @@ const SOURCES = [
   z.object({
     type: z.literal('url'),
     url: z.string(),
-    media_type: z.string().optional().meta({ description: 'without, it follows from the end of the path' }),
+    media_type: z.string().optional().meta({ description: 'default: derived from the file extension' }),
   }),
   z.object({
     type: z.literal('base64'),
@@ -31,7 +31,7 @@ const PartNote = z
     filename: z.string().optional(),
     metadata: JsonObject.optional(),
   })
-  .meta({ description: 'what came with the content in an A2A part and has no other place in the block' });
+  .meta({ description: 'fields of the A2A part that have no other field in the block' });
 
 const TextBlock = z.object({
   type: z.literal('text'),
@@ -39,7 +39,7 @@ const TextBlock = z.object({
   media_type: z
     .literal('application/json')
     .optional()
-    .meta({ description: 'the text is the JSON of data that came as data' }),
+    .meta({ description: 'the text is the JSON of a data part' }),
   part: PartNote.optional(),
 });
 
@@ -66,8 +66,20 @@ export const InputBlock = z
   .meta({
     id: 'InputBlock',
     description:
-      'A text or a file that a client or a tool writes. PDFs and all other files that are no image, audio or video are documents.',
+      'A text or a file of a client or a tool. PDFs and all other files except images, audio and video are documents.',
   });
+/**
+ * A text or a file of a message or of the result of a tool (runtime.md 2.3). `fileBlock` of `troupe/client` converts
+ * a `Blob` to one. A file is a URL, or standard base64 of at most 8 MiB.
+ *
+ * @example
+ * ```ts
+ * const blocks: InputBlock[] = [
+ *   { type: 'text', text: 'What is on this picture?' },
+ *   { type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } },
+ * ];
+ * ```
+ */
 export type InputBlock = z.infer<typeof InputBlock>;
 
 export const ContentBlock = z
@@ -81,11 +93,21 @@ export const ContentBlock = z
     SourceDocumentBlock,
   ])
   .meta({ id: 'ContentBlock', description: 'A part of the content of a message.' });
+/**
+ * A part of the content of a stored message (runtime.md 2.3): a text, a file, reasoning, a call, its result, or a
+ * source.
+ *
+ * @example
+ * ```ts
+ * const sourcesOf = (content: readonly ContentBlock[]): string[] =>
+ *   content.flatMap((block) => (block.type === 'source_url' ? block.url : []));
+ * ```
+ */
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
 export const ToolCall = z
   .object({ id: z.string(), name: z.string(), arguments: Json })
-  .meta({ id: 'ToolCall', description: 'A call that the model asked for; `arguments` is the parsed JSON.' });
+  .meta({ id: 'ToolCall', description: 'A call that the model requested; `arguments` is the parsed JSON.' });
 export type ToolCall = z.infer<typeof ToolCall>;
 
 export const Role = z.enum(['system', 'user', 'assistant', 'tool']);
@@ -98,15 +120,15 @@ export const ReasoningItem = z
     format: z.string().meta({ description: "the provider's protocol, such as `anthropic`" }),
     after: z
       .object({ text: z.int(), calls: z.int() })
-      .meta({ description: 'the place of the item: behind so many characters of text and so many calls' }),
-    item: JsonObject.meta({ description: 'what the protocol wants back, unchanged' }),
+      .meta({ description: 'position of the item: after this many characters of text and this many calls' }),
+    item: JsonObject.meta({ description: 'data that the protocol requires unchanged in later requests' }),
     tool: ProviderToolType.optional().meta({
-      description: 'the tool of the provider that the item belongs to; sent back while the tool is offered',
+      description: 'provider tool of the item; sent back while the tool is offered',
     }),
   })
   .meta({
     id: 'ReasoningItem',
-    description: 'Reasoning that a provider wants back; opaque to everyone else.',
+    description: 'Reasoning that a provider requires in later requests; opaque to clients.',
   });
 export type ReasoningItem = z.infer<typeof ReasoningItem>;
 
@@ -123,23 +145,19 @@ export const MessageMetadata = z.object({
       request_metadata: JsonObject.optional(),
     })
     .optional()
-    .meta({ description: 'what an A2A client sent with the message, and with the request that carried it' }),
+    .meta({ description: 'metadata that an A2A client sent with the message and its request' }),
   compaction: z.object({ from_seq: z.int(), to_seq: z.int() }).optional(),
-  reasoning: z.string().optional().meta({ description: 'what the model has thought before its answer' }),
+  reasoning: z.string().optional().meta({ description: 'reasoning of the model before its response' }),
   reasoning_items: z.array(ReasoningItem).optional().meta({
-    description: 'sent back to the model that made them with the next request, and to no other model',
+    description: 'only sent back to the model that produced them',
   }),
   rewind: z.object({ from_seq: z.int() }).optional().meta({
-    description: 'a mark: from this message on, what came before the mark is not in the history any more',
+    description: 'from this message on, the history no longer contains the messages before it',
   }),
-  replaces: z
-    .string()
-    .optional()
-    .meta({ description: 'the message that a user has edited: this one stands in its place' }),
-  denied: z
-    .literal(true)
-    .optional()
-    .meta({ description: 'the call was refused: readers of the history do not see it, the model does' }),
+  replaces: z.string().optional().meta({ description: 'the edited message that this message replaces' }),
+  denied: z.literal(true).optional().meta({
+    description: 'the call was rejected: it is hidden from readers of the history, not from the model',
+  }),
 });
 
 export type MessageMetadata = z.infer<typeof MessageMetadata>;
@@ -155,12 +173,32 @@ export const Message = z
     metadata: MessageMetadata.optional(),
   })
   .meta({ id: 'Message', description: 'A message of a thread.' });
+/**
+ * A message of the history of a thread (runtime.md 2.3), as models, plugins and scripted turns read it.
+ *
+ * @example
+ * ```ts
+ * const lastQuestion = (messages: readonly Message[]): string =>
+ *   textOf(messages.filter(({ role }) => role === 'user').at(-1)?.content ?? []);
+ * ```
+ */
 export type Message = z.infer<typeof Message>;
 
 export const ListedMessage = Message.extend({
   seq: z.int().meta({ description: '1-based position in the history of the thread; never changes' }),
   created_at: z.int().meta({ description: 'seconds since the epoch' }),
-}).meta({ id: 'ListedMessage', description: 'A message with its place in the thread.' });
+}).meta({ id: 'ListedMessage', description: 'A message with its position in the thread.' });
+/**
+ * A message with its position in the history of its thread (runtime.md 2.3). `seq` starts at 1 and never changes;
+ * `created_at` is in seconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const textOf = ({ content }: ListedMessage): string =>
+ *   content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+ * for await (const message of client.threads.messages('first')) console.log(message.seq, textOf(message));
+ * ```
+ */
 export type ListedMessage = z.infer<typeof ListedMessage>;
 
 export const MessageList = z
@@ -174,9 +212,17 @@ export const MessageList = z
   .meta({ id: 'MessageList', description: 'One page of messages.' });
 export type MessageList = z.infer<typeof MessageList>;
 
-/** It is in a history for those behind it to keep their numbers: a client has gone back over it. */
+/** Whether a client has rewound the message; it stays in the history so that later messages keep their numbers. */
 export const isRewound = ({ metadata }: Message): boolean => metadata?.rewind !== undefined;
 
-/** The text of a message: its text blocks, joined. */
+/**
+ * Returns the text of a message: its text blocks, joined without a separator.
+ *
+ * @example
+ * ```ts
+ * const text = textOf([{ type: 'thinking', thinking: 'A sum.' }, { type: 'text', text: 'It is 5.' }]);
+ * console.log(text); // It is 5.
+ * ```
+ */
 export const textOf = (content: readonly ContentBlock[]): string =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('');

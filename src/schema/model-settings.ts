@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { JsonObject } from './json.ts';
+import { MODEL_SETTINGS, type ModelSetting } from './model-setting-names.ts';
 import { providerOptionsProblem } from './provider-options.ts';
 
 /**
- * Settings of a model call, which agents, models and requests for a run share. A setting of the run replaces that of
- * the agent, which replaces that of the model.
+ * Settings of a model call, shared by agents, models and requests for a run. A setting of the run replaces that of the
+ * agent, which replaces that of the model.
  */
 
 export const ReasoningEffort = z.union([
@@ -30,7 +31,7 @@ const LONGEST_STOP = 256;
 
 const StopSequence = z.string().min(1).max(LONGEST_STOP);
 
-/** Documented as a list; other services also take one sequence as a string, so it is accepted. */
+/** Documented as a list; other services also accept one sequence as a string, so it is accepted here too. */
 const Stop = z.preprocess(
   (given: string[]) => (typeof given === 'string' ? [given] : given),
   z.array(StopSequence).min(1).max(MOST_STOPS),
@@ -50,70 +51,57 @@ const ProviderOptions = JsonObject.superRefine((options, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** Names of the settings, in the order in which they are stored and shown. */
-export const MODEL_SETTINGS = [
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'stop',
-  'seed',
-  'tool_choice',
-  'parallel_tool_calls',
-  'verbosity',
-  'service_tier',
-  'reasoning_effort',
-  'provider_options',
-] as const;
-export type ModelSetting = (typeof MODEL_SETTINGS)[number];
-
 export const modelSettingFields = {
   temperature: z
     .number()
     .min(0)
     .max(2)
     .optional()
-    .meta({ description: 'sampling temperature, 0 to 2; left out where the model refuses it' }),
+    .meta({ description: 'sampling temperature, 0 to 2; omitted where the model rejects it' }),
   top_p: z.number().min(0).max(1).optional().meta({ description: 'nucleus sampling, 0 to 1' }),
   max_tokens: z
     .int()
     .min(1)
     .max(4_294_967_295)
     .optional()
-    .meta({ description: 'tokens of one answer of the model; at most the `max_output_tokens` of the model' }),
+    .meta({ description: 'tokens of one completion; at most the `max_output_tokens` of the model' }),
   stop: Stop.optional().meta({
-    description: `sequences that end an answer: 1 to ${MOST_STOPS}`,
+    description: `sequences that end a completion: 1 to ${MOST_STOPS}`,
   }),
-  seed: z.int().optional().meta({ description: 'for answers that repeat, where the provider supports it' }),
+  seed: z
+    .int()
+    .optional()
+    .meta({ description: 'for reproducible completions, where the provider supports it' }),
   tool_choice: ToolChoice.optional().meta({
     description:
-      '`required` and `{ "tool": id }` hold until the model has called a tool; after its results it decides itself',
+      '`required` and `{ "tool": id }` apply until the model has called a tool; afterwards the model decides',
   }),
   parallel_tool_calls: z
     .boolean()
     .optional()
-    .meta({ description: 'whether one answer may contain several calls' }),
+    .meta({ description: 'whether one completion may contain several calls' }),
   verbosity: Verbosity.optional().meta({
-    description: 'length of answers, where the model has such a setting',
+    description: 'verbosity of completions, where the model has such a setting',
   }),
   service_tier: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, "must be a name such as 'auto', 'flex' or 'priority'")
     .optional()
     .meta({ description: 'processing tier, as the provider names it' }),
-  reasoning_effort: Effort.optional().meta({ description: 'how much the model reasons before it answers' }),
+  reasoning_effort: Effort.optional().meta({ description: 'reasoning effort before the response' }),
   provider_options: ProviderOptions.optional().meta({
     description:
       'fields of the request body, by wire format, adapter or provider: `{ "anthropic": { "top_k": 5 } }`',
   }),
 } as const;
 
-/** As they are once they have been parsed. */
+/** The parsed settings. */
 export type ModelSettings = {
   [Name in ModelSetting]?: Exclude<z.output<(typeof modelSettingFields)[Name]>, undefined>;
 };
 
-/** The settings of an entry, without its other fields. */
-export function modelSettingsOf(
+/** Returns the settings of an entry, without its other fields. */
+export function pickModelSettings(
   entry: { readonly [Name in ModelSetting]?: ModelSettings[Name] | undefined },
 ) {
   return Object.fromEntries(

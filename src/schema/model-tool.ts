@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
-import { isLegal, isOfType, typesOf } from './schema-keywords.ts';
+import { Invalid } from './outcome.ts';
+import { compileExpression } from './regex.ts';
+import { findKeyword, isOfType, knownTypes } from './schema-keywords.ts';
 import { schemaAt } from './schema-reference.ts';
 import { wellFormed } from './well-formed.ts';
 
 /**
- * Names and schemas of tools as every provider of models takes them. A provider refuses a whole request for one tool
- * that it does not take, so the rules are the ones that all of them share. Arguments are still checked against the
- * schema that the tool came with: what is fitted here may be wider than that, and is never narrower.
+ * Names and schemas of tools in a form that every model provider accepts. A provider rejects a whole request for one
+ * invalid tool, so the rules are those that all providers share. Arguments are still validated against the original
+ * schema of the tool: the fitted schema may be wider, and is never narrower.
  */
 
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const LONGEST_NAME = 64;
 const HASH_LENGTH = 8;
-/** An id that ends like a name that was made could be the name of another tool, so its name is made too. */
+/** An id that ends like a generated name could equal the name of another tool, so it gets a generated name too. */
 const MADE_NAME = /__[0-9a-f]{8}$/;
 
-/** The same name for the same id, and different names for different ids. */
+/** Returns the same name for the same id, and different names for different ids. */
 export const nameForModel = (id: string): string => {
   if (id.length <= LONGEST_NAME && LEGAL_NAME.test(id) && !MADE_NAME.test(id)) return id;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH);
@@ -25,16 +27,16 @@ export const nameForModel = (id: string): string => {
   return `${plain.slice(0, LONGEST_NAME - HASH_LENGTH - 2)}__${hash}`;
 };
 
-/** Levels of a schema that are sent; deeper ones accept any value. */
+/** Maximum schema levels that are sent; deeper ones accept any value. */
 const DEEPEST = 12;
-/** Values of a schema after its references are resolved. */
+/** Maximum number of values in a schema after its references are resolved. */
 const MOST_NODES = 5000;
 
 export type FittedSchema = { schema: JsonObject } | { problem: string };
 
 const known = new WeakMap<object, FittedSchema>();
 
-/** A schema is not changed in place, so its fitted form is kept with it. */
+/** Schemas are never mutated, so the fitted form is cached by object. */
 export const schemaForModel = (given: JsonObject): FittedSchema => {
   const before = known.get(given);
   if (before) return before;
@@ -60,7 +62,7 @@ const fit = (root: JsonObject): FittedSchema => {
     }),
   };
   if (fitting.nodes > MOST_NODES) return { problem: `the schema has more than ${MOST_NODES} values` };
-  // Made of values of a schema that is JSON.
+  // Built from the values of a JSON schema.
   return { schema: wellFormed(schema as JsonObject) };
 };
 
@@ -72,8 +74,8 @@ const annotationsOf = ({ title, description }: Members): Members => ({
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The top of a schema, which must be one object for providers: references are resolved, and alternatives become one
- * object with the properties of all of them. A text says why there is none.
+ * Converts the top level of a schema, which must be one object for providers: references are resolved, and alternatives
+ * become one object with the properties of all of them. Returns an error text if this is impossible.
  */
 const asObjectSchema = (fitting: Fitting, schema: Members, open: readonly string[]): Members | string => {
   if (typeof schema.$ref === 'string') {
@@ -82,7 +84,7 @@ const asObjectSchema = (fitting: Fitting, schema: Members, open: readonly string
     const { $ref, ...rest } = schema;
     return asObjectSchema(fitting, { ...target, ...rest }, [...open, $ref as string]);
   }
-  const types = typesOf(schema.type);
+  const types = knownTypes(schema.type);
   if (types && !types.includes('object'))
     return `the schema is of type ${types.join(', ')} and not of type object`;
   const { anyOf, oneOf, allOf, ...rest } = schema;
@@ -112,14 +114,14 @@ const mergedWith = (schema: Members, parts: readonly Members[], all: boolean): M
   const required = [...new Set([...textsOf(schema.required), ...needed])];
   return {
     ...schema,
-    // What one branch closes, another may need.
+    // A property that one branch forbids may be required by another.
     ...('additionalProperties' in schema && parts.length > 0 && { additionalProperties: true }),
     properties: unionOf(properties),
     required,
   };
 };
 
-/** A property that alternatives define differently may be either. */
+/** A property that alternatives define differently accepts each of the definitions. */
 const unionOf = (all: readonly Record<string, unknown>[]): Record<string, unknown> => {
   const found = new Map<string, unknown[]>();
   for (const properties of all) {
@@ -140,26 +142,8 @@ const textsOf = (value: unknown): string[] => [
   ...new Set(Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []),
 ];
 
-type Place = { depth: number /** References that are being resolved. */; open: readonly string[] };
+type Place = { depth: number /** References in progress. */; open: readonly string[] };
 
-/** Keywords whose value is one schema. */
-const SCHEMAS = new Set([
-  'items',
-  'additionalProperties',
-  'contains',
-  'not',
-  'propertyNames',
-  'if',
-  'then',
-  'else',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'contentSchema',
-]);
-/** Keywords whose value is a list of schemas. */
-const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-/** Keywords whose value has a schema in each member. */
-const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
   if (!isObject(schema)) return typeof schema === 'boolean' ? schema : {};
   fitting.nodes += 1;
@@ -168,11 +152,11 @@ const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
   if (typeof $ref === 'string') return fittedReference(fitting, schema, $ref, place);
   const { type, ...rest } = schema;
   const result = fittedKeywords(fitting, withTuple(rest), { ...place, depth: place.depth + 1 });
-  const types = typesOf(type);
+  const types = knownTypes(type);
   const [only] = types ?? [];
   if (!types || only === undefined) return withProperties(result);
   if (types.length === 1) return withProperties(typed(only, result));
-  // Some providers take one type only.
+  // Some providers accept a single type only.
   if ('anyOf' in result) return result;
   return {
     ...annotationsOf(result),
@@ -183,11 +167,24 @@ const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
 const fittedKeywords = (fitting: Fitting, schema: Members, deeper: Place): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
-      if (!isLegal(name, value)) return [];
-      if (MAPS.has(name)) return [[name, fittedMembers(fitting, value, deeper)]];
-      return [[name, SCHEMAS.has(name) || LISTS.has(name) ? fittedEach(fitting, value, deeper) : value]];
+      if (!isSent(name, value)) return [];
+      const kind = findKeyword(name)?.kind;
+      if (kind === 'map') return [[name, fittedMembers(fitting, value, deeper)]];
+      return [[name, kind === 'schema' || kind === 'schemas' ? fittedEach(fitting, value, deeper) : value]];
     }),
   );
+
+/** Whether a keyword is sent. Providers ignore unknown keywords, whatever their values. */
+const isSent = (name: string, value: unknown): boolean => {
+  // Unused definitions: all references are already resolved.
+  if (name.startsWith('$') || name === 'definitions' || name === 'dependencies') return false;
+  // A keyword of OpenAPI.
+  if (name === 'nullable') return typeof value === 'boolean';
+  // Some providers reject the same patterns as the engine of the service.
+  if (name === 'pattern' && typeof value === 'string' && compileExpression(value) instanceof Invalid)
+    return false;
+  return findKeyword(name)?.fits(value) ?? true;
+};
 
 /** Drafts before 2020-12 have the list of a tuple under `items`. */
 const withTuple = ({ items, additionalItems, ...schema }: Members): Members => {
@@ -195,7 +192,7 @@ const withTuple = ({ items, additionalItems, ...schema }: Members): Members => {
   return { ...schema, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) };
 };
 
-/** A schema of this type, with the values that it can have. */
+/** Returns a schema of this type, with only the possible values of this type. */
 const typed = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
   const { enum: values, const: value, ...rest } = schema;
   const possible = Array.isArray(values) ? values.filter((each) => isOfType(each, type)) : [];
@@ -207,7 +204,7 @@ const typed = (type: string, schema: Record<string, unknown>): Record<string, un
   };
 };
 
-/** One of several types, with its own keywords. Texts and defaults hold for all of them. */
+/** Returns one of several types, with its own keywords. Texts and defaults apply to all of them. */
 const oneOfTypes = (type: string, schema: Record<string, unknown>): Record<string, unknown> => {
   if (type === 'null') return { type };
   const { title: _, description: _description, default: _default, ...rest } = schema;
@@ -234,7 +231,7 @@ const withProperties = (schema: Record<string, unknown>): Record<string, unknown
   return schema;
 };
 
-/** A reference that leads back to where it stands accepts any value. */
+/** A circular reference accepts any value. */
 const fittedReference = (
   fitting: Fitting,
   schema: Members,

@@ -10,10 +10,13 @@ import { requiredText } from './problems.ts';
 const u32 = z.int().nonnegative().max(4_294_967_295);
 
 const aboveZero = (field: string) =>
-  u32.refine((count) => count > 0, `field '${field}' must be greater than zero`);
+  u32.refine((count) => count > 0, `field '${field}' must be greater than zero`).meta({ minimum: 1 });
 
 const price = (field: string) =>
-  z.number().refine((usd) => usd >= 0, `field '${field}' must be a finite number of 0 or more`);
+  z
+    .number()
+    .refine((usd) => usd >= 0, `field '${field}' must be a finite number of 0 or more`)
+    .meta({ minimum: 0 });
 
 export const Modality = z.enum(['text', 'image', 'audio', 'video', 'pdf']);
 
@@ -28,7 +31,7 @@ const ModalityFields = z.strictObject({
   output: modalities('output').optional(),
 });
 
-/** `YYYY-MM` or `YYYY-MM-DD`, a day that the calendar has. */
+/** Whether the text is a valid calendar date, `YYYY-MM` or `YYYY-MM-DD`. */
 export const isDate = (text: string): boolean => {
   if (!/^\d{4}-\d{2}(-\d{2})?$/.test(text)) return false;
   const day = text.length === 7 ? `${text}-01` : text;
@@ -47,6 +50,7 @@ const modelFields = {
     .string()
     .trim()
     .refine(isDate, "field 'knowledge_cutoff' must be a date: YYYY-MM or YYYY-MM-DD")
+    .meta({ description: 'YYYY-MM or YYYY-MM-DD' })
     .optional(),
   input_token_price_per_million_usd: price('input_token_price_per_million_usd').optional(),
   output_token_price_per_million_usd: price('output_token_price_per_million_usd').optional(),
@@ -68,11 +72,11 @@ const ModelFields = z
     }
   });
 
-/** A list of modalities that is empty says nothing. */
+/** Removes empty lists of modalities. */
 const unlessEmpty = ({ modalities: given, ...spec }: z.infer<typeof ModelFields>) => {
   const { input, output } = given ?? {};
-  const told = { ...(input?.length && { input }), ...(output?.length && { output }) };
-  return { ...spec, ...(Object.keys(told).length > 0 && { modalities: told }) };
+  const modalities = { ...(input?.length && { input }), ...(output?.length && { output }) };
+  return { ...spec, ...(Object.keys(modalities).length > 0 && { modalities }) };
 };
 
 export const ModelSpec = nullsAbsent(ModelFields)
@@ -80,7 +84,7 @@ export const ModelSpec = nullsAbsent(ModelFields)
   .meta({ id: 'ModelSpec', description: 'A model of a provider.' });
 export type ModelSpec = z.infer<typeof ModelSpec>;
 
-/** What the service knows of a model without its entry, in the fields of the entry. */
+/** Known properties of a model apart from its entry, in the fields of the entry. */
 export const KnownFields = z
   .object({
     context_window: modelFields.context_window,
@@ -97,13 +101,13 @@ export const KnownFields = z
   .meta({
     id: 'KnownModel',
     description:
-      'Limits, abilities and prices of the list of the provider, or else of the catalog of public models. They apply to fields that the entry of the model leaves out; a price of an entry also replaces the known prices of parts of the same tokens.',
+      'Limits, abilities and prices from the list of the provider, or else from the catalog of public models. They apply to fields that the entry of the model omits; a price in the entry also replaces the known prices of parts of the same tokens.',
   });
 export type KnownFields = z.infer<typeof KnownFields>;
 
 const MemberFields = z.strictObject({
   model_id: requiredText('model_id'),
-  weight: u32.default(1),
+  weight: u32.default(1).meta({ minimum: 1 }),
   role: z.enum(['member', 'failover_only']).default('member'),
 });
 
@@ -123,7 +127,7 @@ const SwitchFields = z.strictObject({
 const PoolFields = z
   .strictObject({
     id: requiredText('id'),
-    members: listOf(nullsAbsent(MemberFields)),
+    members: listOf(nullsAbsent(MemberFields)).meta({ minItems: 1 }),
     routing: nullsAbsent(RoutingFields).prefault({}),
     switch: nullsAbsent(SwitchFields).prefault({}),
   })
@@ -142,7 +146,7 @@ const PoolFields = z
 
 export const PoolSpec = nullsAbsent(PoolFields).meta({
   id: 'ModelPoolSpec',
-  description: 'Models that stand in for each other.',
+  description: 'Models with failover between them.',
 });
 export type PoolSpec = z.infer<typeof PoolSpec>;
 
@@ -150,12 +154,12 @@ const ProviderFields = z.strictObject({
   id: requiredText('id'),
   adapter: requiredText('adapter'),
   api_key: z.string().nullable().optional(),
-  base_url: z.string().nullable().optional(),
+  base_url: z.string().nullable().optional().meta({ format: 'uri' }),
   timeout_secs: z.int().nonnegative().optional().meta({ description: 'default 300' }),
   adapter_options: JsonObject.optional(),
 });
 
-/** An empty key or address is none; `has_api_key` is what the service says of a stored key. */
+/** An empty key or URL counts as absent; `has_api_key` is an output field that reports a stored key. */
 const asGiven = (given: z.input<typeof ProviderFields>): unknown => {
   const spec = withoutNulls(given);
   if (!isObject(spec)) return spec;
@@ -169,5 +173,5 @@ const asGiven = (given: z.input<typeof ProviderFields>): unknown => {
 
 export const ProviderSpec = z
   .preprocess(asGiven, ProviderFields)
-  .meta({ id: 'ProviderSpec', description: 'A provider of models, with its credentials.' });
+  .meta({ id: 'ProviderSpec', description: 'A model provider with its credentials.' });
 export type ProviderSpec = z.infer<typeof ProviderSpec>;

@@ -1,15 +1,15 @@
 import distance, { closestMatch } from 'leven';
 
-/** So much of a name may be wrong before it no longer suggests another. */
+/** Maximum share of a name that may differ from a suggestion. */
 const SHARE = 0.4;
 
-/** Longer texts are no names. */
+/** Longer texts are not names. */
 const LONGEST = 64;
 
-/** The name that was probably meant, of those that there are. */
+/** Returns the name that was probably meant. */
 export const nearest = (name: string, names: readonly string[]): string | undefined => {
   if (name.length > LONGEST || names.length === 0) return undefined;
-  const longer = names.filter((known) => hasWords(known, name));
+  const longer = names.filter((known) => containsWords(known, name));
   if (longer.length > 0) return closestMatch(name, longer);
   const best = closestMatch(
     name.toLowerCase(),
@@ -20,15 +20,15 @@ export const nearest = (name: string, names: readonly string[]): string | undefi
   return names.find((known) => known.toLowerCase() === best);
 };
 
-/** Only a word is missing in the name: `cors_origins` of `admin_cors_origins`. */
-const hasWords = (known: string, name: string): boolean => {
-  const [words, given] = [wordsOf(known), wordsOf(name)];
-  return given.length > 1 && given.every((word) => words.includes(word));
+/** Whether the name only lacks words: `cors_origins` of `admin_cors_origins`. */
+const containsWords = (known: string, name: string): boolean => {
+  const [knownWords, given] = [wordsOf(known), wordsOf(name)];
+  return given.length > 1 && given.every((word) => knownWords.includes(word));
 };
 
 const wordsOf = (name: string): string[] => name.toLowerCase().split(/[^a-z0-9]+/);
 
-/** `; did you mean 'x'? (<what>: …)`, the end of a text about a name that nobody has. */
+/** `; did you mean 'x'? (<what>: …)`, the end of an error message about an unknown name. */
 export const hintOf = (name: string, what: string, names: readonly string[]): string => {
   const meant = nearest(name, names);
   return `${meant === undefined ? '' : `; did you mean '${meant}'?`} (${what}: ${names.join(', ')})`;

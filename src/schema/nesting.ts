@@ -1,27 +1,27 @@
 /**
- * How deep values from outside may nest. What is stored and shown is walked by recursion in many places, ours and
- * those of libraries, and a stack ends somewhere else in each process: so what nests deeper is refused where it
- * comes in, and nothing behind has to think of it.
+ * Maximum nesting of external values. Stored and shown values are walked by recursion in many places, in this code and
+ * in libraries, and the stack limit differs between processes: so deeper values are rejected on input, and no later
+ * code has to check the depth.
  */
 export const DEEPEST = 128;
 
 /**
- * How many values and keys the JSON of a request may hold. A body of two bytes a value costs hundreds of times its
- * size once it is parsed, and a turn of many seconds: with this bound parsing, checking and storing take a few
- * milliseconds each, whatever the bytes are. A conversation of 4,000 messages of text stays below it.
+ * Maximum number of values and keys in the JSON of a request. A body with two bytes per value takes hundreds of times
+ * its size once it is parsed, and blocks the event loop for seconds: with this limit parsing, validating and storing
+ * take a few milliseconds each, regardless of the bytes. A conversation of 4,000 text messages stays below it.
  */
 export const MOST_VALUES = 50_000;
 
 /**
- * How many bytes the keys of it may have together. A key costs several times what a text of its length costs, since
- * it is looked up among all others; names are short, and 25,000 of 40 bytes fit.
+ * Maximum total bytes of the keys. A key costs several times as much as a text of its length, since it is looked up
+ * among all others; names are short, and 25,000 of 40 bytes fit.
  */
 export const MOST_KEY_BYTES = 2 ** 20;
 
-/** Also true for what contains itself. Costs a visit of each value, without recursion. */
+/** Also true for cyclic values. Cost: visits each value, without recursion. */
 export const isTooDeep = (value: unknown): boolean => nestsDeeperThan(value, DEEPEST);
 
-/** The same with another bound. */
+/** Like `isTooDeep`, with another limit. */
 export const nestsDeeperThan = (value: unknown, levels: number): boolean => {
   const open: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -35,14 +35,14 @@ export const nestsDeeperThan = (value: unknown, levels: number): boolean => {
   return false;
 };
 
-/** How far the bytes of a JSON text have been looked at. */
+/** The state of a scan over the bytes of a JSON text. */
 export type JsonScan = {
   depth: number;
   values: number;
   keyBytes: number;
   inString: boolean;
   escaped: boolean;
-  /** Bytes of the latest string, with its last quote. */
+  /** Bytes of the latest string, including its closing quote. */
   string: number;
 };
 
@@ -56,10 +56,10 @@ export const startScan = (): JsonScan => ({
 });
 
 /**
- * The same bounds for a text of which nothing has been built yet, as its bytes come. Returns what is wrong, if
- * anything is; what is no JSON at all is left to the parser.
+ * Applies the same limits to unparsed text, chunk by chunk. Returns the problem, if any; syntax errors are left to the
+ * parser.
  *
- * Guarantees: looks at each byte once, keeps nothing of it, and stops at the first excess.
+ * Guarantees: reads each byte once, stores none, and stops at the first excess.
  */
 export const scanJson = (scan: JsonScan, bytes: Uint8Array): string | undefined => {
   let at = 0;
@@ -76,7 +76,7 @@ export const scanJson = (scan: JsonScan, bytes: Uint8Array): string | undefined 
   return undefined;
 };
 
-/** Behind the quote that ends the string, or the end of the bytes. */
+/** Returns the position after the closing quote, or the end of the bytes. */
 const endOfString = (scan: JsonScan, bytes: Uint8Array, from: number): number => {
   let at = scan.escaped ? from + 1 : from;
   scan.escaped = false;
@@ -93,7 +93,10 @@ const endOfString = (scan: JsonScan, bytes: Uint8Array, from: number): number =>
   return at;
 };
 
-/** Behind the next byte that opens a string or counts. Digits, blanks and closing brackets cost a look each. */
+/**
+ * Returns the position after the next byte that opens a string or counts. Digits, blanks and closing brackets cost one
+ * check each.
+ */
 const nextOutside = (scan: JsonScan, bytes: Uint8Array, from: number): number => {
   for (let at = from; at < bytes.length; at += 1) {
     switch (bytes[at]) {

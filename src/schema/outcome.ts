@@ -1,16 +1,18 @@
+import type { ErrorCode } from './error-body.ts';
+
 /**
- * How an operation can fail, one class an outcome. Rooms throw these; `src/http/errors.ts` maps them to
- * statuses in one table. The message is for the person who can act on it: what was wrong, where, what is allowed.
+ * The ways in which an operation can fail, one class per outcome. Modules throw these; `src/http/errors.ts` maps them
+ * to statuses in one table. The message is for the person who can act on it: what was wrong, where, what is allowed.
  */
 export abstract class Outcome extends Error {
-  /** Machine-readable code that joins the body, only where the contract has one (runtime.md 0.4). */
-  readonly code: string | undefined;
-  /** More keys of the body, only where the contract has them (config.md 6.2, 8). */
+  /** Machine-readable code for the body, only where the contract has one (runtime.md 0.4). */
+  readonly code: ErrorCode | undefined;
+  /** Further keys of the body, only where the contract has them (config.md 6.2, 8). */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
     message: string,
-    options: { code?: string; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+    options: { code?: ErrorCode; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = new.target.name;
@@ -19,21 +21,21 @@ export abstract class Outcome extends Error {
   }
 }
 
-/** The request is well formed but asks for something that is not legal. */
+/** The request is well formed but not allowed. */
 export class Invalid extends Outcome {}
-/** The request is JSON, but not of the shape that the route takes. */
+/** The request is JSON, but not of the shape that the route requires. */
 export class Unprocessable extends Outcome {}
-/** No, a wrong, or an unusable credential; or no scope could be resolved. */
+/** The credential is missing, wrong or unusable; or no scope could be resolved. */
 export class Unauthorized extends Outcome {}
-/** No such thing in this scope. */
+/** The entity does not exist in this scope. */
 export class NotFound extends Outcome {}
-/** The state of the thing forbids the operation now. */
+/** The current state of the entity forbids the operation. */
 export class Conflict extends Outcome {}
-/** It existed and is no longer kept (an expired cursor). */
+/** The entity existed and is no longer kept (an expired cursor). */
 export class Gone extends Outcome {}
-/** It would become larger than it may be. */
+/** The entity would exceed its maximum size. */
 export class TooLarge extends Outcome {}
-/** The service cannot answer now; the same request may succeed later. */
+/** The service cannot process the request now; the same request may succeed later. */
 export class Unavailable extends Outcome {}
 /** A stored row that must exist is missing, or contradicts another. */
 export class Integrity extends Outcome {

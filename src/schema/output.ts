@@ -5,21 +5,21 @@ import { mapSchemas, schemaProblem } from './json-schema.ts';
 import { nestsDeeperThan } from './nesting.ts';
 import { Invalid } from './outcome.ts';
 
-/** Structured results of runs (work.md A): their schema, how a model is asked for them, and their form as an object. */
+/** Structured results of runs (work.md A): their schema, their modes, and their form as an object. */
 
 export const MOST_SCHEMA_BYTES = 64 * 1024;
 export const DEEPEST_SCHEMA = 64;
 
-/** Of a result as JSON. */
+/** Maximum size of a result as JSON. */
 export const MOST_OUTPUT_BYTES = 2 ** 20;
 
-/** Why a value cannot be the schema of a result, if it cannot. */
+/** Returns why a value cannot be the schema of a result, if so. */
 export function outputSchemaProblem(given: unknown): string | undefined {
   if (!isObject(given)) return 'must be a JSON Schema, which is an object';
   if (nestsDeeperThan(given, DEEPEST_SCHEMA)) return `nests deeper than ${DEEPEST_SCHEMA} levels`;
   const bytes = new TextEncoder().encode(JSON.stringify(given)).length;
   if (bytes > MOST_SCHEMA_BYTES) return `has ${bytes} bytes, more than ${MOST_SCHEMA_BYTES}`;
-  // What arrives here was parsed from JSON.
+  // Callers pass values that were parsed from JSON.
   return schemaProblem(given as JsonObject);
 }
 
@@ -28,7 +28,7 @@ export const checkedOutputSchema = (given: Json | undefined): JsonObject | null 
   if (given === undefined || given === null) return given;
   const problem = outputSchemaProblem(given);
   if (problem !== undefined) throw new Invalid(`output_schema: ${problem}`);
-  // Only an object is without a problem.
+  // Only objects have no problem.
   return given as JsonObject;
 };
 
@@ -48,7 +48,10 @@ export const OutputSchema = z
       'JSON Schema 2020-12 of the structured result that a run must end with: up to 64 KiB and 64 levels, without remote `$ref`',
   });
 
-/** In a request that starts a run. It is checked where it is used, since an invalid one is a 400. */
+/**
+ * The schema in a request that starts a run. It is validated where it is used, since an invalid one results in status
+ * 400.
+ */
 export const RequestedOutput = z
   .custom<Json | undefined>()
   .optional()
@@ -56,7 +59,7 @@ export const RequestedOutput = z
     type: ['object', 'null'],
     additionalProperties: true,
     description:
-      'JSON Schema of the structured result, in place of that of the agent; `null`: the run has none',
+      'JSON Schema of the structured result, in place of that of the agent; `null`: no structured result',
   });
 
 const OutputMode = z.enum(['auto', 'native', 'tool', 'prompt']);
@@ -65,35 +68,35 @@ export const OutputOptions = z
   .strictObject({
     mode: OutputMode.default('auto').meta({
       description:
-        'how the model is asked: `native` in the field of its provider, `tool` as a call, `prompt` in a system text',
+        'how the result is requested: `native` in the field of the provider, `tool` as a call, `prompt` in a system text',
     }),
     repairs: z
       .int()
       .min(0)
       .max(5)
       .default(2)
-      .meta({ description: 'how often a turn asks again for a result that does not fit' }),
+      .meta({ description: 'maximum repeated requests after an invalid result' }),
     name: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
       .default('answer')
-      .meta({ description: 'of the schema, where a provider wants a name' }),
+      .meta({ description: 'name of the schema, where a provider requires one' }),
   })
-  .meta({ id: 'OutputOptions', description: 'How a structured result is asked for.' });
+  .meta({ id: 'OutputOptions', description: 'How a structured result is requested.' });
 export type OutputOptions = z.output<typeof OutputOptions>;
 
-/** How a model is asked for a result. */
-export type AskedMode = Exclude<OutputOptions['mode'], 'auto'>;
+/** The mode in which a result is requested from a model. */
+export type RequestedMode = Exclude<OutputOptions['mode'], 'auto'>;
 
 export const DEFAULT_OUTPUT: OutputOptions = OutputOptions.parse({});
 
-/** The whole value is an object, whatever its properties are. */
+/** Whether every value that fits the schema is an object. */
 export const isObjectRoot = ({ type }: JsonObject): boolean => type === 'object';
 
-/** The property of an object that holds a result which is no object itself. */
+/** The property that wraps a result which is not an object. */
 const RESULT = 'result';
 
-/** A schema of an object, for protocols in which a result is one. References keep their targets. */
+/** Wraps the schema in an object schema if necessary, for protocols that require one. References keep their targets. */
 export function asObjectSchema(schema: JsonObject): JsonObject {
   if (isObjectRoot(schema)) return schema;
   const moved = mapSchemas(schema, (each) =>
@@ -105,10 +108,10 @@ export function asObjectSchema(schema: JsonObject): JsonObject {
 }
 
 export const asObject = (schema: JsonObject, value: Json): JsonObject =>
-  // A value that fits a schema of an object is one.
+  // A value that fits an object schema is an object.
   isObjectRoot(schema) ? (value as JsonObject) : { [RESULT]: value };
 
-/** The result in an object that was made for `asObjectSchema`; undefined where the object has none. */
+/** Returns the result from an object for `asObjectSchema`; undefined if the object contains none. */
 export const fromObject = (schema: JsonObject, given: Json): Json | undefined => {
   if (isObjectRoot(schema)) return given;
   // JSON by its type.

@@ -1,18 +1,19 @@
 /**
- * Where a page of a list ends: at its row limit or at `PAGE_BYTES` of JSON, whichever comes first, but not before its
- * first row. Rows are read and encoded one by one, so a page of large rows costs what it shows and one row more.
+ * A page of a list, which ends at its row limit or at `PAGE_BYTES` of JSON, whichever comes first, but contains at
+ * least one row. Rows are read and encoded one by one, so a page of large rows costs only the rows it shows and one
+ * more.
  */
 export type PageRows<Row> = {
   rows: Row[];
-  /** The JSON of each row, for `listReply`. */
+  /** The JSON text of each row, for `listReply`. */
   texts: string[];
-  /** There are rows behind the page. */
+  /** Whether there are rows after the page. */
   more: boolean;
 };
 
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** @param shown what a client sees of a row */
+/** @param shown returns the client's view of a row */
 export const fillPage = <Row>(
   found: Iterable<Row>,
   limit: number,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Query values of list routes (runtime.md 0.6). Values come as text; what is not a count is refused. */
+/** Query parameters of list routes (runtime.md 0.6). Values are received as text; anything but a count is rejected. */
 
-/** For documents: a number, which a query has as text. */
+/** Documents a query parameter as a number, although it is received as text. */
 export const asInteger = (facts: { default?: number } = {}) => ({
   override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
     delete jsonSchema.pattern;
@@ -28,7 +28,7 @@ export const Offset = count
   .transform((offset) => offset ?? 0)
   .meta({ description: 'items to skip; a cursor takes precedence', ...asInteger({ default: 0 }) });
 
-/** A position in a history: an integer without sign. */
+/** A position in a history: an unsigned integer. */
 export const SeqBound = count.transform(Number).optional();
 
 /** Blank means absent. */
@@ -36,4 +36,4 @@ export const Cursor = z
   .string()
   .optional()
   .transform((cursor) => cursor?.trim() || undefined)
-  .meta({ description: 'opaque; continues a list where a page ended' });
+  .meta({ description: 'opaque; continues a list after the previous page' });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The phrase book: what a schema found wrong, in the words of JSON and of the person who wrote it. Everything that
- * tells people of issues speaks through it: pass `phrases` to `safeParse`, then `problemOf` says what is wrong where.
- * A message that a schema gives itself stands as it is.
+ * Error messages for schema violations, in terms of JSON and for the author of the value. Everything that shows issues
+ * to people uses it: pass `phrases` to `safeParse`, then `problemOf` returns text and path. Custom messages of a schema
+ * are kept unchanged.
  */
 
 /** For `safeParse(value, phrases)`. */
@@ -12,7 +12,7 @@ export const phrases = { error: (issue: z.core.$ZodRawIssue): string => phraseOf
 export type Problem = {
   path: readonly PropertyKey[];
   text: string;
-  /** The value is not there at all. */
+  /** Whether the value is absent. */
   missing: boolean;
 };
 
@@ -89,13 +89,15 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'must be a URL',
 };
 
-/** What is wrong at which place. Of the forms that a union allows, the one that got furthest is the one meant. */
-export const problemOf = (issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): Problem => {
+/**
+ * Returns text and path of an issue. Of the forms that a union allows, the one that matched the furthest is reported.
+ */
+export const toProblem = (issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): Problem => {
   const path = [...above, ...issue.path];
   const nearest = issue.code === 'invalid_union' ? nearestBranch(issue.errors) : undefined;
   // A union may have its own message for a value of another type.
   const isOther = nearest?.code === 'invalid_type' && nearest.path.length === 0;
-  if (nearest && (!isOther || issue.message === NO_FORM)) return problemOf(nearest, path);
+  if (nearest && (!isOther || issue.message === NO_FORM)) return toProblem(nearest, path);
   return { path, text: issue.message, missing: issue.message === MISSING };
 };
 
@@ -111,23 +113,23 @@ const isNearer = (issue: z.core.$ZodIssue, best: z.core.$ZodIssue): boolean =>
     ? best.code === 'invalid_type' && issue.code !== 'invalid_type'
     : issue.path.length > best.path.length;
 
-const MOST_TOLD = 5;
+const MOST_LISTED = 5;
 
-/** The first few of many. */
+/** Limits the texts to the first few. */
 export const listed = (texts: readonly string[]): string[] =>
-  texts.length <= MOST_TOLD
+  texts.length <= MOST_LISTED
     ? [...texts]
-    : [...texts.slice(0, MOST_TOLD), `and ${texts.length - MOST_TOLD} more`];
+    : [...texts.slice(0, MOST_LISTED), `and ${texts.length - MOST_LISTED} more`];
 
 /** `messages[0].content` */
 export const pathText = (path: readonly PropertyKey[]): string => z.core.toDotPath([...path]);
 
-/** What a schema found wrong and where, in one line: `messages[0].content: must be a string, not an array`. */
+/** Returns all issues in one line: `messages[0].content: must be a string, not an array`. */
 export const describeIssues = ({ issues }: z.core.$ZodError, above: readonly PropertyKey[] = []): string =>
   listed(issues.map((issue) => describe(issue, above))).join('; ');
 
 const describe = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string => {
-  const { path, text, missing } = problemOf(issue, above);
+  const { path, text, missing } = toProblem(issue, above);
   const at = pathText(path);
   if (at === '') return text;
   return missing ? `missing field '${at}'` : `${at}: ${text}`;

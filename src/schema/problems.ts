@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { Invalid } from './outcome.ts';
-import { listed, pathText, phrases, problemOf } from './phrases.ts';
+import { listed, pathText, phrases, toProblem } from './phrases.ts';
 
-/** What is wrong with an entry, in the words of config.md 3. An issue with words of its own keeps them. */
+/** Returns the problems of an entry in the wording of config.md 3. Issues with their own message keep it. */
 
 export const problemsOf = (error: z.ZodError, at: readonly PropertyKey[] = []): string[] =>
   listed(error.issues.map((issue) => problem(issue, at)));
 
 const problem = (issue: z.core.$ZodIssue, at: readonly PropertyKey[]): string => {
-  const { path, text, missing } = problemOf(issue, at);
+  const { path, text, missing } = toProblem(issue, at);
   const place = pathText(path);
   if (missing) return place === '' ? text : `missing field '${place}'`;
   if (issue.code === 'custom' || issue.code === 'unrecognized_keys' || place === '') return text;
@@ -29,9 +29,9 @@ export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, giv
 };
 
 /**
- * For entries whose rules have a wording that names the surface itself.
+ * For entries whose rules have messages that name the surface themselves.
  *
- * @throws Invalid the words of the broken rules; for a wrong shape as `parseEntry`
+ * @throws Invalid with the messages of the violated rules; for a wrong shape like `parseEntry`
  */
 export const parseWorded = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
   const rules = schema.safeParse(given, phrases).error?.issues.filter(({ code }) => code === 'custom') ?? [];
@@ -39,6 +39,9 @@ export const parseWorded = <Entry>(surface: string, schema: z.ZodType<Entry>, gi
   return parseEntry(surface, schema, given);
 };
 
-/** A text that must say something. */
+/** A text that must not be blank. */
 export const requiredText = (field: string) =>
-  z.string().refine((text) => text.trim() !== '', `field '${field}' cannot be empty`);
+  z
+    .string()
+    .refine((text) => text.trim() !== '', `field '${field}' cannot be empty`)
+    .meta({ minLength: 1 });

@@ -2,17 +2,17 @@ import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
 
 /**
- * What `provider_options` may contain: for each wire format, adapter or provider an object of fields that are merged
- * into the body of its requests. A field that carries the conversation, the tools, the model or a credential is
- * refused, so that options change how a request is answered and never what is asked, of which model and by whom.
+ * Validates `provider_options`: for each wire format, adapter or provider an object of fields that are merged into the
+ * body of its requests. A field that contains the conversation, the tools, the model or a credential is rejected, so
+ * that options change the processing of a request but not its content, model or author.
  */
 
-/** As JSON, in bytes. */
+/** Maximum size as JSON, in bytes. */
 export const MOST_OPTION_BYTES = 16_384;
-/** Levels of objects and lists, the outermost included. */
+/** Maximum levels of objects and lists, including the outermost. */
 export const DEEPEST_OPTION = 16;
 
-/** Names without case and separators: services accept several spellings of one field. */
+/** Names without case and separators, because services accept several spellings of one field. */
 const REFUSED: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'is set by the model entry': ['model', 'models', 'upstream_model'],
@@ -50,7 +50,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Why options are refused, with the place; undefined where they are accepted. */
+/** Returns why options are rejected, with the path; undefined if they are accepted. */
 export function providerOptionsProblem(options: JsonObject): string | undefined {
   const problem = jsonProblem(options, 'provider_options', 1);
   if (problem !== undefined) return problem;
@@ -67,7 +67,7 @@ export function providerOptionsProblem(options: JsonObject): string | undefined 
     : undefined;
 }
 
-/** Options that a program brings need not be JSON, and may contain themselves. */
+/** Options of an embedding program may be other values than JSON, and may be cyclic. */
 function jsonProblem(value: unknown, at: string, depth: number): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${at} must be a finite number`;

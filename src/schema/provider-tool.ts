@@ -5,9 +5,9 @@ import { listOf } from './list.ts';
 /**
  * Tools that a model provider executes, and their calls.
  *
- * The names and options are Troupe's; each wire format translates them. Such a tool is not one of the service: no
- * permission rule, hook or limit of calls applies to it, because the service learns of a call after the provider has
- * begun to execute it.
+ * The names and options are Troupe's; each wire format translates them. These are not tools of the service: no
+ * permission rule, hook or limit of calls applies to them, because the service receives a call after the provider has
+ * started to execute it.
  */
 
 export const ProviderToolType = z.enum(['web_search', 'web_fetch', 'code_execution', 'file_search']);
@@ -32,7 +32,7 @@ const count = z.int().positive();
 const webOptions = {
   allowed_domains: domains.meta({ description: 'only pages of these domains' }),
   blocked_domains: domains.meta({ description: 'no pages of these domains' }),
-  max_uses: count.optional().meta({ description: 'calls that one request to the provider may lead to' }),
+  max_uses: count.optional().meta({ description: 'maximum calls per request to the provider' }),
 };
 
 const UserLocation = z.strictObject({
@@ -50,10 +50,10 @@ const ProviderToolFields = z.discriminatedUnion('type', [
     type: z.literal('web_search'),
     ...webOptions,
     user_location: UserLocation.optional().meta({
-      description: 'a hint; left out where the provider has none',
+      description: 'a hint; omitted where the provider does not support it',
     }),
     context_size: z.enum(['low', 'medium', 'high']).optional().meta({
-      description: 'how much of the pages the model reads; left out where the provider has no such option',
+      description: 'amount of page content for the model; omitted where the provider has no such option',
     }),
   }),
   z.strictObject({
@@ -61,7 +61,7 @@ const ProviderToolFields = z.discriminatedUnion('type', [
     ...webOptions,
     max_content_tokens: count
       .optional()
-      .meta({ description: 'of one page; left out where the provider has no such option' }),
+      .meta({ description: 'limit per page; omitted where the provider has no such option' }),
   }),
   z.strictObject({
     type: z.literal('code_execution'),
@@ -74,7 +74,7 @@ const ProviderToolFields = z.discriminatedUnion('type', [
     store_ids: listOf(z.string().min(1), MOST_STORES)
       .refine((list) => list.length > 0, { error: 'must name at least one store' })
       .meta({ description: 'vector stores (OpenAI) or file search stores (Gemini)' }),
-    max_results: z.int().min(1).max(50).optional().meta({ description: 'passages of one search' }),
+    max_results: z.int().min(1).max(50).optional().meta({ description: 'passages per search' }),
   }),
 ]);
 
@@ -82,6 +82,18 @@ export const ProviderTool = ProviderToolFields.refine(
   (tool) => !('allowed_domains' in tool && tool.allowed_domains && tool.blocked_domains),
   { error: 'has both allowed_domains and blocked_domains; only one of them is allowed' },
 ).meta({ id: 'ProviderTool', description: 'A tool that the model provider executes.' });
+/**
+ * A tool that the model provider executes, in `provider_tools` of an agent (agent-loop.md 6.6). No permission rule or
+ * hook of the service applies to its calls.
+ *
+ * @example
+ * ```ts
+ * const tools: ProviderTool[] = [
+ *   { type: 'web_search', max_uses: 3, user_location: { city: 'Rome', country: 'IT' } },
+ *   { type: 'code_execution' },
+ * ];
+ * ```
+ */
 export type ProviderTool = z.infer<typeof ProviderTool>;
 
 export const ProviderTools = listOf(ProviderTool, ProviderToolType.options.length).superRefine(
@@ -106,7 +118,18 @@ const callFields = {
   error: z.string().optional(),
 };
 
-/** A call of such a tool as far as it has come. */
+/**
+ * The current state of a call that the model provider executes (agent-loop.md 6.6).
+ *
+ * @example
+ * ```ts
+ * const report = (sink: InferenceSink): void => {
+ *   const call: ProviderCall = { id: 'search_1', tool: 'web_search', status: 'running', input: { query: 'rain' } };
+ *   sink.providerCall?.(call);
+ *   sink.providerCall?.({ ...call, status: 'completed', output: { results: [] } });
+ * };
+ * ```
+ */
 export type ProviderCall = z.infer<z.ZodObject<typeof callFields>>;
 
 export const ProviderCallBlock = z.object({ type: z.literal('provider_call'), ...callFields });
@@ -114,7 +137,7 @@ export type ProviderCallBlock = z.infer<typeof ProviderCallBlock>;
 
 const title = z.string();
 
-/** What an answer refers to. */
+/** Sources that an answer refers to. */
 export const SourceUrlBlock = z.object({
   type: z.literal('source_url'),
   id: z.string(),
@@ -135,7 +158,7 @@ export const PROVIDER_CALL = 'provider-call';
 
 const Reported = z.object(callFields);
 
-/** The call that an activity reports; undefined for every other activity. */
+/** Returns the call of an activity; undefined for every other activity. */
 export const callOfActivity = ({
   activity_type,
   content,

@@ -2,8 +2,8 @@ import type { ConfigNamespace } from './config-record.ts';
 import type { JsonObject } from './endpoint.ts';
 
 /**
- * One published state of the configuration (config.md 7): which version of every resource it is made of. Both
- * are immutable, so whatever a run was started with can be loaded again by its number.
+ * One published state of the configuration (config.md 7): the versions of all its resources. Both are immutable, so the
+ * configuration with which a run was started can be loaded again by its number.
  */
 
 export type ResourceKind = 'agent' | 'model' | 'model_pool' | 'provider' | 'tool' | 'skill';
@@ -11,7 +11,7 @@ export type ResourceKind = 'agent' | 'model' | 'model_pool' | 'provider' | 'tool
 export type ResourceRef = { kind: ResourceKind; id: string; version: number };
 
 export type ResourceVersion = ResourceRef & {
-  /** of the canonical JSON of the value, `sha256:` and hex */
+  /** Hash of the canonical JSON of the value, `sha256:` and hex. */
   hash: string;
   value: JsonObject;
 };
@@ -21,9 +21,9 @@ export type SourceRevision = { namespace: ConfigNamespace; id: string; revision:
 export type Publication = {
   publication_id: string;
   scope_id: string;
-  /** from 1 in each scope */
+  /** Starts at 1 in each scope. */
   snapshot_version: number;
-  /** by kind, then id */
+  /** Ordered by kind, then id. */
   entries: ResourceRef[];
   source_config_revisions: SourceRevision[];
   created_by?: string;

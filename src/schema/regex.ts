@@ -2,23 +2,23 @@ import { RE2JS, RE2JSException } from 're2js';
 import { Invalid } from './outcome.ts';
 
 /**
- * Expressions that somebody else wrote: stop conditions, permission rules, skills, schemas of tools.
+ * Regular expressions from external sources: stop conditions, permission rules, skills, schemas of tools.
  *
- * Guarantees: a search takes time linear in the text, whatever the pattern; the engine has no backtracking. One
- * compiles in the time of a request, or is refused.
- * Relies on RE2 syntax: look-around and back references are refused as invalid.
- * Costs: text length times program size in the worst case. A short pattern with nested counts can compile to a
- * huge program, so programs past a limit are refused too, the worst before they are made.
+ * Guarantees: a search takes time linear in the text, for any pattern; the engine has no backtracking. A pattern
+ * compiles within the time of a request, or is rejected.
+ * Relies on RE2 syntax: look-around and back references are rejected as invalid.
+ * Cost: text length times program size in the worst case. A short pattern with nested counts can compile to a huge
+ * program, so programs past a limit are rejected too, the worst before they are compiled.
  */
 
 const MAX_PATTERN = 4096;
 const MAX_PROGRAM = 4096;
-/** Length times the largest count in it: what the program may become before it is measured. */
+/** Pattern length times the largest count in it: an estimate of the program size before compilation. */
 const MAX_EXPANSION = 64 * MAX_PROGRAM;
 
 const TOO_LARGE = `it is too large: allowed are ${MAX_PATTERN} characters, and as many steps when its counts are written out`;
 
-/** The expression, or why it cannot be one; the pattern is not repeated as a whole. */
+/** Returns the compiled expression, or an error, which does not repeat the whole pattern. */
 export const compileExpression = (pattern: string, flags = 0): RE2JS | Invalid => {
   if (pattern.length > MAX_PATTERN || pattern.length * largestCount(pattern) > MAX_EXPANSION) {
     return new Invalid(TOO_LARGE);

@@ -12,7 +12,7 @@ import {
   ticketContent,
 } from './run.ts';
 
-/** Events of a run, as they go over a run stream and into the event log (runtime.md 6.2). */
+/** Events of a run, for run streams and the event log (runtime.md 6.2). */
 
 export const RunIdentity = z.object({
   thread_id: z.string(),
@@ -40,14 +40,14 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** A ticket that does not wait for ever: at this time the outcome is applied like a decision of a person. */
+/** The time limit of a ticket: at this time the outcome is applied like the decision of a person. */
 export const TicketExpiry = z.object({
   at: z.int().meta({ description: 'milliseconds since the epoch' }),
   outcome: z.enum(['cancel', 'resume']),
 });
 export type TicketExpiry = z.infer<typeof TicketExpiry>;
 
-/** What a call waits for (runtime.md 6.4, agent-loop.md 7.2). */
+/** The wait of a call (runtime.md 6.4, agent-loop.md 7.2). */
 export const Ticket = z.object({
   suspension: z.object({
     id: z.string(),
@@ -61,10 +61,23 @@ export const Ticket = z.object({
   ...ticketContent,
   expires: TicketExpiry.optional(),
   resume_with: Json.optional().meta({
-    description: 'what the tool gets back, with the decision, to go on where it waits',
+    description: 'value that the tool receives with the decision to resume',
   }),
 });
 export type Ticket = z.infer<typeof Ticket>;
+
+/** A request of an inference that failed and was repeated. */
+export const RepeatedRequest = z.object({
+  failed_at: z.int().meta({ description: 'milliseconds since the epoch' }),
+  error: z.string(),
+  wait_ms: z.int().meta({ description: 'pause before the next request' }),
+});
+export type RepeatedRequest = z.infer<typeof RepeatedRequest>;
+
+const retries = z
+  .array(RepeatedRequest)
+  .optional()
+  .meta({ description: 'failed requests of the inference that were repeated; the last 50' });
 
 export const ToolResult = z.object({
   tool_name: z.string(),
@@ -76,7 +89,7 @@ export const ToolResult = z.object({
 });
 export type ToolResult = z.infer<typeof ToolResult>;
 
-/** What an agent that runs elsewhere has given (a2a.md 12.6). */
+/** The output of a remote agent (a2a.md 12.6). */
 const RemoteOutput = z.object({
   text: z.string().optional(),
   artifacts: z
@@ -122,6 +135,7 @@ export const RunEvent = z
       identity: RunIdentity.optional(),
       result: RunResult.optional(),
       termination: Termination,
+      retries,
     }),
     event('text_delta', { delta: z.string() }),
     event('reasoning_delta', { delta: z.string() }),
@@ -143,11 +157,14 @@ export const RunEvent = z
       result: Json,
     }),
     event('tool_call_cancel', { id, name: z.string(), reason: z.string() }),
-    // `error`: why the attempt failed that is repeated from the last checkpoint.
+    // `error`: why the attempt failed; it is repeated from the last checkpoint.
     event('stream_reset', {
       reason: z.string(),
       error: z.string().optional(),
-      text: z.string().optional().meta({ description: 'the text of the step, which is taken back' }),
+      attempt: z.int().optional().meta({ description: 'number of the next attempt, after an error' }),
+      max_attempts: z.int().optional().meta({ description: 'attempts of the step in all' }),
+      text: z.string().optional().meta({ description: 'the withdrawn text of the step' }),
+      retries,
     }),
     event('messages_snapshot', { messages: z.array(Message) }),
     event('activity_snapshot', {
@@ -164,11 +181,28 @@ export const RunEvent = z
       usage: Usage.optional(),
       cost_usd: z.number().optional().meta({ description: 'omitted where the model has no price' }),
       duration_ms: z.int(),
+      first_output_ms: z
+        .int()
+        .optional()
+        .meta({ description: 'time until the first output; omitted where nothing was streamed' }),
+      retries,
     }),
     event('state_snapshot', { snapshot: StateSnapshot }),
     event('state_delta', { delta: z.array(Json) }),
     event('error', { message: z.string(), code: z.string().optional() }),
   ])
-  .meta({ id: 'RunEvent', description: 'What happens in a run, by `event_type`.' });
+  .meta({ id: 'RunEvent', description: 'An event of a run, by `event_type`.' });
+/**
+ * An event of the stream of a run, by `event_type` (runtime.md 6.2). `run_start` is the first and `run_finish` the
+ * last.
+ *
+ * @example
+ * ```ts
+ * const show = (event: RunEvent): void => {
+ *   if (event.event_type === 'text_delta') process.stdout.write(event.delta);
+ *   if (event.event_type === 'tool_call_ready') console.log(event.name, event.arguments);
+ * };
+ * ```
+ */
 export type RunEvent = z.infer<typeof RunEvent>;
 export type RunEventOf<T extends RunEvent['event_type']> = Extract<RunEvent, { event_type: T }>;

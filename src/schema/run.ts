@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { CutOff } from './cut-off.ts';
-import { nullsAbsent } from './endpoint.ts';
 import { Json, JsonObject } from './json.ts';
-import { modelSettingFields, modelSettingsOf, ReasoningEffort } from './model-settings.ts';
+import { InferenceOverrides } from './run-overrides.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
 import { TraceContext } from './trace-context.ts';
 
 /** Runs (runtime.md 2.4 to 2.7). Times are seconds since the epoch, except `waiting.tickets[].updated_at` (ms). */
 
 export const RunStatus = z.enum(['created', 'running', 'waiting', 'done']);
+/**
+ * The status of a run (runtime.md 7.1): queued, executing, waiting for a decision, input or work, or ended.
+ *
+ * @example
+ * ```ts
+ * const status: RunStatus = 'waiting';
+ * for await (const { run_id, waiting } of client.runs.list({ status })) console.log(run_id, waiting?.reason);
+ * ```
+ */
 export type RunStatus = z.infer<typeof RunStatus>;
 
 export const StopCode = z.enum([
@@ -37,7 +45,19 @@ export const Termination = z
     z.object({ type: z.literal('blocked'), value: z.string() }),
     z.object({ type: z.literal('error'), value: z.string() }),
   ])
-  .meta({ id: 'Termination', description: 'Why a run has ended.' });
+  .meta({ id: 'Termination', description: 'The reason why a run ended.' });
+/**
+ * The reason why a run ended (runtime.md 2.7). The stream of a run that waits ends with `suspended`, and the run
+ * continues after the decision.
+ *
+ * @example
+ * ```ts
+ * const describe = (termination: Termination): string => {
+ *   if (termination.type === 'stopped') return `stopped: ${termination.value.code}`;
+ *   return 'value' in termination ? `${termination.type}: ${termination.value}` : termination.type;
+ * };
+ * ```
+ */
 export type Termination = z.infer<typeof Termination>;
 
 export const ResumeMode = z.enum([
@@ -52,24 +72,24 @@ export const TicketBelow = z
     id: z.string(),
     tool: z.string(),
     arguments: Json,
-    digest: z.string().meta({ description: 'of `tool` and `arguments`, as that of every ticket' }),
-    agent_id: z.string().meta({ description: 'whose call it is' }),
-    run_id: z.string().meta({ description: 'of that agent' }),
+    digest: z.string().meta({ description: 'digest of `tool` and `arguments`, like that of every ticket' }),
+    agent_id: z.string().meta({ description: 'id of the agent of the call' }),
+    run_id: z.string().meta({ description: 'id of the run of that agent' }),
     resume_mode: ResumeMode,
   })
-  .meta({ id: 'TicketBelow', description: 'A ticket that a delegate waits with.' });
+  .meta({ id: 'TicketBelow', description: 'A ticket of a waiting delegate.' });
 export type TicketBelow = z.infer<typeof TicketBelow>;
 
-/** What a ticket asks for, and what a decision on it can be bound to. */
+/** The contents of a ticket, to which a decision can be bound. */
 export const ticketContent = {
   digest: z.string().optional().meta({
     description:
-      'SHA-256, in hex, of the RFC 8785 JSON of `{"arguments":…,"tool":…}`, or of `tickets` where there are some',
+      'SHA-256, in hex, of the RFC 8785 JSON of `{"arguments":…,"tool":…}`, or of `tickets` if it lists any',
   }),
   tickets: z
     .array(TicketBelow)
     .optional()
-    .meta({ description: 'of a delegating call: what its delegate waits with' }),
+    .meta({ description: 'for a delegating call: the tickets of its delegate' }),
 };
 
 export const WaitingTicket = z.object({
@@ -80,14 +100,14 @@ export const WaitingTicket = z.object({
   resume_mode: ResumeMode,
   ...ticketContent,
   reason: z.string().optional(),
-  message: z.string().optional().meta({ description: 'what is asked, for people' }),
+  message: z.string().optional().meta({ description: 'the question, for people' }),
   updated_at: z.int(),
 });
 export type WaitingTicket = z.infer<typeof WaitingTicket>;
 
-/** A call of the step of now that nobody has to decide on, and that is not done. */
+/** An unfinished call of the current step that needs no decision. */
 export type GoingCall = Pick<z.infer<typeof WaitingTicket>, 'tool_call_id' | 'tool_name' | 'arguments'> & {
-  /** Of one that has waited. */
+  /** Set for a call that was suspended before. */
   resume_mode?: ResumeMode;
 };
 
@@ -106,49 +126,6 @@ export const Waiting = z.object({
   message: z.string().optional(),
 });
 export type Waiting = z.infer<typeof Waiting>;
-
-const { temperature, max_tokens, top_p, reasoning_effort, ...laterSettings } = modelSettingFields;
-
-/** Five keys are always present, `null` when unset; the others only when they are set. */
-export const InferenceOverrides = z.object({
-  upstream_model: z.string().nullable(),
-  temperature: temperature.unwrap().nullable(),
-  max_tokens: max_tokens.unwrap().nullable(),
-  top_p: top_p.unwrap().nullable(),
-  reasoning_effort: ReasoningEffort.nullable(),
-  ...laterSettings,
-});
-export type InferenceOverrides = z.infer<typeof InferenceOverrides>;
-
-const OverrideFields = z.strictObject({
-  upstream_model: z
-    .string()
-    .refine((name) => name.trim() !== '', 'inference override upstream_model cannot be empty')
-    .optional()
-    .meta({ description: 'name of another model at the same provider; not for model pools' }),
-  ...modelSettingFields,
-});
-
-/** As a request brings them. */
-export const RunOverrides = nullsAbsent(OverrideFields).meta({
-  id: 'RunOverrides',
-  description:
-    'Settings of the model calls of this run, over those of the agent and of its model. Null is unset.',
-});
-export type RunOverrides = z.infer<typeof RunOverrides>;
-export type RunOverridesInput = z.input<typeof RunOverrides>;
-
-export function inferenceOverrides({ upstream_model, ...settings }: RunOverrides): InferenceOverrides {
-  const { temperature, max_tokens, top_p, reasoning_effort, ...others } = settings;
-  return {
-    upstream_model: upstream_model ?? null,
-    temperature: temperature ?? null,
-    max_tokens: max_tokens ?? null,
-    top_p: top_p ?? null,
-    reasoning_effort: reasoning_effort ?? null,
-    ...modelSettingsOf(others),
-  };
-}
 
 export const RunOrigin = z.enum(['user', 'mcp', 'subagent', 'internal']);
 export type RunOrigin = z.infer<typeof RunOrigin>;
@@ -173,20 +150,19 @@ export const RunOutput = z.object({
 });
 export type RunOutput = z.infer<typeof RunOutput>;
 
-/** A decision on a suspended tool call, as stored and as seen in events (runtime.md 2.9). */
+/** A decision on a suspended tool call, as stored and as part of events (runtime.md 2.9). */
 export const Resume = z.object({
   decision_id: z.string(),
   action: z.enum(['resume', 'cancel']),
   result: Json,
   reason: z.string().optional(),
-  decided_by: z
-    .string()
-    .optional()
-    .meta({ description: 'who decided, as the client says; `timeout` for a time limit' }),
+  decided_by: z.string().optional().meta({
+    description: 'name of the person who decided, as sent by the client; `timeout` for a time limit',
+  }),
   below: z
     .array(z.object({ run_id: z.string(), ticket_id: z.string(), action: z.enum(['resume', 'cancel']) }))
     .optional()
-    .meta({ description: 'of a delegating call: the tickets below it that are decided' }),
+    .meta({ description: 'for a delegating call: the decided tickets of its delegate' }),
   updated_at: z.int(),
 });
 export type Resume = z.infer<typeof Resume>;
@@ -209,7 +185,8 @@ export const Activation = z.object({
       .optional()
       .meta({ description: 'tools that the client of this run executes' }),
     output_schema: JsonObject.nullable().optional().meta({
-      description: 'JSON Schema of the structured result in place of that of the agent; null: there is none',
+      description:
+        'JSON Schema of the structured result in place of that of the agent; null: no structured result',
     }),
   }),
   trace: z.object({
@@ -219,7 +196,7 @@ export const Activation = z.object({
     root_run_id: z
       .string()
       .optional()
-      .meta({ description: 'of a sub-agent: the run at the top, below which it is counted' }),
+      .meta({ description: 'for a sub-agent: the root run, which limits the number of sub-agent runs' }),
     origin: RunOrigin,
     adapter: RunAdapter,
     run_mode: RunMode,
@@ -227,7 +204,7 @@ export const Activation = z.object({
     session_id: z.string().optional(),
     transport_request_id: z.string().optional(),
     context: TraceContext.optional().meta({
-      description: 'of the request or the call that the run came with',
+      description: 'trace context of the request or call that started the run',
     }),
   }),
   resolution_id: z.string().optional(),
@@ -241,9 +218,9 @@ export type Activation = z.infer<typeof Activation>;
 export const StateSnapshot = z.object({ revision: z.int(), extensions: JsonObject });
 export type StateSnapshot = z.infer<typeof StateSnapshot>;
 
-/** Any JSON, also null. Absent where a run has no schema, or has ended otherwise than with a value that fits it. */
+/** Any JSON, also null. Absent if the run has no schema, or did not end with a value that fits it. */
 export const StructuredOutput = Json.optional().meta({
-  description: 'the value that fits the schema of the run',
+  description: 'the value that matches the schema of the run',
 });
 
 const ErrorPayload = z.object({ message: z.string() });
@@ -262,10 +239,7 @@ export const Run = z
     termination_reason: Termination.optional(),
     final_output: z.string().optional(),
     structured_output: StructuredOutput,
-    output_repairs: z
-      .int()
-      .optional()
-      .meta({ description: 'answers that did not fit the schema and were asked for again' }),
+    output_repairs: z.int().optional().meta({ description: 'invalid results that were requested again' }),
     error_payload: ErrorPayload.optional(),
     dispatch_id: z.string().optional(),
     session_id: z.string().optional(),
@@ -282,6 +256,8 @@ export const Run = z
     created_at: z.int(),
     started_at: z.int().optional(),
     finished_at: z.int().optional(),
+    started_at_ms: z.int().optional().meta({ description: '`started_at` in milliseconds' }),
+    finished_at_ms: z.int().optional().meta({ description: '`finished_at` in milliseconds' }),
     updated_at: z.int(),
     steps: z.int().meta({ description: 'finished inference rounds' }),
     input_tokens: z.int(),
@@ -289,17 +265,51 @@ export const Run = z
     cut_off: CutOff.optional(),
     cost_usd: z.number().optional().meta({
       description:
-        'What the inferences of the run cost, with attempts that broke off; inferences without a price are not part of it. Omitted where no price is known. Runs that this one started have costs of their own.',
+        'Cost of the inferences of the run, including interrupted attempts, without inferences that have no price. Omitted if no price is known. Runs that this run started have separate costs.',
     }),
     state: StateSnapshot.nullable(),
   })
-  .meta({ id: 'Run', description: 'The run. Times are seconds since the epoch.' });
+  .meta({
+    id: 'Run',
+    description: 'The run. Times are seconds since the epoch, except those that end in `_ms`.',
+  });
+/**
+ * The record of a run (runtime.md 2.4). Times are in seconds since the epoch, except those of tickets and those that end
+ * in `_ms`, which are in milliseconds. `cost_usd` is absent if no price of its models is known.
+ *
+ * @example
+ * ```ts
+ * const run: Run = await client.runs.get('run-1');
+ * if (run.status === 'waiting') console.log(run.waiting?.tickets?.map(({ tool_name }) => tool_name));
+ * else console.log(run.final_output, run.input_tokens, run.output_tokens);
+ * ```
+ */
 export type Run = z.infer<typeof Run>;
+
+export const ListedRun = Run.extend({
+  preview: z.string().nullable().optional().meta({
+    description: 'with `preview=true`: the first 60 characters of the input, or null if it has no text',
+  }),
+}).meta({ id: 'ListedRun', description: 'A run in a list.' });
+/**
+ * A run in a list (runtime.md 5.2). `preview` is only present if the list was requested with it.
+ *
+ * @example
+ * ```ts
+ * const label = ({ run_id, preview }: ListedRun): string => preview ?? run_id;
+ * for await (const run of client.runs.list({ status: 'waiting', preview: true })) console.log(label(run));
+ * ```
+ */
+export type ListedRun = z.infer<typeof ListedRun>;
 
 export const RunList = z
   .object({
-    items: z.array(Run),
-    total: z.int(),
+    items: z.array(ListedRun),
+    total: z.int().meta({ description: 'number of runs that match, or that a search examines' }),
+    searched: z.int().optional().meta({
+      description:
+        'for a search: how many of `total` runs were examined up to the end of this page; a page may be short, or empty, although `has_more` is true',
+    }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),

@@ -1,14 +1,14 @@
 import { isObject } from './endpoint.ts';
 
-/** References of a schema, within the schema only: nothing is loaded from elsewhere. */
+/** Resolves references of a schema, within the schema only: nothing is loaded from other locations. */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Objects of a document that are searched for an anchor or an id. */
+/** Maximum number of objects that are searched for an anchor or an id. */
 const MOST_SEARCHED = 10_000;
 
 /**
- * The schema that a reference leads to: a pointer (`#/$defs/a`), an anchor (`#a`), or one of them behind the id of the
+ * Returns the schema of a reference: a pointer (`#/$defs/a`), an anchor (`#a`), or one of them after the id of the
  * document or of a schema in it.
  */
 export function schemaAt(root: Members, reference: string): Members | undefined {

@@ -1,6 +1,6 @@
 /**
- * Texts that can be sent as a key or as the value of a header. HTTP libraries quote a value that they refuse in their
- * errors, so that a key with a line break would reach every reader of the error: it is refused before. No problem
+ * Validates texts that are sent as a key or as the value of a header. HTTP libraries quote a rejected value in their
+ * errors, which would disclose a key with a line break to every reader of the error: it is rejected before. No problem
  * that is returned here repeats the text.
  */
 
@@ -16,21 +16,21 @@ const CONTROLS_IN_LINES = /[\x00-\x08\x0b-\x1f\x7f]/;
 const OUTER = 'must not begin or end with blanks or line breaks';
 const INNER = 'must not contain line breaks or other control characters';
 
-/** Why a text is no key, or undefined. */
+/** Returns why a text is not a valid key, or undefined. */
 export const keyProblem = (key: string): string | undefined => {
   if (OUTER_BLANKS.test(key)) return OUTER;
   if (CONTROLS.test(key)) return INNER;
   return BEYOND_ASCII.test(key) ? 'must contain printable ASCII characters only' : undefined;
 };
 
-/** Why a text cannot be the value of a header, or undefined. */
+/** Returns why a text cannot be the value of a header, or undefined. */
 export const headerProblem = (value: string): string | undefined => {
   if (OUTER_BLANKS.test(value)) return OUTER;
   if (CONTROLS.test(value)) return INNER;
   return BEYOND_HEADERS.test(value) ? 'must contain only characters that a header can hold' : undefined;
 };
 
-/** Why a text cannot be the value of a variable of the environment, or undefined. */
+/** Returns why a text cannot be the value of an environment variable, or undefined. */
 export const variableProblem = (value: string): string | undefined => {
   if (OUTER_BLANKS.test(value)) return OUTER;
   return CONTROLS_IN_LINES.test(value)
@@ -40,7 +40,7 @@ export const variableProblem = (value: string): string | undefined => {
 
 const LONGEST_NAME = 100;
 
-/** What is wrong with the first value that a rule refuses, behind its name in brackets. */
+/** Returns the problem of the first value that violates a rule, after its name in brackets. */
 export const problemIn = (
   values: Readonly<Record<string, unknown>>,
   rule: (value: string) => string | undefined,

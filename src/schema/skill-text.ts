@@ -1,6 +1,6 @@
 /**
- * What a model reads of a skill (agent-loop.md 14.3): its entry in the list of skills, and what it goes on seeing once
- * the skill is active. Texts of skills are escaped, so that no description can end its element or begin another one.
+ * The text of a skill for a model (agent-loop.md 14.3): its entry in the list of skills, and its instructions while it
+ * is active. Texts are escaped, so that no description can end its element or begin another one.
  */
 
 export interface ListedSkill {
@@ -34,7 +34,7 @@ export const listedSkill = (skill: ListedSkill): string =>
     '</skill>',
   ].join('\n');
 
-/** Instructions stand as they are: their author may write elements of his own. */
+/** Instructions are not escaped: their author may use elements in them. */
 export const activeSkills = (active: readonly { id: string; instructions: string }[]): string =>
   [
     '<active_skill_instructions>',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One of the `stop_conditions` of an agent (agent-loop.md 1.4): its shape. Limits: `plugins/stop/conditions.ts`. */
+/** The shape of the `stop_conditions` of an agent (agent-loop.md 1.4). Limits are in `plugins/stop/conditions.ts`. */
 
 const count = z.int().nonnegative();
 
@@ -14,5 +14,5 @@ export const StopCondition = z
     z.strictObject({ type: z.literal('content_match'), pattern: z.string() }),
     z.strictObject({ type: z.literal('loop_detection'), window: count }),
   ])
-  .meta({ id: 'StopCondition', description: 'What ends a run.' });
+  .meta({ id: 'StopCondition', description: 'A condition that ends a run.' });
 export type StopCondition = z.infer<typeof StopCondition>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The service as it tells of itself (runtime.md 15). */
+/** Information about the service (runtime.md 15). */
 
 export const SystemInfo = z
   .object({
@@ -11,11 +11,28 @@ export const SystemInfo = z
     audit_log_enabled: z.boolean(),
     runtime_stats_enabled: z.boolean(),
   })
-  .meta({ id: 'SystemInfo', description: 'The service and what of it is on.' });
+  .meta({ id: 'SystemInfo', description: 'The service and its enabled parts.' });
 
+/**
+ * The version of the service and its enabled parts (runtime.md 15.2).
+ *
+ * @example
+ * ```ts
+ * const { version, scope_id, audit_log_enabled }: SystemInfo = await client.system.info();
+ * ```
+ */
 export type SystemInfo = z.infer<typeof SystemInfo>;
 
 export const RunSummary = z
   .object({ running: z.int(), waiting: z.int(), created: z.int() })
   .meta({ id: 'RunSummary', description: 'Runs by status.' });
+/**
+ * The numbers of open runs by status (runtime.md 5.2).
+ *
+ * @example
+ * ```ts
+ * const isIdle = ({ running, waiting, created }: RunSummary): boolean => running + waiting + created === 0;
+ * console.log(isIdle(await client.system.runs()));
+ * ```
+ */
 export type RunSummary = z.infer<typeof RunSummary>;

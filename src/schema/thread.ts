@@ -24,6 +24,16 @@ export const Thread = z
     latest_run_updated_at: z.int().optional().meta({ description: 'seconds since the epoch' }),
   })
   .meta({ id: 'Thread', description: 'The thread.' });
+/**
+ * The record of a thread (runtime.md 2.1). Times in `metadata` are in milliseconds since the epoch,
+ * `latest_run_updated_at` is in seconds.
+ *
+ * @example
+ * ```ts
+ * const thread: Thread = await client.threads.get('first');
+ * if (thread.active_run_id !== undefined) await client.threads.cancel(thread.id);
+ * ```
+ */
 export type Thread = z.infer<typeof Thread>;
 
 export const ThreadSummary = z
@@ -34,8 +44,22 @@ export const ThreadSummary = z
     title: z.string().nullable(),
     updated_at: z.int().meta({ description: MS }),
     agent_id: z.string().nullable(),
+    preview: z.string().nullable().optional().meta({
+      description:
+        'with `preview=true`: the first 60 characters of the first user message, or null if it has no text',
+    }),
   })
-  .meta({ id: 'ThreadSummary', description: 'A thread in short.' });
+  .meta({ id: 'ThreadSummary', description: 'Summary of a thread.' });
+/**
+ * A thread in a list (runtime.md 2.2). `updated_at` is in milliseconds since the epoch. `preview` is only present if the
+ * list was requested with it.
+ *
+ * @example
+ * ```ts
+ * const label = ({ id, title, preview }: ThreadSummary): string => title ?? preview ?? id;
+ * for await (const thread of client.threads.list({ root: true, preview: true })) console.log(label(thread));
+ * ```
+ */
 export type ThreadSummary = z.infer<typeof ThreadSummary>;
 
 const page = <T extends z.ZodType>(item: T) =>
@@ -43,7 +67,11 @@ const page = <T extends z.ZodType>(item: T) =>
     items: z.array(item),
     offset: z.int(),
     limit: z.int(),
-    total: z.int(),
+    total: z.int().meta({ description: 'number of threads that match, or that a search examines' }),
+    searched: z.int().optional().meta({
+      description:
+        'for a search: how many of `total` threads were examined up to the end of this page; a page may be short, or empty, although `has_more` is true',
+    }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable(),
     prev_cursor: z.string().optional(),

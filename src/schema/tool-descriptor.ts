@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonObject } from './json.ts';
 
-/** A tool as the model and the catalogue see it (agent-loop.md 6.1). */
+/** A tool as described to models and in the catalog (agent-loop.md 6.1). */
 export const ToolDescriptor = z
   .object({
     id: z.string(),
@@ -11,5 +11,5 @@ export const ToolDescriptor = z
     category: z.string().nullable(),
     metadata: JsonObject.optional(),
   })
-  .meta({ id: 'ToolDescriptor', description: 'A tool as models see it.' });
+  .meta({ id: 'ToolDescriptor', description: 'A tool as offered to models.' });
 export type ToolDescriptor = z.infer<typeof ToolDescriptor>;

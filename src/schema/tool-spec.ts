@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JsonObject } from './json.ts';
 import { requiredText } from './problems.ts';
 
-/** The record of a built-in tool (config.md 3.7); it is there so that its description can be overridden. */
+/** The record of a built-in tool (config.md 3.7), which exists so that its description can be overridden. */
 
 export const ToolSpec = z
   .strictObject({

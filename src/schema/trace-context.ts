@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** W3C Trace Context (https://www.w3.org/TR/trace-context/): whose trace a piece of work belongs to. */
+/** W3C Trace Context (https://www.w3.org/TR/trace-context/): the trace that an operation belongs to. */
 
 export const TraceContext = z.object({
   traceparent: z.string(),
@@ -8,7 +8,7 @@ export const TraceContext = z.object({
 });
 export type TraceContext = z.infer<typeof TraceContext>;
 
-/** Of a version that is not known yet, what comes behind the four fields is nobody's business. */
+/** In unknown versions, text after the four fields is ignored. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MOST_STATE = 512;
@@ -16,7 +16,7 @@ const STATE = /^[\x20-\x7e]+$/;
 
 export type ParsedTraceparent = { traceId: string; spanId: string; flags: number };
 
-/** Undefined for one that is malformed. */
+/** Undefined for malformed text. */
 export const parseTraceparent = (text: string): ParsedTraceparent | undefined => {
   const [, version, traceId, spanId, flags = '00', more] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
@@ -27,7 +27,7 @@ export const parseTraceparent = (text: string): ParsedTraceparent | undefined =>
 export const formatTraceparent = ({ traceId, spanId, flags }: ParsedTraceparent): string =>
   `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 
-/** What a request says of it; undefined when it says nothing, or nothing that can be read. */
+/** Returns the trace context of a request; undefined if it is missing or malformed. */
 export const traceContextOf = (header: (name: string) => string | undefined): TraceContext | undefined => {
   const traceparent = header('traceparent')?.trim();
   if (traceparent === undefined || traceparent.length > MOST_STATE || !parseTraceparent(traceparent))

@@ -1,6 +1,6 @@
 /**
- * The text without these characters at its end. An expression such as `/[/]+$/` costs the square of a run of them
- * that stands elsewhere.
+ * Returns the text without these characters at its end. A regular expression such as `/[/]+$/` takes quadratic time for
+ * a run of them elsewhere in the text.
  *
  * @example withoutTrailing('https://host/', '/') // 'https://host'
  */

@@ -1,9 +1,9 @@
 /**
- * Work that takes long, each piece in a turn of the loop of its own: between two of them streams are written to and
- * other requests are answered, however many of them come at once.
+ * Splits long work across event-loop ticks: between two chunks, streams are written and other requests are processed,
+ * regardless of the number of requests.
  *
- * Guarantees: one piece a turn, in the order in which they came. A piece must not throw: what it does is somebody's
- * request, and the answer is its own affair.
+ * Guarantees: one chunk per tick, in the order of the calls. A chunk must not throw: it has to report errors to its own
+ * caller.
  */
 const waiting: (() => void)[] = [];
 
@@ -22,5 +22,5 @@ const next = (): void => {
   }
 };
 
-/** Resolves in a dedicated tick of the event loop, for work that continues after what it has done in this one. */
+/** Resolves in a dedicated tick of the event loop, for work that continues after a chunk. */
 export const ownTurn = (): Promise<void> => new Promise(inOwnTurn);

@@ -1,7 +1,7 @@
 import { isObject } from './endpoint.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** Without halves of characters, which providers reject. A copy only where there is one, which is rare. */
+/** Replaces lone surrogates, which providers reject. Copies the value only if there are any, which is rare. */
 export const wellFormed = (input: JsonObject): JsonObject =>
   JSON.stringify(input).includes('\\ud') ? (repaired(input) as JsonObject) : input;
 

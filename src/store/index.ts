@@ -1,25 +1,33 @@
-export type { AuditQuery } from './audit.ts';
-export { backupFolder } from './backup.ts';
-export { type Batch, createBatch } from './batch.ts';
-export type { DatasetHead } from './datasets.ts';
-export type { Deadline } from './deadlines.ts';
-export type { OpenDispatch } from './dispatches.ts';
-export { examine, type Finding, type Report, STRAY_RUN } from './doctor.ts';
-export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './eval-runs.ts';
-export type { EventScope } from './events.ts';
-export { checkId } from './keys.ts';
-export type { ListedRun } from './listed-runs.ts';
-export type { MessageBounds, MessageRow } from './messages.ts';
-export { type Page, Position } from './page.ts';
-export type { ScopedPending } from './pending.ts';
-export { makePrivate } from './private-files.ts';
-export type { PushConfigRow, PushPlace, PushTarget } from './push-configs.ts';
-export type { PushEvent, PushMark } from './push-outbox.ts';
-export type { Retraction } from './retractions.ts';
-export type { RunningRun } from './runs.ts';
-export type { StoredBucket, StoredTally } from './runtime-stats.ts';
-export { KEY_FILE } from './secrets-key.ts';
+export { backupFolder } from './engine/backup.ts';
+export { type Batch, createBatch } from './engine/batch.ts';
+export { checkId } from './engine/keys.ts';
+export { MOST_EXAMINED, type Page, Position, type Search } from './engine/page.ts';
+export { makePrivate } from './engine/private-files.ts';
+export { KEY_FILE } from './engine/secrets-key.ts';
+export { examine, type Finding, type Report, STRAY_RUN } from './repair/doctor.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
-export type { TaskFilter, TaskPosition, TimedRun } from './tasks.ts';
-export type { ThreadFilter, ThreadRecord } from './threads.ts';
-export type { Expired, TraceFilter, TraceHead, TracePage, TraceReference, TraceTable } from './traces.ts';
+export type { AuditQuery } from './tables/audit.ts';
+export type { DatasetHead } from './tables/datasets.ts';
+export type { Deadline } from './tables/deadlines.ts';
+export type { OpenDispatch } from './tables/dispatches.ts';
+export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './tables/eval-runs.ts';
+export type { EventScope } from './tables/events.ts';
+export type { ListedRun } from './tables/listed-runs.ts';
+export type { MessageBounds, MessageRow } from './tables/messages.ts';
+export type { ScopedPending } from './tables/pending.ts';
+export type { PushConfigKey as PushPlace, PushConfigRow, PushTarget } from './tables/push-configs.ts';
+export type { PushEvent, PushMark } from './tables/push-outbox.ts';
+export type { Retraction } from './tables/retractions.ts';
+export type { RunFilter, RunPage } from './tables/run-list.ts';
+export type { RunningRun } from './tables/runs.ts';
+export type { StoredBucket, StoredModel, StoredTally } from './tables/runtime-stats.ts';
+export type { TaskFilter, TaskPosition, TimedRun } from './tables/tasks.ts';
+export type { ThreadFilter, ThreadRecord } from './tables/threads.ts';
+export type {
+  Expired,
+  TraceFilter,
+  TraceHead,
+  TracePage,
+  TraceReference,
+  TraceTable,
+} from './tables/traces.ts';

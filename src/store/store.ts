@@ -1,72 +1,73 @@
+import { setImmediate } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
-import { copyTo } from './backup.ts';
-import { type Batch, createBatch, type Rows, type Write } from './batch.ts';
-import { type CommitKind, createCommitter } from './committer.ts';
-import { type ControlPlane, createControlPlane } from './control-plane.ts';
-import { createCounters } from './counters.ts';
-import { checkDataFile } from './data-file.ts';
-import { createDatasetTable, type DatasetTable } from './datasets.ts';
-import { createDeadlineTable, type DeadlineTable } from './deadlines.ts';
-import { createDispatchTable, type DispatchTable } from './dispatches.ts';
-import { createEndedWork } from './ended-work.ts';
-import { clearReaders, closePrivate, createEnvironment, openRoot } from './environment.ts';
-import { createEvalRunTable, type EvalRunTable } from './eval-runs.ts';
-import { createEventTable, type EventTable } from './events.ts';
-import { prepareFolder, reasonOf } from './folder.ts';
-import { bringUpToDate, FORMAT, type Format } from './format.ts';
-import { createListedRuns, type ListedRuns } from './listed-runs.ts';
-import { createMessageTable, type MessageTable } from './messages.ts';
-import { createOpenWork } from './open-work.ts';
-import { createOrder } from './order.ts';
-import { type Ownership, takeOwnership } from './owner.ts';
-import { createPendingTable, type PendingTable } from './pending.ts';
-import { makeFolderPrivate } from './private-files.ts';
-import { createPushOutbox, type PushOutbox } from './push-outbox.ts';
-import { createReceivedTable, type ReceivedTable } from './received-messages.ts';
-import { createRemovals, type Removals } from './removals.ts';
-import { createRetractionTable, type RetractionTable } from './retractions.ts';
-import { createRunTable, type RunTable } from './runs.ts';
-import { createRuntimeStatsTable, type RuntimeStatsTable } from './runtime-stats.ts';
-import { createStateTable, type StateTable } from './state.ts';
-import { type StoreStats, statsOf } from './stats.ts';
-import { createStoppedTable, type StoppedTable } from './stopped-answers.ts';
-import { createTaskIndex, type TaskTable } from './tasks.ts';
-import { createThreadTable, type ThreadTable } from './threads.ts';
-import { createTicketTable, type TicketTable } from './tickets.ts';
-import { createTraceTable, type TraceTable } from './traces.ts';
+import { copyTo } from './engine/backup.ts';
+import { type Batch, createBatch, type Rows, type Write } from './engine/batch.ts';
+import { type CommitKind, createCommitter } from './engine/committer.ts';
+import { type Counters, createCounters } from './engine/counters.ts';
+import { checkDataFile } from './engine/data-file.ts';
+import {
+  clearReaders,
+  closePrivate,
+  createEnvironment,
+  type Environment,
+  openRoot,
+} from './engine/environment.ts';
+import { prepareFolder, reasonOf } from './engine/folder.ts';
+import type { Key } from './engine/keys.ts';
+import { createOrder, type Order } from './engine/order.ts';
+import { type Ownership, takeOwnership } from './engine/owner.ts';
+import { makeFolderPrivate } from './engine/private-files.ts';
+import { createRemovals, type Removals } from './engine/removals.ts';
+import { readStats, type StoreStats } from './engine/stats.ts';
+import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
+import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
+import { createDatasetTable, type DatasetTable } from './tables/datasets.ts';
+import { createDeadlineTable, type DeadlineTable } from './tables/deadlines.ts';
+import { createDispatchTable, type DispatchTable } from './tables/dispatches.ts';
+import { createEndedWork } from './tables/ended-work.ts';
+import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
+import { createEventTable, type EventTable } from './tables/events.ts';
+import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
+import { createMessageTable, type MessageTable } from './tables/messages.ts';
+import { createOpenWork } from './tables/open-work.ts';
+import { createPendingTable, type PendingTable } from './tables/pending.ts';
+import { createPushOutbox, type PushOutbox } from './tables/push-outbox.ts';
+import { createReceivedTable, type ReceivedTable } from './tables/received-messages.ts';
+import { createRetractionTable, type RetractionTable } from './tables/retractions.ts';
+import { createRunTable, type RunTable } from './tables/runs.ts';
+import { createRuntimeStatsTable, type RuntimeStatsTable } from './tables/runtime-stats.ts';
+import { createStateTable, type StateTable } from './tables/state.ts';
+import { createStoppedTable, type StoppedTable } from './tables/stopped-answers.ts';
+import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
+import { createThreadTable, type ThreadTable } from './tables/threads.ts';
+import { createTicketTable, type TicketTable } from './tables/tickets.ts';
+import { createTraceTable, type TraceTable } from './tables/traces.ts';
 
 export type StoreOptions = {
   dir: string;
-  /** What a commit of kind `input` survives: the end of the process, or also the loss of power. */
+  /** Durability of commits of kind `input`: they survive the end of the process, or a power loss too. */
   durability: 'process' | 'power';
-  /** Address space to begin with, in bytes; it grows with the data. */
+  /** Initial address space in bytes; it grows with the data. */
   mapSize?: number;
-  /** Encrypts the secrets of the configuration; without it a generated key does. See `secrets-key.ts`. */
+  /** Encrypts the secrets of the configuration; defaults to a generated key. See `secrets-key.ts`. */
   secretsKey?: string;
   /** `false` for a folder of traces only: it gets no key. */
   holdsSecrets?: boolean;
-  /** Told what an operator should mend although the store opens. */
+  /** Receives problems that an operator should fix although the store opens, and the progress of a long upgrade. */
   warn?: (problem: string) => void;
 };
 
-export type Store = ControlPlane & {
-  batch(): Batch;
-  /**
-   * Applies the batch whole or not at all. `progress` resolves when readers see it; `input` also waits for the
-   * flush when durability is `power`.
-   * @throws Unavailable when the folder cannot be written; reads go on
-   */
-  commit(batch: Batch, kind?: CommitKind): Promise<void>;
+/** The tables that contain no secrets. */
+type Tables = {
   readonly threads: ThreadTable;
   readonly messages: MessageTable;
   readonly pending: PendingTable;
-  readonly removals: Removals;
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
   readonly received: ReceivedTable;
-  /** Every ticket that a thread has ever had. */
+  /** Every ticket that a thread has ever issued. */
   readonly tickets: TicketTable;
   readonly runs: RunTable;
   readonly tasks: TaskTable;
@@ -74,7 +75,7 @@ export type Store = ControlPlane & {
   readonly deadlines: DeadlineTable;
   /** Runs that wait for background tasks. */
   readonly awaiting: ListedRuns;
-  /** Runs of sub-agents that are not done, or of whose end their parents do not know. */
+  /** Runs of sub-agents that are not done, or whose parents have not processed their end. */
   readonly driven: ListedRuns;
   readonly events: EventTable;
   readonly state: StateTable;
@@ -83,26 +84,42 @@ export type Store = ControlPlane & {
   readonly datasets: DatasetTable;
   readonly evalRuns: EvalRunTable;
   readonly runtimeStats: RuntimeStatsTable;
-  /** Whether the last commit succeeded. While they fail, the store itself tries again every other second. */
+};
+
+type Operations = {
+  batch(): Batch;
+  /**
+   * Applies the batch whole or not at all. `progress` resolves when readers see it; `input` also waits for the flush
+   * when durability is `power`.
+   *
+   * @throws Unavailable when the folder cannot be written; reads continue to work
+   */
+  commit(batch: Batch, kind?: CommitKind): Promise<void>;
+  readonly removals: Removals;
+  /** Whether the last commit succeeded. After a failure the store retries at intervals of up to 2 seconds. */
   readonly writable: boolean;
   /**
-   * Calls once each time that a commit succeeds after others failed; must not throw. Returns what ends that.
-   * Never calls for a store whose disk did not confirm a commit: that ends with a new start.
+   * Calls the listener each time that a commit succeeds after failures; the listener must not throw. The returned
+   * function removes it. After a commit that the disk did not confirm, it is not called until a restart.
    */
   onRecovered(listener: () => void): () => void;
   /**
-   * Resolves when the store can be read and written: a commit succeeded a moment ago, or a small one does now.
+   * Resolves when the store can be read and written: a commit succeeded within the last second, or a small one succeeds
+   * now.
+   *
    * @throws Unavailable
    */
   check(): Promise<void>;
   stats(): StoreStats;
-  /** Copies the store as it is now into an empty folder, while work goes on. A copy is opened like any store. */
+  /** Copies the current store into an empty folder, while work continues. A copy is opened like any store. */
   backup(dir: string): Promise<void>;
-  /** Waits for the commits under way and their flush. */
+  /** Waits for the commits in progress and their flush. */
   close(): Promise<void>;
   /** Rows read since the start. */
   readonly reads: number;
 };
+
+export type Store = ControlPlane & Tables & Operations;
 
 /**
  * @throws Unavailable when the folder cannot be used, is in use, or was written by a newer program, and when its
@@ -118,13 +135,19 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   try {
     root = openEnvironment(dir, options.mapSize);
     const opened = root;
-    // In one transaction: each table that is made would be a commit of its own.
-    const { store, sealAll } = opened.transactionSync(() => {
-      bringUpToDate(opened, opened.openDB('meta', {}), dir, format);
-      return assemble(opened, ownership, { ...options, dir });
-    });
-    await sealAll();
-    return store;
+    const upgrade = createUpgrade(opened, dir, format);
+    // One transaction, because each created table would otherwise be a separate commit.
+    const proceed = () =>
+      opened.transactionSync(() => upgrade.proceed() ?? assemble(opened, ownership, { ...options, dir }));
+    let reached = proceed();
+    for (let slices = 1; !('store' in reached); slices += 1) {
+      if (slices % SLICES_PER_NOTICE === 0) options.warn?.(upgradeNotice(dir, format, reached.after));
+      // The notice is written, and signals are handled, before the next slice.
+      await setImmediate();
+      reached = proceed();
+    }
+    await reached.sealAll();
+    return reached.store;
   } catch (error) {
     if (root) await closePrivate(root);
     await ownership.release();
@@ -132,13 +155,19 @@ export const openStoreOfFormat = async (options: StoreOptions, format: Format): 
   }
 };
 
-/** LMDB and the operating system give their errors a code; a bug has none. */
+/** These slices take a few seconds. */
+const SLICES_PER_NOTICE = 50;
+
+const upgradeNotice = (dir: string, { version }: Format, after: Key): string =>
+  `data directory '${dir}' is being upgraded to format ${version}, up to row ${JSON.stringify(after)}: the service starts when the upgrade is complete`;
+
+/** Errors of LMDB and of the operating system have a code; bugs have none. */
 const isOfSystem = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof Outcome) && 'code' in error;
 
 const cannotOpen = (dir: string, cause: unknown): Unavailable =>
   new Unavailable(
-    `storage folder '${dir}' cannot be opened (${reasonOf(cause)}): restore a backup, or choose another folder`,
+    `data directory '${dir}' cannot be opened (${reasonOf(cause)}): restore a backup, or choose another directory`,
     { cause },
   );
 
@@ -155,11 +184,6 @@ const assemble = (
   const env = createEnvironment(root);
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
-  const openWork = createOpenWork(env);
-  const endedWork = createEndedWork(env);
-  const order = createOrder(meta);
-  const tasks = createTaskIndex(env, counters);
-  const runs = createRunTable(env, { counters, order, tasks });
   const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
   const removals = createRemovals(env, (batch) => committer.commit(batch, 'progress'));
   const controlPlane = createControlPlane(env, meta, {
@@ -184,27 +208,8 @@ const assemble = (
   const store: Store = {
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
-    threads: createThreadTable(env, counters),
-    messages: createMessageTable(env, runs, removals),
-    pending: createPendingTable(env),
     removals,
-    retractions: createRetractionTable(env, removals),
-    stopped: createStoppedTable(env, removals),
-    received: createReceivedTable(env),
-    tickets: createTicketTable(env),
-    runs,
-    tasks,
-    dispatches: createDispatchTable(env, { answers: runs, order, openWork, endedWork }),
-    deadlines: createDeadlineTable(env),
-    awaiting: createListedRuns(env, 'awaiting_tasks'),
-    driven: createListedRuns(env, 'driven_runs'),
-    events: createEventTable(env, runs),
-    state: createStateTable(env),
-    pushOutbox: createPushOutbox(env, { order }),
-    traces: createTraceTable(env),
-    datasets: createDatasetTable(env),
-    evalRuns: createEvalRunTable(env),
-    runtimeStats: createRuntimeStatsTable(env),
+    ...createTables(env, { counters, removals, order: createOrder(meta) }),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;
@@ -215,7 +220,7 @@ const assemble = (
       if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
       await committer.check();
     },
-    stats: () => statsOf(env, dir),
+    stats: () => readStats(env, dir),
     backup: (target) => copyTo(root, target),
     close() {
       closing ??= shutDown();
@@ -228,7 +233,42 @@ const assemble = (
   return { store, sealAll: controlPlane.sealAll };
 };
 
-/** A row that means nothing, to see whether there is room for one. */
+const createTables = (
+  env: Environment,
+  { counters, removals, order }: { counters: Counters; removals: Removals; order: Order },
+): Tables => {
+  const tasks = createTaskIndex(env, counters);
+  const runs = createRunTable(env, { counters, order, tasks });
+  return {
+    threads: createThreadTable(env, counters),
+    messages: createMessageTable(env, runs, removals),
+    pending: createPendingTable(env),
+    retractions: createRetractionTable(env, removals),
+    stopped: createStoppedTable(env, removals),
+    received: createReceivedTable(env),
+    tickets: createTicketTable(env),
+    runs,
+    tasks,
+    dispatches: createDispatchTable(env, {
+      answers: runs,
+      order,
+      openWork: createOpenWork(env),
+      endedWork: createEndedWork(env),
+    }),
+    deadlines: createDeadlineTable(env),
+    awaiting: createListedRuns(env, 'awaiting_tasks'),
+    driven: createListedRuns(env, 'driven_runs'),
+    events: createEventTable(env, runs),
+    state: createStateTable(env),
+    pushOutbox: createPushOutbox(env, { order }),
+    traces: createTraceTable(env),
+    datasets: createDatasetTable(env),
+    evalRuns: createEvalRunTable(env),
+    runtimeStats: createRuntimeStatsTable(env),
+  };
+};
+
+/** Creates a meaningless row, to test whether there is space for one. */
 const probeOf =
   (meta: Rows) =>
   (bytes: number): Write => ({ kind: 'put', rows: meta, key: ['probe'], value: pack('x'.repeat(bytes)) });

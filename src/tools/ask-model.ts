@@ -1,4 +1,7 @@
-/** A question to the model of the agent that called a tool, beside the conversation: its answer is the tool's. */
+/**
+ * A request of a tool to the model of the calling agent, outside the conversation; only the tool receives the
+ * completion.
+ */
 
 export type ModelQuestion = {
   system?: string | undefined;
@@ -9,7 +12,7 @@ export type ModelQuestion = {
 
 export type ModelAnswer = {
   text: string;
-  /** As its provider calls it. */
+  /** Model name as its provider defines it. */
   model: string;
   stop: 'EndTurn' | 'MaxTokens' | 'ToolUse' | 'StopSequence';
 };

@@ -2,16 +2,16 @@ import { Invalid } from '../schema/outcome.ts';
 import type { Tool } from './tool.ts';
 import { compileToolRules, type ToolRules } from './tool-rules.ts';
 
-/** All tools of a deployment, and which of them an agent may use (agent-loop.md 1.3). */
+/** All tools of a deployment, and the selection for an agent (agent-loop.md 1.3). */
 
 export type Catalogue = {
   get(id: string): Tool | undefined;
   all(): Tool[];
-  /** Tools that the rules allow and do not exclude, by id. Throws `Invalid` for a broken pattern. */
+  /** Returns the tools that the rules allow and do not exclude, by id. Throws `Invalid` for a broken pattern. */
   select(rules: ToolRules): Map<string, Tool>;
 };
 
-/** Throws `Invalid` when two tools have one id. */
+/** Throws `Invalid` if two tools have the same id. */
 export const createCatalogue = (tools: readonly Tool[]): Catalogue => {
   const byId = new Map<string, Tool>();
   for (const tool of tools) {

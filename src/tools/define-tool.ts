@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
+import { BY_CLIENT } from './client-tool.ts';
 import { outputOf, type PlainValue } from './returned.ts';
 import { clientTicket, permissionTicket } from './tickets.ts';
 import {
@@ -12,35 +13,47 @@ import {
   type ToolOutput,
 } from './tool.ts';
 
-/** How programs make tools: arguments are described, checked and typed by one zod schema (agent-loop.md 6). */
+/** Defines tools in programs: one zod schema describes, validates and types the arguments (agent-loop.md 6). */
 
 type ToolDefinition<Input extends z.ZodType> = {
+  /** Id in lists of tools, such as `allowed_tools`. */
   id: string;
+  /** Name for the model; default: the id. */
   name?: string;
+  /** Text for the model: what the tool does, and when to call it. */
   description: string;
   /** Schema of the arguments object. */
   input: Input;
   category?: string;
+  /** Whether a call that a crash interrupted may be executed again; default: false. */
   idempotent?: boolean;
+  /** Whether the other calls of the same message wait for it; default: false. */
   exclusive?: boolean;
-  /** The call waits until a person approves it; a function decides by the arguments. */
+  /** Why the tool works only within a run, for a tool that cannot be tried alone. */
+  needsRun?: string;
+  /** Suspends the call until a person approves it; a function decides by the arguments. */
   needsApproval?: boolean | ((args: z.output<Input>) => boolean | Promise<boolean>);
-  /** A value by itself is the `data` of its output. */
+  /** A plain value becomes the `data` of the output. */
   execute(args: z.output<Input>, context: ToolContext): Returned | Promise<Returned>;
 };
 
 type Returned = ToolOutput | Suspension | PlainValue;
 
 /**
- * A tool whose arguments are described and checked by one zod schema.
+ * Defines a tool whose arguments are described and validated by one zod schema (agent-loop.md 6). The model receives the
+ * error of invalid arguments, and of everything that `execute` throws.
  *
+ * @throws Error for a schema that JSON Schema cannot express
  * @example
- * defineTool({
+ * ```ts
+ * const double = defineTool({
  *   id: 'double',
  *   description: 'Doubles a number.',
  *   input: z.object({ n: z.number() }),
+ *   idempotent: true,
  *   execute: ({ n }) => n * 2,
  * });
+ * ```
  */
 export const defineTool = <Input extends z.ZodType>({
   id,
@@ -50,6 +63,7 @@ export const defineTool = <Input extends z.ZodType>({
   category,
   idempotent = false,
   exclusive = false,
+  needsRun,
   needsApproval = false,
   execute,
 }: ToolDefinition<Input>): Tool => ({
@@ -57,6 +71,7 @@ export const defineTool = <Input extends z.ZodType>({
   idempotent,
   exclusive,
   checksOwnArguments: true,
+  ...(needsRun !== undefined && { needsRun }),
   refuses: (args) => parseArguments(input, args).error,
   execute: async (args, context) => {
     const { data, error } = parseArguments(input, args);
@@ -68,7 +83,7 @@ export const defineTool = <Input extends z.ZodType>({
 
 const PROCEED: GateDecision = { kind: 'proceed' };
 
-/** An approval lets the call pass; a refusal cancels it. */
+/** An approved call proceeds; a rejected one is cancelled. */
 const approvalGate =
   <Input extends z.ZodType>(
     input: Input,
@@ -78,7 +93,7 @@ const approvalGate =
     if (call.approved) return PROCEED;
     if (needed !== true) {
       const args = input.safeParse(given(call.arguments));
-      // The tool itself tells the model what is wrong with its arguments.
+      // `execute` reports invalid arguments to the model.
       if (!args.success || !(await needed(args.data))) return PROCEED;
     }
     return { kind: 'suspend', ticket: permissionTicket(call) };
@@ -90,18 +105,23 @@ type ClientToolDefinition = Pick<
 >;
 
 /**
- * A tool that the client executes: each call waits, and what the client answers becomes its result.
+ * Defines a tool that the client executes (agent-loop.md 7.5): each call is suspended, and the response of the client
+ * becomes its result.
  *
+ * @throws Error for a schema that JSON Schema cannot express
  * @example
- * defineClientTool({
+ * ```ts
+ * const pickColor = defineClientTool({
  *   id: 'pick_color',
  *   description: 'Lets the user pick a color.',
  *   input: z.object({ prompt: z.string() }),
  * });
+ * ```
  */
 export const defineClientTool = (definition: ClientToolDefinition): Tool => ({
   ...defineTool({
     ...definition,
+    needsRun: BY_CLIENT,
     execute: () => {
       throw new ToolError('internal', `'${definition.id}' is executed by the client`);
     },
@@ -115,7 +135,7 @@ const parametersOf = (input: z.ZodType): ToolDescriptor['parameters'] => {
   return schema as ToolDescriptor['parameters'];
 };
 
-/** A model that gives no arguments means none (agent-loop.md 6.1). */
+/** Missing arguments count as an empty object (agent-loop.md 6.1). */
 const given = (args: Json): Json => (args === null || args === '' ? {} : args);
 
 const parseArguments = <Input extends z.ZodType>(
@@ -128,7 +148,7 @@ const parseArguments = <Input extends z.ZodType>(
   return { error: new ToolError('invalid_arguments', problems.join('; ')) };
 };
 
-/** A refinement speaks for itself; every other issue is put behind the path it is about. */
+/** Messages of refinements are complete; all others are prefixed with the path. */
 const describeIssue = (issue: z.core.$ZodIssue): string => {
   const path = z.core.toDotPath(issue.path);
   if (issue.code === 'custom') return issue.message;

@@ -3,7 +3,7 @@ import type { SubAgentCall, SubAgentOutcome, SubAgents } from './sub-agent.ts';
 import { delegatedRun, delegateTicketId } from './tickets.ts';
 import type { ToolContext } from './tool.ts';
 
-/** A delegate of this service: a run of its own, which the ticket of a call that waits for it names. */
+/** A delegate in this service: a separate run, which is named by the ticket of the waiting call. */
 
 export const localDelegate = (agent: string, subAgents: SubAgents): Delegate => ({
   start: async (prompt, context) => outcomeOf(await subAgents.start({ ...callOf(context), agent, prompt })),
@@ -20,7 +20,7 @@ const callOf = (context: ToolContext): SubAgentCall => {
   return { scope, run_id, thread_id, call_id, signal, trace, onEvent: relayTo(context) };
 };
 
-/** Progress of the child's own tools; what its children reported stays with it. */
+/** Relays progress of the child's own tools, but not progress that the child relayed from its children. */
 const relayTo =
   ({ relay }: ToolContext): SubAgentCall['onEvent'] =>
   (event) => {

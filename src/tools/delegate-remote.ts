@@ -5,11 +5,11 @@ import type { RemoteAgent, RemoteOutcome, RemoteTask, RemoteTurn } from './remot
 import { type ToolContext, ToolError } from './tool.ts';
 
 /**
- * A delegate that another service runs (a2a.md 12.10, 14): no run here, and nothing is stored but the ids of the task,
- * with the call while it is at work, and with its ticket while it waits.
+ * A delegate in another service (a2a.md 12.10, 14): there is no local run, and only the ids of the task are stored:
+ * with the call while the task is working, and with its ticket while it waits.
  *
- * Guarantees: a call that is cut off, or whose ticket leads nowhere any more, leaves no task behind. When the process
- * dies or stops, the next one follows the task on and submits nothing a second time.
+ * Guarantees: a cancelled call, or one whose ticket is no longer valid, leaves no remote task running. After a crash or
+ * a stop of the process, the next process follows the task and submits nothing again.
  */
 
 const TICKET = 'delegate_tool:';
@@ -42,29 +42,33 @@ const withoutAbsent = ({ task_id, context_id }: z.infer<typeof Task>): RemoteTas
   ...(context_id !== undefined && { context_id }),
 });
 
-/** The answer to a task that asks, if the decision has one. */
+/** The text for a task that requires input, if the decision contains one. */
 const textIn = (payload: Resume['result']): string | undefined => {
   const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
   const text = isObject ? payload.text : payload;
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 };
 
-type Said = Partial<RemoteTask> & { message_id: string; text: string };
+type Prompt = Partial<RemoteTask> & { message_id: string; text: string };
 
-/** A task that the call is at already is followed on, whatever was to be said. */
-const openingOf = ({ kept }: ToolContext, { text, ...say }: Said): Pick<RemoteTurn, 'follow' | 'say'> => {
+/** A task that the call already started is followed, and nothing is submitted. */
+const openingOf = ({ kept }: ToolContext, { text, ...say }: Prompt): Pick<RemoteTurn, 'follow' | 'say'> => {
   const task = Task.safeParse(kept).data;
   return task ? { follow: withoutAbsent(task) } : { say: { ...say, content: [{ type: 'text', text }] } };
 };
 
-const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): Promise<DelegateOutcome> => {
+const converse = async (
+  remote: RemoteAgent,
+  context: ToolContext,
+  message: Prompt,
+): Promise<DelegateOutcome> => {
   const { scope, run_id, call_id, signal, keep, isLetGo } = context;
   const stop = new AbortController();
   const leave = new AbortController();
-  const opening = openingOf(context, said);
+  const opening = openingOf(context, message);
   let task: RemoteTask | undefined = opening.follow;
   let isKept = task !== undefined;
-  // Only a task that is known to the next process may be left to it.
+  // Only a task whose ids are stored can be continued by the next process.
   const cutOff = (): void => (isLetGo() && isKept ? leave : stop).abort();
   if (signal.aborted) cutOff();
   signal.addEventListener('abort', cutOff, { once: true });
@@ -87,7 +91,7 @@ const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): 
   } catch (error) {
     if (task && !leave.signal.aborted) void remote.cancel(task.task_id);
     const reason = error instanceof Error ? error.message : String(error);
-    // What a model reads is the sentence alone.
+    // The model reads the error message only.
     throw new ToolError('execution_failed', `remote error: ${reason}`, { output: { data: null } });
   } finally {
     signal.removeEventListener('abort', cutOff);
@@ -96,20 +100,20 @@ const converse = async (remote: RemoteAgent, context: ToolContext, said: Said): 
 
 const outcomeOf = (outcome: RemoteOutcome, call_id: string): DelegateOutcome => {
   const { text: response, output } = outcome;
-  const told = { child_run_id: undefined, response, output, steps: 1 };
+  const common = { child_run_id: undefined, response, output, steps: 1 };
   switch (outcome.status) {
     case 'completed':
     case 'cancelled':
     case 'timeout':
-      return { ...told, status: outcome.status };
+      return { ...common, status: outcome.status };
     case 'rejected':
     case 'failed':
-      return { ...told, status: 'failed', reason: outcome.reason };
+      return { ...common, status: 'failed', reason: outcome.reason };
     case 'input_required':
     case 'auth_required': {
       const { status: needs, reason: message, task } = outcome;
       const ticket = { id: `${TICKET}${call_id}`, ...(task && { resume_with: { ...task } }) };
-      return { ...told, status: 'waiting', needs, message, ticket };
+      return { ...common, status: 'waiting', needs, message, ticket };
     }
   }
 };

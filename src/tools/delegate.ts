@@ -16,31 +16,34 @@ import {
 } from './tool.ts';
 
 /**
- * Tools that hand a task to another agent (agent-loop.md 15.1), wherever it runs: `delegate-local.ts` and
- * `delegate-remote.ts` are who follows the task.
+ * Tools that delegate a task to another agent (agent-loop.md 15.1). `delegate-local.ts` and `delegate-remote.ts` follow
+ * the task.
  *
- * Guarantees: a call leads to one task of the delegate. While that waits, the call waits behind a ticket that names
- * it, and what is decided on the ticket goes to the same task. Relies on the loop leading a decision on the ticket
- * back into the tool (`resumesItself`).
+ * Guarantees: a call creates one task of the delegate. While the task waits, the call is suspended with a ticket that
+ * names the task, and a decision on the ticket is passed to the same task. Relies on the loop passing decisions on the
+ * ticket back into the tool (`resumesItself`).
  */
 
-/** Follows the task of a call to where it is done, or waits. */
+/** Follows the task of a call until it is done or waits. */
 export type Delegate = {
-  /** @throws ToolError when there is nothing that could be followed */
+  /** @throws ToolError if no task can be started */
   start(prompt: string, context: ToolContext): Promise<DelegateOutcome>;
-  /** A decision on its own ticket has come; undefined when the ticket is not its own, and nothing was started. */
+  /**
+   * Continues after a decision on a ticket of the delegate. Returns undefined for other tickets; no task was started
+   * then.
+   */
   proceed(context: ToolContext): Promise<DelegateOutcome | Settled> | undefined;
   giveUp?: Tool['giveUp'];
 };
 
-/** The decision is the result, and nothing is asked any more. */
+/** The decision is the result, and the task is not continued. */
 export type Settled = { status: 'settled'; data: Json };
 
 export type DelegateOutcome = {
-  /** Undefined when there is no run of it here. */
+  /** Undefined if the delegate has no local run. */
   child_run_id: string | undefined;
   response: string;
-  /** In addition to the response; those of a remote delegate are in its output. */
+  /** Files in addition to the response; those of a remote delegate are in its output. */
   files?: readonly PartBlock[];
   steps: number;
   output?: RemoteOutput;
@@ -51,11 +54,11 @@ type Waiting = {
   needs: 'input_required' | 'auth_required' | 'suspended';
   message?: string;
   ticket: { id: string; resume_with?: Json };
-  /** Of a delegate of this service. */
+  /** Only for local delegates. */
   tickets?: readonly TicketBelow[];
 };
 
-/** A missing prompt is answered like a blank one. */
+/** A missing prompt gets the same error as a blank one. */
 const Prompt = z.preprocess(
   (args) => (typeof args === 'object' ? { prompt: '', ...args } : args),
   z.object({
@@ -74,13 +77,14 @@ export const createDelegateTool = (agent: Described, delegate: Delegate): Tool =
     name: `agent_run_${agent.id}`,
     description: descriptionOf(agent),
     category: 'delegation',
+    needsRun: `it starts a run of agent '${agent.id}'`,
     input: Prompt,
     async execute({ prompt }, context) {
       const { id } = agent;
       context.progress({ status: 'running', message: `delegating to ${id}` });
       const outcome = await follow(delegate, prompt, context);
       if (outcome.status === 'settled') return { data: outcome.data };
-      const { progress, label, message } = tellOf(outcome, `delegation to ${id}`);
+      const { progress, label, message } = progressOf(outcome, `delegation to ${id}`);
       context.progress({ status: progress, message });
       if (outcome.status === 'waiting') return { suspend: ticketOf(id, prompt, label, outcome, context) };
       const output = outputOf(id, label, outcome);
@@ -103,7 +107,10 @@ const descriptionOf = ({ id, description, system_prompt }: Described): string =>
   return line === undefined ? id : Array.from(line).slice(0, 100).join('');
 };
 
-/** A ticket of another kind, as one for a permission, came before the delegate was asked. */
+/**
+ * `proceed` returns undefined if the decision was on another ticket, such as a permission; the delegate was not started
+ * then.
+ */
 const follow = async (
   delegate: Delegate,
   prompt: string,
@@ -130,7 +137,7 @@ const outputOf = (
   };
 };
 
-/** An answer has as many files as content has blocks. */
+/** Limits the files to the number of blocks that content may have. */
 const withFiles = (data: Json, files: readonly PartBlock[]): InputBlock[] => [
   { type: 'text', text: JSON.stringify(data) },
   ...files.slice(0, MOST_PARTS - 1),
@@ -143,23 +150,23 @@ const jsonOf = ({ text, artifacts, raw, structured }: RemoteOutput) => ({
   ...(structured !== undefined && { structured }),
 });
 
-type Told = {
+type DelegationProgress = {
   progress: ToolProgress['status'];
-  /** `status` in the data. */
+  /** Value of `status` in the data. */
   label: string;
   message: string;
 };
 
 const WAITS = {
-  input_required: { label: 'waiting_input', said: 'waiting for input', nothing: 'input required' },
-  auth_required: { label: 'waiting_auth', said: 'waiting for auth', nothing: 'auth required' },
-  suspended: { label: 'suspended', said: 'suspended', nothing: 'suspended' },
+  input_required: { label: 'waiting_input', phrase: 'waiting for input', nothing: 'input required' },
+  auth_required: { label: 'waiting_auth', phrase: 'waiting for auth', nothing: 'auth required' },
+  suspended: { label: 'suspended', phrase: 'suspended', nothing: 'suspended' },
 } as const;
 
 const waitedFor = ({ needs, message }: Pick<Waiting, 'needs' | 'message'>): string =>
   message || WAITS[needs].nothing;
 
-const tellOf = (outcome: DelegateOutcome, delegation: string): Told => {
+const progressOf = (outcome: DelegateOutcome, delegation: string): DelegationProgress => {
   switch (outcome.status) {
     case 'completed':
       return { progress: 'done', label: 'completed', message: `${delegation} completed` };
@@ -172,12 +179,12 @@ const tellOf = (outcome: DelegateOutcome, delegation: string): Told => {
       return { progress: 'failed', label, message: `${delegation} ${label}` };
     }
     case 'waiting': {
-      const { label, said } = WAITS[outcome.needs];
+      const { label, phrase } = WAITS[outcome.needs];
       const what = waitedFor(outcome);
       return {
         progress: 'pending',
         label: label === 'suspended' ? label : `${label}: ${what}`,
-        message: `${delegation} ${said}: ${what}`,
+        message: `${delegation} ${phrase}: ${what}`,
       };
     }
   }

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { type Json, type Tool, ToolError, type ToolProgress } from './tool.ts';
 
-/** A demo tool that reports progress for a while; the scenarios differ in pace, in detail and in result. */
+/** A demo tool that reports progress; its scenarios differ in pace, detail and result. */
 
-/** Resolves after `ms` milliseconds, rejects when the signal fires first. */
+/** Resolves after `ms` milliseconds; rejects if the signal fires first. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export const sleepFor: Sleep = (ms, signal) => delay(ms, undefined, { signal });
 
 type Scenario = { everyMs: number; updates: ToolProgress[]; data: Record<string, Json> };
 
-/** `steps + 1` updates from 0 to 1; the last is done, the first is what the scenario says. */
+/** Creates `steps + 1` updates from 0 to 1; the first has the status `first`, the last is done. */
 const updates = (
   first: 'pending' | 'running',
   steps: number,

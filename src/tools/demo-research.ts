@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
-/** Demo tools of the research agent (agent-loop.md 18.4). The client keeps report and resources. */
+/** Demo tools of the research agent (agent-loop.md 18.4). The client stores the report and the resources. */
 
 const Resource = z.object({
   id: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
-/** Demo tools of the travel agent (agent-loop.md 18.4). The client keeps the trips; the tools only acknowledge. */
+/** Demo tools of the travel agent (agent-loop.md 18.4). The client stores the trips; the tools only acknowledge. */
 
 const PlaceCategory = z
   .enum(['restaurant', 'hotel', 'attraction', 'shopping', 'nightlife'])
@@ -65,8 +65,8 @@ const PLACES: Readonly<Record<string, Place[]>> = {
 };
 
 const placesOf = (destination: string): Place[] => {
-  const asked = destination.toLowerCase();
-  const known = Object.keys(PLACES).find((city) => asked.includes(city));
+  const query = destination.toLowerCase();
+  const known = Object.keys(PLACES).find((city) => query.includes(city));
   return (known && PLACES[known]) || [centreOf(destination)];
 };
 
@@ -76,7 +76,7 @@ const centreOf = (destination: string): Place => ({
   address: `1 Main Street, ${destination}`,
   lat: 0,
   lng: 0,
-  description: `The centre of ${destination}`,
+  description: `The center of ${destination}`,
 });
 
 const addTrips = defineTool({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BY_CLIENT } from './client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { createProgressDemo, type Sleep, sleepFor } from './demo-progress.ts';
 import { researchTools } from './demo-research.ts';
@@ -6,8 +7,8 @@ import { travelTools } from './demo-travel.ts';
 import { type Tool, ToolError } from './tool.ts';
 
 /**
- * Tools of the demo profile (agent-loop.md 18.4). They answer from constants and from their arguments, keep
- * nothing between calls, and may therefore all be repeated.
+ * Tools of the demo profile (agent-loop.md 18.4). They return constants and their arguments, keep no data between
+ * calls, and are therefore all idempotent.
  */
 
 const PRICES_USD: Readonly<Record<string, number>> = { AAPL: 188.42, MSFT: 421.1, NVDA: 131.75 };
@@ -74,7 +75,7 @@ const failingTool = defineTool({
   },
 });
 
-// The model is told that `summary` is required, yet a run must be able to finish without one.
+// The schema for the model requires `summary`, but a run must be able to finish without it.
 const finish = defineTool({
   id: 'finish',
   name: 'Finish',
@@ -94,6 +95,7 @@ const askUserQuestion = defineTool({
   description: 'Asks the user a question and waits for the answer.',
   category: 'frontend',
   idempotent: true,
+  needsRun: BY_CLIENT,
   input: z.object({ message: z.string().meta({ description: 'the question' }) }),
   execute: () => {
     throw new ToolError('execution_failed', "Frontend tool 'askUserQuestion' requires client execution");
@@ -103,10 +105,11 @@ const askUserQuestion = defineTool({
 const setBackgroundColor = defineTool({
   id: 'set_background_color',
   name: 'Set Background Color',
-  description: 'Lets the user choose a background colour.',
+  description: 'Lets the user choose a background color.',
   category: 'frontend',
   idempotent: true,
-  input: z.object({ colors: z.array(z.string()).meta({ description: 'colours to choose from' }) }),
+  needsRun: BY_CLIENT,
+  input: z.object({ colors: z.array(z.string()).meta({ description: 'colors to choose from' }) }),
   execute: (args) => ({ data: args }),
 });
 

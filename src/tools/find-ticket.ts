@@ -2,23 +2,23 @@ import { Conflict } from '../schema/outcome.ts';
 import type { TicketBelow, WaitingTicket } from '../schema/run.ts';
 
 /**
- * The ticket that an id means (runtime.md 12). Ids of tickets are unique in their thread; ids of calls come from
- * providers and repeat, so that one of them names a ticket only while it can mean nothing else.
+ * Resolves an id to an open ticket (runtime.md 12). Ticket ids are unique in their thread; call ids come from providers
+ * and repeat, so a call id resolves only while it is unambiguous.
  */
 
 export type OpenTicket = Pick<WaitingTicket, 'ticket_id' | 'tool_call_id' | 'resume_mode' | 'tickets'>;
 
-/** The tickets that the thread has ever had. */
+/** All tickets that the thread has ever issued. */
 export type IssuedTickets = {
-  /** The number of tickets of calls with this id. */
+  /** Number of tickets of calls with this id. */
   ofCall(call_id: string): number;
   has(ticket_id: string): boolean;
 };
 
-/** `below`: the one that is meant of those below a delegating call. */
+/** `below` is set if the id names a ticket below a delegating call. */
 export type FoundTicket<Ticket> = { ticket: Ticket; below?: TicketBelow };
 
-/** By the id of a ticket, or of a call. @throws Conflict when the id means more than one */
+/** Finds a ticket by ticket id or call id. @throws Conflict if the id is ambiguous */
 export const findTicket = <Ticket extends OpenTicket>(
   open: readonly Ticket[],
   issued: IssuedTickets,
@@ -26,7 +26,7 @@ export const findTicket = <Ticket extends OpenTicket>(
 ): FoundTicket<Ticket> | undefined => {
   const own = open.find(({ ticket_id }) => ticket_id === id);
   if (own) return { ticket: own };
-  // It was decided or dropped.
+  // The ticket was decided or dropped.
   if (issued.has(id)) return undefined;
   const listed = open.flatMap((ticket): FoundTicket<Ticket>[] =>
     (ticket.tickets ?? []).filter((below) => below.id === id).map((below) => ({ ticket, below })),
@@ -37,7 +37,7 @@ export const findTicket = <Ticket extends OpenTicket>(
   return below;
 };
 
-/** Of protocols that know calls only. @throws Conflict when the id means more than one */
+/** For protocols that only use call ids. @throws Conflict if the id is ambiguous */
 export const findTicketOfCall = <Ticket extends OpenTicket>(
   open: readonly Ticket[],
   issued: IssuedTickets,

@@ -2,8 +2,8 @@ import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import { ToolError, type ToolOutput } from './tool.ts';
 
 /**
- * The output of a tool, if it can be sent and stored; else the failure that the model is told of. Types promise JSON,
- * and a tool may break the promise with what it got from elsewhere. Costs writing it as JSON once more.
+ * Returns the output of a tool if it can be sent and stored, otherwise the failure to report to the model. Types
+ * promise JSON, but a tool may return foreign data that breaks the promise. Costs one additional serialization.
  */
 export const jsonOutput = (output: ToolOutput): ToolOutput | ToolError => {
   const { data, metadata } = output;

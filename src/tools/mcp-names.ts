@@ -2,8 +2,9 @@ import { mcpToolPrefix } from './mcp-id.ts';
 import type { ToolRules } from './tool-rules.ts';
 
 /**
- * Entries of an agent's tool rules that begin with the raw id of an MCP server (config.md 3.1, rule 6): clients
- * write `mcp__my-server__*`, and the ids of the tools begin with `mcp__my_server__`. Such an entry is meant both ways.
+ * Expands entries of an agent's tool rules that start with the raw id of an MCP server (config.md 3.1, rule 6): clients
+ * write `mcp__my-server__*`, but the ids of the tools start with `mcp__my_server__`. Such an entry applies in both
+ * forms.
  *
  * @param servers ids as configured
  */
@@ -18,7 +19,7 @@ export const withMcpNames = (rules: ToolRules, servers: readonly string[]): Tool
       .filter(({ raw }) => entry.startsWith(raw))
       .map(({ raw, prefix }) => `${prefix}${entry.slice(raw.length)}`),
   ];
-  // A field that nobody has set must not come to be there: its absence is a word of its own.
+  // Absent fields must stay absent, because absence has a meaning.
   return Object.fromEntries(
     FIELDS.filter((field) => rules[field] !== undefined).map((field) => [
       field,

@@ -3,8 +3,8 @@ import type { AnySchemaObject } from 'ajv';
 import { createAjv } from './ajv.ts';
 
 /**
- * Takes the place of `@modelcontextprotocol/client/_shims` and `@modelcontextprotocol/server/_shims` in bundles
- * (`.build/programs.ts`). The originals bring a copy of ajv each, which searches patterns of a peer's schemas in
+ * Replaces `@modelcontextprotocol/client/_shims` and `@modelcontextprotocol/server/_shims` in bundles
+ * (`.build/programs.ts`). The originals each include a copy of ajv, which matches patterns of a peer's schemas in
  * exponential time.
  */
 
@@ -16,7 +16,7 @@ type Validated =
   | { valid: true; data: unknown; errorMessage: undefined }
   | { valid: false; data: undefined; errorMessage: string };
 
-/** What the SDK validates results of tools and answers of forms with, unless it is given another. */
+/** The SDK's default validator for tool results and form responses. */
 export class DefaultJsonSchemaValidator {
   getValidator(schema: AnySchemaObject): (input: unknown) => Validated {
     const ajv = createAjv(schema);

@@ -7,29 +7,29 @@ import { DEEPEST, isTooDeep } from '../schema/nesting.ts';
 import { MOST_OUTPUT_BYTES } from '../schema/output.ts';
 
 /**
- * Checks structured results against the schema of their run.
+ * Validates structured results against the schema of their run.
  *
- * Guarantees: a check ends within `MOST_WORK` units of work, whatever the schema and the value are, because each schema
- * counts what it is applied to; patterns are searched in linear time.
+ * Guarantees: a check of any value by any schema ends within `MOST_WORK` units of work, because each schema counts the
+ * values that it is applied to; patterns are matched in linear time.
  * Relies on a schema without a problem by `outputSchemaProblem`.
- * Costs: a schema is compiled at its first use, which takes a few milliseconds, and is kept for as long as it is among
- * the `KEPT` that were used last. The validator is loaded with the first schema.
+ * Costs: a schema is compiled on first use, which takes a few milliseconds, and stays cached while it is among the
+ * `KEPT` most recently used. The validator module is loaded with the first schema.
  */
 
-/** What is wrong, with its place: `/items/2/price: must be a number`. Empty when nothing is. */
+/** Returns each problem with its path: `/items/2/price: must be a number`. */
 type Check = (value: Json) => readonly string[];
 
-/** Problems of one answer that a model is told. */
+/** Limits of the problems reported for one result. */
 const MOST_PROBLEMS = 10;
 const LONGEST_PROBLEM = 300;
 
-/** A unit is about as long as the comparison of two short texts. */
+/** A unit takes about as long as the comparison of two short texts. */
 const MOST_WORK = 2_000_000;
 
-/** A value that took more is not looked through a second time for the rest of its problems. */
+/** A value that took more work is not validated a second time to find all of its problems. */
 const LITTLE_WORK = 200_000;
 
-/** Compiled schemas, the latest last. */
+/** Maximum number of compiled schemas; least recently used ones are evicted. */
 const KEPT = 100;
 const checks = new Map<string, Promise<Check>>();
 
@@ -56,7 +56,7 @@ const checkOf = (schema: JsonObject): Promise<Check> => {
 
 class TooMuchWork extends Error {}
 
-/** Keyword that counts; no schema of a client has it, since unknown keywords are left out. */
+/** Internal counting keyword. Schemas of clients cannot contain it, because unknown keywords are removed. */
 const WORK = 'troupeWork';
 
 const compile = async (schema: JsonObject): Promise<Check> => {
@@ -78,7 +78,7 @@ const compile = async (schema: JsonObject): Promise<Check> => {
     }
   };
   const rules = { keyword: WORK, count, tracksEvaluated: JSON.stringify(schema).includes('"unevaluated') };
-  // The first problem decides: alternatives that name their kind first are left at once.
+  // This validator stops at the first problem, so alternatives with a leading discriminator are rejected quickly.
   const first = createOutputAjv({ ...rules, allErrors: false }).compile(counted);
   let all: ValidateFunction | undefined;
   return (value) => {
@@ -96,7 +96,7 @@ const compile = async (schema: JsonObject): Promise<Check> => {
   };
 };
 
-/** What a schema costs whatever it is applied to. */
+/** Cost of applying a schema to any value. */
 const fixedWork = (schema: JsonObject): number => {
   const { enum: values, const: only, required, properties } = schema;
   return (
@@ -108,7 +108,7 @@ const fixedWork = (schema: JsonObject): number => {
   );
 };
 
-/** What a schema costs in addition, by the value. */
+/** Additional cost of applying the schema to this value. */
 const workOn = (value: unknown, schema: Readonly<Record<string, unknown>>): number => {
   if (typeof value === 'string') return schema.pattern === undefined ? 0 : value.length;
   if (Array.isArray(value)) return schema.uniqueItems === true ? value.length ** 2 / 8 : 0;

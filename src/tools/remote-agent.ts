@@ -5,14 +5,13 @@ import type { TaskState } from '../schema/task-state.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 
 /**
- * Agents that other services run (a2a.md 12), as runs and tools talk to them. A task of theirs is followed from
- * here until it is terminal or asks for something.
+ * Agents of other services (a2a.md 12), as runs and tools use them. A task is followed until it is terminal or requires
+ * input.
  */
 
-/** By which the task is found again, also by another process. */
+/** Identifies the task, also for another process. */
 export type RemoteTask = { task_id: string; context_id?: string };
 
-/** What is known of the task now. */
 export type RemoteSnapshot = RemoteTask & {
   state: TaskState;
   text?: string;
@@ -22,69 +21,69 @@ export type RemoteSnapshot = RemoteTask & {
 
 export type RemoteArtifact = { id?: string; name?: string; media_type?: string; content: Json };
 
-/** The last task or message of the other side is `raw`. */
+/** `raw` is the last task or message of the remote agent. */
 export type RemoteOutput = {
   text?: string;
   artifacts?: readonly RemoteArtifact[];
   raw?: Json;
-  /** The structured result of a delegate of this service. */
+  /** Structured result of a delegate in this service. */
   structured?: Json;
 };
 
-/** What a task came to. The task is absent when a message answered at once, without one. */
+/** Outcome of a turn. The task is absent if the remote agent replied with a message at once. */
 export type RemoteOutcome = {
   task?: RemoteTask;
-  /** Of the conversation, also where a message answered. */
+  /** Id of the conversation, also if the remote agent replied with a message. */
   context_id?: string;
-  /** Empty when it said nothing. */
+  /** Empty if the remote agent returned no text. */
   text: string;
   /** With parts: the text without data. */
-  words?: string;
-  /** What it holds besides words, in the order in which the other side has it. */
+  plainText?: string;
+  /** Parts other than text, in the order of the remote agent. */
   parts?: readonly AnswerPart[];
   output: RemoteOutput;
 } & (
   | { status: 'completed' | 'cancelled' | 'timeout' }
-  /** With what the other side said of it, or a sentence that says as much. */
+  /** `reason` is the message of the remote agent, or a default sentence. */
   | { status: 'input_required' | 'auth_required' | 'rejected' | 'failed'; reason: string }
 );
 
-/** What is said to the agent; or nothing, when a task that was submitted before is followed on. */
+/** The message for the agent; without `say`, a task that was submitted earlier is followed. */
 export type RemoteTurn = {
-  /** The run that it works for. */
+  /** The run that the agent works for. */
   run?: { scope: string; id: string };
-  /** Whose trace its requests belong to. */
+  /** Trace context of the requests. */
   trace?: TraceContext | undefined;
-  /** Follows this task on, and submits nothing. */
+  /** Follows this task without submitting a message. */
   follow?: RemoteTask;
   say?: {
     message_id: string;
     content: readonly ContentBlock[];
-    /** Continues this task, which had asked for something. */
+    /** Continues this task, which required input. */
     task_id?: string;
     context_id?: string;
   };
-  /** A task was accepted; what it does is not looked at before this resolves. */
+  /** Called when a task was accepted; its progress is processed after this resolves. */
   onSubmitted(task: RemoteTask): Promise<void>;
-  /** Whenever it has changed; must not throw. */
+  /** Called after each change; must not throw. */
   onSnapshot(snapshot: RemoteSnapshot): void;
-  /** Words of the answer as they come; together, what they will be. Must not throw. */
+  /** Receives the response text incrementally; the deltas concatenate to the final text. Must not throw. */
   onText(delta: string): void;
-  /** Whoever fires it has lost interest: the task is told to stop, and the outcome is `cancelled`. */
+  /** Cancels the turn: the task is cancelled at the remote agent, and the outcome is `cancelled`. */
   signal: AbortSignal;
-  /** Fired by a service that stops: the task is left alone for whoever follows it on, and the turn is given up. */
+  /** Fired when the service stops: the turn ends, but the task keeps running for the next process to follow. */
   leave?: AbortSignal;
 };
 
 export type RemoteAgent = {
-  /** Names it in the state of runs: `a2a:<interface base>`. */
+  /** Identifies the agent in the state of runs: `a2a:<interface base>`. */
   key: string;
   /**
-   * One turn of the conversation, until the task is terminal or asks for something, at most `timeout_ms`.
-   * @throws Error when the message was not accepted, when nothing of what came can be understood, what
-   * `onSubmitted` throws, or that the turn was left
+   * Executes one turn of the conversation, until the task is terminal or requires input, for at most `timeout_ms`.
+   * @throws Error if the message was not accepted, if the response cannot be parsed, if `onSubmitted` throws, or if
+   *   `leave` has fired
    */
   converse(turn: RemoteTurn): Promise<RemoteOutcome>;
-  /** Never throws; an error of the other side is logged. */
+  /** Never throws; errors of the remote agent are logged. */
   cancel(task_id: string): Promise<void>;
 };

@@ -1,8 +1,8 @@
 import { type Json, type Suspension, ToolError, type ToolOutput } from './tool.ts';
 
-/** What tools return, as the one form that the rest of the service knows. */
+/** Converts return values of tools to `ToolOutput` or `Suspension`. */
 
-/** Taken as the `data` of an output, as JSON has it: dates are text, and nothing is `null`. */
+/** Becomes the `data` of an output after JSON serialization: dates are text, and undefined is `null`. */
 export type PlainValue =
   | string
   | number
@@ -22,14 +22,14 @@ const OUTPUT: Record<keyof ToolOutput, true> = {
   actions: true,
 };
 
-/** An object with `data` is an output unless it has a key that no output has. */
+/** An object with `data` is an output unless it has other keys than those of outputs. */
 const isOutput = (value: object): value is ToolOutput =>
   Object.hasOwn(value, 'data') && Object.keys(value).every((key) => Object.hasOwn(OUTPUT, key));
 
 const isSuspension = (value: object): value is Suspension =>
   Object.hasOwn(value, 'suspend') && Object.keys(value).length === 1;
 
-/** @throws ToolError for what is not JSON */
+/** @throws ToolError for a value that JSON cannot express */
 export const outputOf = (returned: ToolOutput | Suspension | PlainValue): ToolOutput | Suspension => {
   if (typeof returned === 'object' && returned !== null) {
     if (isOutput(returned) || isSuspension(returned)) return returned;
@@ -42,6 +42,6 @@ const asJson = (value: unknown): Json => {
     return JSON.parse(JSON.stringify(value) ?? 'null');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ToolError('internal', `the tool returned what is not JSON: ${why}`, { cause });
+    throw new ToolError('internal', `the tool returned a value that is not JSON: ${why}`, { cause });
   }
 };

@@ -4,42 +4,41 @@ import type { Resume, TicketBelow } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 
-/** Runs of other agents, as tools ask for them; the runtime executes them (runtime.md 5.4). */
+/** Runs of other agents that tools request; the runtime executes them (runtime.md 5.4). */
 
 export type SubAgents = {
-  /** Starts the agent on a thread of its own and follows it. */
+  /** Starts the agent on a separate thread and follows the run. */
   start(request: SubAgentCall & { agent: string; prompt: string }): Promise<SubAgentOutcome>;
   /**
-   * Hands a decision, or input, to a child that waits, and follows it. A decision goes to the tickets that it names
-   * (`below`) as far as they are still open. A child that is done gives its outcome.
+   * Passes a decision or input to a waiting child, and follows it. A decision applies to the tickets that it names
+   * (`below`), as far as they are still open. For a child that is done, the outcome is returned.
    */
   proceed(request: SubAgentCall & { child_run_id: string; decision: Resume }): Promise<SubAgentOutcome>;
-  /** Cancels a child that waits and will not be asked any more. */
+  /** Cancels a waiting child that will not be continued. */
   end(scope: string, child_run_id: string): void;
 };
 
-/** The call that drives the child; when the signal fires, the child is cancelled. */
+/** The call that drives the child; the child is cancelled when the signal fires. */
 export type SubAgentCall = {
   scope: string;
   run_id: string;
   thread_id: string;
   call_id: string;
   signal: AbortSignal;
-  /** Whose trace the child belongs to. */
+  /** Trace context of the child. */
   trace?: TraceContext | undefined;
-  /** What the child does, as its own readers see it; must not throw. */
+  /** Receives the events of the child; must not throw. */
   onEvent(event: RunEvent): void;
 };
 
-/** What a child came to, once it is done or waits for somebody. */
+/** The outcome of a child that is done or waiting. */
 export type SubAgentOutcome = {
-  /** Undefined when it could not be started. */
+  /** Undefined if the child could not be started. */
   child_run_id: string | undefined;
   response: string;
-  /** Files, addresses and data in its last answer. */
+  /** Files, URLs and data in its last completion. */
   files?: readonly PartBlock[];
   steps: number;
-  /** What it is made of, other than the text. */
   output?: { structured: Json };
 } & SubAgentEnd;
 
@@ -51,6 +50,6 @@ export type SubAgentEnd =
       status: 'waiting';
       needs: 'input_required' | 'auth_required' | 'suspended';
       message?: string;
-      /** What it waits with, and what those below it wait with. */
+      /** Its own tickets and those of the runs below it. */
       tickets: readonly TicketBelow[];
     };

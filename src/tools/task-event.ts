@@ -1,11 +1,11 @@
 import { type Message, textOf } from '../schema/message.ts';
 import type { Json } from './tool.ts';
 
-/** How a run is told of its tasks: internal user messages of one form (agent-loop.md 16). */
+/** Task events for a run: internal user messages with one format (agent-loop.md 16). */
 
 export type TaskEventKind = 'completed' | 'failed' | 'cancelled' | 'custom';
 
-/** What a task brings cannot close the element that it stands in: `<` is written as its escape, which is JSON too. */
+/** Escapes `<` in JSON, so that the body cannot close its element. */
 export const taskEvent = (id: string, kind: TaskEventKind, task_id: string, body: Json): Message => {
   const json = JSON.stringify(body).replaceAll('<', '\\u003c');
   const text = `<background-task-event kind="${kind}" task_id="${task_id}">\n${json}\n</background-task-event>`;
@@ -14,8 +14,8 @@ export const taskEvent = (id: string, kind: TaskEventKind, task_id: string, body
 
 const ENDS = ['completed', 'failed', 'cancelled'] as const;
 
-/** The end of a task that a message tells of. */
-export const endToldBy = (
+/** The end of a task that a message reports. */
+export const endReportedBy = (
   message: Message,
 ): { task_id: string; status: (typeof ENDS)[number] } | undefined => {
   if (message.visibility !== 'internal') return undefined;

@@ -1,25 +1,25 @@
 import type { z } from 'zod';
 
-/** What a tool may leave behind when its call is over: tasks that go on, and messages (agent-loop.md 16). */
+/** Background tasks and messages that outlive the call of a tool (agent-loop.md 16). */
 
 type Json = z.infer<ReturnType<typeof z.json>>;
 
 export type TaskInput = {
-  /** What the model calls it by, beside its id. */
+  /** Name by which the model can refer to the task, in addition to its id. */
   name?: string;
-  /** The task that it is a part of; it is cancelled with it. */
+  /** Parent task; cancelling it cancels this task. */
   parent?: string;
-  /** `signal` fires when the task is cancelled or its run ends; `emit` tells the run something before that. */
+  /** `signal` fires when the task is cancelled or its run ends; `emit` sends the run an event before the task ends. */
   run(signal: AbortSignal, emit: (event: Json) => void): Promise<Json>;
 };
 
-/** `self`: a task that the run started; `child`: one that is a part of such a task. */
+/** `self`: a task that the run started; `child`: a part of such a task. */
 export type TaskTarget = { relation: 'self' | 'child'; name: string };
 
 export type TaskCancel = { root_task_id: string; cancelled_count: number } | { error: string };
 
 export type Tasks = {
-  /** The task ends with its run, but an answer does not end the run: it waits for its tasks. */
+  /** The task ends with its run, but a run with running tasks waits for them instead of ending with a completion. */
   start(task: TaskInput): { task_id: string };
   cancel(target: TaskTarget): TaskCancel;
 };
@@ -33,6 +33,6 @@ export type Recipient =
 export type Address = { message_id: string; thread_id: string; agent_id: string };
 
 export type Mail = {
-  /** Where a message would go, with an id for it. */
+  /** Resolves the recipient of a message, and assigns the message an id. */
   address(to: Recipient): Address | { error: 'recipient_not_found' | 'recipient_unavailable' };
 };

@@ -2,11 +2,11 @@ import type { ToolCall } from '../schema/message.ts';
 import type { Ticket } from '../schema/run-event.ts';
 
 /**
- * The tickets that calls wait for (runtime.md 6.4, agent-loop.md 7.2). Their ids are those of the first tickets of the
- * calls: the loop makes an id unique in its thread when it issues the ticket.
+ * The tickets that suspended calls wait for (runtime.md 6.4, agent-loop.md 7.2). The ids here are those of first
+ * tickets; the loop makes an id unique in its thread when it issues the ticket.
  */
 
-/** A person must allow the call; then it is executed with the arguments that it has. */
+/** A person must allow the call, which is then executed with its arguments. */
 export const permissionTicket = (call: ToolCall): Ticket => {
   const id = `perm_${call.id}`;
   return {
@@ -21,7 +21,7 @@ export const permissionTicket = (call: ToolCall): Ticket => {
   };
 };
 
-/** The client executes the call; what it sends is the result. */
+/** The client executes the call, and its response is the result. */
 export const clientTicket = (call: ToolCall): Ticket => ({
   suspension: {
     id: `suspend_${call.id}`,
@@ -35,10 +35,10 @@ export const clientTicket = (call: ToolCall): Ticket => ({
 
 const DELEGATE = 'delegate_run:';
 
-/** Separates the id of a first ticket from what makes those of later ones unique. */
+/** Separates the id of a first ticket from the suffix that makes ids of later ones unique. */
 export const LATER = '~';
 
-/** The id of the ticket of a call that waits for this run. */
+/** Id of the ticket of a call that waits for this run. */
 export const delegateTicketId = (run_id: string): string => `${DELEGATE}${run_id}`;
 
 /** The run that a call with this ticket waits for. */

@@ -1,7 +1,7 @@
 import { compileGlob } from '../schema/glob.ts';
 import { Invalid } from '../schema/outcome.ts';
 
-/** Which tools an agent may use (agent-loop.md 1.3), whatever they come from. */
+/** Selects the tools that an agent may use (agent-loop.md 1.3), whatever their source. */
 
 export type ToolRules = {
   allowed_tools?: readonly string[] | null;
@@ -11,8 +11,8 @@ export type ToolRules = {
 };
 
 /**
- * Everything is allowed only when both keys are absent. As soon as one of them is there, be it `null` or empty,
- * nothing is allowed but what they name.
+ * Everything is allowed only if both keys are absent. If one of them is present, even as `null` or empty, only the
+ * listed tools are allowed.
  *
  * @throws Invalid for a broken pattern
  */
@@ -42,7 +42,7 @@ const LITERALS = {
 } as const;
 const PATTERNS = ['allowed_tool_patterns', 'excluded_tool_patterns'] as const;
 
-/** What a person should know of the rules before they are stored; only errors forbid it. */
+/** Problems to report before the rules are stored; only errors prevent storing them. */
 export const toolRuleIssues = (rules: ToolRules): ToolRuleIssue[] => [
   ...PATTERNS.flatMap((field) =>
     (rules[field] ?? []).flatMap((entry): ToolRuleIssue[] => {

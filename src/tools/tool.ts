@@ -11,12 +11,12 @@ import type { StateUpdate, StateView } from './state.ts';
 import type { Mail, Tasks } from './tasks.ts';
 
 /**
- * What a tool is in process, and how its outcome reaches the model (agent-loop.md 6).
+ * The tool interface within the process, and the conversion of outcomes for the model (agent-loop.md 6).
  *
- * Guarantees: `execute` of a tool made by `defineTool` sees only arguments its schema accepts; whatever it
- * returns or throws becomes a `ToolResult` through one table of prefixes, so a failing tool never ends a run.
+ * Guarantees: `execute` of a tool made by `defineTool` receives only arguments that its schema accepts; everything that
+ * it returns or throws becomes a `ToolResult` through one table of prefixes, so a failing tool never ends a run.
  * Relies on: the descriptor and the validation come from the same zod schema and cannot drift apart.
- * Costs: one zod parse a call.
+ * Costs: one zod parse per call.
  */
 
 export type Json = z.infer<ReturnType<typeof z.json>>;
@@ -30,82 +30,136 @@ export type ToolProgress = {
   message?: string;
 };
 
-/** Everything a tool may use besides its arguments; `signal` fires when the run is cancelled. */
+/**
+ * Everything that a tool may use in addition to its arguments. `signal` fires when the run is cancelled.
+ *
+ * @example
+ * ```ts
+ * const fetchPage = defineTool({
+ *   id: 'fetch_page',
+ *   description: 'Reads a web page.',
+ *   input: z.object({ url: z.url() }),
+ *   execute: async ({ url }, { signal, progress }: ToolContext) => {
+ *     progress({ status: 'running', message: url });
+ *     return await (await fetch(url, { signal })).text();
+ *   },
+ * });
+ * ```
+ */
 export type ToolContext = {
-  /** Whose threads and runs these are; those of another scope do not exist for this one. */
+  /** Scope of the threads and runs; those of other scopes are invisible. */
   scope: string;
   run_id: string;
   thread_id: string;
   call_id: string;
   agent_id: string;
   signal: AbortSignal;
-  /** For whoever works for the call elsewhere: whose trace that belongs to (W3C Trace Context). */
+  /** Trace to continue when the call works elsewhere (W3C Trace Context). */
   trace?: TraceContext;
   /** milliseconds since the epoch */
   now(): number;
+  /** Reports progress to clients (runtime.md 6.5). */
   progress(update: ToolProgress): void;
-  /** A piece of the tool's output while it runs. */
+  /** Emits a chunk of output while the tool runs. */
   stream(delta: string): void;
-  /** Progress of a call that works for this one, as its own run reported it: shown beneath this call. */
+  /** Relays progress of a call in a child run, shown beneath this call. */
   relay(message_id: string, progress: Record<string, Json>): void;
-  /** The decision on the ticket that this call waited for, when it was suspended before. */
+  /** The decision on the ticket that this call was suspended with. */
   decision?: Resume;
   /** The id of that ticket. */
   ticket_id?: string;
-  /** Of that ticket. */
+  /** The data that the tool stored with that ticket. */
   resume_with?: Json;
   /**
-   * Makes durable by what the work of the call goes on elsewhere, so that nothing is begun a second time: a call that
-   * was cut off with its process is executed again with it, and `giveUp` is told of it where that cannot be.
+   * Persists the data with which the work of the call continues elsewhere, so that nothing is started twice: a call
+   * interrupted with its process is executed again with it, and if that is impossible, `giveUp` receives it.
    */
   keep(kept: Json): Promise<void>;
-  /** What was kept, when an earlier process has begun the call. */
+  /** The persisted data of a call that an earlier process started. */
   kept?: Json;
-  /** Once `signal` has fired: the call was let go, for another process to go on with what was kept. */
+  /**
+   * After `signal` has fired: true if the call was released, so that another process can continue it with the kept
+   * data.
+   */
   isLetGo(): boolean;
-  /** Asks the model of the agent, beside the conversation. @throws what the model throws */
+  /** Sends a request to the model of the agent, outside the conversation. @throws errors of the model */
   askModel(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
   state: StateView;
   /**
-   * Work that goes on when the call is over; the run waits for it before it ends. Only where the agent lists the
-   * plugin `background_tasks`: a tool that finds none does its work in the call.
+   * Background work that continues after the call; the run waits for it before it ends. Present only if the agent lists
+   * the plugin `background_tasks`; without it, a tool works within the call.
    */
   tasks?: Tasks;
   /** Addresses of other agents. */
   mail?: Mail;
 };
 
-/** What a call returns: `data` for clients and, as JSON, for the model; `message` is what the model reads instead. */
+/**
+ * The return value of a call: `data` for clients and, as JSON, for the model; `message` replaces it for the model.
+ *
+ * @example
+ * ```ts
+ * const output: ToolOutput = {
+ *   data: { rows: 42 },
+ *   message: 'The table has 42 rows.',
+ *   parts: [{ url: 'https://example.com/table.csv' }],
+ * };
+ * ```
+ */
 export type ToolOutput = {
   data: Json;
   message?: string;
   /**
-   * What the model reads instead of both: texts and files, as in messages of users. A model that does not accept a file
-   * reads its description. At most 64 blocks; files have at most 8 MiB each and 16 MiB together.
+   * Replaces both for the model: texts and files, as in user messages. A model that does not accept a file receives its
+   * description. At most 64 blocks; files have at most 8 MiB each and 16 MiB together.
    *
    * @example
-   * return {
+   * ```ts
+   * const output = (url: string, png: Buffer): ToolOutput => ({
    *   data: { url },
    *   content: [
    *     { type: 'text', text: `The page ${url}:` },
    *     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } },
    *   ],
-   * };
+   * });
+   * ```
    */
   content?: readonly InputBlock[];
+  /** Data for clients about the call itself. */
   metadata?: Record<string, Json>;
-  /** Applied with the result. */
+  /** Applied together with the result. */
   state?: readonly StateUpdate[];
-  /** Files, addresses and data that become a part of the answer that the model gives next. */
+  /** Files, URLs and data to add to the next completion of the model. */
   parts?: readonly AnswerPart[];
-  /** Scheduled for the next inference; as those of a hook. */
+  /** Scheduled for the next inference, like those of a hook. */
   actions?: readonly { key: string; payload: unknown }[];
 };
 
-/** Instead of an output: the call waits for a decision on this ticket. */
+/**
+ * Returned instead of an output: suspends the call until a decision on this ticket (agent-loop.md 7.2).
+ *
+ * @example
+ * ```ts
+ * const wait = (args: { amount: number }): Suspension => ({
+ *   suspend: {
+ *     suspension: { id: 'confirm_1', action: 'confirm', message: `Transfer ${args.amount}?` },
+ *     pending: { id: 'confirm_1', name: 'confirm', arguments: args },
+ *     resume_mode: 'use_decision_as_tool_result',
+ *   },
+ * });
+ * ```
+ */
 export type Suspension = { suspend: Ticket };
 
-/** What a gate says of a call before it is executed (agent-loop.md 7.1). */
+/**
+ * The decision of a gate on a call before its execution (agent-loop.md 7.1).
+ *
+ * @example
+ * ```ts
+ * const decide = ({ name }: GatedCall): GateDecision =>
+ *   name === 'delete' ? { kind: 'block', reason: 'This service is read-only.' } : { kind: 'proceed' };
+ * ```
+ */
 export type GateDecision =
   | { kind: 'proceed' }
   | { kind: 'block'; reason: string }
@@ -113,8 +167,15 @@ export type GateDecision =
   | { kind: 'set_result'; output: ToolOutput };
 
 /**
- * `decision` is there when the call was suspended before and goes through its gates again; `resume_mode` is that
- * of the ticket it is on. `arguments` are those that the call is executed with: a decision may have edited them.
+ * A call that a gate decides. `decision` is set if the call was suspended before and passes its gates again;
+ * `resume_mode` is that of its ticket. `arguments` are those that the call is executed with: a decision may have
+ * edited them.
+ *
+ * @example
+ * ```ts
+ * const gate = (call: GatedCall): GateDecision =>
+ *   call.approved || call.name !== 'transfer' ? { kind: 'proceed' } : { kind: 'block', reason: 'not approved' };
+ * ```
  */
 export type GatedCall = {
   id: string;
@@ -122,40 +183,64 @@ export type GatedCall = {
   arguments: Json;
   decision?: Resume;
   resume_mode?: ResumeMode;
-  /** As of its tool. */
+  /** The value of its tool. */
   changed_at?: number;
-  /** A person has approved it, with the arguments that it has here. */
+  /** True if a person has approved the call with these arguments. */
   approved?: boolean;
 };
 
+/**
+ * A tool for `createTroupe`. `defineTool` makes it. A tool with a JSON Schema written by hand sets
+ * `checksOwnArguments` to false, and receives only arguments that match it.
+ *
+ * @example
+ * ```ts
+ * const echo: Tool = {
+ *   descriptor: {
+ *     id: 'echo',
+ *     name: 'echo',
+ *     description: 'Returns its text.',
+ *     parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+ *     category: null,
+ *   },
+ *   idempotent: true,
+ *   exclusive: false,
+ *   checksOwnArguments: false,
+ *   execute: async (args) => ({ data: args }),
+ * };
+ * ```
+ */
 export type Tool = {
   descriptor: ToolDescriptor;
-  /** A call that was interrupted by a crash may run again. */
+  /** True if a call that a crash interrupted may be executed again. */
   idempotent: boolean;
-  /** No other call of the same message may run beside it. */
+  /** True if no other call of the same message may run concurrently. */
   exclusive: boolean;
-  /** The caller need not check arguments against `descriptor.parameters`. */
+  /** True if callers need not validate arguments against `descriptor.parameters`. */
   checksOwnArguments: boolean;
-  /** What it would say of arguments that it does not take, for a tool that can tell without executing. */
+  /** Returns the error for invalid arguments, for tools that can validate without executing. */
   refuses?(args: Json): ToolError | undefined;
   /**
-   * A decision on the ticket with which it suspended a call leads back into it, and never becomes the result
-   * itself; so does a crash in between. It must know what it has done already.
+   * Decisions on a ticket that the tool suspended a call with are passed back into the tool instead of becoming the
+   * result; the same happens after a crash. The tool must track which work it has already done.
    */
   resumesItself?: boolean;
-  /** The agent that does its work. */
+  /** Id of the agent that does its work. */
   delegatesTo?: string;
-  /** milliseconds; since when its definition, which comes from another program, differs from the first one; 0 = never */
+  /** Why the tool works only within a run, for a tool that cannot be tried alone: `the client executes it`. */
+  needsRun?: string;
+  /** Milliseconds: when another program first offered its current definition; 0 for the first definition. */
   changed_at?: number;
-  /** A call will not go on: what its ticket, or the call itself, kept is told so. Must not throw. */
+  /** Receives the data kept with the ticket or the call when the call will not continue. Must not throw. */
   giveUp?(resume_with: Json): void;
-  /** Takes whatever JSON the model produced; throws `ToolError`. */
+  /** Accepts any JSON that the model produced; throws `ToolError`. */
   execute(args: Json, context: ToolContext): Promise<ToolOutput | Suspension>;
-  /** Asked before each call. Must not have effects: it may be asked again for the same call. */
+  /** Called before each call. Must not have effects: it may be called again for the same call. */
   gate?(call: GatedCall): GateDecision | Promise<GateDecision>;
 };
 
-const PREFIX = {
+/** The prefix of a message by kind of failure. */
+export const TOOL_ERROR_PREFIXES = {
   invalid_arguments: 'Invalid arguments: ',
   execution_failed: 'Execution failed: ',
   timeout: 'Timeout: ',
@@ -166,14 +251,29 @@ const PREFIX = {
   unknown_tool: '',
 } as const;
 
-export type ToolErrorKind = keyof typeof PREFIX;
+export type ToolErrorKind = keyof typeof TOOL_ERROR_PREFIXES;
 
 type FailedOutput = Pick<ToolOutput, 'data' | 'metadata'>;
 
-/** Programs may have more than one copy of this package, and each copy a class of its own. */
+/** Programs may contain several copies of this package, each with a separate class. */
 const TOOL_ERROR = Symbol.for('troupe.ToolError');
 
-/** A failure the model is told about; `message` carries no prefix. With a `code`, models can tell it apart. */
+/**
+ * A failure that the model receives as the result of the call (agent-loop.md 6.2). The kind becomes a prefix of the
+ * message, such as `Execution failed: `; a `code` replaces it and lets models distinguish failures.
+ *
+ * @example
+ * ```ts
+ * const read = defineTool({
+ *   id: 'read_invoice',
+ *   description: 'Reads an invoice.',
+ *   input: z.object({ number: z.string() }),
+ *   execute: ({ number }) => {
+ *     throw new ToolError('not_found', `there is no invoice ${number}`);
+ *   },
+ * });
+ * ```
+ */
 export class ToolError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && TOOL_ERROR in value;
@@ -185,7 +285,7 @@ export class ToolError extends Error {
 
   readonly kind: ToolErrorKind;
   readonly code: string | undefined;
-  /** What clients get beside the message, which then carries no prefix. */
+  /** Data for clients in addition to the message, which then gets no prefix. */
   readonly output: FailedOutput | undefined;
 
   constructor(
@@ -193,7 +293,7 @@ export class ToolError extends Error {
     message: string,
     options: { cause?: unknown; code?: string; output?: FailedOutput } = {},
   ) {
-    // A tool quotes what other services say, which may repeat a key.
+    // A tool may quote a response of another service that contains a secret key.
     super(maskForeign(message), { cause: options.cause });
     this.name = 'ToolError';
     this.kind = kind;
@@ -201,13 +301,13 @@ export class ToolError extends Error {
     this.output = options.output;
   }
 
-  /** The model called something that is not in its catalogue. */
+  /** The model called a tool that is not in its catalog. */
   static unknownTool(id: string): ToolError {
     return new ToolError('unknown_tool', `tool '${id}' not found`);
   }
 }
 
-/** The result of a call as it goes over the wire and into history (agent-loop.md 6.2). */
+/** The result of a call in the format of the wire and the history (agent-loop.md 6.2). */
 export const toToolResult = (name: string, outcome: ToolOutput | Error): ToolResult =>
   outcome instanceof Error ? failed(name, outcome) : succeeded(name, outcome);
 
@@ -226,7 +326,7 @@ const failed = (name: string, error: Error): ToolResult => {
   const { code, output } = error instanceof ToolError ? error : NO_DETAILS;
   const message = maskForeign(error.message);
   if (output) {
-    // An output is JSON, and stays so.
+    // Masking returns JSON of the same shape.
     const masked = maskKnown(output) as FailedOutput;
     return { ...succeeded(name, masked), status: 'error', message };
   }
@@ -234,12 +334,12 @@ const failed = (name: string, error: Error): ToolResult => {
     tool_name: name,
     status: 'error',
     data: code === undefined ? null : { error: { code, message } },
-    message: code === undefined ? `${PREFIX[kind]}${message}` : `[${code}] ${message}`,
+    message: code === undefined ? `${TOOL_ERROR_PREFIXES[kind]}${message}` : `[${code}] ${message}`,
     ...(kind === 'timeout' && { metadata: { timed_out: true } }),
   };
 };
 
-/** Platform functions answer a fired signal with an `AbortError`; that is a cancel, not a bug. */
+/** Platform functions throw `AbortError` when a signal fires, which is a cancellation, not a bug. */
 const kindOf = (error: Error): ToolErrorKind => {
   if (error instanceof ToolError) return error.kind;
   return error.name === 'AbortError' ? 'cancelled' : 'internal';

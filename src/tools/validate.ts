@@ -3,26 +3,26 @@ import { z } from 'zod';
 import { type Json, type Tool, ToolError } from './tool.ts';
 
 /**
- * Checks the arguments of a call against the JSON Schema in the tool's descriptor (agent-loop.md 6.1), for tools
- * that do not check their own.
+ * Validates the arguments of a call against the JSON Schema in the tool's descriptor (agent-loop.md 6.1), for tools
+ * that do not validate their own.
  *
- * Guarantees: a schema that cannot be used breaks nothing; calls of its tool are executed unchecked, and `report`
- * is told once. Patterns of a schema are searched in linear time. Nothing is loaded from anywhere for a `$ref`.
- * Relies on: a descriptor is never changed in place. Without `$schema` it is of draft 2020-12, as in MCP; `format`
- * is a note to the reader, as the specification has it.
- * Costs: a schema is compiled at the first call of its tool and forgotten with it; the validator itself is loaded
- * when the first schema needs it.
+ * Guarantees: an unusable schema has no further effect: calls of its tool are executed unchecked, and `report` is
+ * called once. Patterns of a schema are matched in linear time. A `$ref` never loads anything.
+ * Relies on: a descriptor is never changed in place. Without `$schema` it is of draft 2020-12, as in MCP; `format` is
+ * an annotation, as the specification defines.
+ * Costs: a schema is compiled at the first call of its tool and released with it; the validator module is loaded with
+ * the first schema.
  */
 
-/** What is wrong; empty when nothing is. */
+/** Returns the problems, if any. */
 type Check = (args: Json) => readonly string[];
 
 type Report = (problem: string) => void;
 
-/** What the tool is to be executed with. @throws ToolError */
+/** The arguments to execute the tool with. @throws ToolError */
 export const checkedArguments = async (tool: Tool, args: Json, report: Report): Promise<Json> => {
   if (tool.checksOwnArguments) return args;
-  // A model that gives no arguments means none.
+  // Missing arguments count as an empty object.
   const given = args === null || args === '' ? {} : args;
   const problems = (await checkOf(tool.descriptor.parameters, report))(given);
   if (problems.length > 0) throw new ToolError('invalid_arguments', problems.join('; '));
@@ -42,11 +42,11 @@ const checkOf = (schema: AnySchemaObject, report: Report): Promise<Check> => {
   return made;
 };
 
-/** What is wrong with a value by somebody's schema. @throws Error when the schema cannot be used */
+/** Returns the problems of a value by any schema. @throws Error for an unusable schema */
 export const problemsBySchema = async (schema: AnySchemaObject, value: Json): Promise<readonly string[]> =>
   (await compile(schema))(value);
 
-/** More than these would not help a model. */
+/** A model would not benefit from more. */
 const MOST_PROBLEMS = 8;
 
 const compile = async (schema: AnySchemaObject): Promise<Check> => {
@@ -68,7 +68,7 @@ const describe = ({ instancePath, keyword, message = 'is wrong', params }: Error
   return instancePath === '' ? what : `'${at()}': ${what}`;
 };
 
-/** Of a JSON pointer; places in lists as numbers. */
+/** Segments of a JSON pointer; list indices are numbers. */
 const segmentsOf = (pointer: string): (string | number)[] =>
   pointer
     .split('/')

@@ -2,19 +2,19 @@ import type { Resume, ResumeMode } from '../schema/run.ts';
 import type { Json } from './tool.ts';
 
 /**
- * What a decision means for the call that it is on (runtime.md 12). Every protocol hands its decisions to this
- * function, and nothing else reads whether a person has consented.
+ * Interprets a decision on a suspended call (runtime.md 12). All protocols pass their decisions to this function, and
+ * no other code determines consent.
  *
  * Guarantees: a call that waits for a permission is approved only by a payload with `"approved": true`, or by a
- * decision of the native form without any payload.
+ * decision in the native form without a payload.
  */
 
-export type Said = {
+export type DecisionRequest = {
   action: Resume['action'];
-  /** Null when there is none. */
+  /** Null if the decision has no payload. */
   payload: Json;
   /**
-   * `native` (the default): a decision, whose action alone may approve. `approval`: a decision of a protocol that states
+   * `native` (the default): a decision whose action alone may approve. `approval`: a decision of a protocol that states
    * the consent in its payload. `output`: the result that a client sends for the call.
    */
   form?: 'native' | 'approval' | 'output';
@@ -23,14 +23,14 @@ export type Said = {
 export type Verdict =
   | { kind: 'approved'; arguments?: Json }
   | { kind: 'denied' }
-  /** The payload goes to the tool, or is its result. */
+  /** The payload is passed to the tool or is its result. */
   | { kind: 'answered' }
-  /** Neither yes nor no. */
+  /** The payload states neither consent nor denial. */
   | { kind: 'unclear' };
 
 export const verdictOf = (
   { resume_mode }: { resume_mode: ResumeMode },
-  { action, payload, form = 'native' }: Said,
+  { action, payload, form = 'native' }: DecisionRequest,
 ): Verdict => {
   if (action === 'cancel') return { kind: 'denied' };
   if (resume_mode !== 'replay_tool_call') return { kind: 'answered' };
@@ -47,11 +47,11 @@ export const UNCLEAR = 'say "approved": true or false';
 
 const PERMISSION = { resume_mode: 'replay_tool_call' } as const;
 
-/** Of a decision that was accepted for a permission ticket. */
+/** For decisions that were accepted for a permission ticket. */
 export const isApproval = (decision: Resume | undefined): boolean =>
   decision !== undefined && acceptedVerdict(decision).kind === 'approved';
 
-/** The arguments to execute the tool with instead of those that the model gave. */
+/** Arguments of the decision that replace those of the model. */
 export const editedArguments = (decision: Resume | undefined): Json | undefined => {
   const verdict = decision && acceptedVerdict(decision);
   return verdict?.kind === 'approved' ? verdict.arguments : undefined;

@@ -16,7 +16,7 @@ const json =
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
-/** A server of agents on this machine, and a reader that takes it for a public one under any name. */
+/** A local server of agents, and a reader that treats it as public under any name. */
 const start = async (t: Test, answer: Answer = json(CARD)) => {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ const start = async (t: Test, answer: Answer = json(CARD)) => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has an address of this shape.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   const clock = { time: 0, now: () => clock.time };
   const resolved: string[] = [];
@@ -41,7 +41,7 @@ const start = async (t: Test, answer: Answer = json(CARD)) => {
   return { origin: `http://cards.example:${port}`, port, clock, requests, resolved, read };
 };
 
-t.test('a card is read at the well-known path of the origin, with the token', async (t) => {
+t.test('reads a card at the well-known path of the origin, with the token', async (t) => {
   const { origin, requests, resolved, read } = await start(t);
   const auth = { token: 'the-token' };
   t.strictSame(await read({ base_url: `${origin}/some/agents?x=1`, auth }), {
@@ -55,13 +55,13 @@ t.test('a card is read at the well-known path of the origin, with the token', as
   t.strictSame(resolved, ['cards.example'], 'the name is resolved once');
 });
 
-t.test('without a token none is sent', async (t) => {
+t.test('sends no token if none is configured', async (t) => {
   const { origin, requests, read } = await start(t);
   await read({ base_url: origin });
   t.equal(requests[0]?.headers.authorization, undefined);
 });
 
-t.test('what was read holds for 15 s, for this definition of the server', async (t) => {
+t.test('caches a card for 15 s per definition of the server', async (t) => {
   const { origin, clock, requests, read } = await start(t);
   const [first, second] = await Promise.all([read({ base_url: origin }), read({ base_url: origin })]);
   t.equal(first, second);
@@ -76,7 +76,7 @@ t.test('what was read holds for 15 s, for this definition of the server', async 
   t.equal(requests.length, 4);
 });
 
-t.test('a failure is kept as well', async (t) => {
+t.test('caches a failure as well', async (t) => {
   const { origin, clock, requests, read } = await start(t, json({}, 503));
   const url = `${origin}/.well-known/agent-card.json`;
   const last_error = `HTTP request failed for ${url}: status 503`;
@@ -110,14 +110,14 @@ const answers: [name: string, answer: Answer, last_error: RegExp][] = [
   ],
 ];
 for (const [name, answer, last_error] of answers) {
-  t.test(`${name} is no card`, async (t) => {
+  t.test(`rejects ${name} as a card`, async (t) => {
     const { origin, requests, read } = await start(t, answer);
     t.match(await read({ base_url: origin }), { connected: false, last_error, card_url: null, card: null });
     t.equal(requests.length, 1);
   });
 }
 
-t.test('a card of 256 KiB is one', async (t) => {
+t.test('accepts a card of 256 KiB', async (t) => {
   const size = 256 * 1024;
   const text = 'x'.repeat(size - JSON.stringify({ text: '' }).length);
   const { origin, read } = await start(t, json({ text }));
@@ -126,9 +126,9 @@ t.test('a card of 256 KiB is one', async (t) => {
 
 for (const [name, answer] of [
   ['is silent', () => {}],
-  ['begins and does not end', (response: ServerResponse) => response.writeHead(200).write('{')],
+  ['starts a response and does not end it', (response: ServerResponse) => response.writeHead(200).write('{')],
 ] as const) {
-  t.test(`a server that ${name} is given up in time`, async (t) => {
+  t.test(`aborts a server that ${name} in time`, async (t) => {
     const { origin, read } = await start(t, answer);
     t.match(await read({ base_url: origin, timeout_ms: 50 }), {
       last_error: /^HTTP request failed .*: no answer within 50 ms$/,
@@ -136,7 +136,7 @@ for (const [name, answer] of [
   });
 }
 
-/** As `start`, but it may connect to public addresses only, and names lead to these. */
+/** Like `start`, but limited to public addresses, and names resolve to these. */
 const strict = async (t: Test, addresses: readonly string[]) => {
   const { port, requests } = await start(t);
   const resolved: string[] = [];
@@ -150,7 +150,7 @@ const strict = async (t: Test, addresses: readonly string[]) => {
   return { port, requests, resolved, read };
 };
 
-t.test('local names are refused without being resolved', async (t) => {
+t.test('rejects local names without resolving them', async (t) => {
   const { port, requests, resolved, read } = await strict(t, ['127.0.0.1']);
   for (const host of ['localhost', 'LOCALHOST', 'a.localhost', 'localhost.', 'a.b.localhost']) {
     const last_error = 'A2A discovery URL host is not allowed';
@@ -159,12 +159,12 @@ t.test('local names are refused without being resolved', async (t) => {
   t.strictSame([requests.length, resolved.length], [0, 0]);
 });
 
-t.test('local names are as good as where they lead', async (t) => {
+t.test('accepts local names that resolve to allowed addresses', async (t) => {
   const { port, read } = await start(t);
   t.match(await read({ base_url: `http://localhost:${port}` }), { connected: true });
 });
 
-t.test('an address that is not public is refused, however it is written', async (t) => {
+t.test('rejects a non-public address in any notation', async (t) => {
   const { port, requests, read } = await strict(t, []);
   const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0', '[::1]', '[::ffff:127.0.0.1]', '[::127.0.0.1]'];
   for (const host of hosts) {
@@ -178,7 +178,7 @@ t.test('an address that is not public is refused, however it is written', async 
   });
 });
 
-t.test('a name that leads to an address that is not public is refused, and asked for once', async (t) => {
+t.test('rejects a name that resolves to a non-public address, and resolves it once', async (t) => {
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['2606:4700::1', '::1']]) {
     const { port, requests, resolved, read } = await strict(t, addresses);
     const { last_error } = await read({ base_url: `http://evil.example:${port}` });
@@ -187,7 +187,7 @@ t.test('a name that leads to an address that is not public is refused, and asked
   }
 });
 
-t.test('a name server that changes its mind does not move the connection', async (t) => {
+t.test('keeps the checked address if the name resolves differently later', async (t) => {
   const { port, requests } = await start(t);
   const answers = ['127.0.0.1', '169.254.169.254'];
   const checked: string[] = [];
@@ -200,11 +200,11 @@ t.test('a name server that changes its mind does not move the connection', async
     },
   });
   t.match(await read({ base_url: `http://moving.example:${port}` }), { connected: true });
-  t.strictSame(checked, ['127.0.0.1'], 'the address that was checked is the one that answered');
+  t.strictSame(checked, ['127.0.0.1'], 'the request uses the checked address');
   t.equal(requests.length, 1);
 });
 
-t.test('a name that nobody knows is an error', async (t) => {
+t.test('reports an unknown name', async (t) => {
   const { port, read } = await strict(t, []);
   t.match(await read({ base_url: `http://nobody.example:${port}` }), { last_error: /no address/ });
   const failing = createCardReader({
@@ -216,14 +216,14 @@ t.test('a name that nobody knows is an error', async (t) => {
   t.match(await failing({ base_url: 'http://x.example' }), { last_error: /ENOTFOUND/ });
 });
 
-t.test('an address that is none is an error too', async (t) => {
+t.test('reports an invalid URL', async (t) => {
   const { read } = await strict(t, []);
   for (const base_url of ['nowhere', 'ftp://example.com', '']) {
     t.match(await read({ base_url }), { connected: false, last_error: String });
   }
 });
 
-t.test('public are the addresses of the internet, in both families', async (t) => {
+t.test('recognizes public addresses of both families', async (t) => {
   const open = ['8.8.8.8', '1.1.1.1', '2606:4700::1111', '::ffff:8.8.8.8'];
   for (const address of open) t.ok(isPublicAddress(address), address);
   const closed = [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createA2aDiscovery } from '../../src/a2a/discovery.ts';
 import { A2aServerSpec } from '../../src/schema/a2a-server.ts';
-import { startPlane } from '../registry/config/plane.ts';
+import { startPlane } from '../configuration/control-plane/plane.ts';
 import { startSdkAgent } from './remote/sdk-agent.ts';
 
 /** a2a.md 13.2; 19, check 58. */
@@ -25,7 +25,7 @@ const json =
   (response) =>
     response.writeHead(status).end(JSON.stringify(body));
 
-/** A server whose card is what the test sets. */
+/** A server with a card that the test sets. */
 const startServer = async (t: Test, first: Answer) => {
   const requests: IncomingMessage[] = [];
   const state = { answer: first };
@@ -38,12 +38,12 @@ const startServer = async (t: Test, first: Answer) => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has an address of this shape.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { base_url: `http://127.0.0.1:${port}`, requests, state };
 };
 
-/** Nothing happens by itself: time stands still, and retries go off when the test says so. */
+/** Discovery with simulated time; the test triggers the retries. */
 const startDiscovery = (t: Test, more: Partial<Deps> = {}) => {
   const clock = { time: 1_000_000, now: () => clock.time };
   const retries: { run: () => void; ms: number }[] = [];
@@ -52,7 +52,7 @@ const startDiscovery = (t: Test, more: Partial<Deps> = {}) => {
   let changes = 0;
   const discovery = createA2aDiscovery({
     clock,
-    log: { warn: (data) => void warnings.push(data) },
+    log: { warn: (_, fields = {}) => void warnings.push(fields) },
     changed() {
       changes++;
       for (const wake of waiting.splice(0)) wake();
@@ -78,7 +78,7 @@ const startDiscovery = (t: Test, more: Partial<Deps> = {}) => {
     retries,
     warnings,
     changes: () => changes,
-    /** Until agents have changed or a retry is set. */
+    /** Resolves when agents have changed or a retry is set. */
     news: () => new Promise<void>((resolve) => waiting.push(resolve)),
     ids: () => discovery.discovered().map(({ id, registry }) => `${registry}/${id}`),
   };
@@ -87,12 +87,12 @@ const startDiscovery = (t: Test, more: Partial<Deps> = {}) => {
 const spec = (id: string, base_url: string, more: object = {}): A2aServerSpec =>
   A2aServerSpec.parse({ id, base_url, ...more });
 
-/** Requests that are on their way have arrived, and been answered, after some turns of the loop. */
+/** Waits enough event-loop ticks for pending requests to arrive and complete. */
 const quiet = async (): Promise<void> => {
   for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
 };
 
-t.test('the agent of a card is known when the card has come, and not before', async (t) => {
+t.test('adds the agent of a card once the card was received', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const { apply, discovered, news, changes } = startDiscovery(t);
   const auth = { type: 'bearer', token: 'secret' };
@@ -124,24 +124,32 @@ t.test('the agent of a card is known when the card has come, and not before', as
 const http = { url: 'https://agents.example/a2a', protocolBinding: 'http+json', protocolVersion: '1.0' };
 const cards: [name: string, card: object, agent: object][] = [
   [
-    'a tenant names the agent, and is its target',
+    'the tenant is the id of the agent and its target',
     { supportedInterfaces: [{ ...http, tenant: 'helper' }] },
     {
       id: 'helper',
       endpoint: { target: 'helper' },
     },
   ],
-  ['so does agentId', { supportedInterfaces: [{ ...http, agentId: 'helper' }] }, { id: 'helper' }],
-  ['and agent_id', { supportedInterfaces: [{ ...http, tenant: '', agent_id: 'helper' }] }, { id: 'helper' }],
   [
-    'the interface of 1.0 comes before an older one',
+    'agentId is the id of the agent',
+    { supportedInterfaces: [{ ...http, agentId: 'helper' }] },
+    { id: 'helper' },
+  ],
+  [
+    'agent_id is the id of the agent',
+    { supportedInterfaces: [{ ...http, tenant: '', agent_id: 'helper' }] },
+    { id: 'helper' },
+  ],
+  [
+    'prefers the 1.0 interface to an older one',
     {
       supportedInterfaces: [{ ...http, url: 'https://old.example', protocolVersion: '0.3' }, http],
     },
     { endpoint: { base_url: http.url } },
   ],
   [
-    'an older one is better than none',
+    'uses an older interface if there is no other',
     {
       supportedInterfaces: [
         { ...http, protocolBinding: 'JSONRPC' },
@@ -150,8 +158,8 @@ const cards: [name: string, card: object, agent: object][] = [
     },
     { endpoint: { base_url: 'https://old.example' } },
   ],
-  ['a name without letters is no id', { name: '¿¡' }, { id: 'agent' }],
-  ['a name is written small and with dashes', { name: '--Über Agent  2--' }, { id: 'ber-agent-2' }],
+  ['ignores a name without letters as an id', { name: '¿¡' }, { id: 'agent' }],
+  ['converts a name to lower case with dashes', { name: '--Über Agent  2--' }, { id: 'ber-agent-2' }],
 ];
 for (const [name, more, agent] of cards) {
   t.test(name, async (t) => {
@@ -163,7 +171,7 @@ for (const [name, more, agent] of cards) {
   });
 }
 
-t.test('the target of the server goes over the one of the card', async (t) => {
+t.test('prefers the target of the server over that of the card', async (t) => {
   const { base_url } = await startServer(t, json(card({ supportedInterfaces: [{ ...http, tenant: 'a' }] })));
   const { apply, discovered, news } = startDiscovery(t);
   apply([spec('east', base_url, { target: 'b' })]);
@@ -187,17 +195,13 @@ const useless: [name: string, answer: Answer, problem: RegExp][] = [
     json(card({ supportedInterfaces: [{ ...http, url: 'https://a.example?x=1' }] })),
     /query/,
   ],
-  [
-    'an address that is none',
-    json(card({ supportedInterfaces: [{ ...http, url: 'here' }] })),
-    /without a URL/,
-  ],
+  ['an invalid address', json(card({ supportedInterfaces: [{ ...http, url: 'here' }] })), /without a URL/],
   ['another scheme', json(card({ supportedInterfaces: [{ ...http, url: 'ftp://a.example' }] })), /http/],
   ['more than 256 KiB', json(card({ more: 'x'.repeat(256 * 1024) })), /more than/],
   ['no card', json({}, 404), /404/],
 ];
 for (const [name, answer, problem] of useless) {
-  t.test(`a server with ${name} has no agent, and is asked again`, async (t) => {
+  t.test(`finds no agent on a server with ${name}, and retries`, async (t) => {
     const { base_url } = await startServer(t, answer);
     const { apply, discovered, news, warnings, retries, changes } = startDiscovery(t);
     apply([spec('east', base_url)]);
@@ -207,7 +211,7 @@ for (const [name, answer, problem] of useless) {
   });
 }
 
-t.test('a server that does not answer is asked less and less often, and logged once', async (t) => {
+t.test('retries an unresponsive server with increasing delays, and logs it once', async (t) => {
   const { base_url, state } = await startServer(t, json({}, 503));
   const { apply, retries, news, warnings, ids, changes } = startDiscovery(t);
   apply([spec('east', base_url)]);
@@ -225,7 +229,7 @@ t.test('a server that does not answer is asked less and less often, and logged o
   t.strictSame([ids(), changes()], [['east/remote-helper'], 1]);
 });
 
-t.test('servers are asked at the same time, and the order is theirs', async (t) => {
+t.test('contacts servers concurrently and keeps their order', async (t) => {
   let release = (): void => {};
   const slow = await startServer(t, (response) => {
     release = () => json(card({ name: 'Slow' }))(response);
@@ -241,7 +245,7 @@ t.test('servers are asked at the same time, and the order is theirs', async (t) 
   t.strictSame(ids(), ['a/slow', 'b/fast']);
 });
 
-t.test('two servers that show agents of one id are told of', async (t) => {
+t.test('warns about two servers with agents of the same id', async (t) => {
   const { base_url } = await startServer(t, json(card()));
   const { apply, ids, news, warnings } = startDiscovery(t);
   apply([spec('a', base_url), spec('b', base_url)]);
@@ -249,7 +253,7 @@ t.test('two servers that show agents of one id are told of', async (t) => {
   t.match(warnings, [{ agent: 'remote-helper', servers: ['a', 'b'] }]);
 });
 
-t.test('the publication that follows on a change changes nothing', async (t) => {
+t.test('ignores the publication that follows a change', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const { apply, news, changes } = startDiscovery(t);
   apply([spec('east', base_url)]);
@@ -259,7 +263,7 @@ t.test('the publication that follows on a change changes nothing', async (t) => 
   t.strictSame([requests.length, changes()], [1, 1]);
 });
 
-t.test('a later publication asks again, and the last good card is kept when that fails', async (t) => {
+t.test('reads a card again on a later publication, and keeps the last valid one on failure', async (t) => {
   const { base_url, requests, state } = await startServer(t, json(card()));
   const { apply, clock, ids, news, changes, retries } = startDiscovery(t);
   apply([spec('east', base_url)]);
@@ -270,14 +274,14 @@ t.test('a later publication asks again, and the last good card is kept when that
   await news();
   t.strictSame([ids(), requests.length, changes()], [['east/remote-helper'], 2, 1]);
   apply([spec('east', base_url)]);
-  t.equal(retries.length, 1, 'a server that is asked again anyway is not asked twice');
+  t.equal(retries.length, 1, 'the scheduled retry and the publication read the card once');
   state.answer = json(card({ name: 'Renamed' }));
   retries.pop()?.run();
   await news();
   t.strictSame([ids(), changes()], [['east/renamed'], 2]);
 });
 
-t.test('an entry that changes has the agent of its card at once, and is asked at once', async (t) => {
+t.test('keeps the agent of a changed entry, and reads its card at once', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const { apply, discovered, news } = startDiscovery(t);
   apply([spec('east', base_url)]);
@@ -288,7 +292,7 @@ t.test('an entry that changes has the agent of its card at once, and is asked at
   t.equal(requests[1]?.headers.authorization, 'Bearer new');
 });
 
-t.test('an entry that leads elsewhere has no agent until the other server has answered', async (t) => {
+t.test('drops the agent of an entry with a new URL until the other server responds', async (t) => {
   const { base_url } = await startServer(t, json(card()));
   const other = await startServer(t, json(card({ name: 'Other' })));
   const { apply, ids, news, changes } = startDiscovery(t);
@@ -300,7 +304,7 @@ t.test('an entry that leads elsewhere has no agent until the other server has an
   t.strictSame(ids(), ['east/other']);
 });
 
-t.test('an answer to an entry of before is dropped', async (t) => {
+t.test('drops a response to an earlier version of an entry', async (t) => {
   let release = (): void => {};
   const old = await startServer(t, (response) => {
     release = () => json(card({ name: 'Old' }))(response);
@@ -316,7 +320,7 @@ t.test('an answer to an entry of before is dropped', async (t) => {
   t.strictSame(ids(), ['east/new']);
 });
 
-t.test('a server that is gone takes its agent along, and is not asked again', async (t) => {
+t.test('drops the agent of a removed server, and does not retry', async (t) => {
   const { base_url } = await startServer(t, json(card()));
   const failing = await startServer(t, json({}, 500));
   const { apply, ids, news, changes, retries } = startDiscovery(t);
@@ -326,7 +330,7 @@ t.test('a server that is gone takes its agent along, and is not asked again', as
   t.strictSame([ids(), retries.length, changes()], [[], 0, 2]);
 });
 
-t.test('entries are asked at public addresses only', async (t) => {
+t.test('connects to entries at public addresses only', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const { apply, news, warnings } = startDiscovery(t, { mayConnect: () => false });
   apply([spec('east', base_url)]);
@@ -335,7 +339,7 @@ t.test('entries are asked at public addresses only', async (t) => {
   t.equal(requests.length, 0);
 });
 
-t.test('a card does not lead where a server may not be', async (t) => {
+t.test('rejects a card that points to a forbidden address', async (t) => {
   const inside = card({ supportedInterfaces: [{ ...http, url: 'http://10.1.2.3/a2a' }] });
   const { base_url } = await startServer(t, json(inside));
   const mayConnect = (address: string) => address === '127.0.0.1';
@@ -346,7 +350,7 @@ t.test('a card does not lead where a server may not be', async (t) => {
   t.strictSame(discovered(), []);
 });
 
-t.test('the server of the settings may be anywhere, and is known as remote', async (t) => {
+t.test('allows any address for the server of the settings, named remote', async (t) => {
   const { origin } = await startSdkAgent(t, async () => {});
   const remote = { base_url: origin.replace('127.0.0.1', 'localhost'), token: 'secret' };
   const { apply, discovered, news } = startDiscovery(t, { remote, mayConnect: () => false });
@@ -365,7 +369,7 @@ t.test('the server of the settings may be anywhere, and is known as remote', asy
   ]);
 });
 
-t.test('an entry called remote goes over the server of the settings, and has no more rights', async (t) => {
+t.test('prefers an entry named remote over the server of the settings, without its rights', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const remote = { base_url };
   const { apply, ids, news, warnings } = startDiscovery(t, { remote, mayConnect: () => false });
@@ -379,7 +383,7 @@ t.test('an entry called remote goes over the server of the settings, and has no 
   t.equal(requests.length, 1);
 });
 
-t.test('an agent that is found late is published then, and is gone with its server', async (t) => {
+t.test('publishes an agent that is found late, and removes it with its server', async (t) => {
   const { base_url } = await startServer(t, json(card()));
   let published = (): void => {};
   const publication = () =>
@@ -392,7 +396,7 @@ t.test('an agent that is found late is published then, and is gone with its serv
   const plane = await startPlane(t, { more: { a2a } });
   const found = publication();
   await plane.create('a2a-servers', { id: 'east', base_url });
-  t.strictSame(plane.service.capabilities().agents, [], 'the entry did not wait for its server');
+  t.strictSame(plane.service.capabilities().agents, [], 'the entry was published before its card was read');
   await found;
   t.strictSame(plane.service.capabilities().agents, ['east/remote-helper']);
   const gone = publication();
@@ -401,7 +405,7 @@ t.test('an agent that is found late is published then, and is gone with its serv
   t.strictSame(plane.service.capabilities().agents, []);
 });
 
-t.test('nothing is told after the end', async (t) => {
+t.test('reports nothing after it was closed', async (t) => {
   const { base_url } = await startServer(t, json(card()));
   const { apply, close, changes } = startDiscovery(t);
   apply([spec('east', base_url)]);

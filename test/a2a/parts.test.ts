@@ -1,6 +1,6 @@
 import t from 'tap';
 import { partsOf } from '../../src/a2a/parts.ts';
-import { mediaTypeOf } from '../../src/schema/media.ts';
+import { guessMediaType } from '../../src/schema/media.ts';
 import type { ContentBlock } from '../../src/schema/message.ts';
 
 /** a2a.md 8.2. */
@@ -14,17 +14,17 @@ const rows: [name: string, block: ContentBlock, parts: object[]][] = [
     [{ data: { a: 1 }, mediaType: 'application/json' }],
   ],
   [
-    'data that is none any more',
+    'data that is no longer valid JSON',
     { type: 'text', text: '{"a":', media_type: 'application/json' },
     [{ text: '{"a":' }],
   ],
   [
-    'data with an integer that a number cannot hold',
+    'data with an integer that a number cannot represent',
     { type: 'text', text: '{"id":1234567890123456789}', media_type: 'application/json' },
     [{ text: '{"id":1234567890123456789}' }],
   ],
   [
-    'a picture elsewhere',
+    'an external picture',
     { type: 'image', source: { type: 'url', url: 'https://a.example/x.PNG?y=1.gif' } },
     [{ url: 'https://a.example/x.PNG?y=1.gif', mediaType: 'image/png' }],
   ],
@@ -44,12 +44,12 @@ const rows: [name: string, block: ContentBlock, parts: object[]][] = [
     [{ raw: 'AAAA', mediaType: 'video/mp4', filename: 'v' }],
   ],
   [
-    'a picture elsewhere that says what it is',
+    'an external picture with its type',
     { type: 'image', source: { type: 'url', url: 'https://a.example/x', media_type: 'image/avif' } },
     [{ url: 'https://a.example/x', mediaType: 'image/avif' }],
   ],
   [
-    'text with what came beside it',
+    'text with its original part fields',
     {
       type: 'text',
       text: '# a',
@@ -63,7 +63,7 @@ const rows: [name: string, block: ContentBlock, parts: object[]][] = [
     [{ data: [], mediaType: 'application/json', filename: 'a.json' }],
   ],
   [
-    'a file with a note',
+    'a file with metadata',
     {
       type: 'document',
       title: 'b',
@@ -82,7 +82,7 @@ for (const [name, block, parts] of rows) {
   });
 }
 
-t.test('parts are in the order of their blocks', async (t) => {
+t.test('keeps the order of blocks', async (t) => {
   const content: ContentBlock[] = [
     { type: 'text', text: 'a' },
     { type: 'thinking', thinking: 'hm' },
@@ -91,9 +91,9 @@ t.test('parts are in the order of their blocks', async (t) => {
   t.strictSame(partsOf(content), [{ text: 'a' }, { text: 'b' }]);
 });
 
-t.test('the end of a path tells what is there', async (t) => {
+t.test('derives the media type from the suffix of a path', async (t) => {
   const types = ['a.jpeg', 'a.mp3#t=1', '/x.y/readme.md', 'constructor', 'a.constructor', ''].map(
-    mediaTypeOf,
+    guessMediaType,
   );
   const unknown = 'application/octet-stream';
   t.strictSame(types, ['image/jpeg', 'audio/mpeg', 'text/plain', unknown, unknown, unknown]);

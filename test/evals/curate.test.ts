@@ -1,12 +1,12 @@
 import t from 'tap';
-import { type Excerpt, follow, newExcerpt, problemOf, scriptOf } from '../../src/evals/curate.ts';
+import { createScript, type Excerpt, findProblem, follow, newExcerpt } from '../../src/evals/curate.ts';
 import { stitch } from '../../src/evals/dialogue.ts';
 import { MOST_EVENTS, MOST_TEXT, readExcerpt, Uncuratable } from '../../src/evals/trace-reading.ts';
 import { Fixture } from '../../src/schema/dataset.ts';
 import { Integrity, Invalid } from '../../src/schema/outcome.ts';
 import fc from '../random.ts';
 
-/** What the events of traces make of fixtures: evals-and-traces.md 4.7, 4.9. */
+/** The conversion of trace events to fixtures: evals-and-traces.md 4.7, 4.9. */
 
 const text = (said: string) => ({ type: 'text', text: said });
 const inference = (more: object = {}) => ({
@@ -23,7 +23,7 @@ const excerptOf = (...events: unknown[]): Excerpt => {
   return excerpt;
 };
 
-t.test('each inference is one event of the script, in their order', async (t) => {
+t.test('converts each inference to one script event, in order', async (t) => {
   const call = { id: 'c', name: 'look', arguments: null };
   const excerpt = excerptOf(
     inference({ response_tool_calls: [call], response_content: [], input_tokens: 1, output_tokens: null }),
@@ -34,6 +34,7 @@ t.test('each inference is one event of the script, in their order', async (t) =>
       thinking_tokens: 3,
     }),
     inference({ error_type: 'overloaded', response_content: [text('half')] }),
+    inference({ response_tool_calls: [call], response_content: [text('One '), text('moment.')] }),
     answer('c', { finish_reasons: ['odd'], total_tokens: 1.5, cache_read_input_tokens: 2 }),
     answer('d', { finish_reasons: [] }),
   );
@@ -41,22 +42,29 @@ t.test('each inference is one event of the script, in their order', async (t) =>
     { kind: 'tool_call', id: 'c', name: 'look', arguments: null, tokens: { prompt_tokens: 1 } },
     { kind: 'chat_response', content: 'ab', tokens: { thinking_tokens: 3 }, finish_reason: 'MaxTokens' },
     { kind: 'error', error_type: 'overloaded', message: '' },
+    { kind: 'tool_call', id: 'c', name: 'look', arguments: null, content: 'One moment.', tokens: {} },
     { kind: 'chat_response', content: 'c', tokens: {}, finish_reason: 'EndTurn' },
     { kind: 'chat_response', content: 'd', tokens: {}, finish_reason: 'EndTurn' },
   ]);
-  t.equal(problemOf(excerpt, 'require'), undefined);
+  t.equal(findProblem(excerpt, 'require'), undefined);
 });
 
-t.test('an answer that a script cannot hold leaves no script, and a reason', async (t) => {
+t.test('explains why a completion cannot be scripted', async (t) => {
   const call = (id: string) => ({ id, name: 'n', arguments: {} });
   const unplayable = [
     [inference({ response_tool_calls: [call('a'), call('b')] }), /currently supports one tool call per turn/],
     [inference({ response_tool_calls: [] }), /empty/],
-    [inference({ response_tool_calls: [call('a')], response_content: [text('x')] }), /beside content/],
+    [
+      inference({
+        response_tool_calls: [call('a')],
+        response_content: [{ type: 'thinking', thinking: 'hm' }],
+      }),
+      /only text/,
+    ],
     [inference({ response_tool_calls: [{ id: 'a' }] }), /no id, name and arguments/],
     [inference({ response_tool_calls: [5] }), /no id, name and arguments/],
     [inference({ response_tool_calls: 5 }), /not captured/],
-    [inference({ response_content: [text('x'), { type: 'thinking', thinking: 'hm' }] }), /text only/],
+    [inference({ response_content: [text('x'), { type: 'thinking', thinking: 'hm' }] }), /only text/],
     [inference({ response_content: 'x' }), /not captured/],
     [inference({ response_content: [] }), /not captured/],
     [inference(), /not captured/],
@@ -64,9 +72,9 @@ t.test('an answer that a script cannot hold leaves no script, and a reason', asy
   for (const [event, reason] of unplayable) {
     const excerpt = excerptOf(answer('before'), event, answer('behind'));
     t.match(excerpt.unplayable, reason);
-    t.strictSame(scriptOf(excerpt, 'optional'), { provider_script_error: excerpt.unplayable });
-    t.match(problemOf(excerpt, 'require'), reason);
-    t.equal(problemOf(excerpt, 'skip'), undefined);
+    t.strictSame(createScript(excerpt, 'optional'), { provider_script_error: excerpt.unplayable });
+    t.match(findProblem(excerpt, 'require'), reason);
+    t.equal(findProblem(excerpt, 'skip'), undefined);
   }
 });
 
@@ -84,39 +92,36 @@ t.test('leaves calls of the model provider and sources out of the script', async
     { kind: 'chat_response', content: 'Sunny.' },
     { kind: 'tool_call', name: 'look' },
   ]);
-  t.equal(problemOf(excerpt, 'require'), undefined);
+  t.equal(findProblem(excerpt, 'require'), undefined);
 });
 
-t.test('without an inference there is nothing, in every mode', async (t) => {
+t.test('finds no script without an inference, in every mode', async (t) => {
   const excerpt = excerptOf({ type: 'tool', name: 'n' }, { type: 'handoff' }, null, 5, [], 'x');
   for (const mode of ['optional', 'require', 'skip'] as const)
-    t.match(problemOf(excerpt, mode), 'no inference spans');
+    t.match(findProblem(excerpt, mode), 'no inference spans');
 });
 
-t.test(
-  'the input is the newest of the user that says something, in the first inference that has one',
-  async (t) => {
-    const asked = (...request_messages: unknown[]) => inference({ request_messages });
-    const user = (...content: unknown[]) => ({ role: 'user', content });
-    const older = user(text('old'));
-    const said = asked(
-      older,
-      user(text('new'), { type: 'image' }, text('er')),
-      user(text('')),
-      user({ type: 'image' }),
-      {
-        role: 'assistant',
-        content: [text('no')],
-      },
-    );
-    t.equal(excerptOf(asked(user(text(''))), said, asked(user(text('late')))).user_input, 'newer');
-    for (const odd of [5, [5], [{ role: 'user' }], [{ role: 'user', content: 'x' }], [null]])
-      t.equal(excerptOf(inference({ request_messages: odd })).user_input, undefined);
-    t.equal(excerptOf(inference({ model: '' }), inference({ model: 'n' })).model, 'n');
-  },
-);
+t.test('uses the newest non-empty user message of the first inference with one', async (t) => {
+  const asked = (...request_messages: unknown[]) => inference({ request_messages });
+  const user = (...content: unknown[]) => ({ role: 'user', content });
+  const older = user(text('old'));
+  const said = asked(
+    older,
+    user(text('new'), { type: 'image' }, text('er')),
+    user(text('')),
+    user({ type: 'image' }),
+    {
+      role: 'assistant',
+      content: [text('no')],
+    },
+  );
+  t.equal(excerptOf(asked(user(text(''))), said, asked(user(text('late')))).user_input, 'newer');
+  for (const odd of [5, [5], [{ role: 'user' }], [{ role: 'user', content: 'x' }], [null]])
+    t.equal(excerptOf(inference({ request_messages: odd })).user_input, undefined);
+  t.equal(excerptOf(inference({ model: '' }), inference({ model: 'n' })).model, 'n');
+});
 
-t.test('keys that every object has are keys like any other', async (t) => {
+t.test('treats inherited property names as plain keys', async (t) => {
   const args = JSON.parse('{"__proto__":{"polluted":1},"constructor":2}');
   const called = JSON.parse(JSON.stringify({ id: 'c', name: '__proto__', arguments: args, more: 1 }));
   const { script, tool_results } = excerptOf(
@@ -134,7 +139,7 @@ t.test('keys that every object has are keys like any other', async (t) => {
   t.match(script, [{ name: '__proto__' }, { finish_reason: 'EndTurn' }]);
 });
 
-t.test('what tools answered is there when it was captured whole, and not otherwise', async (t) => {
+t.test('records tool results only if they were captured completely', async (t) => {
   const tool = (more: object) => ({ type: 'tool', name: 'n', call_arguments: {}, call_result: 1, ...more });
   const results = (...events: object[]) => excerptOf(...events).tool_results;
   t.strictSame(results(tool({}), tool({ error_type: 'tool_error', call_result: null })), [
@@ -153,7 +158,7 @@ t.test('what tools answered is there when it was captured whole, and not otherwi
   }
 });
 
-t.test('whatever a trace holds, what is made of it is a fixture', async (t) => {
+t.test('creates a valid fixture from any trace', async (t) => {
   const odd = fc.dictionary(
     fc.constantFrom(
       'type',
@@ -182,7 +187,7 @@ t.test('whatever a trace holds, what is made of it is a fixture', async (t) => {
   fc.assert(
     fc.property(fc.array(event), (events) => {
       const excerpt = excerptOf(...events);
-      if (problemOf(excerpt, 'optional') !== undefined) return;
+      if (findProblem(excerpt, 'optional') !== undefined) return;
       excerpt.user_input ??= 'x';
       const fixture = stitch([{ run_id: 'r', excerpt }], { expected: {}, mode: 'optional' });
       t.strictSame(Fixture.parse(fixture), fixture);
@@ -198,7 +203,7 @@ const said = (run_id: string, more: Partial<Excerpt> = {}) => ({
   excerpt: { ...excerptOf(answer(run_id)), user_input: run_id, thread_id: 'T', ...more },
 });
 
-t.test('runs of a dialogue are of one thread and of one model, and each has an input', async (t) => {
+t.test('requires one thread, one model and an input of each run in a dialogue', async (t) => {
   const of =
     (...runs: ReturnType<typeof said>[]) =>
     () =>
@@ -213,7 +218,7 @@ t.test('runs of a dialogue are of one thread and of one model, and each has an i
   t.throws(of(), /run_ids must be non-empty/);
 });
 
-t.test('a turn that cannot be played back says so itself', async (t) => {
+t.test('marks a turn that cannot be replayed', async (t) => {
   const broken = said('b', { script: [], unplayable: 'why' });
   const request = { expected: {}, mode: 'optional' as const };
   const fixture = stitch([said('a'), broken], request);
@@ -229,7 +234,7 @@ t.test('a turn that cannot be played back says so itself', async (t) => {
   });
 });
 
-/** A trace whose lines are made when they are asked for. */
+/** A trace whose lines are generated on demand. */
 const pages = (total: number, line: (index: number) => string) => {
   const asked: number[] = [];
   return {
@@ -242,7 +247,7 @@ const pages = (total: number, line: (index: number) => string) => {
   };
 };
 
-t.test('a trace is read to its end, a few events at a time', async (t) => {
+t.test('reads a trace to its end, a few events at a time', async (t) => {
   const traces = pages(100, (index) => JSON.stringify(answer(`${index}`)));
   const { script } = await readExcerpt(traces, 'r');
   t.strictSame(
@@ -261,7 +266,7 @@ t.test('a trace is read to its end, a few events at a time', async (t) => {
   );
 });
 
-t.test('a trace that is too long or too large is not read to its end', async (t) => {
+t.test('stops reading a trace that is too long or too large', async (t) => {
   const long = pages(MOST_EVENTS + 1, () => '{}');
   await t.rejects(readExcerpt(long, 'r'), Uncuratable);
   t.equal(long.asked.length, 1);
@@ -272,7 +277,7 @@ t.test('a trace that is too long or too large is not read to its end', async (t)
   t.ok(new Uncuratable('x') instanceof Invalid);
 });
 
-t.test('an event that is no JSON is damage', async (t) => {
+t.test('reports an event that is not JSON as damage', async (t) => {
   await t.rejects(
     readExcerpt(
       pages(1, () => '{"type":'),

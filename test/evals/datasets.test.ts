@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap';
 import { createCuration } from '../../src/evals/curation.ts';
 import { createDatasets, type Datasets } from '../../src/evals/datasets.ts';
+import { createTraces } from '../../src/observability/traces/traces.ts';
 import { type DatasetSpec, Fixture } from '../../src/schema/dataset.ts';
 import { Conflict, NotFound } from '../../src/schema/outcome.ts';
 import type { TraceSummary } from '../../src/schema/trace.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { createTraces } from '../../src/traces/traces.ts';
 import fc from '../random.ts';
 import { storeFor } from '../store/open.ts';
 
-/** Who writes a dataset beside others: evals-and-traces.md 4, 9.5. */
+/** Concurrent writes of datasets: evals-and-traces.md 4, 9.5. */
 
 const clock = { now: () => 1_000_000_000, monotonic: () => 0 };
 
@@ -38,7 +38,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
 type Known = { names: string[]; revision: number };
 type Told = number | 'conflict' | 'missing';
 
-/** What a dataset is, and what whoever writes it is told. */
+/** The expected state of a dataset, and the expected response to its writer. */
 const play = (model: Map<string, Known>, step: Write): Told => {
   const known = model.get(step.id);
   const set = (next: string[], revision: number): number => {
@@ -86,7 +86,7 @@ const stateOf = (datasets: Datasets) =>
     );
   });
 
-t.test('writes at once are as if they had come one by one, and outlive the service', async (t) => {
+t.test('applies concurrent writes one by one, and keeps them across restarts', async (t) => {
   const dir = t.testdir();
   const open = (): Promise<Store> => openStore({ dir, durability: 'process' });
   let store = await open();
@@ -130,7 +130,7 @@ const inference = JSON.stringify({
   response_content: [{ type: 'text', text: 'Hello' }],
 });
 
-/** Traces that are all old enough to go. */
+/** Traces that are all old enough to be pruned. */
 const curating = async (t: Test, run_ids: string[], hasSink = false) => {
   const dir = t.testdir({ store: {}, sink: {} });
   const store = await storeFor(t, { dir: `${dir}/store` });
@@ -176,7 +176,7 @@ const request = { expected: { max_tokens_total: 1 }, mode: 'optional' } as const
 for (const hasSink of [false, true]) {
   const where = hasSink ? ' in a folder of its own' : '';
   t.test(
-    `a trace${where} that is pruned while it is curated is there with its fixture, or neither is`,
+    `a trace${where} that is pruned while it is curated exists with its fixture, or neither does`,
     async (t) => {
       const run_ids = Array.from({ length: 30 }, (_, index) => `r${index}`);
       const { traces, datasets, curation } = await curating(t, run_ids, hasSink);
@@ -206,7 +206,7 @@ for (const hasSink of [false, true]) {
   );
 }
 
-t.test('an import that somebody was faster than writes nothing, and its traces can go', async (t) => {
+t.test('writes nothing for an import with an outdated revision, and releases its traces', async (t) => {
   const { traces, datasets, curation } = await curating(t, ['r0', 'r1']);
   const late = curation.importTraces('d', { ...request, expected_revision: 0, skip_uncuratable: false });
   const quick = datasets.append('d', fixture('quick'), 0);
@@ -219,7 +219,7 @@ t.test('an import that somebody was faster than writes nothing, and its traces c
   t.equal(await traces.prune(), 2);
 });
 
-t.test('of several who curate at once nobody loses', async (t) => {
+t.test('loses no concurrent curation', async (t) => {
   const run_ids = ['r0', 'r1', 'r2', 'r3'];
   const { datasets, curation } = await curating(t, run_ids);
   const all = await Promise.all(
@@ -227,6 +227,6 @@ t.test('of several who curate at once nobody loses', async (t) => {
   );
   t.strictSame(all.map(({ meta }) => meta.revision).sort(), [1, 2, 3, 4]);
   for (const { spec, meta } of all)
-    t.equal(spec.fixtures?.length, meta.revision, 'what each was told is its own');
+    t.equal(spec.fixtures?.length, meta.revision, 'each curation received its own revision');
   t.equal(datasets.get('d')?.spec.fixtures?.length, 4);
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
-import { aggregatesOf } from '../../src/evals/aggregate.ts';
-import { checkComparable, comparedRun, diffOf, isBlocking } from '../../src/evals/diff.ts';
-import { compareItems, keyOf, keyText } from '../../src/evals/keys.ts';
+import { aggregateItems } from '../../src/evals/aggregate.ts';
+import { checkComparable, comparedRun, createDiff } from '../../src/evals/diff.ts';
+import { compareItems } from '../../src/evals/keys.ts';
+import { isBlocking, keyOf, keyText } from '../../src/schema/eval-diff.ts';
 import type { EvalReport } from '../../src/schema/eval-report.ts';
 import type { EvalItem, EvalRun } from '../../src/schema/eval-run.ts';
 import fc from '../random.ts';
 
-/** A run held against another, and its samples as one: evals-and-traces.md 6.4, 6.5. */
+/** Comparison of two runs, and aggregation of samples: evals-and-traces.md 6.4, 6.5. */
 
 const item = (
   fixture_id: string,
@@ -40,7 +41,7 @@ const tool = (call_count: number, total_duration_ms: number) => ({
   tool_calls_by_agent: [{ agent_id: 'a', tool: 't', call_count, failure_count: 0, total_duration_ms }],
 });
 
-t.test('each kind of difference', async (t) => {
+t.test('reports each kind of difference', async (t) => {
   const before = [item('same'), item('drifts'), item('worse'), failed('better'), failed('bad'), item('gone')];
   const after = [
     item('same', { session_duration_ms: 99, elapsed_ms: 99, judge_reasoning: 'else' }),
@@ -50,7 +51,7 @@ t.test('each kind of difference', async (t) => {
     failed('bad'),
     failed('new'),
   ];
-  const { entries } = diffOf(after, before);
+  const { entries } = createDiff(after, before);
   t.strictSame(entries, [
     { kind: 'still_failing', fixture_id: 'bad', new_failures: ['forbidden_tool_used'] },
     { kind: 'fixed', fixture_id: 'better' },
@@ -70,14 +71,14 @@ t.test('each kind of difference', async (t) => {
   );
 });
 
-t.test('of tools the counts are compared, and not how long they took', async (t) => {
-  t.match(diffOf([item('f', tool(1, 5))], [item('f', tool(1, 900))]).entries, [{ kind: 'unchanged' }]);
-  t.match(diffOf([item('f', tool(2, 5))], [item('f', tool(1, 5))]).entries, [
+t.test('compares the counts of tools, but not their durations', async (t) => {
+  t.match(createDiff([item('f', tool(1, 5))], [item('f', tool(1, 900))]).entries, [{ kind: 'unchanged' }]);
+  t.match(createDiff([item('f', tool(2, 5))], [item('f', tool(1, 5))]).entries, [
     { kind: 'drift', fields: ['tool_calls_by_agent'] },
   ]);
 });
 
-t.test('what is absent comes before what is there', async (t) => {
+t.test('sorts absent values before present ones', async (t) => {
   const cell = (model_id: string, more = {}) => ({ cell: { model_id, ...more } });
   const items = [
     item('f', {}, { ...cell('m'), sample_index: 1 }),
@@ -88,7 +89,7 @@ t.test('what is absent comes before what is there', async (t) => {
     item('e', {}, cell('z')),
   ];
   t.strictSame(
-    diffOf(items, []).entries.map(({ fixture_id, cell: at, sample_index }) => [
+    createDiff(items, []).entries.map(({ fixture_id, cell: at, sample_index }) => [
       fixture_id,
       at?.model_id,
       at?.variant_id,
@@ -118,16 +119,16 @@ const anyItems = fc.uniqueArray(
   { selector: keyText, maxLength: 18 },
 );
 
-t.test('for any two runs: a key an entry, in order, and no difference to itself', async () => {
+t.test('lists one entry per key in order, and no difference between equal runs', async () => {
   fc.assert(
     fc.property(anyItems, anyItems, (one, other) => {
-      const { entries } = diffOf(one, other);
+      const { entries } = createDiff(one, other);
       const keys = entries.map(keyText);
       assert.deepEqual(new Set(keys), new Set([...one, ...other].map(keyText)));
       assert.equal(new Set(keys).size, keys.length);
       assert.deepEqual(entries, entries.toSorted(compareItems));
-      for (const { kind } of diffOf(one, one).entries) assert.match(kind, /^(unchanged|still_failing)$/);
-      const swapped = new Map(diffOf(other, one).entries.map((entry) => [keyText(entry), entry.kind]));
+      for (const { kind } of createDiff(one, one).entries) assert.match(kind, /^(unchanged|still_failing)$/);
+      const swapped = new Map(createDiff(other, one).entries.map((entry) => [keyText(entry), entry.kind]));
       for (const entry of entries) assert.equal(swapped.get(keyText(entry)), MIRRORED[entry.kind]);
     }),
   );
@@ -154,7 +155,7 @@ const run = (items: EvalItem[], more: Partial<EvalRun> = {}): EvalRun => ({
   ...more,
 });
 
-t.test('runs that cannot be compared are not', async (t) => {
+t.test('rejects runs that cannot be compared', async (t) => {
   const samples = (...numbers: number[]) =>
     numbers.map((sample_index) => item('f', {}, { cell: { model_id: 'm' }, sample_index }));
   const uneven = [...samples(0, 1), item('g', {}, { cell: { model_id: 'm' } })];
@@ -175,7 +176,7 @@ t.test('runs that cannot be compared are not', async (t) => {
   t.doesNotThrow(() => checkComparable(comparedRun(run(samples(1, 0))), comparedRun(run(samples(0, 1)))));
 });
 
-t.test('the samples of a fixture in a cell are one', async (t) => {
+t.test('aggregates the samples of a fixture per cell', async (t) => {
   const of = (fixture_id: string, model_id: string, ...passed: boolean[]) =>
     passed.map((each, sample_index) =>
       item(fixture_id, { passed: each }, { cell: { model_id }, sample_index }),
@@ -185,7 +186,7 @@ t.test('the samples of a fixture in a cell are one', async (t) => {
     ...of('f', 'n', false, false),
     ...of('f', 'm', true, false, true),
   ];
-  t.strictSame(aggregatesOf(items), [
+  t.strictSame(aggregateItems(items), [
     {
       fixture_id: 'f',
       cell: { model_id: 'm' },
@@ -214,7 +215,7 @@ t.test('the samples of a fixture in a cell are one', async (t) => {
       pass_pow_k: true,
     },
   ]);
-  t.strictSame(aggregatesOf([item('f')]), [
+  t.strictSame(aggregateItems([item('f')]), [
     { fixture_id: 'f', samples: 1, passed: 1, pass_rate: 1, pass_at_k: true, pass_pow_k: true },
   ]);
 });

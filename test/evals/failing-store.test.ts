@@ -1,18 +1,18 @@
 import t, { type Test } from 'tap';
+import { createIds } from '../../src/composition/ids.ts';
 import { unitCount } from '../../src/evals/plan.ts';
 import { createEvalRuns } from '../../src/evals/runs.ts';
 import { createSlots } from '../../src/evals/slots.ts';
-import { createIds } from '../../src/ids.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
 import { Fixture } from '../../src/schema/dataset.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import type { Store } from '../../src/store/index.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 import { FULL, startRuntime } from '../runtime/runtime.ts';
 import { eventually } from '../service/troupe.ts';
 
-/** Eval runs on a store that refuses commits for a while. */
+/** Eval runs on a store that temporarily rejects commits. */
 
 const start = async (t: Test) => {
   const service = await startRuntime(t);
@@ -71,7 +71,7 @@ const start = async (t: Test) => {
   return { allow, refusals: () => refused, runs, plan, begin: () => runs.start('default', plan, true) };
 };
 
-/** Nothing of a run keeps the process alive. */
+/** A run does not keep the process alive. */
 const come = <Run>(ended: Promise<Run | undefined>): Promise<Run | undefined> => {
   let run: Run | undefined;
   ended.then((record) => {
@@ -85,7 +85,7 @@ const come = <Run>(ended: Promise<Run | undefined>): Promise<Run | undefined> =>
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** A run of which the store has taken so many items, and then nothing more. */
+/** A run of which the store has accepted this many items, and then rejects everything. */
 const stuck = async ({ begin, runs, refusals }: Started, items: number) => {
   const { id, ended } = begin();
   await eventually(
@@ -99,26 +99,26 @@ const stuck = async ({ begin, runs, refusals }: Started, items: number) => {
   return { id, ended };
 };
 
-t.test('a run that cannot be written down is refused, and nothing is played', async (t) => {
+t.test('rejects a run that cannot be stored, and executes nothing', async (t) => {
   const { allow, begin, runs } = await start(t);
   allow(0);
-  const { id, ended, begun } = begin();
+  const { id, ended, started: begun } = begin();
   await t.rejects(begun, { message: FULL });
   await t.rejects(ended, { message: FULL });
   t.throws(() => runs.get(id), { message: `eval run not found: ${id}` });
 });
 
-t.test('who only waits for the end is told as well, and the process lives on', async (t) => {
+t.test('also rejects a caller that only waits for the end, and keeps the process alive', async (t) => {
   const { allow, begin } = await start(t);
   allow(0);
   await t.rejects(begin().ended, { message: FULL });
   await new Promise(setImmediate);
 });
 
-t.test('what could not be written is played and written when the store takes it again', async (t) => {
+t.test('executes and stores the remaining cells once the store accepts writes again', async (t) => {
   const started = await start(t);
   const { allow, plan, runs } = started;
-  // The beginning, and one item.
+  // The start and one item.
   allow(2);
   const { id, ended } = await stuck(started, 1);
   t.equal(runs.get(id).status, 'running');
@@ -132,16 +132,13 @@ t.test('what could not be written is played and written when the store takes it 
   t.equal(run?.items.length, unitCount(plan));
 });
 
-t.test(
-  'an end that could not be written is written later, and nothing is played again for that',
-  async (t) => {
-    const started = await start(t);
-    const { allow, runs } = started;
-    allow(5);
-    const { id, ended } = await stuck(started, 4);
-    t.equal(runs.get(id).status, 'running');
-    allow(Number.POSITIVE_INFINITY);
-    t.match(await come(ended), { items: { length: 4 } });
-    t.notOk('status' in runs.get(id));
-  },
-);
+t.test('stores a failed end later without executing anything again', async (t) => {
+  const started = await start(t);
+  const { allow, runs } = started;
+  allow(5);
+  const { id, ended } = await stuck(started, 4);
+  t.equal(runs.get(id).status, 'running');
+  allow(Number.POSITIVE_INFINITY);
+  t.match(await come(ended), { items: { length: 4 } });
+  t.notOk('status' in runs.get(id));
+});

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { judge, questionOf, verdictIn } from '../../src/evals/judge.ts';
+import { createQuestion, judge, verdictIn } from '../../src/evals/judge.ts';
 import type { Model } from '../../src/models/model.ts';
 import { textOf } from '../../src/schema/message.ts';
 
-/** What a judge is asked, and what is taken from its answer: evals-and-traces.md 5.4. */
+/** The prompt of a judge, and the parsing of its verdict: evals-and-traces.md 5.4. */
 
-t.test('a verdict is JSON, also in a fence, with a score between 0 and 1', async (t) => {
+t.test('parses a verdict from JSON, also in a fence, with a score between 0 and 1', async (t) => {
   t.strictSame(verdictIn('{"score": 0.4, "reasoning": "meh"}'), { score: 0.4, reasoning: 'meh' });
   t.strictSame(verdictIn('```json\n{"score": 1}\n```'), { score: 1, reasoning: undefined });
   t.strictSame(verdictIn('\n```\n{"score": 7, "reasoning": null, "more": 1}\n```\n'), {
@@ -18,28 +18,25 @@ t.test('a verdict is JSON, also in a fence, with a score between 0 and 1', async
   }
 });
 
-t.test(
-  'the judge reads each turn of a dialogue, the answer, and the rubric, and is given no tools',
-  async (t) => {
-    const session = { thread_id: 't', run_id: 'r' };
-    const question = questionOf({ inputs: ['One', 'Two'], answer: 'Three', rubric: 'Be kind.' }, session);
-    t.match(question.system[0], /single JSON object.*score.*reasoning/);
-    const [prompt, answer, instruction] = question.messages.map(({ role, content }) => [
-      role,
-      textOf(content),
-    ]);
-    t.strictSame(prompt, ['user', 'Turn 1 (user): One\n\nTurn 2 (user): Two']);
-    t.strictSame(answer, ['assistant', 'Three']);
-    t.match(instruction, ['user', /Be kind\./]);
-    t.strictSame(question.tools, []);
-    const single = questionOf({ inputs: ['One'], answer: '', rubric: 'x' }, session).messages;
-    t.equal(textOf(single[0]?.content ?? []), 'One');
-    t.not(textOf(single[1]?.content ?? []), '', 'services refuse empty messages');
-  },
-);
+t.test('sends the turns, the completion and the rubric to the judge, without tools', async (t) => {
+  const session = { thread_id: 't', run_id: 'r' };
+  const question = createQuestion({ inputs: ['One', 'Two'], answer: 'Three', rubric: 'Be kind.' }, session);
+  t.match(question.system[0], /single JSON object.*score.*reasoning/);
+  const [prompt, answer, instruction] = question.messages.map(({ role, content }) => [role, textOf(content)]);
+  t.strictSame(prompt, ['user', 'Turn 1 (user): One\n\nTurn 2 (user): Two']);
+  t.strictSame(answer, ['assistant', 'Three']);
+  t.match(instruction, ['user', /Be kind\./]);
+  t.strictSame(question.tools, []);
+  const single = createQuestion({ inputs: ['One'], answer: '', rubric: 'x' }, session).messages;
+  t.equal(textOf(single[0]?.content ?? []), 'One');
+  t.not(textOf(single[1]?.content ?? []), '', 'no message is empty');
+});
 
-t.test('an answer that starts over is the later one, and one without an end is none', async (t) => {
-  const question = questionOf({ inputs: ['One'], answer: 'x', rubric: 'y' }, { thread_id: 't', run_id: 'r' });
+t.test('uses the later output after a reset, and no output without an end', async (t) => {
+  const question = createQuestion(
+    { inputs: ['One'], answer: 'x', rubric: 'y' },
+    { thread_id: 't', run_id: 'r' },
+  );
   const asking = (stream: Model['stream']) =>
     judge(
       { id: 'j', provider: 'p', upstream: 'j', stream },
@@ -64,19 +61,16 @@ t.test('an answer that starts over is the later one, and one without an end is n
   );
 });
 
-t.test(
-  'a fence is taken off, and a text that only begins with one costs no more than its length',
-  async (t) => {
-    for (const text of [
-      '```json\n{"score":1}\n```',
-      ' ```\n{"score":1}```\n',
-      '```JSON  \n\n{"score":1}\n\n```\n',
-    ])
-      t.strictSame(verdictIn(text), { score: 1, reasoning: undefined });
-    for (const text of ['```js on\n{"score":1}\n```', '```{"score":1}```', '```\n{"score":1}'])
-      t.throws(() => verdictIn(text), { message: /did not answer with JSON/ });
-    t.throws(() => verdictIn(`\`\`\`json\n${'\n'.repeat(2_000_000)}x`), {
-      message: /did not answer with JSON/,
-    });
-  },
-);
+t.test('removes a fence in linear time, and accepts an incomplete one', async (t) => {
+  for (const text of [
+    '```json\n{"score":1}\n```',
+    ' ```\n{"score":1}```\n',
+    '```JSON  \n\n{"score":1}\n\n```\n',
+  ])
+    t.strictSame(verdictIn(text), { score: 1, reasoning: undefined });
+  for (const text of ['```js on\n{"score":1}\n```', '```{"score":1}```', '```\n{"score":1}'])
+    t.throws(() => verdictIn(text), { message: /did not answer with JSON/ });
+  t.throws(() => verdictIn(`\`\`\`json\n${'\n'.repeat(2_000_000)}x`), {
+    message: /did not answer with JSON/,
+  });
+});

@@ -5,7 +5,7 @@ import { Dataset } from '../../src/schema/dataset.ts';
 import { EvalRunRequest, OnlineEvalRequest } from '../../src/schema/eval-run.ts';
 import { Outcome } from '../../src/schema/outcome.ts';
 
-/** From what is asked for to units of work: evals-and-traces.md 6.1, 8. */
+/** From a request to units of work: evals-and-traces.md 6.1, 8. */
 
 const limits: EvalLimits = {
   max_cells_per_sync_run: 100,
@@ -37,7 +37,7 @@ const directory: Directory = {
 const plan = (body: object, isAsync = false) =>
   planRun(EvalRunRequest.parse({ dataset_id: '2', ...body }), isAsync, limits, directory);
 
-t.test('units are in the order of fixtures, columns and samples', async (t) => {
+t.test('orders units by fixture, column and sample', async (t) => {
   const made = plan({ models: ['a', 'b'], variants: [{ id: 'v' }, { id: 'w' }], samples: 2 });
   t.equal(unitCount(made), 16);
   const units = Array.from({ length: 17 }, (_, index) => unitAt(made, index));
@@ -52,14 +52,14 @@ t.test('units are in the order of fixtures, columns and samples', async (t) => {
   );
 });
 
-t.test('a script has one unit a fixture, without a cell or a number', async (t) => {
+t.test('creates one unit per fixture of a script, without a cell or a sample index', async (t) => {
   const made = plan({});
   t.match(made, { kind: 'dataset_scripted', mode: 'scripted', dataset_revision: 7, concurrency: 5 });
   t.strictSame(unitAt(made, 1), { fixture: made.fixtures[1], fixture_id: 'f1' });
   t.equal(unitCount(made), 2);
 });
 
-t.test('a stored dataset that nobody could have written is refused', async (t) => {
+t.test('rejects an invalid stored dataset', async (t) => {
   const { meta } = datasetOf(0);
   const of = (...fixtures: object[]): Directory => ({
     ...directory,
@@ -72,19 +72,19 @@ t.test('a stored dataset that nobody could have written is refused', async (t) =
   t.throws(() => planRun(request, false, limits, of(high)), /\[0\.0, 1\.0\]/);
 });
 
-t.test('nobody waits for an asynchronous run, so that it may be larger', async (t) => {
+t.test('allows more units for an asynchronous run', async (t) => {
   t.throws(() => plan({ dataset_id: '101' }), /expands to 101 units/);
   t.match(plan({ dataset_id: '101' }, true), { isAwaited: false });
   t.throws(() => plan({ dataset_id: '1001' }, true), /expands to 1001 units/);
 });
 
-t.test('a model whose provider is gone is refused, one that cannot be asked is a failure', async (t) => {
+t.test('rejects a model with a missing provider, and fails for an unusable model', async (t) => {
   t.throws(() => plan({ models: ['a', 'orphan'] }), { message: 'provider not found: providers/orphan' });
-  const failure = t.throws(() => plan({ models: ['a', 'broken'] }), /cannot be asked/);
-  t.notOk(failure instanceof Outcome, 'the request is not to blame');
+  const failure = t.throws(() => plan({ models: ['a', 'broken'] }), /cannot be called/);
+  t.notOk(failure instanceof Outcome, 'the failure is not an error of the request');
 });
 
-t.test('an online eval is one fixture of no dataset', async (t) => {
+t.test('creates one fixture without a dataset for an online eval', async (t) => {
   const request = OnlineEvalRequest.parse({ user_input: 'Hi', models: ['a', 'b'], samples: 2 });
   const made = planOnline(request, limits, directory);
   t.match(made, { kind: 'online_live_matrix', dataset_id: '_adhoc', dataset_revision: 0, concurrency: 3 });

@@ -20,7 +20,7 @@ const report = (more: Partial<EvalReport> = {}): EvalReport => ({
   ...more,
 });
 
-t.test('what is written is read back as it was', async (t) => {
+t.test('reads reports back unchanged', async (t) => {
   const reports = [
     report(),
     report({
@@ -44,7 +44,7 @@ t.test('what is written is read back as it was', async (t) => {
   t.strictSame(readReports(text.replaceAll('\n', '\r\n')), { reports, issues: [] });
 });
 
-t.test('a line without what is needed is an issue with its number, and the others are read', async (t) => {
+t.test('reports an incomplete line with its number, and reads the others', async (t) => {
   const { elapsed_ms: _, ...older } = report();
   const { fixture_id: _id, ...nameless } = report();
   const lines = [
@@ -66,7 +66,7 @@ t.test('a line without what is needed is an issue with its number, and the other
   ]);
 });
 
-t.test('failures of a kind that nobody knows here are read', async (t) => {
+t.test('reads failures of an unknown kind', async (t) => {
   const failures = [{ kind: 'from_the_future', level: 9 }];
   const { reports } = readReports(JSON.stringify({ fixture_id: 'f', passed: false, failures }));
   t.strictSame(reports[0]?.failures, failures);

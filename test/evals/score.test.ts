@@ -1,8 +1,8 @@
 import t from 'tap';
-import { failuresOf, type Observed } from '../../src/evals/score.ts';
+import { findFailures, type Observed } from '../../src/evals/score.ts';
 import { Expectation } from '../../src/schema/dataset.ts';
 
-/** What a replay did not meet: evals-and-traces.md 3.4, 5.5. */
+/** Unmet expectations of a replay: evals-and-traces.md 3.4, 5.5. */
 
 const seen = (more: Partial<Observed> = {}): Observed => ({
   final_text: 'Hello there',
@@ -23,9 +23,9 @@ const call = (name: string, args: object = {}, result: string | undefined = unde
 });
 
 const score = (expect: object, observed: Partial<Observed> = {}) =>
-  failuresOf(Expectation.parse(expect), seen(observed));
+  findFailures(Expectation.parse(expect), seen(observed));
 
-t.test('failures are told in their fixed order', async (t) => {
+t.test('reports failures in their fixed order', async (t) => {
   const failure = { kind: 'runtime_error' as const, message: 'broken' };
   const failures = await score(
     {
@@ -58,7 +58,7 @@ t.test('failures are told in their fixed order', async (t) => {
   ]);
 });
 
-t.test('nothing is expected by an empty expectation, and limits may be reached', async (t) => {
+t.test('expects nothing from an empty expectation, and accepts values at the limits', async (t) => {
   t.strictSame(await score({}), []);
   t.strictSame(
     await score({ max_tokens_total: 10, max_duration_ms: 10, min_judge_score: 0.5 }, { judge_score: 0.5 }),
@@ -66,7 +66,7 @@ t.test('nothing is expected by an empty expectation, and limits may be reached',
   );
 });
 
-t.test('a sequence of tools is exact, or in order with gaps', async (t) => {
+t.test('compares a sequence of tools exactly, or in order with gaps', async (t) => {
   const calls = ['a', 'x', 'b'].map((name) => call(name));
   t.equal((await score({ tool_sequence: ['a', 'b'] }, { calls })).length, 1);
   t.strictSame(await score({ tool_sequence: ['a', 'x', 'b'] }, { calls }), []);
@@ -76,7 +76,7 @@ t.test('a sequence of tools is exact, or in order with gaps', async (t) => {
   t.match(await gaps('b', 'a'), [{ mode: 'ordered_subseq' }]);
 });
 
-t.test('required calls are counted by what their arguments and results contain', async (t) => {
+t.test('counts required calls by the content of their arguments and results', async (t) => {
   const calls = [
     call('search', { q: { text: 'x', n: 1 } }, 'found'),
     call('search', { q: { text: 'y' } }),
@@ -95,14 +95,14 @@ t.test('required calls are counted by what their arguments and results contain',
   t.strictSame(await required({ result_subset: 'found', count: { op: 'exactly', n: 1 } }), []);
 });
 
-t.test('an error that was expected and did not come is told', async (t) => {
+t.test('reports an expected error that did not occur', async (t) => {
   t.strictSame(await score({ expected_error_type: 'timeout' }, { error_type: 'timeout' }), []);
   t.strictSame(await score({ expected_error_type: 'timeout' }), [
     { kind: 'expected_error_missing', expected: 'timeout' },
   ]);
 });
 
-t.test('scorers measure the whole text', async (t) => {
+t.test('applies scorers to the whole text', async (t) => {
   const scored = (scorer: object, final_text: string) => score({ scorers: [scorer] }, { final_text });
   t.strictSame(await scored({ kind: 'equals', text: 'YES', ignore_case: true }, ' yes\n'), []);
   t.equal((await scored({ kind: 'equals', text: 'yes' }, 'yes ')).length, 1);
@@ -116,7 +116,7 @@ t.test('scorers measure the whole text', async (t) => {
   t.strictSame(await scored({ kind: 'similar', text: '', min_score: 1 }, ''), []);
 });
 
-t.test('JSON may stand in a fence, and is held against a schema and what it should contain', async (t) => {
+t.test('parses JSON in a fence, and checks it against a schema and a subset', async (t) => {
   const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
   const scored = (final_text: string, more: object) =>
     score({ scorers: [{ kind: 'json', ...more }] }, { final_text });
@@ -127,7 +127,7 @@ t.test('JSON may stand in a fence, and is held against a schema and what it shou
   t.match(await scored('{}', { schema: { $ref: '#/nowhere' } }), [{ message: /schema cannot be used/ }]);
 });
 
-t.test('a structured result contains what is expected, and fits the schema', async (t) => {
+t.test('checks a structured result against a subset and a schema', async (t) => {
   const structured_output = { team: 'billing', tags: ['a', 'b'] };
   const of = (structured: object, observed: Partial<Observed> = { structured_output }) =>
     score({ structured }, observed);

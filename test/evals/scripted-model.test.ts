@@ -3,7 +3,7 @@ import { createScriptedModel } from '../../src/evals/scripted-model.ts';
 import type { InferenceRequest, InferenceSink } from '../../src/models/model.ts';
 import { Fixture } from '../../src/schema/dataset.ts';
 
-/** The model that answers with what was recorded: evals-and-traces.md 3.2, 3.3, 5.2. */
+/** The model that replays recorded completions: evals-and-traces.md 3.2, 3.3, 5.2. */
 
 const request = (upstream_model?: string): InferenceRequest => ({
   system: [],
@@ -39,7 +39,7 @@ const scripted = (fixture: object) => {
 
 const text = (content: string, more: object = {}) => ({ kind: 'chat_response', content, ...more });
 
-t.test('each inference takes the next event, of all turns one after the other', async (t) => {
+t.test('uses the next event for each inference, across all turns', async (t) => {
   const { ask, said, disagreement } = scripted({
     provider_script: [
       { kind: 'tool_call', id: 'c', name: 'look', arguments: { at: [1] }, tokens: { total_tokens: 3 } },
@@ -61,7 +61,14 @@ t.test('each inference takes the next event, of all turns one after the other', 
   t.strictSame(disagreement(true), { kind: 'script_exhausted', extra_calls: 2 });
 });
 
-t.test('without a script the mocked answer is the first event', async (t) => {
+t.test('sends the text of an event before its call', async (t) => {
+  const called = { kind: 'tool_call', id: 'c', name: 'look', arguments: {}, content: 'One moment.' };
+  const { ask, said } = scripted({ provider_script: [called, { ...called, content: '' }] });
+  t.strictSame([await ask(), await ask()], [{ stop: 'ToolUse' }, { stop: 'ToolUse' }]);
+  t.strictSame(said, ['One moment.', 'c look', '{}', 'c look', '{}']);
+});
+
+t.test('uses the mocked completion as the first event without a script', async (t) => {
   const { ask, said } = scripted({ mock_response: { kind: 'text', text: '123456789' } });
   t.strictSame(await ask(), {
     stop: 'EndTurn',
@@ -72,7 +79,7 @@ t.test('without a script the mocked answer is the first event', async (t) => {
   await t.rejects(failing.ask(), { class: 'timeout', message: 'timeout: late' });
 });
 
-t.test('failures are of the kind that they are named after, and nobody tries again', async (t) => {
+t.test('throws failures of the named kind without a retry', async (t) => {
   const kinds: [error_type: string, kind: string][] = [
     ['rate_limit', 'rate_limited'],
     ['RATE_LIMITED', 'rate_limited'],
@@ -90,13 +97,17 @@ t.test('failures are of the kind that they are named after, and nobody tries aga
   for (const [, kind] of kinds) {
     t.match(await ask().catch((error: unknown) => error), { class: kind, transient: false });
   }
-  t.equal(firedError(), 'rate_limit', 'the first that was played');
+  t.equal(firedError(), 'rate_limit', 'the first failure of the script is thrown');
 });
 
-t.test('a script is played to the model that it was recorded with, and to no other', async (t) => {
+t.test('replays a script only for the model that it was recorded with', async (t) => {
   const { ask, disagreement, said } = scripted({ source_model_id: 'gpt-x', provider_script: [text('hi')] });
   await t.rejects(ask('gpt-y'), /recorded with 'gpt-x'/);
-  t.strictSame(disagreement(false), { kind: 'provider_script_unused', remaining: 1 }, 'no event is used up');
+  t.strictSame(
+    disagreement(false),
+    { kind: 'provider_script_unused', remaining: 1 },
+    'another model uses no event of the script',
+  );
   await ask('gpt-x');
   t.strictSame(said, ['hi']);
 });

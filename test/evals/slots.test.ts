@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createSlots } from '../../src/evals/slots.ts';
 
-/** Places for cells that all runs of a process share. */
+/** Slots for cells that all runs of a process share. */
 
 const never = new AbortController().signal;
 
@@ -9,7 +9,7 @@ const settled = async () => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
 };
 
-t.test('no more have a place than there are, and who came first is next', async (t) => {
+t.test('limits the number of slots, and serves waiting cells in order', async (t) => {
   const slots = createSlots(2);
   const order: string[] = [];
   const leaves: (() => void)[] = [];
@@ -26,13 +26,13 @@ t.test('no more have a place than there are, and who came first is next', async 
   t.strictSame(order, ['a', 'b', 'c']);
   leaves[1]?.();
   await settled();
-  t.strictSame(order, ['a', 'b', 'c'], 'a place is given back once');
+  t.strictSame(order, ['a', 'b', 'c'], 'a slot is released once');
   leaves[0]?.();
   await settled();
   t.strictSame(order, ['a', 'b', 'c', 'd']);
 });
 
-t.test('who gives up waiting has no place, and takes none from others', async (t) => {
+t.test('grants no slot to a cancelled wait, and takes none from others', async (t) => {
   const slots = createSlots(1);
   const leave = await slots.take(never);
   const impatient = new AbortController();

@@ -2,7 +2,7 @@ import t from 'tap';
 import { count, counted, newTally, spentTokens } from '../../src/evals/tally.ts';
 import type { TraceFact } from '../../src/loop/trace-fact.ts';
 
-/** What a replay is said to have used (evals-and-traces.md 5.6). */
+/** The reported usage of a replay (evals-and-traces.md 5.6). */
 
 const inference = (more: object): TraceFact => ({
   type: 'inference',
@@ -23,7 +23,7 @@ const inference = (more: object): TraceFact => ({
 
 const cut_off = { input_tokens: 7, output_tokens: 2, estimated: true };
 
-t.test('reports tokens of attempts that broke off separately, and counts them as spent', async (t) => {
+t.test('reports tokens of broken attempts separately, and counts them as spent', async (t) => {
   const tally = newTally();
   const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
   count(tally, 'a', inference({ end: { stop: 'EndTurn', usage }, cut_off }));
@@ -38,6 +38,6 @@ t.test('reports tokens of attempts that broke off separately, and counts them as
   t.equal(spentTokens(tally), 48);
 });
 
-t.test('reports nothing where nothing broke off', async (t) => {
+t.test('reports nothing without broken attempts', async (t) => {
   t.notOk('cut_off' in counted(newTally()));
 });

@@ -3,12 +3,12 @@ import { settle, turn, when } from '../http/serve.ts';
 import { event } from '../store/records.ts';
 import { createReader, ids, startFeed } from './reader.ts';
 
-/** runtime.md 13.2: replay, then live, without gap or duplicate, however slow a reader is. */
+/** runtime.md 13.2: replay, then live events, without gaps or duplicates, for a reader of any speed. */
 
 const THREAD = { thread_id: 't1' };
 const RUN = { run_id: 'r1' };
 
-t.test('what is appended during a replay comes behind it, once', async (t) => {
+t.test('sends events appended during a replay after it, once', async (t) => {
   const { feed, append } = await startFeed(t);
   for (let commit = 0; commit < 20; commit += 1) await append(100, 'r1');
   const [first] = feed.list('default', THREAD, undefined, 1).items;
@@ -23,7 +23,7 @@ t.test('what is appended during a replay comes behind it, once', async (t) => {
   t.strictSame(ofRun.seen(), ids(2, 2301));
 });
 
-t.test('without a cursor only what is new comes, of a run only its own', async (t) => {
+t.test('sends only new events without a cursor, and only its own for a run', async (t) => {
   const { feed, append } = await startFeed(t);
   await append(3, 'r1');
   const [ofThread, ofRun] = [createReader(), createReader()];
@@ -38,7 +38,7 @@ t.test('without a cursor only what is new comes, of a run only its own', async (
   t.strictSame(ofRun.seen(), ['e5', 'e6', 'e8']);
 });
 
-t.test('who follows a log before its first event gets all of it', async (t) => {
+t.test('sends the whole log to a reader that follows it before its first event', async (t) => {
   const { feed, append } = await startFeed(t);
   const readers = [THREAD, RUN].map((by) => {
     const reader = createReader();
@@ -51,7 +51,7 @@ t.test('who follows a log before its first event gets all of it', async (t) => {
   for (const reader of readers) t.strictSame(reader.seen(), ids(1, 4));
 });
 
-t.test('a frame has the cursor as id, the event as data, and no event line', async (t) => {
+t.test('sends the cursor as id and the event as data, without an event line', async (t) => {
   const { feed, append } = await startFeed(t);
   const reader = createReader();
   feed.follow('default', RUN, feed.end('default', RUN), reader);
@@ -62,7 +62,7 @@ t.test('a frame has the cursor as id, the event as data, and no event line', asy
   t.strictSame(reader.frames(), [`id: ${cursor}\ndata: ${JSON.stringify(items[0])}`]);
 });
 
-t.test('an event is encoded once and is part of one write, however many follow', async (t) => {
+t.test('encodes an event once and sends it in one write to any number of readers', async (t) => {
   const { feed, commit } = await startFeed(t);
   const readers = Array.from({ length: 100 }, createReader);
   for (const reader of readers) feed.follow('default', RUN, feed.end('default', RUN), reader);
@@ -83,7 +83,7 @@ t.test('an event is encoded once and is part of one write, however many follow',
   for (const reader of readers) t.strictSame(reader.writes, [2]);
 });
 
-t.test('a turn of the event loop reads a bounded part of the log, for all followers together', async (t) => {
+t.test('limits the part of the log that is read in one event-loop tick for all readers', async (t) => {
   let read = 0;
   const { feed, append } = await startFeed(t, ({ events }) => ({
     *read(...args) {
@@ -108,7 +108,7 @@ t.test('a turn of the event loop reads a bounded part of the log, for all follow
   for (const reader of readers) t.strictSame(reader.seen(), ids(2, 3001));
 });
 
-t.test('who has caught up with a run is told the next event of it without a look at the store', async (t) => {
+t.test('sends the next event of a run without reading the store once a reader is up to date', async (t) => {
   let reads = 0;
   const { feed, append, commit } = await startFeed(t, ({ events }) => ({
     read(...args) {
@@ -119,7 +119,7 @@ t.test('who has caught up with a run is told the next event of it without a look
   const first = createReader();
   feed.follow('default', RUN, feed.end('default', RUN), first);
   await append(2, 'r1');
-  // What is written together ends with an event that is not of the run.
+  // A commit ends with an event of another run.
   (await commit([event('its', 'r1'), event('other', 'r2')]))();
   await settle();
   const cursor = feed.list('default', RUN, undefined, 1).items[0]?.cursors_by_scope[1]?.cursor ?? '';
@@ -135,7 +135,7 @@ t.test('who has caught up with a run is told the next event of it without a look
   t.equal(reads, 0);
 });
 
-t.test('a long commit leaves in pieces, and a socket that stalls between two misses nothing', async (t) => {
+t.test('sends a long commit in chunks, and misses nothing when a socket stalls in between', async (t) => {
   const { feed, append } = await startFeed(t);
   const [slow, fast] = [createReader(), createReader()];
   for (const reader of [slow, fast]) feed.follow('default', RUN, feed.end('default', RUN), reader);
@@ -153,7 +153,7 @@ t.test('a long commit leaves in pieces, and a socket that stalls between two mis
   t.strictSame(slow.seen(), ids(1, 3002));
 });
 
-t.test('one piece of a long commit leaves in a turn, whatever is committed meanwhile', async (t) => {
+t.test('sends one chunk of a long commit per tick, whatever is committed in the meantime', async (t) => {
   const { feed, commit } = await startFeed(t);
   const reader = createReader();
   feed.follow('default', THREAD, feed.end('default', THREAD), reader);
@@ -171,7 +171,7 @@ t.test('one piece of a long commit leaves in a turn, whatever is committed meanw
   t.strictSame(reader.seen(), ids(1, 3002));
 });
 
-t.test('large events leave in pieces of a bounded length', async (t) => {
+t.test('sends large events in chunks of limited size', async (t) => {
   const { feed, commit } = await startFeed(t);
   const [live, replayed] = [createReader(), createReader()];
   feed.follow('default', THREAD, feed.end('default', THREAD), live);
@@ -186,7 +186,7 @@ t.test('large events leave in pieces of a bounded length', async (t) => {
   for (const count of [...live.writes, ...replayed.writes]) t.ok(count <= 3);
 });
 
-t.test('a stalled reader is not written to, slows nobody, and reads on where it stopped', async (t) => {
+t.test('does not write to a stalled reader, and continues at its position after the drain', async (t) => {
   const { feed, append } = await startFeed(t);
   const [slow, fast] = [createReader(), createReader()];
   for (const reader of [slow, fast]) feed.follow('default', THREAD, feed.end('default', THREAD), reader);
@@ -204,7 +204,7 @@ t.test('a stalled reader is not written to, slows nobody, and reads on where it 
   t.strictSame(fast.seen(), ids(1, 14));
 });
 
-t.test('a reader whose socket takes nothing from the start is read for when it drains', async (t) => {
+t.test('reads for a reader that is stalled from the start once it drains', async (t) => {
   const { feed, store, append } = await startFeed(t);
   await append(3, 'r1');
   const cursor = feed.list('default', THREAD, undefined, 1).next_cursor ?? '';
@@ -219,7 +219,7 @@ t.test('a reader whose socket takes nothing from the start is read for when it d
   t.strictSame(reader.seen(), ids(2, 3));
 });
 
-t.test('commits that are told out of order are followed in order', async (t) => {
+t.test('sends commits in order that are announced out of order', async (t) => {
   const { feed, append, commit } = await startFeed(t);
   await append(1, 'r1');
   const readers = [THREAD, RUN].map((by) => {
@@ -235,7 +235,7 @@ t.test('commits that are told out of order are followed in order', async (t) => 
   for (const reader of readers) t.strictSame(reader.seen(), ['a', 'b', 'c']);
 });
 
-t.test('what was read before it was told is not repeated', async (t) => {
+t.test('does not repeat events that were read before their announcement', async (t) => {
   const { feed, commit } = await startFeed(t);
   const reader = createReader();
   const tell = await commit([event('a', 'r1')]);
@@ -252,7 +252,7 @@ t.test('what was read before it was told is not repeated', async (t) => {
   t.strictSame(late.seen(), ['c']);
 });
 
-t.test('a reader that has closed is not written to and costs nothing', async (t) => {
+t.test('does not write to a closed reader, and reads nothing for it', async (t) => {
   const { feed, store, append } = await startFeed(t);
   const [live, reading] = [createReader(), createReader()];
   feed.follow('default', THREAD, feed.end('default', THREAD), live);
@@ -270,7 +270,7 @@ t.test('a reader that has closed is not written to and costs nothing', async (t)
   t.equal(store.reads, before);
 });
 
-t.test('when the store fails the last frame says so', async (t) => {
+t.test('sends a final error frame when the store fails', async (t) => {
   let broken = false;
   const { feed, append, commit, errors } = await startFeed(t, ({ events }) => ({
     read(...args) {
@@ -291,5 +291,5 @@ t.test('when the store fails the last frame says so', async (t) => {
     t.equal(reader.frames().at(-1), 'event: error\ndata: {"error":"internal error"}');
     t.equal(reader.ended, true);
   }
-  t.strictSame(errors, ['event streams failed', 'event streams failed']);
+  t.strictSame(errors, ['events.stream_failed', 'events.stream_failed']);
 });

@@ -5,9 +5,9 @@ import fc from '../random.ts';
 import { event } from '../store/records.ts';
 import { createReader, startFeed, type TestReader } from './reader.ts';
 
-/** Whatever the order of commits, of their announcements, of stalls and drains: each reader sees its log. */
+/** Each reader receives its log for any order of commits, announcements, stalls and drains. */
 
-/** FEED_RUNS asks for more. */
+/** FEED_RUNS raises the number of sequences. */
 const RUNS = Number(process.env.FEED_RUNS ?? (LONG ? 2000 : 60));
 
 const step = fc.oneof(
@@ -28,7 +28,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 type Watch = { reader: TestReader; run: boolean; after: number; closed: boolean };
 
-t.test('a reader that stays sees every event behind its start, once and in order', async (t) => {
+t.test('sends every event after its start to a reader once and in order', async (t) => {
   const { feed, store, commit } = await startFeed(t);
   let rounds = 0;
 

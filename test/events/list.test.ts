@@ -10,7 +10,7 @@ import { createReader, startFeed } from './reader.ts';
 const THREAD = { thread_id: 't1' };
 const RUN = { run_id: 'r1' };
 
-t.test('an event has its scopes, thread first, and a cursor in each', async (t) => {
+t.test('lists the scopes of an event, thread first, with a cursor in each', async (t) => {
   const { feed, append } = await startFeed(t);
   await append(1);
   await append(1, 'r1');
@@ -31,7 +31,7 @@ t.test('an event has its scopes, thread first, and a cursor in each', async (t) 
   t.strictSame(feed.list('default', RUN, undefined, 10).items, [ofRun]);
 });
 
-t.test('pages of any size make the same list, in a thread and in a run', async (t) => {
+t.test('returns the same list in pages of any size, for threads and runs', async (t) => {
   const { feed, append } = await startFeed(t);
   for (const run_id of [undefined, 'r1', 'r2', 'r1', 'r1']) await append(2, run_id);
   for (const by of [THREAD, RUN]) {
@@ -51,7 +51,7 @@ t.test('pages of any size make the same list, in a thread and in a run', async (
   }
 });
 
-t.test('a cursor that is not of the log is gone, and a blank one is invalid', async (t) => {
+t.test('returns 410 for a cursor of another log, and rejects a blank one', async (t) => {
   const { feed, append, commit } = await startFeed(t);
   await append(2);
   await append(1, 'r1');
@@ -86,7 +86,7 @@ t.test('a cursor that is not of the log is gone, and a blank one is invalid', as
   }
 });
 
-t.test('two scopes do not see each other', async (t) => {
+t.test('isolates two scopes', async (t) => {
   const { feed, commit } = await startFeed(t);
   const readers = ['a', 'b'].map((scope) => {
     const reader = createReader();

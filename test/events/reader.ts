@@ -6,15 +6,15 @@ import type { Store } from '../../src/store/index.ts';
 import { storeFor } from '../store/open.ts';
 import { event, write } from '../store/records.ts';
 
-/** A feed on a real store, and readers whose sockets a test stalls and drains. */
+/** A feed on a real store, and readers with sockets that a test stalls and drains. */
 
 export type TestReader = EventReader & {
   stalled: boolean;
   ended: boolean;
-  /** How many frames each write had. */
+  /** The number of frames in each write. */
   writes: number[];
   frames(): string[];
-  /** Ids of the events of the frames. */
+  /** The event ids of the frames. */
   seen(): string[];
   drain(): void;
   close(): void;
@@ -56,11 +56,11 @@ export const createReader = (): TestReader => {
 export type Logger = {
   store: Store;
   feed: EventFeed;
-  /** What the feed has put into the log of the service. */
+  /** Errors that the feed has logged. */
   errors: string[];
-  /** Appends so many events to `t1`, of this run if one is given, and tells the feed. */
+  /** Appends this many events to `t1`, of the given run if any, and announces them. */
   append(count: number, run_id?: string): Promise<void>;
-  /** Appends without telling; the answer tells. */
+  /** Appends without announcing; the returned function announces. */
   commit(events: LoggedEvent[], where?: { scope?: string; thread_id?: string }): Promise<() => void>;
 };
 
@@ -69,7 +69,7 @@ export const startFeed = async (t: Test, change: (store: Store) => Partial<Store
   const errors: string[] = [];
   const feed = createEventFeed({
     store: { events: { ...store.events, ...change(store) } },
-    log: { error: (_, text) => errors.push(text) },
+    log: { error: (event) => errors.push(event) },
   });
   let numbered = 0;
   const logger: Logger = {
@@ -92,6 +92,6 @@ export const startFeed = async (t: Test, change: (store: Store) => Partial<Store
   return logger;
 };
 
-/** The ids of the events that `append` makes. */
+/** The ids of the events that `append` creates. */
 export const ids = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, index) => `e${from + index}`);

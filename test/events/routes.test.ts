@@ -8,14 +8,14 @@ import { startFeed } from './reader.ts';
 
 /** The event routes on a real server, without the rest of the service. */
 
-t.test('without a feed there are no event routes', async (t) => {
+t.test('registers no event routes without a feed', async (t) => {
   const { url } = await serve(t, eventRoutes({}));
   for (const path of ['/v1/threads/T/events', '/v1/runs/r/events/stream']) {
     t.equal((await fetch(url + path)).status, 404);
   }
 });
 
-t.test('the rest of a write that a socket did not take arrives without another event', async (t) => {
+t.test('sends the rest of a partial write without another event', async (t) => {
   const { feed, commit } = await startFeed(t);
   const readers: EventReader[] = [];
   const watched: EventFeed = {
@@ -44,7 +44,7 @@ t.test('the rest of a write that a socket did not take arrives without another e
   t.equal(text.match(/\nid: cur_/g)?.length, events);
 });
 
-t.test('a client that leaves is not followed any more', async (t) => {
+t.test('stops following for a disconnected client', async (t) => {
   const { feed, store, append } = await startFeed(t);
   const { port, streams } = await serve(t, eventRoutes({ events: feed }));
   const client = wire(t, port, get('/v1/threads/t1/events/stream'));

@@ -3,11 +3,11 @@ import { act } from '../../src/loop/act.ts';
 import type { GateDecision } from '../../src/tools/tool.ts';
 import { scene, statuses, ticket } from './turn.ts';
 
-/** agent-loop.md 5.5: once its run is cancelled, a step starts nothing and settles nothing. */
+/** agent-loop.md 5.5: after its run is cancelled, a step starts nothing and settles nothing. */
 
 const PROCEED: GateDecision = { kind: 'proceed' };
 
-t.test('a tool that executes is told, and what it still returns is not kept', async (t) => {
+t.test('aborts an executing tool and discards its result', async (t) => {
   const cancel = new AbortController();
   const stage = scene({
     a: {
@@ -24,7 +24,7 @@ t.test('a tool that executes is told, and what it still returns is not kept', as
   t.equal(statuses(stage.turn), 'a running, b new');
 });
 
-t.test('a call that suspends itself after its run was cancelled leaves no ticket', async (t) => {
+t.test('keeps no ticket of a call that suspends itself after the cancel', async (t) => {
   const cancel = new AbortController();
   const stage = scene({
     a: {
@@ -38,7 +38,7 @@ t.test('a call that suspends itself after its run was cancelled leaves no ticket
   t.same(stage.events, []);
 });
 
-t.test('a call whose run is cancelled during the commit before it never starts', async (t) => {
+t.test('never starts a call whose run is cancelled during the preceding commit', async (t) => {
   const cancel = new AbortController();
   const stage = scene({ a: {}, b: {} });
   const turn = {
@@ -53,7 +53,7 @@ t.test('a call whose run is cancelled during the commit before it never starts',
   t.same(stage.events, []);
 });
 
-t.test('a run that is cancelled while a gate decides starts nothing and asks no other gate', async (t) => {
+t.test('starts nothing and calls no further gate when the run is cancelled during a gate', async (t) => {
   for (const verdict of [
     PROCEED,
     { kind: 'block', reason: 'denied' },

@@ -18,7 +18,7 @@ const acted = ({ turn }: Scene) => act(turn, never);
 const done = ({ events }: Scene, id: string): RunEventOf<'tool_call_done'> | undefined =>
   events.filter((event) => event.event_type === 'tool_call_done').find((event) => event.id === id);
 
-/** A promise and what settles it. */
+/** A promise with its resolver. */
 const gateway = () => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ const gateway = () => {
   return { open, opened };
 };
 
-t.test('allowed calls run beside each other, and their results keep the order of the calls', async (t) => {
+t.test('executes allowed calls concurrently and keeps the order of their results', async (t) => {
   const { open, opened } = gateway();
   const stage = scene({
     a: { run: () => opened.then(() => ({ data: 1 })) },
@@ -51,7 +51,7 @@ t.test('allowed calls run beside each other, and their results keep the order of
   t.same(results(stage.turn), ['tool a: 1', 'tool b: 2']);
 });
 
-t.test('a tool that must run alone has no other call beside it', async (t) => {
+t.test('executes an exclusive tool alone', async (t) => {
   const stage = scene({ a: {}, b: {}, c: { exclusive: true }, d: { exclusive: true }, e: {} });
   await acted(stage);
   t.same(
@@ -75,14 +75,14 @@ t.test('a tool that must run alone has no other call beside it', async (t) => {
   );
 });
 
-t.test('a call that another execution has settled is left alone', async (t) => {
+t.test('skips a call that an earlier execution has settled', async (t) => {
   const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [PROCEED] } });
   stage.turn.calls[0] = { ...asked('a'), status: 'succeeded' };
   await acted(stage);
   t.same(stage.trace, ['gate b', 'commit a succeeded, b running', 'start b', 'end b', 'succeeded b']);
 });
 
-t.test('gates are asked in the order of the calls, before any of them runs', async (t) => {
+t.test('evaluates gates in the order of the calls before any of them runs', async (t) => {
   const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [PROCEED] } });
   await acted(stage);
   t.same(stage.trace.slice(0, 4), ['gate a', 'gate b', 'commit a running, b running', 'start a']);
@@ -93,7 +93,7 @@ for (const [name, decision, rest] of [
   ['suspends', SUSPEND, ['commit', 'suspended b', 'commit', 'start c', 'end c', 'succeeded c']],
   ['sets a result', SET, ['succeeded b', 'commit', 'start c', 'end c', 'succeeded c']],
 ] as const) {
-  t.test(`before a gate ${name}, the calls before it run and it is asked again`, async (t) => {
+  t.test(`executes earlier calls before a gate that ${name}, and evaluates it again`, async (t) => {
     const stage = scene({ a: { gate: [PROCEED] }, b: { gate: [decision] }, c: {} });
     await acted(stage);
     t.same(
@@ -103,19 +103,19 @@ for (const [name, decision, rest] of [
   });
 }
 
-t.test('the second answer of a gate counts', async (t) => {
+t.test('uses the second verdict of a gate', async (t) => {
   const stage = scene({ a: {}, b: { gate: [BLOCK, PROCEED] }, c: {} });
   t.same(await acted(stage), { kind: 'executed' });
   t.same(results(stage.turn), ['tool a: "a"', 'tool b: "b"', 'tool c: "c"']);
 });
 
-t.test('a gate before which nothing is to run is asked once', async (t) => {
+t.test('evaluates a gate once if no call runs before it', async (t) => {
   const stage = scene({ b: { gate: [SET, BLOCK] }, c: {} });
   t.same(await acted(stage), { kind: 'executed' });
   t.same(stage.trace.filter((line) => line === 'gate b').length, 1);
 });
 
-t.test('a blocked call ends the run, and the calls behind it are neither gated nor executed', async (t) => {
+t.test('ends the run at a blocked call without gating or executing later calls', async (t) => {
   const stage = scene({ a: {}, b: { gate: [BLOCK] }, c: { gate: [PROCEED] }, d: {} });
   t.same(await acted(stage), { kind: 'blocked', reason: 'denied' });
   t.same(results(stage.turn), [
@@ -133,7 +133,7 @@ t.test('a blocked call ends the run, and the calls behind it are neither gated n
   t.notOk(stage.trace.includes('gate c'));
 });
 
-t.test('a suspended call waits with its ticket, and the calls behind it run', async (t) => {
+t.test('suspends a call with its ticket and executes the later calls', async (t) => {
   const stage = scene({ a: {}, b: { gate: [SUSPEND] }, c: { gate: [PROCEED] }, d: {} });
   t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a succeeded, b suspended, c succeeded, d succeeded');
@@ -164,19 +164,19 @@ t.test('a suspended call waits with its ticket, and the calls behind it run', as
   });
 });
 
-t.test('a step may leave several tickets', async (t) => {
+t.test('accepts several tickets per step', async (t) => {
   const stage = scene({ a: { gate: [SUSPEND] }, b: { gate: [SUSPEND] }, c: {} });
   t.same(await acted(stage), { kind: 'suspended', waits: 'forDecision' });
   t.equal(statuses(stage.turn), 'a suspended, b suspended, c succeeded');
 });
 
-t.test('a block behind a suspended call ends the run all the same', async (t) => {
+t.test('ends the run on a block after a suspended call', async (t) => {
   const stage = scene({ a: { gate: [SUSPEND] }, b: { gate: [BLOCK] }, c: {} });
   t.same(await acted(stage), { kind: 'blocked', reason: 'denied' });
   t.equal(statuses(stage.turn), 'a suspended, b failed, c failed');
 });
 
-t.test('a result that a gate sets is used as it is, and the tool is not executed', async (t) => {
+t.test('uses the result of a gate without executing the tool', async (t) => {
   const stage = scene({ b: { gate: [SET] } });
   t.same(await acted(stage), { kind: 'executed' });
   t.same(stage.trace, ['gate b', 'succeeded b']);
@@ -184,7 +184,7 @@ t.test('a result that a gate sets is used as it is, and the tool is not executed
   t.same(results(stage.turn), ['tool b: one']);
 });
 
-t.test('a call that suspends itself lets its neighbours finish and stops what has not started', async (t) => {
+t.test('finishes the neighbors of a call that suspends itself, and starts no later call', async (t) => {
   const stage = scene({
     a: { run: async () => ({ suspend: ticket('a') }) },
     b: {},
@@ -202,7 +202,7 @@ t.test('a call that suspends itself lets its neighbours finish and stops what ha
   t.match(done(stage, 'a'), { outcome: 'suspended', result: { suspension: ticket('a') } });
 });
 
-t.test('each call is counted by how it ended', async (t) => {
+t.test('counts each call by its outcome', async (t) => {
   const { turn } = scene({
     a: { run: async () => ({ suspend: ticket('a') }) },
     b: {},
@@ -219,7 +219,7 @@ t.test('each call is counted by how it ended', async (t) => {
   ]);
 });
 
-t.test('a call that suspends itself stops a call that a gate would have blocked', async (t) => {
+t.test('stops a call that a gate would have blocked when an earlier call suspends itself', async (t) => {
   const stage = scene({
     a: { run: async () => ({ suspend: ticket('a') }) },
     b: { gate: [BLOCK] },
@@ -234,7 +234,7 @@ t.test('a call that suspends itself stops a call that a gate would have blocked'
   );
 });
 
-t.test('a tool that fails ends neither its run nor the step', async (t) => {
+t.test('continues the run and the step after a failed tool', async (t) => {
   const stage = scene({
     a: { run: () => Promise.reject(new ToolError('not_found', 'no such city')) },
     b: { run: () => Promise.reject(new Error('boom')) },
@@ -249,14 +249,14 @@ t.test('a tool that fails ends neither its run nor the step', async (t) => {
   ]);
 });
 
-t.test('a tool that the agent does not have fails, and the calls beside it run', async (t) => {
+t.test('fails the call of a missing tool and executes the others', async (t) => {
   const stage = scene({ a: {} });
   stage.turn.calls.push(asked('gone'));
   t.same(await acted(stage), { kind: 'executed' });
   t.same(results(stage.turn), ['tool a: "a"', "tool gone: tool 'gone' not found"]);
 });
 
-t.test('arguments that are not JSON fail without asking the gate or the tool', async (t) => {
+t.test('fails arguments that are not JSON without calling the gate or the tool', async (t) => {
   const stage = scene({ a: { gate: [BLOCK] } });
   stage.turn.calls = [{ ...asked('a'), malformed: 'the arguments are not JSON (SyntaxError: bad)' }];
   t.same(await acted(stage), { kind: 'executed' });
@@ -264,13 +264,13 @@ t.test('arguments that are not JSON fail without asking the gate or the tool', a
   t.same(results(stage.turn), ['tool a: Invalid arguments: the arguments are not JSON (SyntaxError: bad)']);
 });
 
-t.test('a step without calls does nothing', async (t) => {
+t.test('does nothing for a step without calls', async (t) => {
   const stage = scene({});
   t.same(await acted(stage), { kind: 'executed' });
   t.same(stage.trace, []);
 });
 
-t.test('a gate that fails starts nothing', async (t) => {
+t.test('starts nothing when a gate throws', async (t) => {
   const stage = scene({ a: {}, b: { gate: [PROCEED] } });
   const tools = new Map(stage.turn.agent.tools);
   const [b] = [...tools.values()].slice(1);
@@ -288,15 +288,15 @@ const unsendable: [name: string, data: unknown, words: string][] = [
   ['has a BigInt', { n: 1n }, 'Execution failed: the result is not JSON (TypeError: '],
 ];
 for (const [name, data, words] of unsendable) {
-  t.test(`a result that ${name} is a failure of its tool`, async (t) => {
-    // What types promise, a tool may have got from elsewhere.
+  t.test(`fails a tool whose result ${name}`, async (t) => {
+    // A tool may return values that its types exclude.
     const stage = scene({ a: { run: async () => ({ data: data as Json }) } });
     t.same(await acted(stage), { kind: 'executed' });
     t.ok(results(stage.turn)[0]?.startsWith(`tool a: ${words}`));
   });
 }
 
-t.test('a tool that gives nothing gives null', async (t) => {
+t.test('converts an undefined result to null', async (t) => {
   const stage = scene({ a: { run: async () => ({ data: undefined as unknown as Json }) } });
   t.same(await acted(stage), { kind: 'executed' });
   t.same(results(stage.turn), ['tool a: null']);

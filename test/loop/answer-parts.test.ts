@@ -11,20 +11,20 @@ import type { Message } from '../../src/schema/message.ts';
 import type { RunEvent } from '../../src/schema/run-event.ts';
 import { results, scene, ticket } from './turn.ts';
 
-/** Parts of an answer that are not text, from tools, plugins and the model. */
+/** Non-text parts of a completion from tools, plugins and the model. */
 
 const never = new AbortController().signal;
 
 const data = (value: string): AnswerPart => ({ data: value });
 
-/** What stands in a message, in its order: texts, and data as JSON. */
+/** The content of a message in order: texts, and data as JSON. */
 const saidIn = (message: Message | undefined): string[] =>
   (message?.content ?? []).map((block) => ('text' in block ? block.text : block.type));
 
 const toldIn = (events: readonly RunEvent[]): unknown[] =>
   events.flatMap((event) => (event.event_type === 'activity_snapshot' ? [event.content] : []));
 
-/** The next inference of the turn says this. */
+/** Makes the next inference of the turn stream this. */
 const answering = (turn: Turn, say: (sink: InferenceSink) => void): void => {
   turn.agent = {
     ...turn.agent,
@@ -47,7 +47,7 @@ const withHook = (
   turn.agent = { ...turn.agent, plugins: [{ id: 'p', parts: { hooks } }] };
 };
 
-t.test('parts of calls stand in front of the next answer, in the order of the calls', async (t) => {
+t.test('places the parts of calls before the next text, in the order of the calls', async (t) => {
   let release = (): void => {};
   const slow = new Promise<void>((resolve) => {
     release = resolve;
@@ -62,28 +62,29 @@ t.test('parts of calls stand in front of the next answer, in the order of the ca
     },
   });
   await act(turn, never);
-  t.strictSame(toldIn(events), [{ data: 'a1' }, { data: 'a2' }, { data: 'b' }], 'told with their results');
+  t.strictSame(
+    toldIn(events),
+    [{ data: 'a1' }, { data: 'a2' }, { data: 'b' }],
+    'the parts are reported with their results',
+  );
   answering(turn, (sink) => sink.text('Here.'));
   await infer(turn, never);
   t.strictSame(saidIn(turn.produced.at(-1)), ['"a1"', '"a2"', '"b"', 'Here.']);
   t.equal(turn.response, 'Here.');
-  t.strictSame(partsWaiting(turn), [], 'they are in one answer');
+  t.strictSame(partsWaiting(turn), [], 'all parts have been placed');
   await infer(turn, never);
   t.strictSame(saidIn(turn.produced.at(-1)), ['Here.']);
 });
 
-t.test(
-  'what waits is kept, hidden from clients, in the state that the result is committed with',
-  async (t) => {
-    const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('a')] }) } });
-    await act(turn, never);
-    const kept = turn.state.takeKept();
-    t.match(kept?.runHidden['__runtime.answer_parts'], [{ by: 'call a', blocks: [{ text: '"a"' }] }]);
-    t.notMatch(turn.state.snapshot().extensions, { '__runtime.answer_parts': {} });
-  },
-);
+t.test('commits pending parts with the result in state hidden from clients', async (t) => {
+  const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('a')] }) } });
+  await act(turn, never);
+  const kept = turn.state.takePersisted();
+  t.match(kept?.runHidden['__runtime.answer_parts'], [{ by: 'call a', blocks: [{ text: '"a"' }] }]);
+  t.notMatch(turn.state.snapshot().extensions, { '__runtime.answer_parts': {} });
+});
 
-t.test('parts wait for the answer that asks for no more tools', async (t) => {
+t.test('keeps parts until the completion that requests no more tools', async (t) => {
   const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('first')] }) } });
   await act(turn, never);
   answering(turn, (sink) => {
@@ -99,7 +100,7 @@ t.test('parts wait for the answer that asks for no more tools', async (t) => {
   t.strictSame(saidIn(turn.produced.at(-1)), ['"first"', '"first"', 'Here.']);
 });
 
-t.test('a call that fails, is refused or waits adds nothing', async (t) => {
+t.test('adds nothing for a failed, denied or suspended call', async (t) => {
   const parts = [data('no')];
   const { turn, events } = scene({
     fails: {
@@ -114,7 +115,7 @@ t.test('a call that fails, is refused or waits adds nothing', async (t) => {
   t.strictSame([partsWaiting(turn), toldIn(events)], [[], []]);
 });
 
-t.test('the result that a gate gives in place of a call has parts as well', async (t) => {
+t.test('adds the parts of a result that a gate sets', async (t) => {
   const { turn } = scene({
     a: { gate: [{ kind: 'set_result', output: { data: 1, parts: [data('given')] } }] },
   });
@@ -122,7 +123,7 @@ t.test('the result that a gate gives in place of a call has parts as well', asyn
   t.match(partsWaiting(turn), [{ text: '"given"' }]);
 });
 
-t.test('a part that cannot be taken fails its call with a reason, and nothing of it is kept', async (t) => {
+t.test('fails a call with an invalid part, with the reason, and keeps none of its parts', async (t) => {
   const file = (size: number): AnswerPart => ({
     file: new Uint8Array(size),
     media_type: 'video/mp4',
@@ -142,7 +143,7 @@ t.test('a part that cannot be taken fails its call with a reason, and nothing of
   t.strictSame(partsWaiting(turn), []);
 });
 
-t.test('calls share what one answer may hold, in their order', async (t) => {
+t.test('shares the limit of a completion among its calls in their order', async (t) => {
   const file: AnswerPart = { file: new Uint8Array(LARGEST_PART), media_type: 'a/b' };
   const run = async () => ({ data: 'kept', parts: [file] });
   const { turn } = scene({ a: { run }, b: { run }, c: { run }, d: { run: async () => ({ data: 'kept' }) } });
@@ -156,7 +157,7 @@ t.test('calls share what one answer may hold, in their order', async (t) => {
   t.equal(partsWaiting(turn).length, 2);
 });
 
-t.test('what the model gives stands where it came in its text', async (t) => {
+t.test('places parts of the model at their positions in its text', async (t) => {
   const { turn, events } = scene({});
   answering(turn, (sink) => {
     sink.text('one ');
@@ -173,7 +174,7 @@ t.test('what the model gives stands where it came in its text', async (t) => {
   t.equal(new Set(events.map((event) => 'message_id' in event && event.message_id)).size > 3, true);
 });
 
-t.test('an answer that starts over has only what came since', async (t) => {
+t.test('keeps only the parts after a reset', async (t) => {
   const { turn } = scene({});
   answering(turn, (sink) => {
     sink.part?.(data('void'));
@@ -187,7 +188,7 @@ t.test('an answer that starts over has only what came since', async (t) => {
   t.strictSame(saidIn(turn.produced.at(-1)), ['"tool"', 'real', '"real"']);
 });
 
-t.test('a part of a model that cannot be taken is left out, and the log says so', async (t) => {
+t.test('omits an invalid part of the model and logs it', async (t) => {
   const { turn, warned, events } = scene({});
   answering(turn, (sink) => {
     sink.part?.({ file: 'not base64', media_type: 'image/png' });
@@ -202,7 +203,7 @@ t.test('a part of a model that cannot be taken is left out, and the log says so'
   t.match(warned[1], { problem: /at most 64 parts/ });
 });
 
-t.test('reports the sources of an answer, and keeps them behind its text', async (t) => {
+t.test('reports the sources of a completion and stores them after its text', async (t) => {
   const { turn, events } = scene({});
   answering(turn, (sink) => {
     sink.source?.({ type: 'url', id: 's1', url: 'https://a.example', title: 'A' });
@@ -227,7 +228,7 @@ t.test('reports the sources of an answer, and keeps them behind its text', async
   ]);
 });
 
-t.test('a hook before an answer adds to it once, however often the answer is tried', async (t) => {
+t.test('adds the parts of a before_inference hook once, even if the inference is retried', async (t) => {
   const { turn, events } = scene({});
   withHook(turn, 'before_inference', [data('hook'), { url: 'nowhere' }]);
   await runPhase(turn, 'before_inference', never);
@@ -237,7 +238,7 @@ t.test('a hook before an answer adds to it once, however often the answer is tri
   t.equal(toldIn(events).length, 1);
 });
 
-t.test('a hook behind an answer adds to the answer that it has seen', async (t) => {
+t.test('adds the parts of an after_inference hook to the completion that it received', async (t) => {
   const { turn } = scene({});
   withHook(turn, 'after_inference', [data('spoken')]);
   answering(turn, (sink) => sink.text('hi'));
@@ -246,14 +247,14 @@ t.test('a hook behind an answer adds to the answer that it has seen', async (t) 
   t.strictSame(partsWaiting(turn), []);
 });
 
-t.test('a tool that is executed again after a failed attempt has added its parts once', async (t) => {
+t.test('adds the parts of a retried tool once', async (t) => {
   const { turn } = scene({});
   for (const value of ['first', 'second']) addParts(turn, [blockOfPart(data(value))], 'call a');
   addParts(turn, [blockOfPart(data('other'))], 'call b');
   t.match(partsWaiting(turn), [{ text: '"second"' }, { text: '"other"' }]);
 });
 
-t.test('a call that is executed again needs no more room than before', async (t) => {
+t.test('counts the parts of a retried call once against the limit', async (t) => {
   const parts: AnswerPart[] = Array.from({ length: 40 }, () => data('x'));
   const { turn } = scene({ a: { run: async () => ({ data: 'kept', parts }) } });
   addParts(turn, parts.map(blockOfPart), 'call a');
@@ -262,7 +263,7 @@ t.test('a call that is executed again needs no more room than before', async (t)
   t.equal(partsWaiting(turn).length, 40);
 });
 
-t.test('what no answer has taken is one at the end of the run, or joins the last one', async (t) => {
+t.test('stores leftover parts at the end of the run, in the last message or in a new one', async (t) => {
   const { turn } = scene({ a: { run: async () => ({ data: 1, parts: [data('a')] }) } });
   await act(turn, never);
   keepLeftParts(turn);

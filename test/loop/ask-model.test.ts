@@ -5,7 +5,7 @@ import { ModelError } from '../../src/models/errors.ts';
 import type { Model } from '../../src/models/model.ts';
 import { scene } from './turn.ts';
 
-/** What a tool asks the model of its agent beside the conversation (mcp.md B6, sampling). */
+/** Requests of a tool to the model of its agent, outside the conversation (mcp.md B6, sampling). */
 
 type Inferred = Parameters<LoopObserver['inference']['ended']>[0];
 
@@ -26,7 +26,7 @@ const asking = (stream: Model['stream']) => {
   return { turn, inferred, ask: () => askModel(turn, question, new AbortController().signal) };
 };
 
-t.test('what the model says is the answer, and counts for the run', async (t) => {
+t.test('returns the completion of the model, and counts it for the run', async (t) => {
   const { turn, inferred, ask } = asking(async (_, sink) => {
     sink.text('wrong');
     sink.reset?.('again');
@@ -38,7 +38,7 @@ t.test('what the model says is the answer, and counts for the run', async (t) =>
   t.match(inferred, [{ status: 'ok' }]);
 });
 
-t.test('a model that fails is counted too', async (t) => {
+t.test('counts a failed request', async (t) => {
   const { inferred, ask } = asking(async () => {
     throw new ModelError('overloaded', 'later');
   });

@@ -21,7 +21,7 @@ const context = (key: string, more: Partial<ContextMessage> = {}): ContextMessag
 
 const keys = (messages: readonly ContextMessage[]): string[] => messages.map(({ key }) => key);
 
-/** Steps of a run with one state: what is scheduled for each, and the keys that it injects. */
+/** Steps of a run with one state: the messages scheduled for each, and the keys that are injected. */
 const steps = (scheduled: readonly (readonly ContextMessage[])[]): string[][] => {
   const state = stateStore();
   return scheduled.map((added, step) => {
@@ -31,7 +31,7 @@ const steps = (scheduled: readonly (readonly ContextMessage[])[]): string[][] =>
   });
 };
 
-t.test('a message is injected once, and in every step when it is persistent', async (t) => {
+t.test('injects a message once, or in every step if it is persistent', async (t) => {
   t.same(steps([[context('once'), context('stays', { persistent: true })], [], []]), [
     ['once', 'stays'],
     ['stays'],
@@ -39,7 +39,7 @@ t.test('a message is injected once, and in every step when it is persistent', as
   ]);
 });
 
-t.test('a newer message of a key replaces the older one', async (t) => {
+t.test('replaces an older message with the same key', async (t) => {
   const store = upsertContext({ messages: [] }, [
     context('a'),
     context('b'),
@@ -54,7 +54,7 @@ t.test('a newer message of a key replaces the older one', async (t) => {
   );
 });
 
-t.test('messages come by target, then priority, then key', async (t) => {
+t.test('orders messages by target, then priority, then key', async (t) => {
   const messages = [
     context('z', { target: 'suffix_system', priority: -9 }),
     context('c', { target: 'conversation' }),
@@ -67,7 +67,7 @@ t.test('messages come by target, then priority, then key', async (t) => {
   t.same(keys(dueForInjection({ messages }, {}, 0).due), ['first', 'a', 'b', 'last', 's', 'c', 'z']);
 });
 
-t.test('unchanged content waits for its cooldown, changed content does not', async (t) => {
+t.test('omits unchanged content during its cooldown, but not changed content', async (t) => {
   const note = (content: string) => [context('note', { content, cooldown_turns: 3 })];
   t.same(steps([note('a'), note('a'), note('b'), note('b'), note('b'), note('b')]), [
     ['note'],
@@ -79,12 +79,12 @@ t.test('unchanged content waits for its cooldown, changed content does not', asy
   ]);
 });
 
-t.test('a message that its cooldown holds back is kept until it was injected', async (t) => {
+t.test('keeps a message through its cooldown until it was injected', async (t) => {
   const note = context('note', { cooldown_turns: 2 });
   t.same(steps([[note], [note], [], []]), [['note'], [], ['note'], []]);
 });
 
-t.test('a step that leaves no context message behind changes no state', async (t) => {
+t.test('changes no state in a step without remaining context messages', async (t) => {
   t.same(injectContext(stateStore().view, [], 0).state, []);
   t.same(injectContext(stateStore().view, [context('once')], 0).state, []);
 });
@@ -100,7 +100,7 @@ const placed = (...due: ContextMessage[]) => {
   };
 };
 
-t.test('a request is prompt, system, session, conversation, history, suffix', async (t) => {
+t.test('orders a request as prompt, system, session, conversation, history, suffix', async (t) => {
   t.same(
     placed(
       context('4', { target: 'suffix_system' }),
@@ -115,7 +115,7 @@ t.test('a request is prompt, system, session, conversation, history, suffix', as
   );
 });
 
-t.test('a user text before the history keeps its place among the system texts', async (t) => {
+t.test('keeps a user text before the history in its position among the system texts', async (t) => {
   t.same(
     placed(
       context('1'),
@@ -129,47 +129,44 @@ t.test('a user text before the history keeps its place among the system texts', 
   );
 });
 
-t.test('an empty system prompt is not sent, and the history is not copied', async (t) => {
+t.test('omits an empty system prompt and does not copy the history', async (t) => {
   const history = [user];
   const request = placeContext('', [], history);
   t.same(request.system, []);
   t.equal(request.messages, history);
 });
 
-t.test(
-  'between two injections of unchanged content there are always as many steps as its cooldown',
-  async () => {
-    const target = fc.constantFrom<ContextTarget[]>('system', 'session', 'conversation', 'suffix_system');
-    const message = fc.record({
-      key: fc.constantFrom('a', 'b', 'c', '__proto__'),
-      content: fc.constantFrom('x', 'y'),
-      target,
-      cooldown_turns: fc.nat(4),
-      persistent: fc.boolean(),
-      priority: fc.integer({ min: -2, max: 2 }),
-    });
-    fc.assert(
-      fc.property(fc.array(fc.array(message, { maxLength: 3 }), { maxLength: 15 }), (scheduled) => {
-        let store: ContextStore = { messages: [] };
-        let throttle: ContextThrottle = {};
-        const last = new Map<string, { step: number; content: string }>();
-        return scheduled.every((added, step) => {
-          store = upsertContext(store, added);
-          const waiting = new Map(store.messages.map((one) => [one.key, one]));
-          const injection = dueForInjection(store, throttle, step);
-          ({ store, throttle } = injection);
-          const injected = new Set(keys(injection.due));
-          return [...waiting.values()].every(({ key, content, cooldown_turns = 0, persistent }) => {
-            const before = last.get(key);
-            const held =
-              cooldown_turns > 0 && before?.content === content && step - before.step < cooldown_turns;
-            if (injected.has(key) && cooldown_turns > 0) last.set(key, { step, content });
-            const kept = store.messages.some((one) => one.key === key);
-            return injected.has(key) === !held && kept === (held || persistent === true);
-          });
+t.test('leaves as many steps between injections of unchanged content as its cooldown', async () => {
+  const target = fc.constantFrom<ContextTarget[]>('system', 'session', 'conversation', 'suffix_system');
+  const message = fc.record({
+    key: fc.constantFrom('a', 'b', 'c', '__proto__'),
+    content: fc.constantFrom('x', 'y'),
+    target,
+    cooldown_turns: fc.nat(4),
+    persistent: fc.boolean(),
+    priority: fc.integer({ min: -2, max: 2 }),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.array(message, { maxLength: 3 }), { maxLength: 15 }), (scheduled) => {
+      let store: ContextStore = { messages: [] };
+      let throttle: ContextThrottle = {};
+      const last = new Map<string, { step: number; content: string }>();
+      return scheduled.every((added, step) => {
+        store = upsertContext(store, added);
+        const waiting = new Map(store.messages.map((one) => [one.key, one]));
+        const injection = dueForInjection(store, throttle, step);
+        ({ store, throttle } = injection);
+        const injected = new Set(keys(injection.due));
+        return [...waiting.values()].every(({ key, content, cooldown_turns = 0, persistent }) => {
+          const before = last.get(key);
+          const held =
+            cooldown_turns > 0 && before?.content === content && step - before.step < cooldown_turns;
+          if (injected.has(key) && cooldown_turns > 0) last.set(key, { step, content });
+          const kept = store.messages.some((one) => one.key === key);
+          return injected.has(key) === !held && kept === (held || persistent === true);
         });
-      }),
-      { numRuns: 1000 },
-    );
-  },
-);
+      });
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -19,7 +19,7 @@ const marker = (id: string): Message =>
 const refusal = (id: string, why: string): Message =>
   message('tool', deniedText(why), { tool_call_id: id, visibility: 'internal', metadata: { denied: true } });
 
-/** One line a message: who, the calls it makes or answers, its text. */
+/** One line per message: its role, the calls it makes or answers, and its text. */
 const told = (history: readonly Message[]): string[] =>
   history.map(({ role, content, tool_calls, tool_call_id }) =>
     [role, ...(tool_calls ?? []).map(({ id }) => id), tool_call_id, textOf(content)]
@@ -27,19 +27,19 @@ const told = (history: readonly Message[]): string[] =>
       .join(' '),
   );
 
-t.test('a history in which every call has its result is handed on as it is', async (t) => {
+t.test('returns a history with a result for every call unchanged', async (t) => {
   const plain = [user('hi'), asks('', 'c1', 'c2'), result('c1', 'one'), result('c2', 'two'), user('bye')];
   t.equal(modelHistory(plain), plain);
   const empty: Message[] = [];
   t.equal(modelHistory(empty), empty);
 });
 
-t.test('internal messages that are no markers stay', async (t) => {
+t.test('keeps internal messages that are not markers', async (t) => {
   const plain = [user('hi'), message('user', 'continue', { visibility: 'internal' })];
   t.equal(modelHistory(plain), plain);
 });
 
-t.test('a call without result gets the interrupted one', async (t) => {
+t.test('adds an interrupted result to a call without one', async (t) => {
   const history = [asks('', 'c1', 'c2'), result('c1', 'one'), user('next')];
   t.same(told(modelHistory(history)), [
     'assistant c1 c2',
@@ -49,7 +49,7 @@ t.test('a call without result gets the interrupted one', async (t) => {
   ]);
 });
 
-t.test('a late result takes the place of its placeholder', async (t) => {
+t.test('replaces a placeholder with a later result', async (t) => {
   const history = [
     asks('', 'c1', 'c2'),
     result('c1', 'awaiting decision'),
@@ -67,12 +67,12 @@ t.test('a late result takes the place of its placeholder', async (t) => {
   ]);
 });
 
-t.test('results stand in the order of their calls', async (t) => {
+t.test('orders results by their calls', async (t) => {
   const history = [asks('', 'c1', 'c2'), result('c2', 'two'), result('c1', 'one')];
   t.same(told(modelHistory(history)), ['assistant c1 c2', 'tool c1 one', 'tool c2 two']);
 });
 
-t.test('a retracted call vanishes with its placeholder and its marker', async (t) => {
+t.test('removes a retracted call with its placeholder and marker', async (t) => {
   const history = [
     asks('both', 'c1', 'c2'),
     result('c1', 'awaiting decision'),
@@ -83,7 +83,7 @@ t.test('a retracted call vanishes with its placeholder and its marker', async (t
   t.same(told(modelHistory(history)), ['assistant c2 both', 'tool c2 two', 'user next']);
 });
 
-t.test('a message whose calls are all retracted keeps its text, and goes when it has none', async (t) => {
+t.test('keeps the text of a message whose calls are all retracted, and removes it if empty', async (t) => {
   for (const [text, left] of [
     ['let me see', ['assistant let me see', 'user next']],
     ['', ['user next']],
@@ -94,7 +94,7 @@ t.test('a message whose calls are all retracted keeps its text, and goes when it
   }
 });
 
-t.test('a call that was refused has the refusal as its result', async (t) => {
+t.test('uses the denial as the result of a denied call', async (t) => {
   const history = [
     asks('', 'c1', 'c2', 'c3'),
     result('c1', 'awaiting decision'),
@@ -112,11 +112,11 @@ t.test('a call that was refused has the refusal as its result', async (t) => {
   ]);
 });
 
-t.test('a call that only a marker answers vanishes too', async (t) => {
+t.test('removes a call that only has a marker', async (t) => {
   t.same(told(modelHistory([user('hi'), asks('', 'c1'), marker('c1')])), ['user hi']);
 });
 
-t.test('a call is retracted by a marker that comes after messages of other runs', async (t) => {
+t.test('retracts a call by a marker after messages of other runs', async (t) => {
   const history = [
     asks('', 'c1'),
     result('c1', 'awaiting decision'),
@@ -136,7 +136,7 @@ t.test('a call is retracted by a marker that comes after messages of other runs'
   ]);
 });
 
-t.test('a retracted call takes no other call with it that has the same id', async (t) => {
+t.test('keeps other calls with the id of a retracted call', async (t) => {
   const again = [asks('', 'c1'), result('c1', 'again')];
   const first = [asks('', 'c1'), result('c1', 'first')];
   const gone = [asks('', 'c1'), result('c1', 'waits'), marker('c1')];
@@ -150,7 +150,7 @@ t.test('a retracted call takes no other call with it that has the same id', asyn
   ]);
 });
 
-t.test('a result of a step is not that of an earlier step with the same id', async (t) => {
+t.test('does not use a result for an earlier step with the same id', async (t) => {
   const history = [asks('', 'c1'), asks('', 'c1'), result('c1', 'one')];
   t.same(told(modelHistory(history)), [
     'assistant c1',
@@ -160,16 +160,16 @@ t.test('a result of a step is not that of an earlier step with the same id', asy
   ]);
 });
 
-t.test('a result that comes after the retraction brings nothing back', async (t) => {
+t.test('ignores a result after the retraction', async (t) => {
   const history = [asks('', 'c1'), marker('c1'), result('c1', 'late'), user('next')];
   t.same(told(modelHistory(history)), ['user next']);
 });
 
-t.test('a result that no message asked for is left out', async (t) => {
+t.test('removes a result without a call', async (t) => {
   t.same(told(modelHistory([user('hi'), result('c9', 'what?')])), ['user hi']);
 });
 
-t.test('messages that need no repair are the same objects, and what was given is not changed', async (t) => {
+t.test('reuses messages that need no repair, and does not modify its input', async (t) => {
   const history = [user('hi'), asks('both', 'c1', 'c2'), result('c2', 'two'), marker('c1')];
   const before = structuredClone(history);
   const seen = modelHistory(history);
@@ -181,7 +181,7 @@ t.test('messages that need no repair are the same objects, and what was given is
 const callId = fc.constantFrom('c1', 'c2', 'c3');
 const text = fc.constantFrom('', 'some text');
 const callIds = fc.uniqueArray(callId, { minLength: 1 });
-/** A step as it should be, but for a result that is missing or a marker in its place. */
+/** A valid step, except that a result may be missing or replaced by a marker. */
 const step = fc
   .tuple(text, callIds, fc.infiniteStream(fc.constantFrom(result, result, marker, undefined)))
   .map(([said, ids, answers]) => [
@@ -194,7 +194,7 @@ const anything = fc.oneof(
   fc.tuple(callId, text).map(([id, said]) => result(id, said)),
   callId.map(marker),
 );
-/** Anything in any order; only the calls of one message have different ids. */
+/** Messages in any order; only the calls of one message have different ids. */
 const anyHistory = fc
   .array(
     fc.oneof(
@@ -205,7 +205,7 @@ const anyHistory = fc
   )
   .map((parts) => parts.flat());
 
-t.test('whatever happened, each call has one result behind it and nothing else is a result', async () => {
+t.test('places exactly one result after each call, and no other result', async () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
       const open: string[] = [];
@@ -221,7 +221,7 @@ t.test('whatever happened, each call has one result behind it and nothing else i
   );
 });
 
-t.test('what the model sees needs no repair', async () => {
+t.test('returns a history that needs no further repair', async () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
       const seen = modelHistory(history);
@@ -231,7 +231,7 @@ t.test('what the model sees needs no repair', async () => {
   );
 });
 
-/** The definition, word for word: of the tool messages of a call a marker takes it away, else the last one counts. */
+/** The literal definition: a marker among the tool messages of a call removes it, otherwise the last one counts. */
 const reference = (history: readonly Message[]): string[] => {
   const ownerOf = (index: number): number =>
     history
@@ -255,7 +255,7 @@ const reference = (history: readonly Message[]): string[] => {
   });
 };
 
-t.test('what the model sees agrees with the definition', async () => {
+t.test('matches the definition', async () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
       const expected = reference(history);

@@ -13,11 +13,11 @@ import {
   TASK,
 } from './remote-runs.ts';
 
-/** What a cancel, a restart and a refused request do to the task of a run (a2a.md 12.5, 12.8, 12.9). */
+/** The effect of cancels, restarts and rejected requests on the task of a run (a2a.md 12.5, 12.8, 12.9). */
 
 const ASKS = { task: TASK, text: 'when?', output: {}, status: 'input_required', reason: 'when?' } as const;
 
-t.test('the task is durable before it is looked at, and a restart follows it on', async (t) => {
+t.test('makes the task durable before it is followed, and follows it after a restart', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, events } = await office.submit('go');
@@ -30,7 +30,7 @@ t.test('the task is durable before it is looked at, and a restart follows it on'
     last_state: 'TASK_STATE_SUBMITTED',
   });
   await office.restart();
-  t.equal(far.left(), 1, 'the process that stops leaves the task alone');
+  t.equal(far.left(), 1, 'a stopped process does not cancel the task');
   t.match(finishIn(await events()).termination, { type: 'error', value: 'service is shutting down' });
   const again = await far.asked();
   t.strictSame(again.turn.follow, TASK);
@@ -41,7 +41,7 @@ t.test('the task is durable before it is looked at, and a restart follows it on'
   t.strictSame(far.stopped, []);
 });
 
-t.test('a message whose acceptance nobody knows of is said again in the same words', async (t) => {
+t.test('sends a message again unchanged if its acceptance is unknown', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id } = await office.submit('go');
@@ -53,7 +53,7 @@ t.test('a message whose acceptance nobody knows of is said again in the same wor
   await office.until(run_id, isDone);
 });
 
-t.test('input that came meanwhile is no part of the message that is said again', async (t) => {
+t.test('excludes later input from a message that is sent again', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id } = await office.submit('go');
@@ -69,27 +69,24 @@ t.test('input that came meanwhile is no part of the message that is said again',
   t.match(await office.until(run_id, isDone), { final_output: 'all done' });
 });
 
-t.test(
-  'input that came while a task was followed is said when the task has ended after a restart',
-  async (t) => {
-    const far = createFar();
-    const office = await startOffice(t, far);
-    const { run_id } = await office.submit('one');
-    const { turn } = await far.asked();
-    await turn.onSubmitted(TASK);
-    await office.submit('two', { mode: 'live_then_queue' });
-    await office.restart();
-    const again = await far.asked();
-    t.strictSame(again.turn.follow, TASK);
-    again.comesTo(completed('1'));
-    const next = await far.asked();
-    t.equal(saidIn(next.turn), 'two');
-    next.comesTo(completed('2'));
-    t.match(await office.until(run_id, isDone), { final_output: '2', steps: 2 });
-  },
-);
+t.test('sends input that arrived during a task after the task has ended following a restart', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const { run_id } = await office.submit('one');
+  const { turn } = await far.asked();
+  await turn.onSubmitted(TASK);
+  await office.submit('two', { mode: 'live_then_queue' });
+  await office.restart();
+  const again = await far.asked();
+  t.strictSame(again.turn.follow, TASK);
+  again.comesTo(completed('1'));
+  const next = await far.asked();
+  t.equal(saidIn(next.turn), 'two');
+  next.comesTo(completed('2'));
+  t.match(await office.until(run_id, isDone), { final_output: '2', steps: 2 });
+});
 
-t.test('a wait survives a restart, and the task goes on with the answer', async (t) => {
+t.test('keeps a suspended run across a restart, and continues its task with the reply', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, events } = await office.submit('book');
@@ -103,13 +100,13 @@ t.test('a wait survives a restart, and the task goes on with the answer', async 
   t.equal(more.run_id, run_id);
   const next = await far.asked();
   t.match(next.turn.say, { task_id: 'task-1', context_id: 'context-1' });
-  t.equal(saidIn(next.turn), 'tonight', 'what was said before is not said again');
+  t.equal(saidIn(next.turn), 'tonight', 'text from before the restart is not repeated');
   next.comesTo(completed('booked'));
   await more.events();
   t.strictSame(far.stopped, []);
 });
 
-t.test('a cancel in the middle of a task tells it to stop once', async (t) => {
+t.test('cancels a task once when its run is cancelled', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, events } = await office.submit('go');
@@ -125,10 +122,10 @@ t.test('a cancel in the middle of a task tells it to stop once', async (t) => {
   t.match(run, { termination_reason: { type: 'cancelled' }, steps: 0 });
   t.match(handleIn(run), { last_state: 'TASK_STATE_CANCELED' });
   t.strictSame(far.stopped, ['signal']);
-  t.strictSame(office.texts(), ['user: go'], 'what was half said is not kept');
+  t.strictSame(office.texts(), ['user: go'], 'the partial text is not kept');
 });
 
-t.test('what a task says after its run was cancelled is not heard', async (t) => {
+t.test('ignores the output of a task after its run was cancelled', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, soFar, events } = await office.submit('go');
@@ -144,7 +141,7 @@ t.test('what a task says after its run was cancelled is not heard', async (t) =>
 });
 
 for (const held of [true, false]) {
-  t.test(`a cancelled wait tells the task to stop, ${held ? 'here' : 'after a restart'}`, async (t) => {
+  t.test(`cancels the task of a suspended run, ${held ? 'here' : 'after a restart'}`, async (t) => {
     const far = createFar();
     const office = await startOffice(t, far);
     const { run_id, events } = await office.submit('book');
@@ -160,7 +157,7 @@ for (const held of [true, false]) {
   });
 }
 
-t.test('a run that another agent replaces tells its task to stop', async (t) => {
+t.test('cancels the task of a run that another agent replaces', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, events } = await office.submit('book');
@@ -173,7 +170,7 @@ t.test('a run that another agent replaces tells its task to stop', async (t) => 
   t.strictSame(far.stopped, ['task-1']);
 });
 
-t.test('a run whose answer cannot be understood leaves no task behind', async (t) => {
+t.test('cancels the task when its response cannot be decoded', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id } = await office.submit('go');
@@ -184,7 +181,7 @@ t.test('a run whose answer cannot be understood leaves no task behind', async (t
   t.strictSame(far.stopped, ['task-1']);
 });
 
-t.test('a restart that finds its run interrupted tells the task to stop', async (t) => {
+t.test('cancels the task of a run that is found interrupted after a restart', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id } = await office.submit('go');
@@ -198,7 +195,7 @@ t.test('a restart that finds its run interrupted tells the task to stop', async 
   );
 });
 
-t.test('what a remote agent cannot do is refused before anything is written', async (t) => {
+t.test('rejects features that a remote agent does not support before writing anything', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const tool = { id: 'pick', name: 'pick', description: '', parameters: {}, category: null };
@@ -222,7 +219,7 @@ t.test('what a remote agent cannot do is refused before anything is written', as
   await stream.events();
 });
 
-t.test('a decision on a run of another agent is not the business of the one that is named', async (t) => {
+t.test('rejects a decision on a run of another agent than the named one', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const { run_id, events } = await office.submit('book');

@@ -1,49 +1,49 @@
 import type { Test } from 'tap';
-import { createIds } from '../../src/ids.ts';
+import { createIds } from '../../src/composition/ids.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
+import { createRegistry } from '../../src/configuration/registry.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
-import { createRegistry } from '../../src/registry/registry.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
 import type { RunEvent, RunEventOf } from '../../src/schema/run-event.ts';
-import { settingsFrom } from '../../src/settings.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteTask, RemoteTurn } from '../../src/tools/remote-agent.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { plainRoutes } from '../configuration/routes.ts';
 import { type Deferred, defer } from '../http/serve.ts';
 import { NO_TRANSPORT } from '../models/create-provider.ts';
-import { plainRoutes } from '../registry/routes.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
 /**
- * The runtime on a real store, and an agent `far` that a test plays: it hears each turn as it comes, and says what
- * the other service would say.
+ * The runtime on a real store, with an agent `far` that a test controls: it receives each turn and returns what the
+ * remote service would.
  */
 
-/** A turn that the agent has been asked for and has not ended. */
+/** A turn that was requested and has not ended. */
 export type Asked = {
   turn: RemoteTurn;
-  /** Ends it. */
+  /** Ends the turn. */
   comesTo(outcome: RemoteOutcome): void;
   fails(message: string): void;
 };
 
 export type Far = {
   remote: RemoteAgent;
-  /** The next turn that it is asked for. */
+  /** The next requested turn. */
   asked(): Promise<Asked>;
   /** All turns so far. */
   turns: RemoteTurn[];
-  /** Tasks that were told to stop, by their ids; `signal` for those whose turn was cut off. */
+  /** The ids of cancelled tasks; `signal` for those whose turn was aborted. */
   stopped: string[];
-  /** Turns that were left. */
+  /** The number of aborted turns. */
   left(): number;
 };
 
@@ -100,7 +100,7 @@ export const createFar = (key = 'a2a:http://far.example'): Far => {
 
 export const TASK: RemoteTask = { task_id: 'task-1', context_id: 'context-1' };
 
-/** It was asked to do its task and has done it. */
+/** The outcome of a completed task. */
 export const completed = (text: string, task: RemoteTask = TASK): RemoteOutcome => ({
   task,
   text,
@@ -156,7 +156,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
   };
   t.teardown(stop);
 
-  /** Resolves when it is durable. */
+  /** Resolves when the input is durable. */
   const submit = async (text: string, more: Partial<Submission> = {}) => {
     const frames: string[] = [];
     const end = defer<void>();
@@ -175,7 +175,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
     });
     return {
       ...accepted,
-      /** All of the stream, when it has ended. */
+      /** All events of the stream, once it has ended. */
       async events(): Promise<RunEvent[]> {
         await end.promise;
         return eventsIn(frames);
@@ -195,13 +195,13 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
     run,
     runs: (): Run[] => now.store.runs.list('default', { thread_id: 'T' }, { offset: 0, limit: 100 }).items,
     dispatches: () => [...now.store.dispatches.listByThread('default', 'T', { offset: 0, limit: 100 })],
-    /** Of the thread, as `role: text`. */
+    /** The messages of the thread as `role: text`. */
     texts: (): string[] => messagesOf(now.store).map(({ role, content }) => `${role}: ${textOf(content)}`),
     get runtime() {
       return now.runtime;
     },
     resolve: (id: string) => now.resolve(id),
-    /** Resolves once the run is as it must be. */
+    /** Resolves once the run matches. */
     async until(run_id: string, holds: (run: Run) => boolean): Promise<Run> {
       for (let tries = 0; ; tries += 1) {
         const found = run(run_id);
@@ -210,7 +210,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     },
-    /** Dies with the first commit of `act`: nothing that follows is written by this process. */
+    /** Simulates a crash at the first commit of `act`: this process writes nothing after it. */
     async die(act: () => Promise<unknown>): Promise<void> {
       const { commit } = now.store;
       let left = 1;
@@ -219,7 +219,7 @@ export const startOffice = async (t: Test, far: Far, { agents = [], tools = [] }
         return left >= 0 ? commit(...args) : new Promise(() => {});
       };
       await act();
-      // Not waited for: the commits that it waits for are never answered.
+      // Not awaited: the commits that it waits for never complete.
       now.runtime.stop(0);
       await now.store.close();
       now = await start();
@@ -243,7 +243,7 @@ const eventsIn = (frames: readonly string[]): RunEvent[] =>
     .filter((frame) => frame.startsWith('data: '))
     .map((frame) => JSON.parse(frame.slice(6)));
 
-/** What each event is, in order. */
+/** The types of the events, in order. */
 export const kindsOf = (events: readonly RunEvent[]): string[] => events.map(({ event_type }) => event_type);
 
 export const finishIn = (events: readonly RunEvent[]): RunEventOf<'run_finish'> => {
@@ -255,7 +255,7 @@ export const finishIn = (events: readonly RunEvent[]): RunEventOf<'run_finish'> 
 export const isDone = ({ status }: Run): boolean => status === 'done';
 export const isWaiting = ({ status }: Run): boolean => status === 'waiting';
 
-/** The handle of the task, as it is stored. */
+/** The stored handle of the task. */
 export const handleIn = ({ state }: Run): unknown => {
   const stored = JSON.parse(JSON.stringify(state?.extensions.__runtime_remote_backend ?? null));
   return stored?.targets['a2a:http://far.example'];

@@ -13,9 +13,9 @@ import {
   TASK,
 } from './remote-runs.ts';
 
-/** Runs of an agent that another service runs (a2a.md 12.4 to 12.9). */
+/** Runs of an agent that another service executes (a2a.md 12.4 to 12.9). */
 
-t.test('a run is told like any other, with the progress of its task and the text as it comes', async (t) => {
+t.test('emits the events of a run with the progress of its task and its text', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('hello');
@@ -84,7 +84,7 @@ t.test('a run is told like any other, with the progress of its task and the text
   t.strictSame(far.stopped, []);
 });
 
-t.test('the model that the spec names is what the run reports', async (t) => {
+t.test('reports the model that the spec names', async (t) => {
   const far = createFar();
   const endpoint = { base_url: 'http://far.example' };
   const office = await startOffice(t, far, { agents: [{ id: 'named', model_id: 'm-7', endpoint }] });
@@ -96,7 +96,7 @@ t.test('the model that the spec names is what the run reports', async (t) => {
   );
 });
 
-t.test('text that did not come in pieces is one delta', async (t) => {
+t.test('emits text that was not streamed as one delta', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('hello');
@@ -109,7 +109,7 @@ t.test('text that did not come in pieces is one delta', async (t) => {
   t.strictSame(deltas, ['good', ' day']);
 });
 
-t.test('each outcome ends the run in its own way', async (t) => {
+t.test('ends the run according to the outcome', async (t) => {
   const cases: [RemoteOutcome, object, object, string][] = [
     [
       { task: TASK, text: '', output: { raw: 1 }, status: 'failed', reason: 'out of paper' },
@@ -145,7 +145,7 @@ t.test('each outcome ends the run in its own way', async (t) => {
       await turn.onSubmitted(TASK);
       comesTo(outcome);
       const events = await stream.events();
-      t.notOk(kindsOf(events).includes('inference_complete'), 'nothing was inferred to its end');
+      t.notOk(kindsOf(events).includes('inference_complete'), 'the inference did not complete');
       t.strictSame(
         kindsOf(events).filter((kind) => kind.startsWith('step')),
         ['step_start', 'step_end'],
@@ -158,12 +158,12 @@ t.test('each outcome ends the run in its own way', async (t) => {
       t.match(office.dispatches(), [{ status: 'Acked' }]);
       const answer = outcome.text === '' ? [] : [`assistant: ${outcome.text}`];
       t.strictSame(office.texts(), ['user: go', ...answer]);
-      t.strictSame(far.stopped, [], 'whoever followed it knows that it is over');
+      t.strictSame(far.stopped, [], 'the reader was closed');
     });
   }
 });
 
-t.test('a message that was not accepted ends the run, and is not sent again', async (t) => {
+t.test('ends the run on a rejected message without sending it again', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('go');
@@ -179,7 +179,7 @@ t.test('a message that was not accepted ends the run, and is not sent again', as
   t.equal(far.turns.length, 1);
 });
 
-t.test('a run without a new user message has nothing to send', async (t) => {
+t.test('fails a run without a new user message', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('', { messages: [] });
@@ -190,7 +190,7 @@ t.test('a run without a new user message has nothing to send', async (t) => {
   t.equal(far.turns.length, 0);
 });
 
-t.test('the next run of the thread goes on in the same context, with a task of its own', async (t) => {
+t.test('continues in the same context with a new task in the next run of the thread', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const first = await office.submit('one');
@@ -211,7 +211,7 @@ t.test('the next run of the thread goes on in the same context, with a task of i
   await second.events();
 });
 
-t.test('a message that answers at once is kept without a task, or with the ids that it bears', async (t) => {
+t.test('stores an immediate message without a task, or with its own ids', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const first = await office.submit('one');
@@ -231,7 +231,7 @@ for (const [needs, reason, label] of [
   ['input_required', 'user_input', 'waiting_input'],
   ['auth_required', 'tool_permission', 'waiting_auth'],
 ] as const) {
-  t.test(`${needs}: the run waits without a ticket, and new input continues it and its task`, async (t) => {
+  t.test(`${needs}: suspends the run without a ticket, and continues its task with new input`, async (t) => {
     const far = createFar();
     const office = await startOffice(t, far);
     const stream = await office.submit('book a table');
@@ -271,7 +271,7 @@ for (const [needs, reason, label] of [
   });
 }
 
-t.test('input steered into a run is a turn of its own behind the one under way', async (t) => {
+t.test('executes steered input as a separate turn after the current one', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('one');
@@ -289,7 +289,7 @@ t.test('input steered into a run is a turn of its own behind the one under way',
   t.match(office.run(stream.run_id), { steps: 2, final_output: '2' });
 });
 
-t.test('state that cannot be read fails the run', async (t) => {
+t.test('fails the run if its state cannot be read', async (t) => {
   const far = createFar();
   const office = await startOffice(t, far);
   const stream = await office.submit('go');
@@ -304,4 +304,52 @@ t.test('state that cannot be read fails the run', async (t) => {
     type: 'error',
     value: /^corrupt A2A persisted remote state at __runtime_remote_backend: /,
   });
+});
+
+const DAY = {
+  type: 'object',
+  properties: { day: { type: 'string' } },
+  required: ['day'],
+  additionalProperties: false,
+};
+
+t.test('sends a structured result of a remote agent as one delta, once it fits', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const stream = await office.submit('which day?', { output_schema: DAY });
+  const first = await far.asked();
+  await first.turn.onSubmitted(TASK);
+  first.turn.onText('I think ');
+  first.turn.onText('Friday');
+  first.comesTo(completed('I think Friday'));
+  const second = await far.asked();
+  await second.turn.onSubmitted({ task_id: 'task-2', context_id: 'context-1' });
+  second.turn.onText('It is {"day":');
+  second.turn.onText('"Friday"}');
+  second.comesTo(completed('It is {"day":"Friday"}', { task_id: 'task-2', context_id: 'context-1' }));
+  const events = await stream.events();
+  t.strictSame(
+    events
+      .filter(({ event_type }) => event_type === 'text_delta')
+      .map((event) => 'delta' in event && event.delta),
+    ['{"day":"Friday"}'],
+  );
+  t.notOk(kindsOf(events).includes('stream_reset'), 'the stream was not reset');
+  t.match(finishIn(events), { result: { structured_output: { day: 'Friday' } } });
+  t.equal(office.texts().at(-1), 'assistant: {"day":"Friday"}');
+});
+
+t.test('sends the question of a remote agent as it is when a structured result is wanted', async (t) => {
+  const far = createFar();
+  const office = await startOffice(t, far);
+  const stream = await office.submit('which day?', { output_schema: DAY });
+  const { turn, comesTo } = await far.asked();
+  await turn.onSubmitted(TASK);
+  turn.onText('In which ');
+  comesTo({ ...completed('In which week?'), status: 'input_required', reason: 'In which week?' });
+  await office.until(stream.run_id, isWaiting);
+  t.match(
+    stream.soFar().filter(({ event_type }) => event_type === 'text_delta'),
+    [{ delta: 'In which week?' }],
+  );
 });

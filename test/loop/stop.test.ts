@@ -13,7 +13,7 @@ const inference = (text: string, calls: string[] = [], tokens = 30): Inference =
 
 type Turn = { inference: Inference | 'failed'; now: number };
 
-/** What the policies say after each of these inferences, as the loop asks them. */
+/** The verdicts of the policies after each of these inferences, as the loop requests them. */
 const verdictsOf = (
   spec: { max_rounds: number; stop_conditions?: StopCondition[] },
   turns: readonly Turn[],
@@ -36,7 +36,7 @@ const after = (stop_conditions: StopCondition[], ...inferences: (Inference | 'fa
 
 const stopped = (code: string): object => ({ type: 'stopped', value: { code } });
 
-t.test('the last allowed round stops a run that asks for tools and ends one that answers', async (t) => {
+t.test('stops a run at the last allowed round if it calls tools, and ends it otherwise', async (t) => {
   const rounds = (count: number, last: Inference) =>
     verdictsOf({ max_rounds: 2 }, [
       ...Array.from({ length: count - 1 }, () => ({ inference: inference('', ['a']), now: 0 })),
@@ -47,11 +47,11 @@ t.test('the last allowed round stops a run that asks for tools and ends one that
   t.same(rounds(2, inference('text')), { type: 'natural_end' });
 });
 
-t.test('a limit of 0 rounds is no limit', async (t) => {
+t.test('treats a limit of 0 rounds as unlimited', async (t) => {
   t.equal(after([{ type: 'max_rounds', rounds: 0 }], inference('a', ['b'])), undefined);
 });
 
-t.test('the field max_rounds decides before the list, and the list in its order', async (t) => {
+t.test('checks the field max_rounds first, then the list in its order', async (t) => {
   const budget: StopCondition = { type: 'token_budget', max_total: 0 };
   const tool: StopCondition = { type: 'stop_on_tool', tool_name: 'a' };
   const first = (spec: { max_rounds: number; stop_conditions: StopCondition[] }) =>
@@ -61,7 +61,7 @@ t.test('the field max_rounds decides before the list, and the list in its order'
   t.same(first({ max_rounds: 9, stop_conditions: [tool, budget] }), stopped('stop_on_tool'));
 });
 
-t.test('a token budget is over when it is exceeded, not when it is used up', async (t) => {
+t.test('stops when a token budget is exceeded, not when it is exactly used', async (t) => {
   t.equal(after([{ type: 'token_budget', max_total: 30 }], inference('a')), undefined);
   t.same(after([{ type: 'token_budget', max_total: 29 }], inference('a')), stopped('token_budget'));
   t.same(
@@ -70,7 +70,7 @@ t.test('a token budget is over when it is exceeded, not when it is used up', asy
   );
 });
 
-t.test('a timeout counts from the start of the run', async (t) => {
+t.test('measures a timeout from the start of the run', async (t) => {
   const timeout: StopCondition = { type: 'timeout', seconds: 1 };
   const at = (now: number) =>
     verdictsOf({ max_rounds: 0, stop_conditions: [timeout] }, [{ inference: inference('a'), now }])[0];
@@ -78,14 +78,14 @@ t.test('a timeout counts from the start of the run', async (t) => {
   t.same(at(1001), stopped('timeout'));
 });
 
-t.test('failures in a row stop a run, and a success between them starts the count again', async (t) => {
+t.test('stops after consecutive failures, and resets the count on success', async (t) => {
   const errors: StopCondition = { type: 'consecutive_errors', max: 2 };
   t.equal(after([errors], 'failed'), undefined);
   t.same(after([errors], 'failed', 'failed'), stopped('consecutive_errors'));
   t.equal(after([errors], 'failed', inference('a'), 'failed'), undefined);
 });
 
-t.test('a failed inference stops no run for another reason', async (t) => {
+t.test('stops a run after a failed inference for no other reason', async (t) => {
   const conditions: StopCondition[] = [
     { type: 'token_budget', max_total: 100 },
     { type: 'timeout', seconds: 0 },
@@ -94,7 +94,7 @@ t.test('a failed inference stops no run for another reason', async (t) => {
   t.equal(after(conditions, 'failed'), undefined);
 });
 
-t.test('a pattern is searched anywhere in the text, and an empty one matches nothing', async (t) => {
+t.test('matches a pattern anywhere in the text, and never matches an empty one', async (t) => {
   const match = (pattern: string, text: string) =>
     after([{ type: 'content_match', pattern }], inference(text));
   t.same(match('Scripted', 'so: Scripted response'), stopped('content_match'));
@@ -103,18 +103,18 @@ t.test('a pattern is searched anywhere in the text, and an empty one matches not
   t.equal(match('', 'text'), undefined);
 });
 
-t.test('a pattern that does not compile at run time stops with its own code', async (t) => {
+t.test('stops with a dedicated code if a pattern does not compile', async (t) => {
   const verdict = after([{ type: 'content_match', pattern: '(' }], inference('a'));
   t.match(verdict, { type: 'stopped', value: { code: 'content_match_invalid_regex', detail: /missing/ } });
 });
 
-t.test('a pattern that would backtrack for ever on a naive engine is searched in linear time', async (t) => {
+t.test('matches a pattern in linear time that would backtrack exponentially', async (t) => {
   const text = `${'a'.repeat(100_000)}!`;
   t.equal(after([{ type: 'content_match', pattern: '(a+)+$' }], inference(text)), undefined);
   t.equal(after([{ type: 'content_match', pattern: '^(a|a)*$' }], inference(text)), undefined);
 });
 
-t.test('a loop is the same text so often in a row; calls without text do not break it', async (t) => {
+t.test('detects a loop of repeated texts, ignoring calls without text', async (t) => {
   const loop: StopCondition = { type: 'loop_detection', window: 2 };
   t.equal(after([loop], inference('a')), undefined);
   t.same(after([loop], inference('a'), inference('a')), stopped('loop_detection'));
@@ -123,7 +123,7 @@ t.test('a loop is the same text so often in a row; calls without text do not bre
   t.equal(after([{ type: 'loop_detection', window: 0 }], inference('a')), undefined);
 });
 
-t.test('stats keep no more texts than the policies look at', async (t) => {
+t.test('keeps no more texts than the policies need', async (t) => {
   const keep = (...stop_conditions: StopCondition[]) =>
     nextStats(
       { ...startStats(0), recent_response_texts: ['a', 'b', 'c'] },
@@ -154,7 +154,7 @@ const errors: [StopCondition, string | RegExp | undefined][] = [
 ];
 for (const [condition, error] of errors) {
   t.test(
-    `writing ${JSON.stringify(condition).slice(0, 60)} ${error ? 'is refused' : 'is fine'}`,
+    `writing ${JSON.stringify(condition).slice(0, 60)} ${error ? 'is rejected' : 'is accepted'}`,
     async (t) => {
       const found = stopConditionError([{ type: 'max_rounds', rounds: 1 }, condition]);
       if (error instanceof RegExp) t.match(found, error);
@@ -163,7 +163,7 @@ for (const [condition, error] of errors) {
   );
 }
 
-t.test('an unknown field, type or negative number is no stop condition', async (t) => {
+t.test('rejects unknown fields, unknown types and negative numbers', async (t) => {
   const legal = (given: unknown) => StopCondition.safeParse(given).success;
   t.ok(legal({ type: 'max_rounds', rounds: 3 }));
   t.notOk(legal({ type: 'max_rounds', rounds: 3, more: 1 }));
@@ -171,7 +171,7 @@ t.test('an unknown field, type or negative number is no stop condition', async (
   t.notOk(legal({ type: 'weather' }));
 });
 
-/** The definitions of agent-loop.md 8, word for word, over everything that happened. */
+/** The literal definitions of agent-loop.md 8, applied to the whole sequence. */
 const reference = (max_rounds: number, conditions: StopCondition[], turns: readonly Turn[]) => {
   const last = turns.at(-1);
   const answers = turns.flatMap(({ inference: one }) => (one === 'failed' ? [] : [one]));
@@ -206,7 +206,7 @@ const reference = (max_rounds: number, conditions: StopCondition[], turns: reado
   return undefined;
 };
 
-t.test('policies that see only the counters agree with the definitions over all that happened', async () => {
+t.test('agrees with the definitions although the policies only read counters', async () => {
   const condition = fc.oneof<fc.Arbitrary<StopCondition>[]>(
     fc.record({ type: fc.constant('max_rounds'), rounds: fc.nat(6) }),
     fc.record({ type: fc.constant('timeout'), seconds: fc.nat(5) }),

@@ -9,16 +9,16 @@ import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import type { GateDecision, Json, Suspension, Tool, ToolOutput } from '../../src/tools/tool.ts';
 
 /**
- * A turn without runtime, store and model: the calls of one step and the tools that they are for. What the loop
- * does with them is written down line by line, in the order in which it happens.
+ * A turn without runtime, store and model: the calls of one step with their tools. The actions of the loop are recorded
+ * in a trace, one line each.
  */
 
 type Options = {
-  /** One decision each time the gate is asked; the last one stays. Without, there is no gate. */
+  /** One decision per evaluation of the gate; the last one repeats. Default: no gate. */
   gate?: GateDecision[];
   run?: (args: Json, signal: AbortSignal) => Promise<ToolOutput | Suspension>;
   exclusive?: boolean;
-  /** Its schema; without, it checks its own arguments. */
+  /** The schema of the tool; default: the tool validates its own arguments. */
   unchecked?: ToolDescriptor['parameters'];
 };
 
@@ -73,7 +73,7 @@ const NO_MODEL = {
   id: 'none',
   provider: 'none',
   upstream: 'none',
-  stream: () => Promise.reject(new Error('no model is asked here')),
+  stream: () => Promise.reject(new Error('no model is called here')),
 };
 
 const streamOf = (events: RunEvent[], trace: string[]): RunStream => ({
@@ -123,7 +123,7 @@ export const scene = (tools: Record<string, Options>) => {
     structured: undefined,
     committedBytes: () => 0,
     mostBytes: 1,
-    warn: (data) => warned.push(data),
+    warn: (_, fields = {}) => warned.push(fields),
     trace: undefined,
     context: undefined,
     traceFor: () => undefined,
@@ -136,11 +136,11 @@ export const scene = (tools: Record<string, Options>) => {
     },
     committed: () => [],
     produced: [],
-    begun: true,
+    started: true,
     maxCalls: 64,
     maxPhaseRounds: 16,
     resolveAgent: () => {
-      throw new Error('no other agent is asked for here');
+      throw new Error('no other agent is expected here');
     },
     step: undefined,
     calls: ids.map(asked),
@@ -153,7 +153,7 @@ export const scene = (tools: Record<string, Options>) => {
     compactor: undefined,
     tasks: undefined,
     mail: undefined,
-    tell: () => {},
+    logCompaction: () => {},
     cutOff: undefined,
     note: undefined,
     overrides: {},
@@ -171,7 +171,7 @@ export const scene = (tools: Record<string, Options>) => {
   return { turn, trace, events, warned };
 };
 
-/** As the run's state has them, which is what a commit keeps: 'a running, b new'. */
+/** The statuses in the state of the run, as a commit stores them: 'a running, b new'. */
 export const statuses = (turn: Turn): string => {
   const stored = JSON.stringify(turn.state.get('__runtime.tool_call_states') ?? { calls: {} });
   const { calls }: { calls: Record<string, { status: string }> } = JSON.parse(stored);
@@ -180,6 +180,6 @@ export const statuses = (turn: Turn): string => {
     .join(', ');
 };
 
-/** What stands in the history for each call, in the order in which it was produced. */
+/** The history entry of each call, in the order of creation. */
 export const results = (turn: Turn): string[] =>
   turn.produced.map(({ role, tool_call_id, content }) => `${role} ${tool_call_id}: ${textOf(content)}`);

@@ -2,7 +2,7 @@ import { createMcpManager } from '../../src/mcp/index.ts';
 import { McpServerSpec } from '../../src/schema/mcp-server.ts';
 import { memoryRecords } from './manage.ts';
 
-/** The connections of a service in a process of its own, to be killed. It says when it has all of them. */
+/** The connections of a service in a separate process that a test kills. It reports when all connections are open. */
 
 const ignore = (): void => {};
 const manager = createMcpManager({
@@ -23,5 +23,5 @@ const timer = setInterval(() => {
   clearInterval(timer);
   process.stdout.write('connected\n');
 }, 5);
-// A connection alone holds nobody.
+// A connection alone does not keep the process alive.
 setInterval(ignore, 1000);

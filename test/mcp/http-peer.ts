@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
 /**
- * An MCP server over HTTP that does what a test says: it knows the handshake and lists its tools; everything else, and
- * whatever of that should be otherwise, is in `on`. It keeps what it was asked, in order.
+ * A scripted MCP server over HTTP: it performs the handshake and lists its tools; `on` holds all other behavior and
+ * any deviation. It records the requests in order.
  */
 
 type Message = {
@@ -25,11 +25,11 @@ export type Asked = {
 
 export type Exchange = Asked & {
   response: ServerResponse;
-  /** As JSON. */
+  /** Responds with JSON. */
   result(value: object): void;
   error(code: number, message: string): void;
   status(code: number, body?: string): void;
-  /** Begins a stream; returns what writes an event. */
+  /** Starts a stream; returns a function that writes an event. */
   stream(first?: string): (message: object, id?: string) => void;
 };
 
@@ -76,7 +76,7 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // It listens on a port.
+  // The server is listening on a port.
   let { port } = server.address() as AddressInfo;
   const close = async (): Promise<void> => {
     server.closeAllConnections();
@@ -92,7 +92,7 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
     },
     asked,
     on: handlers,
-    /** What it was asked, in short. */
+    /** The names of the received requests. */
     names: () =>
       asked.map(({ http, message }) => message.method ?? (message.id === undefined ? http : 'response')),
     of: (name: string) => asked.filter(({ http, message }) => (message.method ?? http) === name),

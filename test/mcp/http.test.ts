@@ -6,7 +6,7 @@ import { EAGER, http, manage } from './manage.ts';
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
-t.test('the handshake comes first, and every request carries what it has settled', async (t) => {
+t.test('performs the handshake first, and sends its results with every request', async (t) => {
   const peer = await startPeer(t);
   const { start, manager } = manage(t);
   const headers = { 'X-Api-Key': 'key-of-the-peer' };
@@ -43,7 +43,7 @@ t.test('the handshake comes first, and every request carries what it has settled
   t.match(manager.status('p'), { connected: true, session_generation: 1, tools: [{ name: 'echo' }] });
 });
 
-t.test('a server that gives no session gets none, and nothing to end', async (t) => {
+t.test('sends no session id, and ends no session, if the server assigns none', async (t) => {
   const peer = await startPeer(t, {
     initialize: ({ result }) =>
       result({ protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'p', version: '1' } }),
@@ -57,7 +57,7 @@ t.test('a server that gives no session gets none, and nothing to end', async (t)
   t.strictSame(peer.of('DELETE'), []);
 });
 
-t.test('a version that nobody here speaks ends the session before it has begun', async (t) => {
+t.test('ends the session if the server selects an unknown version', async (t) => {
   const peer = await startPeer(t, {
     initialize({ response, result }) {
       response.setHeader('mcp-session-id', 'odd');
@@ -70,7 +70,7 @@ t.test('a version that nobody here speaks ends the session before it has begun',
   t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'odd');
 });
 
-t.test('a stream that ends early is taken up where it was, when the server wants it', async (t) => {
+t.test('resumes a stream that ends early at its position after the retry delay', async (t) => {
   const peer = await startPeer(t);
   let closedAt = 0;
   peer.on['tools/call'] = ({ stream, response, message }) => {
@@ -80,7 +80,7 @@ t.test('a stream that ends early is taken up where it was, when the server wants
     peer.on.GET = ({ headers, stream: resume, status }) => {
       if (headers['last-event-id'] === undefined) return status(405);
       t.equal(headers['last-event-id'], 'e1');
-      t.ok(performance.now() - closedAt >= 195, 'not before the server wants it');
+      t.ok(performance.now() - closedAt >= 195, 'the reconnection waits for the retry delay of the server');
       resume()({ id: message.id, result: text('late') }, 'e2');
     };
   };
@@ -90,7 +90,7 @@ t.test('a stream that ends early is taken up where it was, when the server wants
   t.equal(peer.of('tools/call').length, 1);
 });
 
-t.test('a stream without a place to go on from is a failure', async (t) => {
+t.test('fails a call whose stream ends without a resumable position', async (t) => {
   const peer = await startPeer(t, {
     'tools/call': ({ stream, response }) => {
       stream();
@@ -106,7 +106,7 @@ t.test('a stream without a place to go on from is a failure', async (t) => {
   t.match(manager.status('p'), { consecutive_failures: 1, connected: true, last_error: /stream ended/ });
 });
 
-t.test('a session that the server has dropped is opened again, and the call sent once more', async (t) => {
+t.test('opens a new session when the server has dropped it, and sends the call again', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -128,7 +128,7 @@ t.test('a session that the server has dropped is opened again, and the call sent
   });
 });
 
-t.test('many calls that lose their session together open one', async (t) => {
+t.test('opens one session for many calls that lose theirs together', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -141,7 +141,7 @@ t.test('many calls that lose their session together open one', async (t) => {
   t.equal(manager.status('p').session_generation, 3);
 });
 
-t.test('a call that was taken in is never sent again', async (t) => {
+t.test('never sends a call again that the server has accepted', async (t) => {
   const peer = await startPeer(t);
   const { start, call } = manage(t);
   await start(http('p', peer.url));
@@ -157,7 +157,7 @@ t.test('a call that was taken in is never sent again', async (t) => {
   t.equal(peer.of('tools/call').length, 1);
 });
 
-t.test('a long line is one answer, and one that is too long says so', async (t) => {
+t.test('reads a long line as one response, and reports one that is too long', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -173,10 +173,14 @@ t.test('a long line is one answer, and one that is too long says so', async (t) 
     peer.on['tools/call'] = ({ result }) => result(text('x'.repeat(bytes)));
     t.match(await call('p', 'echo'), expected);
   }
-  t.equal(manager.status('p').consecutive_failures, 0, 'that says nothing of the connection');
+  t.equal(
+    manager.status('p').consecutive_failures,
+    0,
+    'a line that is too long is no failure of the connection',
+  );
 });
 
-t.test('an answer may take as long as it goes on, and no pause in it may', async (t) => {
+t.test('allows a response of any duration, but limits each pause in it', async (t) => {
   const peer = await startPeer(t);
   const { start, call, calls } = manage(t);
   await start(http('p', peer.url, { timeout_secs: 1 }));
@@ -209,7 +213,7 @@ t.test('an answer may take as long as it goes on, and no pause in it may', async
   );
 });
 
-t.test('a cancelled run tells the server, and its stream is let go', async (t) => {
+t.test('notifies the server of a cancelled run, and closes the stream', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -230,7 +234,7 @@ t.test('a cancelled run tells the server, and its stream is let go', async (t) =
   t.equal(manager.status('p').consecutive_failures, 0);
 });
 
-t.test('what a server asks on the stream of a call is answered by the model of its agent', async (t) => {
+t.test('answers requests on the stream of a call with the model of its agent', async (t) => {
   const peer = await startPeer(t);
   const { start, call } = manage(t);
   await start(http('p', peer.url));
@@ -301,7 +305,7 @@ t.test('what a server asks on the stream of a call is answered by the model of i
   );
 });
 
-t.test('every page of a list is read, and no more than there may be', async (t) => {
+t.test('reads the pages of a list up to a limit', async (t) => {
   const peer = await startPeer(t, {
     'tools/list': ({ message, result }) => {
       const page = Number(message.params?.cursor ?? 0);
@@ -325,7 +329,7 @@ t.test('every page of a list is read, and no more than there may be', async (t) 
   t.equal((await until('p', ({ tools }) => tools[0]?.name === 'more-0')).tools.length, 100);
 });
 
-t.test('leaves out tools that no model can be offered, with the reason in the status', async (t) => {
+t.test('omits tools that models cannot use, with the reason in the status', async (t) => {
   const tools = [
     { name: 'legal', inputSchema: { type: 'object' } },
     { name: 'bare' },
@@ -351,35 +355,32 @@ t.test('leaves out tools that no model can be offered, with the reason in the st
   t.strictSame(manager.tools().get('p')?.length, 3);
 });
 
-t.test(
-  'answers a request on the stream of a call with an error when it has an integer that is not exact',
-  async (t) => {
-    const peer = await startPeer(t);
-    const { start, call } = manage(t);
-    await start(http('p', peer.url));
-    const answer = new Promise<unknown>((resolve) => {
-      peer.on['tools/call'] = ({ stream, message, response }) => {
-        const write = stream();
-        const params = '{"messages":[{"at":-9007199254740993}]}';
-        response.write(
-          `data: {"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":${params}}\n\n`,
-        );
-        peer.on.response = ({ message: given, status }) => {
-          status(202);
-          resolve(given);
-          write({ id: message.id, result: text('asked') });
-        };
+t.test('rejects a request with an inexact integer on the stream of a call', async (t) => {
+  const peer = await startPeer(t);
+  const { start, call } = manage(t);
+  await start(http('p', peer.url));
+  const answer = new Promise<unknown>((resolve) => {
+    peer.on['tools/call'] = ({ stream, message, response }) => {
+      const write = stream();
+      const params = '{"messages":[{"at":-9007199254740993}]}';
+      response.write(
+        `data: {"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":${params}}\n\n`,
+      );
+      peer.on.response = ({ message: given, status }) => {
+        status(202);
+        resolve(given);
+        write({ id: message.id, result: text('asked') });
       };
-    });
-    t.match(await call('p', 'echo'), { data: 'asked' });
-    t.match(await answer, {
-      id: 'q',
-      error: { code: -32_602, message: /^params\.messages\[0\]\.at: the integer -9007199254740993 cannot/ },
-    });
-  },
-);
+    };
+  });
+  t.match(await call('p', 'echo'), { data: 'asked' });
+  t.match(await answer, {
+    id: 'q',
+    error: { code: -32_602, message: /^params\.messages\[0\]\.at: the integer -9007199254740993 cannot/ },
+  });
+});
 
-t.test('a listening stream brings changes of tools, and comes back when it breaks', async (t) => {
+t.test('receives tool changes on a listening stream, and reopens it when it breaks', async (t) => {
   const peer = await startPeer(t);
   let listening: ((message: object) => void) | undefined;
   let opened = 0;
@@ -400,14 +401,14 @@ t.test('a listening stream brings changes of tools, and comes back when it break
   t.ok(changes.length <= 2);
 });
 
-t.test('a server that is gone for good is given up, and comes back by a restart', async (t) => {
+t.test('abandons an unreachable server after its attempts, and reconnects on a restart', async (t) => {
   const peer = await startPeer(t);
   const { start, call, until, manager } = manage(t);
   await start(http('p', peer.url, { restart_policy: { enabled: true, max_attempts: 2, delay_ms: 10 } }));
   await peer.close();
   for (let times = 0; times < 3; times += 1) t.match(await call('p', 'echo'), { status: 'error' });
   t.match(await call('p', 'echo'), { message: 'Execution failed: mcp transport error: connection closed' });
-  t.equal(manager.status('p').tools.length, 1, 'the last good tools stay');
+  t.equal(manager.status('p').tools.length, 1, 'the last valid tools are kept');
   const echo = manager.tools().get('p')?.[0];
   const failed = await until('p', ({ permanently_failed }) => permanently_failed);
   t.match(failed, { connected: false, tools: [], last_error: /ECONNREFUSED/, consecutive_failures: 3 });
@@ -426,7 +427,7 @@ t.test('a server that is gone for good is given up, and comes back by a restart'
   });
 });
 
-t.test('a server that is down is found when it comes', async (t) => {
+t.test('connects to a server that is down at first', async (t) => {
   const peer = await startPeer(t);
   await peer.close();
   const { apply, until, manager } = manage(t);
@@ -444,7 +445,7 @@ t.test('a server that is down is found when it comes', async (t) => {
   t.equal(peer.of('DELETE')[0]?.headers['mcp-session-id'], 'session-1');
 });
 
-t.test('a list that cannot be read leaves the last good one, until it fails too often', async (t) => {
+t.test('keeps the last valid list until reading fails too often', async (t) => {
   const peer = await startPeer(t);
   const { start, until, manager } = manage(t, { refreshMs: 20 });
   await start(http('p', peer.url, EAGER));
@@ -467,10 +468,10 @@ t.test('a list that cannot be read leaves the last good one, until it fails too 
   const again = await until('p', ({ transport_reconnect_count }) => transport_reconnect_count === 1);
   t.match(again, { connected: true, consecutive_failures: 0, tools: [{ name: 'echo' }] });
   t.strictSame(answers.slice(0, 6), [500, 500, 200, 500, 500, 500]);
-  t.equal(manager.status('p').session_generation, 2, 'a reconnect carries it on');
+  t.equal(manager.status('p').session_generation, 2, 'a reconnect reads the list again');
 });
 
-t.test('a reconnect that hangs holds no other server up, and a restart drops it', async (t) => {
+t.test('isolates a hanging reconnect from other servers, and drops it on a restart', async (t) => {
   const peer = await startPeer(t);
   const other = await startPeer(t);
   const { apply, until, call, manager } = manage(t);
@@ -489,7 +490,7 @@ t.test('a reconnect that hangs holds no other server up, and a restart drops it'
   t.match(await until('stuck', ({ connected }) => connected), { transport_reconnect_count: 1 });
 });
 
-t.test('the session of an entry that goes is ended', async (t) => {
+t.test('ends the session of a removed entry', async (t) => {
   const peer = await startPeer(t);
   const { start, apply } = manage(t);
   await start(http('p', peer.url));
@@ -501,7 +502,7 @@ t.test('the session of an entry that goes is ended', async (t) => {
   });
 });
 
-t.test('a server that asks without end is answered within bounds', async (t) => {
+t.test('limits the responses to a server that sends endless requests', async (t) => {
   const peer = await startPeer(t);
   const { start, call, told } = manage(t);
   await start(http('p', peer.url));
@@ -527,7 +528,7 @@ t.test('a server that asks without end is answered within bounds', async (t) => 
   t.match(told.join(), /asks more than can be answered/);
 });
 
-t.test('a server spends no more of the model than a call is worth', async (t) => {
+t.test('limits the use of the model by a server per call', async (t) => {
   const peer = await startPeer(t);
   const { start, call } = manage(t);
   await start(http('p', peer.url));
@@ -551,10 +552,10 @@ t.test('a server spends no more of the model than a call is worth', async (t) =>
   };
   t.match(await call('p', 'echo', {}, { askModel }), { data: 'done' });
   t.equal(asked, 16);
-  t.match(answers.at(-1), { error: { code: -32_000, message: /16 times/ } });
+  t.match(answers.at(-1), { error: { code: -32_000, message: /limit of 16 sampling requests/ } });
 });
 
-t.test('what is no answer is a failure that says so', async (t) => {
+t.test('reports an invalid response as a failure', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -608,7 +609,7 @@ t.test('what is no answer is a failure that says so', async (t) => {
   t.match(manager.status('p'), { connected: true, transport_reconnect_count: 0 });
 });
 
-t.test('a handshake that only ever goes on is given up', async (t) => {
+t.test('abandons a handshake that never completes', async (t) => {
   const peer = await startPeer(t);
   peer.on.initialize = ({ stream, response }) => {
     stream();
@@ -623,7 +624,7 @@ t.test('a handshake that only ever goes on is given up', async (t) => {
   });
 });
 
-t.test('a secret that a server repeats is cut nowhere but behind its mask', async (t) => {
+t.test('masks an echoed secret completely wherever the text is cut', async (t) => {
   const peer = await startPeer(t);
   const { start, call, manager } = manage(t);
   const secret = 'hush-'.repeat(20);

@@ -12,11 +12,11 @@ import type { ToolResult } from '../../src/schema/run-event.ts';
 import type { Json, ToolContext } from '../../src/tools/tool.ts';
 import { callTool } from '../tools/call.ts';
 
-/** The connections of a service, without the service; entries are applied as a publication would. */
+/** The connections of a service without the service; entries are applied as by a publication. */
 
 export const SERVER = new URL('stdio-server.mjs', import.meta.url).pathname;
 
-/** An entry of the scripted server. */
+/** An entry for the scripted server. */
 export const stdio = (id: string, env: Record<string, string> = {}, more: object = {}) => ({
   id,
   transport: 'stdio',
@@ -28,10 +28,10 @@ export const stdio = (id: string, env: Record<string, string> = {}, more: object
 
 export const http = (id: string, url: string, more: object = {}) => ({ id, transport: 'http', url, ...more });
 
-/** Tries at once and for ever. */
+/** Retries at once and without a limit. */
 export const EAGER = { restart_policy: { enabled: true, delay_ms: 10, max_delay_ms: 10 } };
 
-/** What is recorded of tools, kept in memory. */
+/** Tool records in memory. */
 export const memoryRecords = (reported: ReportedChange[] = []): ToolLedgerDeps => {
   const all = new Map<string, ToolRecords>();
   return {
@@ -49,7 +49,7 @@ export const manage = (t: Test, deps: Partial<McpManagerDeps> = {}) => {
   const told: string[] = [];
   const calls: string[] = [];
   const changes: number[] = [];
-  const note = (data: object, text: string): void => void told.push(`${text} ${JSON.stringify(data)}`);
+  const note = (event: string, fields?: object): void => void told.push(`${event} ${JSON.stringify(fields)}`);
   const manager = createMcpManager({
     clock: { now: Date.now },
     log: { debug: note, warn: note },

@@ -4,7 +4,7 @@ import t from 'tap';
 import { McpFailure } from '../../src/mcp/failure.ts';
 import { asMessage, REFUSED, readMessage } from '../../src/mcp/message.ts';
 
-/** The reader of messages, against the official client: what the reader accepts, the client accepts. */
+/** The reader of messages against the official client: the client accepts everything that the reader accepts. */
 
 const ID = 'io.modelcontextprotocol/related-task';
 
@@ -39,7 +39,7 @@ const message = fc.record(
   { requiredKeys: ['jsonrpc'] },
 );
 
-t.test('accepts nothing that the official client drops', async () => {
+t.test('accepts no message that the official client drops', async () => {
   fc.assert(
     fc.property(message, (value) => {
       let read: unknown;
@@ -55,7 +55,7 @@ t.test('accepts nothing that the official client drops', async () => {
   );
 });
 
-t.test('reads the code of an error that is no number as an internal error', async (t) => {
+t.test('treats a non-numeric error code as an internal error', async (t) => {
   for (const code of [{ toString: false }, { valueOf: null, toString: null }, [1, 2], true, null, 'x', 1.5])
     t.match(asMessage({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } }), {
       error: { code: -32603 },
@@ -64,7 +64,7 @@ t.test('reads the code of an error that is no number as an internal error', asyn
 
 const RESULT = { content: [{ type: 'text', text: 'hello' }] };
 
-t.test('reads null as absence, and ignores members that it does not know', async (t) => {
+t.test('treats null as absent, and ignores unknown members', async (t) => {
   const plain = { jsonrpc: '2.0', id: 1, result: { ...RESULT, resultType: 'complete' } };
   for (const [name, written] of Object.entries({
     'a null error': { jsonrpc: '2.0', id: 1, result: RESULT, error: null },
@@ -85,7 +85,7 @@ t.test('reads null as absence, and ignores members that it does not know', async
     t.strictSame(asMessage(written), plain, name);
 });
 
-t.test('reads an error of any shape as an error', async (t) => {
+t.test('accepts an error of any shape', async (t) => {
   const error = (given: unknown) => asMessage({ jsonrpc: '2.0', id: 1, result: null, error: given });
   t.strictSame(error({ code: -32000, message: 'no such row', data: null }), {
     jsonrpc: '2.0',
@@ -97,7 +97,7 @@ t.test('reads an error of any shape as an error', async (t) => {
   t.match(error({ reason: 'x' }), { error: { code: -32603, message: '{"reason":"x"}' } });
 });
 
-t.test('refuses a response that cannot be used, so that its request ends', async (t) => {
+t.test('rejects an unusable response, so that its request ends', async (t) => {
   for (const written of [
     { jsonrpc: '2.0', id: 1, result: 'text' },
     { jsonrpc: '2.0', id: {}, result: {} },
@@ -118,7 +118,7 @@ t.test('keeps nulls that belong to a tool', async (t) => {
   );
 });
 
-t.test('reads a handshake that is written loosely', async (t) => {
+t.test('accepts a loosely written handshake', async (t) => {
   t.match(
     readMessage(
       Buffer.from(
@@ -144,7 +144,7 @@ t.test('reads a handshake that is written loosely', async (t) => {
 
 const readText = (text: string) => readMessage(Buffer.from(text));
 
-t.test('keeps the id of a request with an integer that is not exact, and says where it is', async (t) => {
+t.test('keeps the id of a request with an inexact integer, and names its position', async (t) => {
   for (const id of ['7', '"q"']) {
     const params = '{"messages":[],"metadata":{"ids":[1,1234567890123456789]}}';
     const method = 'sampling/createMessage';
@@ -161,7 +161,7 @@ t.test('keeps the id of a request with an integer that is not exact, and says wh
   }
 });
 
-t.test('names a notification, or a request without a usable id, that is dropped', async (t) => {
+t.test('names a dropped notification, or a request without a usable id', async (t) => {
   t.match(readText('{"jsonrpc":"2.0","method":"notifications/x","params":{"at":1234567890123456789}}'), {
     id: undefined,
     method: REFUSED,
@@ -176,7 +176,7 @@ t.test('names a notification, or a request without a usable id, that is dropped'
   });
 });
 
-t.test('reads numbers of requests that are exact as they are', async (t) => {
+t.test('keeps exact numbers of requests unchanged', async (t) => {
   const text = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":9007199254740991,"b":1e30}}';
   t.match(readText(text), { id: 1, method: 'x', params: { a: 9007199254740991, b: 1e30 } });
 });

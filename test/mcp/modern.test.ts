@@ -6,7 +6,7 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import t, { type Test } from 'tap';
 import { http, manage } from './manage.ts';
 
-/** Servers of the revision without sessions (mcp.md C5), made with the official library. */
+/** Servers of the revision without sessions (mcp.md C5), built with the official library. */
 
 const startModern = async (t: Test) => {
   const asked: { method: string | undefined; headers: Record<string, unknown> }[] = [];
@@ -56,12 +56,12 @@ const startModern = async (t: Test) => {
     server.closeAllConnections();
     server.close();
   });
-  // It listens on a port.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/mcp`, asked, aborted };
 };
 
-t.test('asks a server for the newest revision first, and calls its tools without a session', async (t) => {
+t.test('offers the newest revision first, and calls tools without a session', async (t) => {
   const { url, asked, aborted } = await startModern(t);
   const { start, call, manager } = manage(t);
   const status = await start(http('m', url));
@@ -85,7 +85,7 @@ t.test('asks a server for the newest revision first, and calls its tools without
   run.abort();
   t.match(await hanging, { status: 'error', message: /^Cancelled: / });
   while (aborted.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  t.equal(asked.length, 4, 'the end of the stream says it');
+  t.equal(asked.length, 4, 'closing the stream cancels the call without another request');
   await manager.close();
   t.equal(asked.length, 4);
 });

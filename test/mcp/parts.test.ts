@@ -1,22 +1,22 @@
 import t from 'tap';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { mcpConnectionMachine } from '../../machines/index.ts';
-import { environmentOf } from '../../src/mcp/child.ts';
-import { createFlood, isWorthReading } from '../../src/mcp/flood.ts';
+import { createEnvironment } from '../../src/mcp/child.ts';
 import { createLineReader, feedLines } from '../../src/mcp/lines.ts';
 import { modernHeaders } from '../../src/mcp/modern.ts';
-import { refreshOf, retryOf } from '../../src/mcp/policy.ts';
+import { accepts, createNotificationLimiter } from '../../src/mcp/notification-limiter.ts';
+import { refreshInterval, retryOf } from '../../src/mcp/policy.ts';
 import { createProgress } from '../../src/mcp/progress.ts';
-import { CallResult, outputOf } from '../../src/mcp/result.ts';
+import { CallResult, toToolOutput } from '../../src/mcp/result.ts';
 import { McpServerSpec } from '../../src/schema/mcp-server.ts';
 import type { ToolProgress } from '../../src/tools/tool.ts';
 import { ToolError } from '../../src/tools/tool.ts';
 
-/** What the connections are made of: mcp.md B1, B4, B8, B9, C5. */
+/** The components of connections: mcp.md B1, B4, B8, B9, C5. */
 
 const outcomeOf = (result: object) => {
   try {
-    return outputOf(CallResult.parse(result), { 'mcp.server': 's' });
+    return toToolOutput(CallResult.parse(result), { 'mcp.server': 's' });
   } catch (error) {
     return error;
   }
@@ -24,7 +24,7 @@ const outcomeOf = (result: object) => {
 
 const text = (value: string, more: object = {}) => ({ type: 'text', text: value, ...more });
 
-t.test('plain texts are the data of a result; anything else is kept whole', async (t) => {
+t.test('returns plain texts as the data of a result, and keeps other content complete', async (t) => {
   t.match(outcomeOf({ content: [text('a'), text('b')] }), { data: 'a\nb' });
   t.match(outcomeOf({ content: [] }), { data: '', metadata: { 'mcp.server': 's' } });
   for (const item of [
@@ -46,7 +46,7 @@ t.test('plain texts are the data of a result; anything else is kept whole', asyn
   });
 });
 
-t.test('a result that says it is an error is one, in its own words', async (t) => {
+t.test('treats a result marked as an error as a failure with its message', async (t) => {
   for (const [result, message] of [
     [{ content: [text('no'), text('never')] }, 'no\nnever'],
     [{ content: [], structuredContent: { why: 'x' } }, '{"why":"x"}'],
@@ -62,7 +62,7 @@ t.test('a result that says it is an error is one, in its own words', async (t) =
   }
 });
 
-t.test('progress is shown when there is something to see', async (t) => {
+t.test('emits progress only when it changes visibly', async (t) => {
   const shown: ToolProgress[] = [];
   const hear = createProgress((progress) => shown.push(progress));
   hear({ progress: 0, total: 1000 });
@@ -79,19 +79,18 @@ t.test('progress is shown when there is something to see', async (t) => {
   t.match(shown[2], { status: 'running', message: 'half' });
 });
 
-t.test('of a flood of notifications a few are read, of anything else all', async (t) => {
-  const flood = createFlood();
+t.test('drops most notifications of a flood, but no other message', async (t) => {
+  const limiter = createNotificationLimiter();
   const count = (message: object, times: number, at = 1000): number =>
-    Array.from({ length: times }).filter(() =>
-      isWorthReading(flood, { jsonrpc: '2.0', ...message } as never, at),
-    ).length;
+    Array.from({ length: times }).filter(() => accepts(limiter, { jsonrpc: '2.0', ...message } as never, at))
+      .length;
   const progress = (progressToken: unknown) => ({
     method: 'notifications/progress',
     params: { progressToken, progress: 1 },
   });
   t.equal(count(progress(1), 1000), 50);
-  t.equal(count(progress(2), 10), 10, 'each call for itself');
-  t.equal(count(progress(1), 10, 2000), 10, 'again in the next second');
+  t.equal(count(progress(2), 10), 10, 'each call has its own limit');
+  t.equal(count(progress(1), 10, 2000), 10, 'the limit resets in the next second');
   t.equal(
     Array.from({ length: 5000 }).filter((_, token) => count(progress(`t${token}`), 1, 3000)).length,
     1001,
@@ -102,7 +101,7 @@ t.test('of a flood of notifications a few are read, of anything else all', async
   t.equal(count({ id: 1, result: {} }, 100), 100);
 });
 
-t.test('lines are cut wherever the pipe cuts them, and too long ones leave their ends', async (t) => {
+t.test('splits lines at any chunk boundary, and keeps the ends of oversized ones', async (t) => {
   const lines: string[] = [];
   const ends: string[] = [];
   const reader = createLineReader({
@@ -118,9 +117,9 @@ t.test('lines are cut wherever the pipe cuts them, and too long ones leave their
   t.ok((ends[0]?.length ?? 0) <= 1025);
 });
 
-t.test('a child inherits a few harmless variables', async (t) => {
+t.test('passes a few harmless variables to a child', async (t) => {
   t.strictSame(
-    environmentOf(
+    createEnvironment(
       { PATH: '/own', TOKEN: 't' },
       { PATH: '/bin', HOME: '/root', SERVICE_SECRETS_KEY: 'k', SHELL: '() { :; }', OPENAI_API_KEY: 'k' },
     ),
@@ -128,7 +127,7 @@ t.test('a child inherits a few harmless variables', async (t) => {
   );
 });
 
-t.test('a message without a session says in headers what it is', async (t) => {
+t.test('describes a message without a session in headers', async (t) => {
   const of = (method: string, params: object = {}) =>
     modernHeaders({
       jsonrpc: '2.0',
@@ -153,7 +152,7 @@ const specOf = (restart_policy?: object) =>
     ...(restart_policy && { restart_policy }),
   });
 
-/** When each attempt begins, in milliseconds behind the loss of the connection, while none succeeds. */
+/** The times of the attempts in milliseconds after the loss of the connection, while none succeeds. */
 const attemptsOf = async (restart_policy?: object): Promise<{ at: number[]; state: unknown }> => {
   const clock = new SimulatedClock();
   const at: number[] = [];
@@ -193,13 +192,13 @@ const attemptsOf = async (restart_policy?: object): Promise<{ at: number[]; stat
   return { at, state };
 };
 
-t.test('a lost server is tried again after 1, 2, 4, 8 and 16 seconds, and given up then', async (t) => {
+t.test('retries a lost server after 1, 2, 4, 8 and 16 seconds, and then abandons it', async (t) => {
   const { at, state } = await attemptsOf();
   t.strictSame(at, [1000, 3000, 7000, 15_000, 31_000]);
   t.equal(state, 'givenUp');
 });
 
-t.test('a restart policy replaces delays and budget', async (t) => {
+t.test('replaces delays and attempts with a restart policy', async (t) => {
   const policy = { enabled: true, delay_ms: 200, backoff_multiplier: 3, max_delay_ms: 1000 };
   t.strictSame(await attemptsOf({ ...policy, max_attempts: 4 }), {
     at: [200, 800, 1800, 2800],
@@ -211,10 +210,10 @@ t.test('a restart policy replaces delays and budget', async (t) => {
   t.strictSame((await attemptsOf({ ...policy, enabled: false })).at.slice(0, 2), [1000, 3000]);
 });
 
-t.test('servers are not all asked for their tools at once', async (t) => {
-  const intervals = Array.from({ length: 100 }, (_, index) => refreshOf(60_000, `server-${index}`));
+t.test('spreads the refresh of tools over servers', async (t) => {
+  const intervals = Array.from({ length: 100 }, (_, index) => refreshInterval(60_000, `server-${index}`));
   t.ok(intervals.every((ms) => ms >= 54_000 && ms <= 66_000));
   t.ok(new Set(intervals).size > 90);
-  t.equal(refreshOf(60_000, 'a'), refreshOf(60_000, 'a'));
-  t.equal(refreshOf(0, 'a'), 0);
+  t.equal(refreshInterval(60_000, 'a'), refreshInterval(60_000, 'a'));
+  t.equal(refreshInterval(0, 'a'), 0);
 });

@@ -5,7 +5,7 @@ import { eventually, type RunEventLike, startTroupe } from '../service/troupe.ts
 import { startPeer } from './http-peer.ts';
 import { EAGER, http, SERVER, stdio } from './manage.ts';
 
-/** MCP servers as operators and agents have them: mcp.md B1, B10 to B13, checks 40 to 49, 56, 58, 60. */
+/** MCP servers for operators and agents: mcp.md B1, B10 to B13, checks 40 to 49, 56, 58, 60. */
 
 const idsOfTools = async ({ get }: Plane): Promise<string[]> => {
   const { body } = await get('/v1/capabilities');
@@ -17,10 +17,10 @@ const statusOf = async ({ get }: Plane, id: string) => (await get(`/v1/mcp-serve
 
 const GO = { agentId: 'user', messages: [{ role: 'user', content: 'go' }] };
 
-/** An agent whose model does what the test puts into `steps`. */
+/** An agent whose model executes the `steps` of the test. */
 const agent = (id: string, more: object = {}) => ({ id, model_id: 'steps', ...more });
 
-/** What the calls of a run came to, by their ids. */
+/** The results of the calls of a run, by id. */
 const resultsOf = (events: readonly RunEventLike[]): Record<string, unknown> =>
   Object.fromEntries(
     events.flatMap(({ event_type, id, result }) => (event_type === 'tool_call_done' ? [[id, result]] : [])),
@@ -31,7 +31,7 @@ const calling = async ({ troupe }: Plane, ...calls: Call[]): Promise<Record<stri
   return resultsOf(await troupe.runToEnd(GO));
 };
 
-t.test('an agent calls the tool of a server that was just written', async (t) => {
+t.test('lets an agent call the tool of a newly created server', async (t) => {
   const plane = await startPlane(t);
   const { troupe, get, post, put } = plane;
   const created = await post(
@@ -65,7 +65,7 @@ t.test('an agent calls the tool of a server that was just written', async (t) =>
   t.match(String(metrics.body.text), /service_mcp_connection_state\{server="my-server",state="ready"\} 1/);
 });
 
-t.test('a status has every key from the first moment on, and no session', async (t) => {
+t.test('returns a status with all keys at once, without the session id', async (t) => {
   const plane = await startPlane(t);
   const peer = await startPeer(t);
   await plane.post('/v1/config/mcp-servers', http('far', peer.url));
@@ -88,7 +88,7 @@ t.test('a status has every key from the first moment on, and no session', async 
   t.notMatch(JSON.stringify(status), /session-1/);
 });
 
-t.test('a server that cannot be reached is not stored, and nobody else notices', async (t) => {
+t.test('rejects an unreachable server without affecting others', async (t) => {
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('good'));
   const before = await statusOf(plane, 'good');
@@ -115,7 +115,7 @@ t.test('a server that cannot be reached is not stored, and nobody else notices',
   });
 });
 
-t.test('the environment of an entry stays when it is not written, and goes when it is empty', async (t) => {
+t.test('keeps an omitted environment, and clears an empty one', async (t) => {
   const plane = await startPlane(t);
   const entry = stdio('s', { TOKEN: 'kept' });
   await plane.post('/v1/config/mcp-servers', entry);
@@ -135,7 +135,7 @@ t.test('the environment of an entry stays when it is not written, and goes when 
   t.equal(await tokenOfChild(), undefined);
 });
 
-t.test('a start waits for no server: what lives is there soon, what is dead says why', async (t) => {
+t.test('starts without waiting for servers, and reports the failing ones', async (t) => {
   const peer = await startPeer(t);
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('live'));
@@ -153,7 +153,7 @@ t.test('a start waits for no server: what lives is there soon, what is dead says
     () => idsOfTools(plane),
     (ids) => ids.some((id) => id.startsWith('mcp__live__')),
   );
-  t.equal((await plane.post('/v1/config/agents', agent('other'))).status, 201, 'writes go on');
+  t.equal((await plane.post('/v1/config/agents', agent('other'))).status, 201, 'writes are accepted');
   await peer.open();
   await eventually(
     () => idsOfTools(plane),
@@ -165,7 +165,7 @@ t.test('a start waits for no server: what lives is there soon, what is dead says
   );
 });
 
-t.test('a server is restarted at once, and that is recorded', async (t) => {
+t.test('restarts a server at once and audits the restart', async (t) => {
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('s'));
   t.match(await plane.post('/v1/mcp-servers/s/restart'), { status: 202, body: { text: '' } });
@@ -188,7 +188,7 @@ t.test('a server is restarted at once, and that is recorded', async (t) => {
   }
 });
 
-t.test('an inventory lists what one server offers, sorted, whatever the others do', async (t) => {
+t.test('lists the sorted inventory of one server, independent of others', async (t) => {
   const peer = await startPeer(t);
   const other = await startPeer(t);
   peer.on.initialize = ({ result }) =>
@@ -253,7 +253,7 @@ t.test('an inventory lists what one server offers, sorted, whatever the others d
   });
 });
 
-t.test('a server that a skill uses goes only by force, and its tools with it', async (t) => {
+t.test('deletes a server that a skill uses, with its tools, only if forced', async (t) => {
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('demo', { TOOLS: 'echo' }));
   const skill = {
@@ -273,7 +273,7 @@ t.test('a server that a skill uses goes only by force, and its tools with it', a
   t.equal((await plane.post('/v1/config/agents', agent('other'))).status, 201);
 });
 
-t.test('tools that come or go are published behind the back of everybody', async (t) => {
+t.test('publishes tool changes of servers automatically', async (t) => {
   const peer = await startPeer(t);
   const plane = await startPlane(t);
   const policy = { restart_policy: { enabled: true, max_attempts: 1, delay_ms: 10 } };
@@ -296,7 +296,7 @@ t.test('tools that come or go are published behind the back of everybody', async
   t.match(await statusOf(plane, 'p'), { permanently_failed: true, tools: [] });
 });
 
-t.test('what is drawn for people comes with the result, unless it takes too long', async (t) => {
+t.test('returns the UI resource with a result unless it takes too long', async (t) => {
   const peer = await startPeer(t);
   peer.on.initialize = ({ result }) =>
     result({
@@ -326,7 +326,7 @@ t.test('what is drawn for people comes with the result, unless it takes too long
   t.equal((await statusOf(plane, 'p')).consecutive_failures, 0);
 });
 
-t.test('the server of the setting is an entry of the program', async (t) => {
+t.test('creates a built-in entry for the server of the setting', async (t) => {
   const commandLine = [process.execPath, SERVER, 'an argument'];
   const troupe = await startTroupe(t, { settings: { seed: { mcp_server_cmd: commandLine } } });
   const plane = planeOf(troupe);
@@ -341,7 +341,7 @@ t.test('the server of the setting is an entry of the program', async (t) => {
   );
 });
 
-t.test('a connection is among the actors that live', async (t) => {
+t.test('lists a connection among the live actors', async (t) => {
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('s'));
   const { body } = await plane.get('/v1/system/actors?machine=mcp-connection');
@@ -353,42 +353,39 @@ t.test('a connection is among the actors that live', async (t) => {
   );
 });
 
-t.test(
-  'a server that asks for a completion gets it from the model of the agent that called it',
-  async (t) => {
-    const peer = await startPeer(t);
-    const plane = await startPlane(t);
-    await plane.post('/v1/config/mcp-servers', http('p', peer.url));
-    await plane.post('/v1/config/agents', agent('user', { allowed_tools: ['mcp__p__echo'] }));
-    peer.on['tools/call'] = ({ stream, message }) => {
-      const write = stream();
-      const content = { type: 'text', text: 'What is it?' };
-      const messages = [{ role: 'user', content }];
-      const params = { messages, systemPrompt: 'Be short.', temperature: 0.5, maxTokens: 7 };
-      write({ id: 'q', method: 'sampling/createMessage', params });
-      peer.on.response = ({ message: answer, status }) => {
-        status(202);
-        const text = JSON.stringify(answer.result);
-        write({ id: message.id, result: { content: [{ type: 'text', text }] } });
-      };
+t.test('answers a sampling request with the model of the calling agent', async (t) => {
+  const peer = await startPeer(t);
+  const plane = await startPlane(t);
+  await plane.post('/v1/config/mcp-servers', http('p', peer.url));
+  await plane.post('/v1/config/agents', agent('user', { allowed_tools: ['mcp__p__echo'] }));
+  peer.on['tools/call'] = ({ stream, message }) => {
+    const write = stream();
+    const content = { type: 'text', text: 'What is it?' };
+    const messages = [{ role: 'user', content }];
+    const params = { messages, systemPrompt: 'Be short.', temperature: 0.5, maxTokens: 7 };
+    write({ id: 'q', method: 'sampling/createMessage', params });
+    peer.on.response = ({ message: answer, status }) => {
+      status(202);
+      const text = JSON.stringify(answer.result);
+      write({ id: message.id, result: { content: [{ type: 'text', text }] } });
     };
-    const { steps, requests } = plane.troupe.models;
-    steps.push(asks(['c', 'mcp__p__echo']), (sink) => {
-      sink.text('A teapot.');
-      return { stop: 'EndTurn', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } };
-    });
-    const { c } = resultsOf(await plane.troupe.runToEnd(GO));
-    t.match(JSON.parse((c as { data: string }).data), {
-      role: 'assistant',
-      content: { type: 'text', text: 'A teapot.' },
-      model: 'steps-upstream',
-      stopReason: 'endTurn',
-    });
-    t.match(requests[1]?.request, {
-      system: ['Be short.'],
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }] }],
-      tools: [],
-      overrides: { temperature: 0.5, max_tokens: 7 },
-    });
-  },
-);
+  };
+  const { steps, requests } = plane.troupe.models;
+  steps.push(asks(['c', 'mcp__p__echo']), (sink) => {
+    sink.text('A teapot.');
+    return { stop: 'EndTurn', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } };
+  });
+  const { c } = resultsOf(await plane.troupe.runToEnd(GO));
+  t.match(JSON.parse((c as { data: string }).data), {
+    role: 'assistant',
+    content: { type: 'text', text: 'A teapot.' },
+    model: 'steps-upstream',
+    stopReason: 'endTurn',
+  });
+  t.match(requests[1]?.request, {
+    system: ['Be short.'],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }] }],
+    tools: [],
+    overrides: { temperature: 0.5, max_tokens: 7 },
+  });
+});

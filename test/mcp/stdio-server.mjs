@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * An MCP server that knows as little as it may, over stdio: initialize, tools/list, tools/call. It answers strictly in
- * order and does what the tool that is called says. `BEHAVIOUR` names what it does wrong from its start on.
+ * A minimal MCP server over stdio: initialize, tools/list, tools/call. It responds strictly in order, and the called
+ * tool selects its behavior. `BEHAVIOUR` names a fault that it has from its start.
  */
 
 const { BEHAVIOUR = '', TOOLS = '', PID_FILE } = process.env;
@@ -61,7 +61,7 @@ const answer = ({ id, method, params = {} }) => {
     pending.set('q1', (answered) => write({ id, result: text(JSON.stringify(answered)) }));
     return write({ id: 'q1', method: args.method, params: args.params });
   }
-  // The lines as a test writes them, then whatever comes back for the id 'q1', if that is waited for.
+  // Writes the lines of the test, then waits for the response to the id 'q1' if requested.
   if (name === 'lines') {
     const answered = (reply) => write({ id, result: text(JSON.stringify(reply)) });
     pending.set('q1', answered);

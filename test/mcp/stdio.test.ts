@@ -7,9 +7,9 @@ import type { Json } from '../../src/tools/tool.ts';
 import { bundled, nodeCommand } from '../child.ts';
 import { EAGER, manage, SERVER, stdio } from './manage.ts';
 
-/** Children that speak MCP: mcp.md B4, B6, B7, B8, B9, checks 58 to 63, 65, 67 to 69. */
+/** MCP servers as child processes: mcp.md B4, B6, B7, B8, B9, checks 58 to 63, 65, 67 to 69. */
 
-/** One that has ended, and that nobody has asked how, is not. */
+/** Treats an ended process that was not reaped as dead. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -32,7 +32,7 @@ const started = async (t: Test, env: Record<string, string> = {}, more: object =
   };
 };
 
-t.test('a child gets what its entry says, and nothing of what the service has', async (t) => {
+t.test('passes the environment of its entry to a child, and no variables of the service', async (t) => {
   process.env.SERVICE_ADMIN_API_BEARER_TOKEN = 'token-of-the-service';
   process.env.OPENAI_API_KEY = 'key-of-the-service';
   t.teardown(() => {
@@ -48,7 +48,7 @@ t.test('a child gets what its entry says, and nothing of what the service has', 
   );
 });
 
-t.test('the payload of an entry goes with the initialization, when there is one', async (t) => {
+t.test('sends the config of an entry with the initialization, if any', async (t) => {
   const tools = { TOOLS: 'init' };
   const plain = await started(t, tools);
   const told = JSON.parse(String((await plain.call('s', 'init')).data));
@@ -60,7 +60,7 @@ t.test('the payload of an entry goes with the initialization, when there is one'
   });
 });
 
-t.test('a call says whose it is', async (t) => {
+t.test('identifies the agent of a call', async (t) => {
   const { call } = await started(t, { TOOLS: 'seen' });
   const seen = JSON.parse(String((await call('s', 'seen', {}, { agent_id: 'helper' })).data));
   t.strictSame(
@@ -77,7 +77,7 @@ t.test('a call says whose it is', async (t) => {
   });
 });
 
-t.test('a child that dies is noticed at once, and started again', async (t) => {
+t.test('detects a dead child at once and restarts it', async (t) => {
   const { manager, call, until, pid } = await started(t);
   const first = await pid();
   const dying = call('s', 'die');
@@ -86,7 +86,7 @@ t.test('a child that dies is noticed at once, and started again', async (t) => {
     message: 'Execution failed: mcp transport error: connection closed',
   });
   t.match(manager.status('s'), { connected: false, last_error: /exited with code 3/ });
-  t.equal(manager.status('s').tools.length, 10, 'its tools stay');
+  t.equal(manager.status('s').tools.length, 10, 'the tools of the server are kept');
   const back = await until('s', ({ connected }) => connected);
   t.match(back, { transport_reconnect_count: 1, last_error: null, session_generation: 0 });
   t.not(await pid(), first);
@@ -95,7 +95,7 @@ t.test('a child that dies is noticed at once, and started again', async (t) => {
   await until('s', ({ transport_reconnect_count }) => transport_reconnect_count === 2);
 });
 
-t.test('tools that come are there soon, however often a server says so', async (t) => {
+t.test('offers new tools soon, however often the server announces them', async (t) => {
   const { call, until, changes, tool, told } = await started(t, { TOOLS: 'grow,seen' });
   t.match(await call('s', 'grow', { name: 'my.tool' }), { data: 'grown' });
   await until('s', ({ tools }) => tools.length === 3);
@@ -109,7 +109,7 @@ t.test('tools that come are there soon, however often a server says so', async (
   t.match(told.at(-1), /tool id already registered: mcp__s__my_tool/);
 });
 
-t.test('progress rises, and a flood of it neither slows nor fails the call', async (t) => {
+t.test('emits increasing progress, and survives a flood of it', async (t) => {
   const { call } = await started(t);
   const shown: number[] = [];
   const result = await call(
@@ -123,7 +123,7 @@ t.test('progress rises, and a flood of it neither slows nor fails the call', asy
   t.ok(shown.every((value, index) => value >= 0 && value <= 1 && value >= (shown[index - 1] ?? 0)));
 });
 
-t.test('progress gives a call more time, silence does not', async (t) => {
+t.test('extends the time of a call on progress only', async (t) => {
   const { call, manager } = await started(t, { TOOLS: 'late,hang,seen' }, { timeout_secs: 1 });
   t.match(await call('s', 'late', { every: 500, times: 5 }), { status: 'success', data: 'late' });
   t.match(await call('s', 'hang'), {
@@ -137,7 +137,7 @@ t.test('progress gives a call more time, silence does not', async (t) => {
   t.equal(manager.status('s').consecutive_failures, 0);
 });
 
-t.test('a cancelled run takes its call back', async (t) => {
+t.test('cancels the call of a cancelled run', async (t) => {
   const { call, calls, manager } = await started(t, { TOOLS: 'hang,seen' });
   const run = new AbortController();
   const hanging = call('s', 'hang', {}, { signal: run.signal });
@@ -155,7 +155,7 @@ t.test('a cancelled run takes its call back', async (t) => {
   t.strictSame(calls, ['s ok', 's cancelled', 's ok', 's cancelled']);
 });
 
-t.test('answers of a server are no trouble of the connection', async (t) => {
+t.test('does not count error responses as connection failures', async (t) => {
   const { call, manager } = await started(t, { TOOLS: 'fail,nothing,deep' });
   for (let times = 0; times < 4; times += 1) {
     t.match(await call('s', 'fail'), {
@@ -173,7 +173,7 @@ t.test('answers of a server are no trouble of the connection', async (t) => {
   t.match(manager.status('s'), { connected: true, consecutive_failures: 0, last_error: null });
 });
 
-t.test('a long line arrives whole; one that is too long fails its call alone', async (t) => {
+t.test('reads a long line completely, and fails only the call of an oversized one', async (t) => {
   const { call, manager } = await started(t);
   t.equal((await call('s', 'big', { bytes: 500_000 })).data, 'x'.repeat(500_000));
   const [big, echo] = await Promise.all([
@@ -185,7 +185,7 @@ t.test('a long line arrives whole; one that is too long fails its call alone', a
   t.match(manager.status('s'), { connected: true, consecutive_failures: 0 });
 });
 
-t.test('what a child asks is answered, or refused in words', async (t) => {
+t.test('answers requests of a child, or rejects them with a message', async (t) => {
   const { call } = await started(t);
   const ask = async (method: string, params: Json = {}) =>
     JSON.parse(String((await call('s', 'ask', { method, params })).data));
@@ -204,7 +204,7 @@ t.test('what a child asks is answered, or refused in words', async (t) => {
   });
 });
 
-t.test('answers a request with an integer that is not exact with an error', async (t) => {
+t.test('rejects a request with an inexact integer', async (t) => {
   const { call } = await started(t);
   for (const method of ['sampling/createMessage', 'ping']) {
     const line = `{"jsonrpc":"2.0","id":"q1","method":"${method}","params":{"at":1234567890123456789}}`;
@@ -219,9 +219,11 @@ t.test('answers a request with an integer that is not exact with an error', asyn
   }
 });
 
-t.test('logs a notification with an integer that is not exact as a warning, once a second', async (t) => {
+t.test('logs a notification with an inexact integer as a warning, once a second', async (t) => {
   const warned: object[] = [];
-  const { start, call } = manage(t, { log: { debug() {}, warn: (data) => void warned.push(data) } });
+  const { start, call } = manage(t, {
+    log: { debug() {}, warn: (_, fields = {}) => void warned.push(fields) },
+  });
   await start(stdio('s'));
   const line =
     '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1234567890123456789}}';
@@ -236,13 +238,13 @@ t.test('logs a notification with an integer that is not exact as a warning, once
   t.match(await call('s', 'echo', { message: 'x' }), { data: 'x' });
 });
 
-t.test('a child that writes whatever comes to its mind is read all the same', async (t) => {
+t.test('reads a child that prints garbage', async (t) => {
   const { call, told } = await started(t, { BEHAVIOUR: 'noisy' });
   t.match(await call('s', 'echo', { message: 'hi' }), { data: 'hi' });
   t.ok(told.length > 0 && told.length < 100, `${told.length} lines of the log`);
 });
 
-t.test('a child is gone when its entry is, once its calls have ended', async (t) => {
+t.test('ends the child of a removed entry once its calls have ended', async (t) => {
   const { call, apply, pid, manager } = await started(t, { TOOLS: 'pid,late,echo' });
   const child = await pid();
   const late = call('s', 'late', { every: 20, times: 5 });
@@ -257,44 +259,40 @@ t.test('a child is gone when its entry is, once its calls have ended', async (t)
   await t.rejects(async () => echo?.execute({}, {} as never), { message: 'unknown mcp server: s' });
 });
 
-t.test(
-  'a child that ignores every word is killed with all that it has started',
-  { timeout: 20_000 },
-  async (t) => {
-    const { manager, apply, until } = manage(t);
-    const script = `const { spawn } = require('node:child_process');
+t.test('kills a child that ignores all requests with all its descendants', { timeout: 20_000 }, async (t) => {
+  const { manager, apply, until } = manage(t);
+  const script = `const { spawn } = require('node:child_process');
     const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     process.env.GRANDCHILD = child.pid; import(${JSON.stringify(SERVER)});`;
-    apply({
-      id: 's',
-      transport: 'stdio',
-      command: process.execPath,
-      args: ['-e', script],
-      env: { BEHAVIOUR: 'stubborn' },
-    });
-    await until('s', ({ connected }) => connected);
-    const tool = (name: string) =>
-      manager
-        .tools()
-        .get('s')
-        ?.find(({ descriptor }) => descriptor.name === name);
-    const { callTool } = await import('../tools/call.ts');
-    const run = async (name: string) => {
-      const found = tool(name);
-      return found && String((await callTool(found, {})).data);
-    };
-    const child = Number(await run('pid'));
-    const grandchild = Number(JSON.parse((await run('env')) ?? '{}').GRANDCHILD);
-    t.ok(isAlive(child) && isAlive(grandchild));
-    const before = performance.now();
-    await manager.close();
-    t.notOk(isAlive(child));
-    await gone(grandchild);
-    t.ok(performance.now() - before < 5000);
-  },
-);
+  apply({
+    id: 's',
+    transport: 'stdio',
+    command: process.execPath,
+    args: ['-e', script],
+    env: { BEHAVIOUR: 'stubborn' },
+  });
+  await until('s', ({ connected }) => connected);
+  const tool = (name: string) =>
+    manager
+      .tools()
+      .get('s')
+      ?.find(({ descriptor }) => descriptor.name === name);
+  const { callTool } = await import('../tools/call.ts');
+  const run = async (name: string) => {
+    const found = tool(name);
+    return found && String((await callTool(found, {})).data);
+  };
+  const child = Number(await run('pid'));
+  const grandchild = Number(JSON.parse((await run('env')) ?? '{}').GRANDCHILD);
+  t.ok(isAlive(child) && isAlive(grandchild));
+  const before = performance.now();
+  await manager.close();
+  t.notOk(isAlive(child));
+  await gone(grandchild);
+  t.ok(performance.now() - before < 5000);
+});
 
-t.test('whoever writes an entry is told why its server does not come, without its secrets', async (t) => {
+t.test('reports a failed connection to the writer of the entry, without its secrets', async (t) => {
   const { connect, told, manager, start, tool } = manage(t);
   await start(stdio('a-b', { TOOLS: 'x' }));
   const initialized = manager.status('a-b').last_init_at;
@@ -323,7 +321,7 @@ t.test('whoever writes an entry is told why its server does not come, without it
   t.equal(tool('a-b', 'x')?.descriptor.metadata?.['mcp.transport'], 'stdio');
 });
 
-t.test('an entry that stays as it is keeps its child, one that changes gets another', async (t) => {
+t.test('keeps the child of an unchanged entry, and replaces that of a changed one', async (t) => {
   const { apply, connect, call, until } = manage(t);
   const [one, two] = [stdio('one'), stdio('two')];
   apply(one, two);
@@ -342,25 +340,25 @@ t.test('an entry that stays as it is keeps its child, one that changes gets anot
   await gone(Number(before[1]));
 });
 
-t.test('a connection that is not wanted after all is closed', async (t) => {
+t.test('closes a discarded connection', async (t) => {
   const { connect } = manage(t);
   const { tools, discard } = await connect(stdio('s'));
   const { callTool } = await import('../tools/call.ts');
   const pid = tools.find(({ descriptor }) => descriptor.name === 'pid');
-  // Nobody can call it before it is live, so it cannot say which process it is.
+  // It cannot be called before it is live, so its process id is unknown.
   t.match(pid && (await callTool(pid, {})), { message: 'Execution failed: unknown mcp server: s' });
   discard();
   discard();
 });
 
-t.test('a child that exits before it has answered says how, and its last words', async (t) => {
+t.test('reports the exit code and the last output of a child that exits early', async (t) => {
   const { connect } = manage(t);
   const program = 'console.error("no database"); process.exit(7)';
   const entry = stdio('s', {}, { args: ['-e', program] });
   await t.rejects(connect(entry), { message: /exited with code 7: no database$/ });
 });
 
-t.test('of two equal writes at once one connection is left, whichever of them goes live', async (t) => {
+t.test('keeps one connection after two equal concurrent writes, whichever goes live', async (t) => {
   const { apply, connect } = manage(t);
   for (const loser of [0, 1]) {
     const pids = join(t.testdir(), `${loser}.pids`);
@@ -379,7 +377,7 @@ t.test('of two equal writes at once one connection is left, whichever of them go
   }
 });
 
-t.test('a server that hangs holds nobody else up', async (t) => {
+t.test('isolates a hanging server from others', async (t) => {
   const { apply, until, call, manager } = manage(t);
   apply(stdio('hanging', { BEHAVIOUR: 'hanging' }), stdio('well'));
   await until('well', ({ connected }) => connected);
@@ -393,7 +391,7 @@ t.test('a server that hangs holds nobody else up', async (t) => {
   t.match(manager.status('well'), { connected: true });
 });
 
-t.test('an entry that no save would take any more is a server that cannot be reached', async (t) => {
+t.test('treats an entry that is no longer valid as an unreachable server', async (t) => {
   const { apply, until } = manage(t);
   apply(
     { id: 'old', transport: 'http', url: 'http://u:hush@ x' },
@@ -404,7 +402,7 @@ t.test('an entry that no save would take any more is a server that cannot be rea
   t.match(await until('odd', ({ last_error }) => last_error !== null), { connected: false });
 });
 
-t.test('children do not outlive a service that is killed', { timeout: 30_000 }, async (t) => {
+t.test('ends children when the service is killed', { timeout: 30_000 }, async (t) => {
   const dir = t.testdir();
   const entries = ['', 'stubborn'].map((BEHAVIOUR, index) =>
     stdio(`s${index}`, { BEHAVIOUR, PID_FILE: join(dir, String(index)) }),

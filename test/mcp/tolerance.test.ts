@@ -2,7 +2,7 @@ import t from 'tap';
 import { type Exchange, startPeer } from './http-peer.ts';
 import { http, manage } from './manage.ts';
 
-/** Servers that write the protocol loosely, lose sessions, or do not answer. */
+/** Servers that write the protocol loosely, lose sessions or do not respond. */
 
 const TEXT = { content: [{ type: 'text', text: 'hello' }] };
 
@@ -11,7 +11,7 @@ const body = ({ response, message }: Exchange, written: object): void => {
   response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...written }));
 };
 
-t.test('ends a call whatever members its response has more, or as null', async (t) => {
+t.test('ends a call despite additional or null members in its response', async (t) => {
   const answers: Record<string, object> = {
     'error: null': { result: TEXT, error: null },
     'another member': { result: TEXT, took_ms: 3 },
@@ -61,7 +61,7 @@ t.test('reads each page of a list once', async (t) => {
   }
 });
 
-t.test('opens another session, once, for each way to say that one is lost', async (t) => {
+t.test('opens a new session once for each form of a lost session', async (t) => {
   for (const [status, text] of [
     [404, ''],
     [410, ''],
@@ -101,7 +101,7 @@ t.test('does not repeat a call that may have been executed', async (t) => {
   }
 });
 
-t.test('a server that refuses each session that it opens fails the call, which counts', async (t) => {
+t.test('fails the call if the server rejects each new session, and counts the failure', async (t) => {
   const peer = await startPeer(t, { 'tools/call': ({ status }) => status(404) });
   const { start, call, manager } = manage(t);
   await start(http('p', peer.url));
@@ -109,7 +109,7 @@ t.test('a server that refuses each session that it opens fails the call, which c
   t.strictSame([peer.of('initialize').length, manager.status('p').consecutive_failures], [2, 1]);
 });
 
-t.test('a cancelled call does not wait for a session that is being opened', async (t) => {
+t.test('does not delay a cancelled call while a session is being opened', async (t) => {
   let opened = 0;
   const peer = await startPeer(t, {
     initialize({ response, result }) {
@@ -129,7 +129,7 @@ t.test('a cancelled call does not wait for a session that is being opened', asyn
   t.match(await calling, { status: 'error', message: /^Cancelled: / });
 });
 
-t.test('a very long timeout is a long one', async (t) => {
+t.test('accepts a very long timeout', async (t) => {
   const peer = await startPeer(t);
   const { start, call } = manage(t);
   await start(http('p', peer.url, { timeout_secs: 9_000_000_000 }));

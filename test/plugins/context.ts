@@ -3,13 +3,13 @@ import { AgentSpec } from '../../src/schema/agent.ts';
 import type { ToolDescriptor } from '../../src/schema/tool-descriptor.ts';
 import type { StateKey, StateUpdate, StateView } from '../../src/tools/state.ts';
 
-/** What a plugin is given for an agent with these sections. */
+/** The input of a plugin for an agent with these sections. */
 export const aboutAgent = (
   sections: AgentSpec['sections'] = {},
   tools: readonly ToolDescriptor[] = [],
 ): PluginAbout => ({ agent: AgentSpec.parse({ id: 'a1', sections }), tools });
 
-/** State as the loop keeps it: updates are checked by the key's schema and replace the value. */
+/** State as the loop keeps it: updates are validated by the schema of their key and replace the value. */
 export const stateStore = (): { view: StateView; apply(updates?: readonly StateUpdate[]): void } => {
   const values = new Map<string, unknown>();
   return {

@@ -3,8 +3,8 @@ import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
 /**
- * More busy threads than actors are kept for idle ones (runtime.md 18.21): whatever is asked of one of them reaches
- * the run that executes there, and no run is executed twice.
+ * More busy threads than the limit for idle actors (runtime.md 18.21): every request for a thread reaches the run that
+ * executes there, and no run is executed twice.
  */
 
 const SCOPE = 'default';
@@ -37,9 +37,9 @@ const check = (t: Test, { store, threads, kindsOf }: Busy, runsOfEach: number): 
   t.equal(count('done'), runsOfEach * threads.length);
   for (const thread of threads) {
     const ends = kindsOf(thread).filter((kind) => TERMINAL.includes(kind));
-    if (ends.length !== runsOfEach) t.fail(`${thread} has the ends ${ends}`);
+    if (ends.length !== runsOfEach) t.fail(`${thread} has the terminal events ${ends}`);
     const seqs = Array.from(store.messages.range(SCOPE, thread, {}), ({ seq }) => seq);
-    if (seqs.some((seq, index) => seq !== index + 1)) t.fail(`${thread} has the messages ${seqs}`);
+    if (seqs.some((seq, index) => seq !== index + 1)) t.fail(`${thread} has the sequence numbers ${seqs}`);
   }
 };
 
@@ -47,7 +47,7 @@ const finishesOf = (frames: string): string[] =>
   frames.split('\n').filter((line) => line.includes('"event_type":"run_finish"'));
 
 for (const count of [33, 70, 500]) {
-  t.test(`${count} busy threads: a cancel ends the run that executes, and its stream`, async (t) => {
+  t.test(`${count} busy threads: a cancel ends the executing run and its stream`, async (t) => {
     const scene = await busy(t, count);
     await Promise.all(scene.threads.map((id) => scene.runtime.cancel(SCOPE, id, 'thread')));
     await Promise.all(scene.runs.map(({ end }) => end));
@@ -57,7 +57,7 @@ for (const count of [33, 70, 500]) {
   });
 }
 
-t.test('70 busy threads: an interrupt ends what executes and what is queued', async (t) => {
+t.test('70 busy threads: an interrupt ends the executing and queued runs', async (t) => {
   const scene = await busy(t, 70);
   const { runtime, threads } = scene;
   await Promise.all(threads.map((id) => scene.submit('queued', id, 'queue').accepted));
@@ -68,7 +68,7 @@ t.test('70 busy threads: an interrupt ends what executes and what is queued', as
   check(t, scene, 2);
 });
 
-t.test('70 busy threads: queued input waits for the run that executes, and is answered once', async (t) => {
+t.test('70 busy threads: queued input is executed once, after the executing run', async (t) => {
   const scene = await busy(t, 70);
   const { stage, threads, store } = scene;
   const queued = await Promise.all(threads.map((id) => scene.submit('second', id, 'queue').accepted));
@@ -90,7 +90,7 @@ t.test('70 busy threads: queued input waits for the run that executes, and is an
   check(t, scene, 2);
 });
 
-t.test('70 busy threads: steered input joins the run that executes', async (t) => {
+t.test('70 busy threads: steered input joins the executing run', async (t) => {
   const scene = await busy(t, 70);
   const { stage, threads } = scene;
   const steered = await Promise.all(
@@ -108,7 +108,7 @@ t.test('70 busy threads: steered input joins the run that executes', async (t) =
   check(t, scene, 1);
 });
 
-t.test('70 busy threads: a foreground run replaces the one that executes', async (t) => {
+t.test('70 busy threads: a foreground run replaces the executing one', async (t) => {
   const scene = await busy(t, 70);
   const { stage, threads } = scene;
   const next = threads.map((id) => scene.submit('next', id));

@@ -5,7 +5,7 @@ import { settle } from '../http/serve.ts';
 import { startRuntime, type TestRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** The wall clock is set back while input is queued: order and start do not depend on it (runtime.md 8). */
+/** The wall clock is set back while input is queued, which affects neither order nor start (runtime.md 8). */
 
 const HOUR_MS = 3_600_000;
 const DELAY_MS = 60;
@@ -39,7 +39,7 @@ const textsOf = ({ store }: TestRuntime): string[] =>
     message.role === 'user' && message.content[0]?.type === 'text' ? message.content[0].text : '',
   ).filter((text) => text !== '');
 
-t.test('queued input keeps its order and starts when the wall clock is set back', async (t) => {
+t.test('keeps the order of queued input and starts it when the wall clock is set back', async (t) => {
   const { stage, start, stepBack } = startClocked(t);
   const service = await start();
   await service.submit('first').accepted;
@@ -57,7 +57,7 @@ t.test('queued input keeps its order and starts when the wall clock is set back'
       running = runsOf(service).find(({ status }) => status === 'running');
     }
     const record = service.store.threads.get(SCOPE, 'T')?.thread;
-    // While the first one executes, the runs that were created behind it have cleared the pointer (runtime.md 2.1).
+    // While the first run executes, runs created after it have cleared the pointer (runtime.md 2.1).
     if (done > 1)
       t.equal(record?.active_run_id, running.run_id, 'the thread points to the run that executes');
     stage.go();
@@ -66,7 +66,7 @@ t.test('queued input keeps its order and starts when the wall clock is set back'
   t.strictSame(textsOf(service), ['first', 'second', 'third', 'fourth']);
 });
 
-t.test('queued input starts after a restart with the wall clock set back', async (t) => {
+t.test('starts queued input after a restart with the wall clock set back', async (t) => {
   const { stage, start, stepBack } = startClocked(t);
   const before = await start();
   await before.submit('first').accepted;
@@ -86,7 +86,7 @@ t.test('queued input starts after a restart with the wall clock set back', async
 });
 
 for (const how of ['while the process lives', 'over a restart']) {
-  t.test(`delayed input waits its delay when the wall clock is set back ${how}`, async (t) => {
+  t.test(`delays input by its full delay when the wall clock is set back ${how}`, async (t) => {
     const { stage, start, stepBack, now } = startClocked(t);
     let service = await start();
     const available_at = now() + DELAY_MS;
@@ -94,14 +94,14 @@ for (const how of ['while the process lives', 'over a restart']) {
     await service.runtime.submit(SCOPE, 'T', { ...service.input('later'), mode: 'queue', available_at });
     stepBack();
     await settle();
-    t.equal(stage.waiting(), 0, 'it has not begun');
+    t.equal(stage.waiting(), 0, 'the input is not started early');
     if (how === 'over a restart') {
       await service.stop();
       service = await start();
       await service.runtime.recover();
     }
     await stage.until(1);
-    t.ok(performance.now() - queuedAt >= DELAY_MS - 1, 'it has waited');
+    t.ok(performance.now() - queuedAt >= DELAY_MS - 1, 'the delay has passed');
     stage.go();
     await untilDone(service, 1);
   });

@@ -81,7 +81,7 @@ const start = async (t: Test, ...steps: Inference[]) => {
         .map((frame) => JSON.parse(frame.slice('data: '.length)));
     return { ...started, events };
   };
-  /** What the model read of the history in its last inference. */
+  /** The history in the prompt of the last inference. */
   const heard = (): string[] =>
     (requests.at(-1)?.messages ?? []).map(({ role, content }) => `${role}: ${textOf(content)}`);
   return { ...service, run, tools, requests, heard };
@@ -89,7 +89,7 @@ const start = async (t: Test, ...steps: Inference[]) => {
 
 const typesOf = (events: readonly RunEvent[]): string[] => events.map(({ event_type }) => event_type);
 
-t.test('a run is streamed as any other, and the store is neither read nor written', async (t) => {
+t.test('streams a run without reading or writing the store', async (t) => {
   const { run, store, allow, requests } = await start(t, says('hello'));
   allow(0);
   const reads = store.reads;
@@ -117,7 +117,7 @@ t.test('a run is streamed as any other, and the store is neither read nor writte
   t.equal(requests.length, 1);
 });
 
-t.test('tools run, and the next step sees what they have answered', async (t) => {
+t.test('executes tools and passes their results to the next step', async (t) => {
   const { run, tools, heard } = await start(t, asks(['c1', 'note']), says('noted'));
   const { done, events } = run();
   t.equal(await done, 'ended');
@@ -126,7 +126,7 @@ t.test('tools run, and the next step sees what they have answered', async (t) =>
   t.match(events().at(-1), { result: { response: 'noted' } });
 });
 
-t.test('a call that needs approval ends the stream, and the tool is not executed', async (t) => {
+t.test('ends the stream at a call that needs approval without executing the tool', async (t) => {
   const { run, tools } = await start(t, asks(['c1', 'risky']));
   const { done, events } = run();
   t.equal(await done, 'suspended');
@@ -140,7 +140,7 @@ t.test('a call that needs approval ends the stream, and the tool is not executed
   t.strictSame(tools.executed, []);
 });
 
-t.test('an approved call is executed before the first step', async (t) => {
+t.test('executes an approved call before the first step', async (t) => {
   const { run, tools, heard } = await start(t, says('done'));
   const { done, events } = run({
     messages: [user('hi'), askedFor('c1', 'risky')],
@@ -153,7 +153,7 @@ t.test('an approved call is executed before the first step', async (t) => {
   t.strictSame(heard(), ['user: hi', 'assistant: ', 'tool: "did c1"']);
 });
 
-t.test('a denied call is not executed, and the model reads that it was denied', async (t) => {
+t.test('does not execute a denied call, and reports the denial to the model', async (t) => {
   const { run, tools, heard } = await start(t, says('as you wish'));
   const { done, events } = run({
     messages: [user('hi'), askedFor('c1', 'risky')],
@@ -169,7 +169,7 @@ t.test('a denied call is not executed, and the model reads that it was denied', 
   ]);
 });
 
-t.test('a call without a decision keeps waiting when another one is decided', async (t) => {
+t.test('keeps a call suspended when another one is decided', async (t) => {
   const { run, tools, requests } = await start(t);
   const { done, events } = run({
     messages: [
@@ -189,7 +189,7 @@ t.test('a call without a decision keeps waiting when another one is decided', as
   t.strictSame(typesOf(events()), ['run_start', 'tool_call_resumed', 'state_snapshot', 'run_finish']);
 });
 
-t.test('a signal cancels the run in the middle of an inference', async (t) => {
+t.test('cancels the run by a signal in the middle of an inference', async (t) => {
   const gone = new AbortController();
   let aborted = false;
   const { run, requests } = await start(t, (sink, request, signal) => {
@@ -206,7 +206,7 @@ t.test('a signal cancels the run in the middle of an inference', async (t) => {
   t.match(events().at(-1), { termination: { type: 'cancelled' } });
 });
 
-t.test('a signal that has fired before asks no model', async (t) => {
+t.test('calls no model if the signal was aborted before', async (t) => {
   const { run, requests } = await start(t);
   const { done, events } = run({ signal: AbortSignal.abort() });
   t.equal(await done, 'ended');
@@ -214,7 +214,7 @@ t.test('a signal that has fired before asks no model', async (t) => {
   t.equal(requests.length, 0);
 });
 
-t.test('a transient failure is tried again, with what was done before', async (t) => {
+t.test('retries a transient failure and keeps the completed steps', async (t) => {
   const { run, tools, heard } = await start(
     t,
     asks(['c1', 'note']),
@@ -232,7 +232,7 @@ t.test('a transient failure is tried again, with what was done before', async (t
   t.match(events().at(-1), { result: { response: 'whole' } });
 });
 
-t.test('a failure is told in the words of whoever answers for the run', async (t) => {
+t.test('describes a failure with the text of the caller', async (t) => {
   const { run } = await start(t, () => {
     throw new ModelError('unauthorized', 'bad key');
   });
@@ -243,7 +243,7 @@ t.test('a failure is told in the words of whoever answers for the run', async (t
   });
 });
 
-t.test('a stop of the service lets a run go, and takes no new one', async (t) => {
+t.test('releases a run when the service stops, and rejects new ones', async (t) => {
   const { run, runtime, requests } = await start(t, hangs('partial'));
   const { done, events } = run();
   while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -9,9 +9,9 @@ import { startRuntime, type TestRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
 /**
- * Everything at once: on threads of one service, runs that execute, are queued, steered into, overtaken, cancelled,
- * waiting for a decision, and driven by a call of another run. What clients ask goes on record with its answer, and
- * is held against what is stored when all is at rest.
+ * All kinds of work at once on threads of one service: runs that execute, are queued, steered, overtaken, cancelled,
+ * suspended or driven by a call of another run. Every request is recorded with its response, and compared with the
+ * store once all threads are idle.
  */
 
 export const SCOPE = 'default';
@@ -31,14 +31,17 @@ type Said = Asked & { thread: string; text: string; isRead: boolean; frames(): s
 export type Scene = {
   service: TestRuntime;
   stage: Stage;
-  /** Distinguishes the threads of one scene from those of another on the same store. */
+  /** Distinguishes the threads of one scene from those of another in the same store. */
   name: string;
   isInOneProcess: boolean;
   said: Said[];
   others: Asked[];
 };
 
-/** The model of `work` asks for a call that everybody allows, and one that somebody has to; others answer slowly. */
+/**
+ * The model of `work` makes one call that is allowed automatically and one that needs approval; the other models
+ * complete slowly.
+ */
 export const createEverything = () => {
   const slow = createStage();
   const executed: string[] = [];
@@ -88,7 +91,7 @@ export const startEverything = async (t: Test, stage: Stage, dir?: string): Prom
   return service;
 };
 
-/** Requests are refused in these ways, and in no other. */
+/** The only errors that requests may be rejected with. */
 const refusal = (error: unknown): Answer => {
   const isRefusal = [Unavailable, NotFound, Conflict].some((kind) => error instanceof kind);
   return isRefusal ? 'refused' : { failed: error };
@@ -110,7 +113,7 @@ const say = (
   end.then(() => {
     ended = true;
   });
-  // Input that joins what executes has no stream of its own.
+  // Input that joins an executing run has no separate stream.
   const isRead = mode !== 'live_then_queue';
   const said: Said = { name: text, thread: id, text, answer: undefined, isRead, frames, ended: () => ended };
   scene.said.push(said);
@@ -127,7 +130,7 @@ const APPROVED = { tool_call_id: 'risky', action: 'resume', payload: { approved:
 
 const isAnswered = ({ answer }: Asked): boolean => answer !== undefined;
 
-/** A call that nobody makes again: it ends with its process. */
+/** A call that is not repeated, because its caller ends with its process. */
 const drive = (scene: Scene): void => {
   const { signal } = new AbortController();
   const call = { scope: SCOPE, run_id: 'parent', thread_id: 'elsewhere', call_id: 'c', signal, onEvent() {} };
@@ -135,7 +138,7 @@ const drive = (scene: Scene): void => {
   ask(scene, 'the run of a call', outcome);
 };
 
-/** Resolves when every request has its answer; false when the commit that was to fail did not come. */
+/** Resolves when every request has its response; false when the commit that was to fail was never reached. */
 export const play = async (scene: Scene): Promise<boolean> => {
   const { service, stage, name, isInOneProcess } = scene;
   const { runtime, store } = service;
@@ -168,7 +171,7 @@ const isAtRest = ({ store }: TestRuntime): boolean =>
   store.dispatches.open(undefined, 1).length === 0 &&
   store.pending.all(undefined, 1).length === 0;
 
-/** The store works: what is left goes on to its end, with the decisions that it waits for. */
+/** Completes the remaining runs on a working store, with the decisions that they need. */
 export const bringToRest = ({ stage }: Scene, service: TestRuntime): Promise<void> => {
   const { runtime, store } = service;
   return when(() => {
@@ -183,9 +186,9 @@ export const bringToRest = ({ stage }: Scene, service: TestRuntime): Promise<voi
   });
 };
 
-/** Whoever reads a run that was accepted is told how it ends, once; who was refused has heard nothing. */
+/** Checks that each stream of an accepted run reports its end once, and that streams of rejected runs are empty. */
 export const checkStreams = async (t: Test, { said }: Scene, about: string): Promise<void> => {
-  // A row is visible a moment before those are told who wait for it.
+  // A row is visible a moment before its subscribers are notified.
   const missing = () =>
     said.filter(({ answer, isRead, ended }) => answer === 'accepted' && isRead && !ended());
   if (missing().length > 0) await when(() => missing().length === 0);
@@ -197,7 +200,7 @@ export const checkStreams = async (t: Test, { said }: Scene, about: string): Pro
   }
 };
 
-/** What was accepted is there, once, and what was refused is not; nothing was done twice. */
+/** Checks that accepted work is stored once, that rejected work is not stored, and that nothing was executed twice. */
 export const checkRows = (
   t: Test,
   { said, others, stage, name }: Scene,
@@ -210,7 +213,7 @@ export const checkRows = (
     const found = rowsOf(service, thread).said();
     const kept = found.filter((each) => each === text).length;
     const expected = answer === 'accepted' ? 1 : 0;
-    if (kept !== expected) t.fail(`${about}: '${text}' was ${answer}, and is there ${kept} times`);
+    if (kept !== expected) t.fail(`${about}: '${text}' was ${answer}, and is stored ${kept} times`);
   }
   for (const call of ['note', 'risky']) {
     const times = stage.executed.filter((each) => each === `${name} ${WORK} ${call}`).length;
@@ -219,7 +222,7 @@ export const checkRows = (
   for (const thread of THREADS) rowsOf(service, `${name} ${thread}`).check(t);
 };
 
-/** Every thread takes another run, and answers it. */
+/** Checks that every thread accepts and completes another run. */
 export const goOn = async (
   t: Test,
   { stage, name }: Scene,
@@ -238,5 +241,5 @@ export const goOn = async (
   });
   for (const { thread, frames } of next)
     if (!/"run_finish".*"natural_end"/.test(frames()))
-      t.fail(`${about}: ${thread} does not go on: ${frames()}`);
+      t.fail(`${about}: ${thread} does not continue: ${frames()}`);
 };

@@ -1,13 +1,14 @@
 import t from 'tap';
-import { expiredDecisions, expiryOf } from '../../src/runtime/expiry.ts';
+import { expiredDecisions, expiryOf } from '../../src/runtime/maintenance/expiry.ts';
 import { Resume, Run } from '../../src/schema/run.ts';
 import type { TicketExpiry } from '../../src/schema/run-event.ts';
+import { inState, type RunRecord } from '../../src/schema/run-state.ts';
 import { editedArguments, isApproval } from '../../src/tools/verdict.ts';
 
 /** agent-loop.md 14.1: `timeout_secs` and `on_timeout` of a permission rule. */
 
-/** A run with a suspended call for each of these, and a decision that has come on some. */
-const waitingRun = (expires: Record<string, TicketExpiry | undefined>, decided: string[] = []): Run => {
+/** A run with a suspended call for each of these expiries, some of them already decided. */
+const waitingRun = (expires: Record<string, TicketExpiry | undefined>, decided: string[] = []): RunRecord => {
   const calls = Object.entries(expires).map(([id, expiry]) => [
     id,
     {
@@ -22,7 +23,7 @@ const waitingRun = (expires: Record<string, TicketExpiry | undefined>, decided: 
       ...(expiry && { expires: expiry }),
     },
   ]);
-  return Run.parse({
+  const run = Run.parse({
     run_id: 'r1',
     thread_id: 't1',
     agent_id: 'a1',
@@ -47,9 +48,10 @@ const waitingRun = (expires: Record<string, TicketExpiry | undefined>, decided: 
       ]),
     },
   });
+  return { ...run, machine_state: 'waiting.forDecision' };
 };
 
-t.test('a run waits until the first of its tickets expires', async (t) => {
+t.test('expires a run when the first of its tickets expires', async (t) => {
   const run = waitingRun({
     a: { at: 9000, outcome: 'cancel' },
     b: { at: 5000, outcome: 'resume' },
@@ -61,23 +63,23 @@ t.test('a run waits until the first of its tickets expires', async (t) => {
   t.match(expiredDecisions(run, 9000), [{ tool_call_id: 'perm_a' }, { tool_call_id: 'perm_b' }]);
 });
 
-t.test('a run whose tickets wait for ever does not expire', async (t) => {
+t.test('does not expire a run without ticket expiries', async (t) => {
   t.equal(expiryOf(waitingRun({ a: undefined })), undefined);
   t.strictSame(expiredDecisions(waitingRun({ a: undefined }), Number.MAX_SAFE_INTEGER), []);
 });
 
-t.test('only a run that waits expires', async (t) => {
-  const run: Run = { ...waitingRun({ a: { at: 1, outcome: 'cancel' } }), status: 'running' };
+t.test('expires suspended runs only', async (t) => {
+  const run = { ...waitingRun({ a: { at: 1, outcome: 'cancel' } }), ...inState('running.inferring') };
   t.equal(expiryOf(run), undefined);
 });
 
-t.test('a decision that has come is not overruled by the time limit', async (t) => {
+t.test('keeps a decision that was made before the time limit', async (t) => {
   const run = waitingRun({ a: { at: 1, outcome: 'resume' }, b: { at: 2, outcome: 'resume' } }, ['a']);
   t.equal(expiryOf(run), 2);
   t.match(expiredDecisions(run, 3), [{ tool_call_id: 'perm_b' }]);
 });
 
-t.test('an expiry decides like a person would, and says that it was none', async (t) => {
+t.test('records an expiry as a decision that no person made', async (t) => {
   t.strictSame(expiredDecisions(waitingRun({ a: { at: 0, outcome: 'cancel' } }), 0), [
     {
       run_id: 'r1',

@@ -11,11 +11,11 @@ import {
 } from './everything.ts';
 
 /**
- * A store that fails in the middle of everything, at each of the commits of the scene in turn: whoever waits gets an
- * answer, whatever that is; nothing that was acknowledged is lost; what comes next works.
+ * A store that fails at each commit of the scene in turn: every waiting client gets a response, no acknowledged work is
+ * lost, and later work succeeds.
  */
 
-/** Every commit of the scene fails once, on threads of its own. */
+/** Fails every commit of the scene once, each on separate threads. */
 const eachCommit = async (
   t: Test,
   failing: (commit: number, about: string) => Promise<boolean>,
@@ -35,27 +35,24 @@ for (const [how, lasts] of [
   ['once', 'fails once'],
   ['from then on', 'fails for a while'],
 ] as const) {
-  t.test(
-    `a store that ${lasts} leaves nobody waiting, and loses nothing that was acknowledged`,
-    async (t) => {
-      const stage = createEverything();
-      const service = await startEverything(t, stage);
-      await eachCommit(t, async (commit, about) => {
-        const scene = sceneOf({ service, stage, name: about, isInOneProcess: true });
-        service.failAt(commit, how);
-        const failed = await play(scene);
-        await service.restore();
-        await bringToRest(scene, service);
-        await checkStreams(t, scene, about);
-        checkRows(t, scene, service, about);
-        await goOn(t, scene, service, about);
-        return failed;
-      });
-    },
-  );
+  t.test(`a store that ${lasts} leaves no client waiting and loses no acknowledged work`, async (t) => {
+    const stage = createEverything();
+    const service = await startEverything(t, stage);
+    await eachCommit(t, async (commit, about) => {
+      const scene = sceneOf({ service, stage, name: about, isInOneProcess: true });
+      service.failAt(commit, how);
+      const failed = await play(scene);
+      await service.restore();
+      await bringToRest(scene, service);
+      await checkStreams(t, scene, about);
+      checkRows(t, scene, service, about);
+      await goOn(t, scene, service, about);
+      return failed;
+    });
+  });
 }
 
-t.test('what a failing store had acknowledged is there for the next process, which goes on', async (t) => {
+t.test('continues acknowledged work of a failing store in the next process', async (t) => {
   const stage = createEverything();
   let service = await startEverything(t, stage);
   await eachCommit(t, async (commit, about) => {

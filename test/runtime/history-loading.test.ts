@@ -1,18 +1,18 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { WINDOW_BYTES, WINDOW_ROWS } from '../../src/runtime/history-windows.ts';
+import { WINDOW_BYTES, WINDOW_ROWS } from '../../src/runtime/ledger/history-windows.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { message, SCOPE, threadRecord, write } from '../store/records.ts';
 import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** A long history is read in windows before a run, so that other threads stream meanwhile. */
+/** A long history is read in windows before a run, so that other threads keep streaming. */
 
 const ROWS = 5 * WINDOW_ROWS + 7;
 
 type Filling = { rows?: number; text?: string };
 
-/** Threads that an earlier process has filled. */
+/** Creates threads of an earlier process. */
 const filled = async (
   t: Test,
   threads: readonly string[],
@@ -42,7 +42,7 @@ const filled = async (
   return dir;
 };
 
-/** Counts the messages that are read, and the most in one tick of the event loop. */
+/** Counts the messages that are read, in total and per event-loop tick. */
 const countReads = (t: Test, { messages }: Pick<Store, 'messages'>) => {
   const { range } = messages;
   let inTick = 0;
@@ -67,7 +67,7 @@ const countReads = (t: Test, { messages }: Pick<Store, 'messages'>) => {
   return counts;
 };
 
-t.test('reads at most one window in each tick, also for several threads at once', async (t) => {
+t.test('reads at most one window in each tick, also for several concurrent threads', async (t) => {
   const threads = ['a', 'b', 'c'];
   const service = await startRuntime(t, { dir: await filled(t, threads) });
   const counts = countReads(t, service.store);
@@ -78,7 +78,7 @@ t.test('reads at most one window in each tick, also for several threads at once'
   t.equal(counts.most, WINDOW_ROWS);
 });
 
-t.test('reads windows of few rows where the messages are large', async (t) => {
+t.test('reads windows of few rows if the messages are large', async (t) => {
   const text = 'x'.repeat(WINDOW_BYTES / 2);
   const service = await startRuntime(t, { dir: await filled(t, ['T'], { rows: 10, text }) });
   const counts = countReads(t, service.store);
@@ -89,7 +89,7 @@ t.test('reads windows of few rows where the messages are large', async (t) => {
   t.ok(counts.most <= 4, `${counts.most} messages in one tick`);
 });
 
-t.test('the model gets the whole history, and one run after the other starts', async (t) => {
+t.test('passes the whole history to the model, for one run after the other', async (t) => {
   const stage = createStage();
   const { store, submit } = await startRuntime(t, {
     dir: await filled(t, ['T']),
@@ -112,7 +112,7 @@ t.test('the model gets the whole history, and one run after the other starts', a
   t.equal(seq, ROWS + 4);
 });
 
-t.test('work of an earlier process continues on a long history', async (t) => {
+t.test('continues work of an earlier process on a long history', async (t) => {
   const dir = await filled(t, ['T']);
   const stage = createStage();
   const before = await startRuntime(t, { dir, provider: stage.provider });
@@ -130,7 +130,7 @@ t.test('work of an earlier process continues on a long history', async (t) => {
   while (service.store.runs.get(SCOPE, run_id)?.status !== 'done') await nextTick();
 });
 
-t.test('a change of the record and a deletion read no history', async (t) => {
+t.test('reads no history to update or delete a thread', async (t) => {
   const { runtime, store } = await startRuntime(t, { dir: await filled(t, ['T']) });
   const counts = countReads(t, store);
   await runtime.threads.update(SCOPE, 'T', { title: 'new' });
@@ -139,7 +139,7 @@ t.test('a change of the record and a deletion read no history', async (t) => {
   t.equal(counts.total, 0);
 });
 
-t.test('a thread that is deleted while its history is read begins again, empty', async (t) => {
+t.test('recreates an empty thread that is deleted while its history is read', async (t) => {
   const { runtime, store, submit } = await startRuntime(t, { dir: await filled(t, ['T']) });
   const counts = countReads(t, store);
   const late = submit('late');
@@ -152,7 +152,7 @@ t.test('a thread that is deleted while its history is read begins again, empty',
   t.strictSame(texts, ['user', 'assistant']);
 });
 
-t.test('a runtime that stops while a history is read starts no run', async (t) => {
+t.test('starts no run if it stops while a history is read', async (t) => {
   const service = await startRuntime(t, { dir: await filled(t, ['T']) });
   const counts = countReads(t, service.store);
   const late = t.rejects(service.submit('late').accepted, { message: /shutting down/ });

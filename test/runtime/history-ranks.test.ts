@@ -1,17 +1,17 @@
 import t from 'tap';
-import type { MessageFilter } from '../../src/runtime/history-ranks.ts';
-import { listMessages, viewed } from '../../src/runtime/history-view.ts';
+import type { MessageFilter } from '../../src/runtime/ledger/history-ranks.ts';
+import { listMessages, viewed } from '../../src/runtime/ledger/history-view.ts';
 import { storeFor } from '../store/open.ts';
 import { message, SCOPE, write } from '../store/records.ts';
 
 const COUNT = 3000;
 const INTERNAL = [5, 1500, 1501, 2990];
-/** A client went back over these. */
+/** Messages that a client removed by going back. */
 const HIDDEN = Array.from({ length: 800 }, (_, index) => 600 + index);
 
 const VISIBILITIES = ['external', 'internal', 'all'] as const;
 
-t.test('finds messages behind long gaps of others without reading the gaps', async (t) => {
+t.test('finds messages behind long gaps without reading the gaps', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     let external = 0;

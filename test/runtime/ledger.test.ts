@@ -1,28 +1,29 @@
 import t from 'tap';
-import { createIds } from '../../src/ids.ts';
+import { createIds } from '../../src/composition/ids.ts';
 import { NOTHING_KEPT } from '../../src/loop/state.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
 import { listMessages } from '../../src/runtime/index.ts';
-import { createLedger } from '../../src/runtime/ledger.ts';
+import { commit } from '../../src/runtime/ledger/commit.ts';
+import { createLedger } from '../../src/runtime/ledger/ledger.ts';
 import {
   appendMessages,
-  commit,
   createThread,
-  keepState,
   openWrite,
+  persistState,
   putRun,
   removeThread,
-} from '../../src/runtime/write.ts';
+} from '../../src/runtime/ledger/transaction.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
+import { inState } from '../../src/schema/run-state.ts';
 import type { Store } from '../../src/store/index.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 import { turn } from '../http/serve.ts';
 import { storeFor } from '../store/open.ts';
 import { message, run, SCOPE, threadRecord } from '../store/records.ts';
 import { unwritable } from '../store/unwritable.ts';
 
-/** The rows of one thread, and who may write them. */
+/** The rows of one thread, and their single writer. */
 
 const THREAD = 't1';
 
@@ -43,7 +44,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
       onRunWritten: nothing,
       onFailure,
       onQuiet: nothing,
-      onDeafListener: nothing,
+      onListenerError: nothing,
     },
     SCOPE,
     THREAD,
@@ -57,7 +58,7 @@ const created = async (store: Store) => {
   return ledger;
 };
 
-t.test('a ledger takes nothing more once a commit has failed, though the store does', async (t) => {
+t.test('rejects writes after a failed commit even if the store works again', async (t) => {
   const store = await storeFor(t);
   let isFull = true;
   const failures: unknown[] = [];
@@ -77,7 +78,7 @@ t.test('a ledger takes nothing more once a commit has failed, though the store d
   t.equal(store.threads.get(SCOPE, THREAD), undefined);
   await turn();
   const next = await created(store);
-  t.equal(next.record?.thread.id, THREAD, 'another ledger of the thread begins with what is stored');
+  t.equal(next.record?.thread.id, THREAD, 'a new ledger of the thread starts from the stored state');
 });
 
 const asked = (id: string, call: string): Message => ({
@@ -99,7 +100,7 @@ const shown = (store: Store): string[] =>
     ({ id }) => id,
   );
 
-t.test('what was retracted from a thread hides nothing of the one that has its id later', async (t) => {
+t.test('does not apply retractions of a deleted thread to a new one with its id', async (t) => {
   const store = await storeFor(t);
   const ledger = await created(store);
   const said = openWrite(ledger, 2);
@@ -109,12 +110,12 @@ t.test('what was retracted from a thread hides nothing of the one that has its i
     'r1',
   );
   await commit(said, 'progress');
-  t.strictSame(shown(store), ['m1', 'm4'], 'the result is retracted, and so is the marker');
+  t.strictSame(shown(store), ['m1', 'm4'], 'the result and the marker are retracted');
 
   const gone = openWrite(ledger, 3);
   removeThread(gone);
   await commit(gone, 'input');
-  t.strictSame(store.retractions.range(SCOPE, THREAD, 1, 10), [], 'no row stays');
+  t.strictSame(store.retractions.range(SCOPE, THREAD, 1, 10), [], 'no retraction is left');
   const again = await created(store);
   const write = openWrite(again, 4);
   appendMessages(write, [message('n1', 'r2'), message('n2', 'r2'), message('n3', 'r2')], 'r2');
@@ -122,18 +123,18 @@ t.test('what was retracted from a thread hides nothing of the one that has its i
   t.strictSame(shown(store), ['n1', 'n2', 'n3']);
 });
 
-t.test('the state of a thread does not grow with its runs', async (t) => {
+t.test('does not grow the state of a thread with its runs', async (t) => {
   const store = await storeFor(t);
   const ledger = await created(store);
   const before = run('r1', { status: 'running' });
   const begun = openWrite(ledger, 2);
   putRun(begun, before, undefined);
-  keepState(begun, 'r1', { ...NOTHING_KEPT, thread: { seen: 1 }, runHidden: { secret: 1 } });
+  persistState(begun, 'r1', { ...NOTHING_KEPT, thread: { seen: 1 }, runHidden: { secret: 1 } });
   await commit(begun, 'progress');
   t.match(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, runs: { r1: { secret: 1 } } });
 
   const ended = openWrite(ledger, 3);
-  putRun(ended, { ...before, status: 'done' }, before);
+  putRun(ended, { ...before, ...inState('completed') }, before);
   await commit(ended, 'progress');
   t.strictSame(store.state.get(SCOPE, THREAD), { thread: { seen: 1 }, threadHidden: {}, runs: {} });
 });

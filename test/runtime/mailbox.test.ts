@@ -9,7 +9,7 @@ import { startRuntime } from './runtime.ts';
 
 /** Priority, delay, keys and epochs of queued work: runtime.md 10.3 and 10.4 rules 1 to 3. */
 
-/** A model that answers what the user said last, once it may. */
+/** A model that echoes the last user message once the test releases it. */
 const held = () => {
   const go = defer();
   const asked: string[] = [];
@@ -42,7 +42,7 @@ const begin = async (t: Test, now = Date.now) => {
   return { ...started, model, queue, rows: rowsOf(started, 'T') };
 };
 
-t.test('queued work is taken by its priority, then in the order in which it came', async (t) => {
+t.test('executes queued work by priority, then in order of arrival', async (t) => {
   const { queue, model, rows } = await begin(t);
   await queue('first');
   const priorities = [200, 128, 5, 255, 128, 0, 5];
@@ -50,7 +50,7 @@ t.test('queued work is taken by its priority, then in the order in which it came
   t.strictSame(
     rows.dispatches().map(({ priority }) => priority),
     [0, 5, 5, 128, 128, 128, 200, 255],
-    'it is listed in that order',
+    'the list has the same order',
   );
   model.go();
   await rows.rest();
@@ -58,7 +58,7 @@ t.test('queued work is taken by its priority, then in the order in which it came
   rows.check(t);
 });
 
-t.test('delayed work waits for its time and holds up nothing else', async (t) => {
+t.test('executes delayed work at its time without blocking other work', async (t) => {
   const time = installTime();
   t.teardown(time.uninstall);
   const { queue, model, rows, runtime } = await begin(t, time.now);
@@ -81,7 +81,7 @@ t.test('delayed work waits for its time and holds up nothing else', async (t) =>
   const claimed = rows
     .events()
     .find(({ event_kind, run_id }) => event_kind === 'RunSubmitted' && run_id === delayed.run_id);
-  t.ok(Number(claimed?.created_at) >= soon, 'not before its time');
+  t.ok(Number(claimed?.created_at) >= soon, 'the input is not claimed early');
   t.match(
     rows.dispatches().find(({ dispatch_id }) => dispatch_id === later.dispatch_id),
     { status: 'Queued', available_at: inAnHour },
@@ -92,11 +92,11 @@ t.test('delayed work waits for its time and holds up nothing else', async (t) =>
   );
   await runtime.cancel('default', later.run_id, 'run');
   t.strictSame(model.asked, ['now', 'soon']);
-  t.ok(rows.said().includes('later'), 'its input is kept');
+  t.ok(rows.said().includes('later'), 'the delayed input is kept');
   rows.check(t);
 });
 
-t.test('work with the key of work that is not done is refused, on its thread only', async (t) => {
+t.test('rejects work with the key of unfinished work on the same thread', async (t) => {
   const { queue, model, rows } = await begin(t);
   const refused = { name: 'Conflict', message: 'already exists: dedupe_key=k' };
   await queue('executes', { dedupe_key: 'k' });
@@ -115,7 +115,7 @@ t.test('work with the key of work that is not done is refused, on its thread onl
   rows.check(t);
 });
 
-t.test('of work with one key that comes at once one is taken', async (t) => {
+t.test('accepts one of several concurrent inputs with the same key', async (t) => {
   const { queue, model, rows } = await begin(t);
   const pushes = ['a', 'b', 'c', 'd'].map((text) => queue(text, { dedupe_key: 'k' }));
   const settled = await Promise.allSettled(pushes);
@@ -126,7 +126,7 @@ t.test('of work with one key that comes at once one is taken', async (t) => {
   rows.check(t);
 });
 
-t.test('a key is free again when its work was cancelled or superseded', async (t) => {
+t.test('releases the key of cancelled or superseded work', async (t) => {
   const { queue, model, rows, runtime } = await begin(t);
   await queue('executes');
   const cancelled = await queue('one', { dedupe_key: 'k' });
@@ -140,32 +140,29 @@ t.test('a key is free again when its work was cancelled or superseded', async (t
   rows.check(t);
 });
 
-t.test(
-  'interrupts and foreground runs raise the epoch, and what has a lower one is superseded',
-  async (t) => {
-    const { queue, model, rows, runtime, input } = await begin(t);
-    const of = ({ dispatch_id }: { dispatch_id: string }) =>
-      rows.dispatches().find((each) => each.dispatch_id === dispatch_id);
-    const first = await queue('one');
-    t.equal(of(first)?.dispatch_epoch, 0);
-    await runtime.interrupt('default', 'T');
-    const second = await queue('two');
-    t.equal(of(second)?.dispatch_epoch, 1);
-    const foreground = await runtime.submit('default', 'T', { ...input('three'), mode: 'foreground' });
-    t.ok(Number(of(foreground)?.dispatch_epoch) > 1);
-    const queued = await queue('four');
-    t.equal(of(queued)?.dispatch_epoch, of(foreground)?.dispatch_epoch);
-    model.go();
-    await rows.rest();
-    t.strictSame(
-      [first, second, foreground, queued].map((each) => of(each)?.status),
-      ['Superseded', 'Superseded', 'Acked', 'Acked'],
-    );
-    rows.check(t);
-  },
-);
+t.test('raises the epoch on interrupts and foreground runs, and supersedes older dispatches', async (t) => {
+  const { queue, model, rows, runtime, input } = await begin(t);
+  const of = ({ dispatch_id }: { dispatch_id: string }) =>
+    rows.dispatches().find((each) => each.dispatch_id === dispatch_id);
+  const first = await queue('one');
+  t.equal(of(first)?.dispatch_epoch, 0);
+  await runtime.interrupt('default', 'T');
+  const second = await queue('two');
+  t.equal(of(second)?.dispatch_epoch, 1);
+  const foreground = await runtime.submit('default', 'T', { ...input('three'), mode: 'foreground' });
+  t.ok(Number(of(foreground)?.dispatch_epoch) > 1);
+  const queued = await queue('four');
+  t.equal(of(queued)?.dispatch_epoch, of(foreground)?.dispatch_epoch);
+  model.go();
+  await rows.rest();
+  t.strictSame(
+    [first, second, foreground, queued].map((each) => of(each)?.status),
+    ['Superseded', 'Superseded', 'Acked', 'Acked'],
+  );
+  rows.check(t);
+});
 
-t.test('a claimed dispatch has a token, and none once it is over', async (t) => {
+t.test('has a claim token on a dispatch only while it is claimed', async (t) => {
   const { queue, model, rows } = await begin(t);
   await queue('one');
   t.match(rows.dispatches(), [{ status: 'Claimed', claim_token: /^\S+$/, claimed_by: /^\S+$/ }]);

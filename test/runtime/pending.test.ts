@@ -1,10 +1,10 @@
 import t from 'tap';
-import { blockingBarrier, selectPending } from '../../src/runtime/pending.ts';
+import { blockingBarrier, selectPending } from '../../src/runtime/ledger/pending.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { Boundary, DeliveryMode, PendingMessage } from '../../src/schema/pending.ts';
 import { startRuntime } from './runtime.ts';
 
-/** Messages that wait to join a history (runtime.md 9). */
+/** Pending messages that will join a history (runtime.md 9). */
 
 const SCOPE = 'default';
 
@@ -23,7 +23,7 @@ const entries = (...modes: (Partial<DeliveryMode> & { boundary: Boundary })[]): 
 const selected = (pending: PendingMessage[], at: Boundary, run_id = 'r1'): string[] =>
   selectPending(pending, at, run_id).map(({ pending_id }) => pending_id);
 
-t.test('a boundary takes what is due at it or before it, in order', async (t) => {
+t.test('takes messages due at or before a boundary, in order', async (t) => {
   const pending = entries(
     { boundary: 'interrupt' },
     { boundary: 'next_step' },
@@ -36,7 +36,7 @@ t.test('a boundary takes what is due at it or before it, in order', async (t) =>
   t.same(selected(pending, 'new_run'), ['m1', 'm2', 'm3', 'm4']);
 });
 
-t.test('input for a waiting run is taken when it goes on, and by nothing else', async (t) => {
+t.test('takes input for a suspended run only when it resumes', async (t) => {
   const pending = entries({ boundary: 'resume_input' });
   t.same(selected(pending, 'resume_input'), ['m1']);
   for (const at of ['interrupt', 'next_step', 'on_natural_end', 'new_run'] as const) {
@@ -44,12 +44,12 @@ t.test('input for a waiting run is taken when it goes on, and by nothing else', 
   }
 });
 
-t.test('what waits for a new run is passed by, what waits for something nearer is not', async (t) => {
+t.test('skips messages for a new run, but not those that are due earlier', async (t) => {
   t.same(selected(entries({ boundary: 'new_run' }, { boundary: 'next_step' }), 'next_step'), ['m2']);
   t.same(selected(entries({ boundary: 'on_natural_end' }, { boundary: 'next_step' }), 'next_step'), []);
 });
 
-t.test('a message for one run is taken by that run only', async (t) => {
+t.test('delivers a message for a run to that run only', async (t) => {
   const pending = entries(
     { boundary: 'new_run', target_run_id: 'r2' },
     { boundary: 'new_run', target_run_id: 'r1' },
@@ -61,7 +61,7 @@ t.test('a message for one run is taken by that run only', async (t) => {
   t.same(selected(pending, 'next_step', 'r3'), ['m3', 'm4']);
 });
 
-t.test('a barrier ends the batch, and nothing passes one that is not due', async (t) => {
+t.test('ends the batch at a barrier, and blocks behind one that is not due', async (t) => {
   const due = entries(
     { boundary: 'next_step' },
     { boundary: 'next_step', barrier: true },
@@ -76,7 +76,7 @@ t.test('a barrier ends the batch, and nothing passes one that is not due', async
   t.equal(blockingBarrier(entries({ boundary: 'interrupt', barrier: true }), 'interrupt'), undefined);
 });
 
-t.test('a message that is delivered alone is taken alone', async (t) => {
+t.test('delivers a message with granularity `one` alone', async (t) => {
   t.same(
     selected(entries({ boundary: 'next_step', granularity: 'one' }, { boundary: 'next_step' }), 'next_step'),
     ['m1'],
@@ -102,7 +102,7 @@ const scene = async (t: Parameters<typeof startRuntime>[0]) => {
   return { runtime, pending: runtime.pending, input, settled };
 };
 
-t.test('edits change, order and remove what waits, and the next run takes the rest', async (t) => {
+t.test('edits, reorders and removes pending messages, and the next run takes the rest', async (t) => {
   const { runtime, pending, input, settled } = await scene(t);
   const added = [];
   for (const text of ['one', 'two', 'three']) {
@@ -142,7 +142,7 @@ t.test('edits change, order and remove what waits, and the next run takes the re
   await t.rejects(pending.list(SCOPE, 'nowhere'), { message: 'thread not found: nowhere' });
 });
 
-t.test('a barrier in front of a foreground run refuses it and loses nothing', async (t) => {
+t.test('rejects a foreground run at a barrier without losing a message', async (t) => {
   const { runtime, pending, input } = await scene(t);
   const { pending_id } = await pending.add(SCOPE, 'T', say('first'), { boundary: 'new_run', barrier: true });
   await t.rejects(runtime.submit(SCOPE, 'T', { ...input('now'), mode: 'foreground' }), {

@@ -8,12 +8,12 @@ import { rowsOf } from './rows.ts';
 import { startRuntime, type TestRuntime } from './runtime.ts';
 
 /**
- * Everything that may happen to a run, at every commit of its life: runtime.md 18.1, 18.3, 18.6, 18.7, 18.16 and 12
- * ("a decision that arrives between the suspend event and the durable wait must be accepted").
+ * Every kind of request at every commit in the life of a run: runtime.md 18.1, 18.3, 18.6, 18.7, 18.16 and 12 ("a
+ * decision that arrives between the suspend event and the durable wait must be accepted").
  *
- * The story is one run: a tool, a tool that needs approval, the decision, the answer. One of its commits is held,
- * something else comes, the commit goes on. Whatever becomes of the run, nothing accepted is lost, nothing is
- * done twice, and the thread goes on. The steps of the event loop are the only clock.
+ * The story is one run: a tool, a tool that needs approval, the decision, the completion. One of its commits is
+ * delayed, another request arrives, and the commit continues. Whatever happens to the run, nothing accepted is lost,
+ * nothing is done twice, and the thread stays usable. Event-loop ticks are the only clock.
  */
 
 const SCOPE = 'default';
@@ -22,7 +22,7 @@ type Scene = {
   runtime: TestRuntime;
   thread: string;
   executed: string[];
-  /** After a refusal the model asks again, and nobody answers that. */
+  /** After a denial the model makes the call again, and that one is not decided. */
   isRefused?: boolean;
 };
 
@@ -81,7 +81,7 @@ const EVENTS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'a delete': ({ runtime, thread }) => runtime.runtime.threads.remove(SCOPE, thread, 'detach'),
 };
 
-/** How many messages each of them sends. */
+/** The number of messages that each request sends. */
 const SENT: Record<string, number> = {
   'queued input': 1,
   'steered input': 1,
@@ -93,13 +93,13 @@ const SENT: Record<string, number> = {
   'steered input and then a cancel': 1,
 };
 
-/** What may be refused is refused in these ways, and in no other. */
+/** The only errors that requests may be rejected with. */
 const refused = (error: unknown): 'refused' => {
   if (error instanceof NotFound || error instanceof Conflict) return 'refused';
   throw error;
 };
 
-/** The run from its beginning to its end, as far as it gets. */
+/** The run from its start to its end, as far as it gets. */
 const story = async (scene: Scene): Promise<void> => {
   const { runtime, thread } = scene;
   const rows = rowsOf(runtime, thread);
@@ -111,7 +111,7 @@ const story = async (scene: Scene): Promise<void> => {
   await rows.rest();
 };
 
-/** False when the story is over before this commit. */
+/** False when the story ends before this commit. */
 const happensAt = async (t: Test, scene: Scene, commit: number, name: string): Promise<boolean> => {
   const { runtime, thread, executed } = scene;
   const rows = rowsOf(runtime, thread);
@@ -142,21 +142,21 @@ const happensAt = async (t: Test, scene: Scene, commit: number, name: string): P
   if (name === 'a refusal' && outcome !== 'refused') t.notOk(executed.includes(`${thread} risky`));
   await runtime.runtime.submit(SCOPE, thread, { ...runtime.input('and on'), mode: 'foreground' });
   await rows.rest();
-  // An interrupt may come before the model has asked for anything; then this run is the one that asks.
+  // An interrupt may arrive before the model has made its call; then this run makes it.
   if (rows.runs().some(({ status }) => status === 'waiting')) await decide(scene, { approved: true });
   await rows.rest();
   const last = rows.runs().findLast(({ status }) => status === 'done');
   t.match(
     last,
     { termination_reason: { type: 'natural_end' }, final_output: 'answer' },
-    'the thread goes on',
+    'the thread accepts another run',
   );
   rows.check(t);
   return true;
 };
 
 for (const name of Object.keys(EVENTS)) {
-  t.test(`${name} may come at any commit of a run`, async (t) => {
+  t.test(`handles ${name} at any commit of a run`, async (t) => {
     const executed: string[] = [];
     const tool = (id: string, needsApproval: boolean) =>
       defineTool({

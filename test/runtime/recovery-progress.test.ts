@@ -1,18 +1,18 @@
 import t from 'tap';
-import { createRecovery } from '../../src/runtime/recovery.ts';
-import type { Supervisor } from '../../src/runtime/supervisor.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
+import { createRecovery } from '../../src/runtime/maintenance/recovery.ts';
+import type { Supervisor } from '../../src/runtime/thread/supervisor.ts';
 import { storeFor } from '../store/open.ts';
 import { dispatch, SCOPE, write } from '../store/records.ts';
 
-/** Whoever starts a service on much work of an earlier process hears how far it is. */
+/** The progress of recovery is logged while a service starts with much work of an earlier process. */
 
 const observe = () =>
   createObserver({ metrics: createMetrics({ prefix: 'service_', version: '1' }), stats: undefined });
 
-t.test('what takes long is told once a second, and its end', async (t) => {
+t.test('logs long work once per second, and its end', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let i = 0; i < 100; i += 1)
@@ -32,18 +32,18 @@ t.test('what takes long is told once a second, and its end', async (t) => {
       clock: { now: () => now },
       observe: observe(),
     },
-    // What a thread does when it is taken up is not looked at here.
+    // This test does not execute the recovered threads.
     () => ({ use: use as unknown as Supervisor['use'] }),
   );
   await recovery.begin();
   t.match(lines, [
-    { done: 64, threads: 100, msg: 'taking up the work of an earlier process' },
-    { threads: 100, msg: 'work of an earlier process goes on' },
+    { done: 64, threads: 100, event: 'recovery.progress' },
+    { threads: 100, event: 'recovery.finished' },
   ]);
   t.equal(lines.length, 2);
 });
 
-t.test('a service that stops as soon as it has started reads nothing of a closed store', async (t) => {
+t.test('does not read a closed store when it stops right after its start', async (t) => {
   const store = await storeFor(t);
   const log = createLog({ level: 'silent' });
   const recovery = createRecovery({ store, log, clock: { now: () => 0 }, observe: observe() }, () => {

@@ -1,28 +1,29 @@
 import t, { type Test } from 'tap';
-import { createExpiry } from '../../src/runtime/expiry-rounds.ts';
-import type { Supervisor } from '../../src/runtime/supervisor.ts';
+import { createExpiry } from '../../src/runtime/maintenance/expiry-rounds.ts';
+import type { Supervisor } from '../../src/runtime/thread/supervisor.ts';
 import { type Deadline, openStore, type Store } from '../../src/store/index.ts';
+import { withMachineState } from '../store/records.ts';
 import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** What cannot be taken up, or not be decided, keeps nothing else waiting (runtime.md 17). */
+/** Work that cannot be recovered or decided blocks no other work (runtime.md 17). */
 
 const SCOPE = 'default';
 
-/** The rows of a dispatch are gone, and only its entry in the list of open work is left. */
+/** Deletes the record of a dispatch, and leaves only its entry in the list of open work. */
 const damage = async (dir: string, dispatch_id: string): Promise<void> => {
   const store = await openStore({ dir, durability: 'process' });
   const dispatch = store.dispatches.get(SCOPE, dispatch_id);
   if (!dispatch) throw new Error('there is no such dispatch');
   const batch = store.batch();
   store.dispatches.remove(batch, SCOPE, dispatch);
-  // Only the record goes.
+  // Keeps only the write that removes the record.
   batch.writes.splice(1);
   await store.commit(batch, 'progress');
   await store.close();
 };
 
-t.test('a thread whose rows are damaged is left alone, and every other one goes on', async (t) => {
+t.test('skips a thread with damaged rows and recovers all others', async (t) => {
   const stage = createStage();
   const first = await startRuntime(t, { provider: stage.provider });
   const threads = Array.from({ length: 100 }, (_, index) => `t${index}`);
@@ -56,7 +57,7 @@ const fakeStore = async (t: Test, dir: string): Promise<Store> => {
   return store;
 };
 
-t.test('deadlines that cannot be applied starve no other, and are tried again after a pause', async (t) => {
+t.test('applies other deadlines despite failing ones, and retries those after a delay', async (t) => {
   const store = await fakeStore(t, t.testdir());
   const deadlines: Deadline[] = Array.from({ length: 1300 }, (_, index) => ({
     at: index + 1,
@@ -70,8 +71,8 @@ t.test('deadlines that cannot be applied starve no other, and are tried again af
   let now = 10_000;
   const tried: string[] = [];
   const logged: object[] = [];
-  // Runs that wait until then; what their threads do is up to the test.
-  const runs = { ...store.runs, get: (_: string, run_id: string) => waitingRun(run_id) };
+  // Runs that are suspended until then; the test defines what their threads do.
+  const runs = { ...store.runs, get: (_: string, run_id: string) => withMachineState(waitingRun(run_id)) };
   const use = async (_: string, thread_id: string): Promise<never> => {
     tried.push(thread_id);
     throw new Error('the thread cannot be made');
@@ -80,7 +81,7 @@ t.test('deadlines that cannot be applied starve no other, and are tried again af
     {
       clock: { now: () => now },
       store: { ...store, runs },
-      log: { ...SILENT, error: (line) => logged.push(line) },
+      log: { ...SILENT, error: (_, fields = {}) => logged.push(fields) },
     },
     { use: use as unknown as Supervisor['use'] },
     () => false,
@@ -89,19 +90,19 @@ t.test('deadlines that cannot be applied starve no other, and are tried again af
   t.equal(new Set(tried).size, 1300);
   t.equal(logged.length, 1300);
   await expiry.round();
-  t.equal(tried.length, 1300, 'not at once');
+  t.equal(tried.length, 1300, 'failed deadlines are not retried at once');
   now += 2000;
   await expiry.round();
   t.equal(tried.length, 2600);
 });
 
-t.test('a deadline that no run answers for is removed', async (t) => {
+t.test('removes a deadline without a run', async (t) => {
   const store = await fakeStore(t, t.testdir());
   const batch = store.batch();
   const stray = { at: 1, scope: SCOPE, thread_id: 't', run_id: 'r' };
   store.deadlines.put(batch, stray);
   await store.commit(batch, 'progress');
-  const use = async (): Promise<never> => t.fail('no thread is asked') as never;
+  const use = async (): Promise<never> => t.fail('a deadline without a run must not reach a thread') as never;
   await createExpiry(
     { clock: { now: () => 10 }, store, log: SILENT },
     { use: use as unknown as Supervisor['use'] },

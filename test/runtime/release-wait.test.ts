@@ -5,11 +5,11 @@ import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
 /**
- * A foreground run waits until the old run releases the thread. The commit that ends the old run is held until that
- * wait is over, as by a slow disk: the terminal event stays the last event of the run (runtime.md 13.5).
+ * A foreground run waits until the old run releases the thread. The commit that ends the old run is delayed beyond that
+ * wait, as by a slow disk: the terminal event stays the last event of the run (runtime.md 13.5).
  */
 
-/** The wait is over at once; what it finds does not depend on the time. */
+/** The wait ends at once; its result does not depend on the time. */
 const settings = { foreground_release_wait_ms: 1 };
 
 type Ends = (
@@ -27,7 +27,7 @@ const ENDS: Record<string, { end: Ends; last: string }> = {
 };
 
 for (const [how, { end, last }] of Object.entries(ENDS)) {
-  t.test(`a foreground run waits for the commit that ends the old run, which ${how}`, async (t) => {
+  t.test(`makes a foreground run wait for the commit that ends the old run, which ${how}`, async (t) => {
     const stage = createStage();
     const service = await startRuntime(t, { provider: stage.provider, settings });
     const rows = rowsOf(service, 'T');
@@ -44,13 +44,13 @@ for (const [how, { end, last }] of Object.entries(ENDS)) {
     await held;
     await when(() => service.met().some((type) => type.startsWith('xstate.after.releaseWait')));
     service.goOn();
-    t.ok(await accepted, 'the thread is free as soon as that commit is durable');
+    t.ok(await accepted, 'the thread is released once the commit is durable');
     await when(() => {
       stage.go();
       return rows.runs().every(({ status }) => status === 'done');
     });
     t.match(second.frames(), 'answer to second');
-    // Commits keep their order: what was written of the first run before this one is in the store.
+    // Commits keep their order: everything written of the first run before this one is in the store.
     await service.submit('Hello', 'other', 'queue').accepted;
     const kinds = rows.events().flatMap((event) => (event.run_id === run_id ? event.event_kind : []));
     t.equal(kinds.at(-1), last, `the terminal event is the last one of ${kinds}`);

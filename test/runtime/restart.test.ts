@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { startRuntime, type TestRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** What ends in good order costs its runs nothing, and neither does a store that cannot be written for a while. */
+/** Neither a graceful stop nor a store that temporarily rejects writes costs a run an attempt. */
 
 const SCOPE = 'default';
 const FEW = { mailbox: { max_attempts: 2, retry_base_ms: 1 } };
@@ -20,7 +20,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise(setImmediate);
 };
 
-t.test('a run goes through 20 graceful restarts as if nothing had happened', async (t) => {
+t.test('continues a run through 20 graceful restarts without a visible effect', async (t) => {
   const stage = createStage();
   const options = { provider: stage.provider, settings: FEW };
   const first = await startRuntime(t, options);
@@ -29,7 +29,11 @@ t.test('a run goes through 20 graceful restarts as if nothing had happened', asy
   await stage.until(1);
   let { dir } = first;
   await first.stop();
-  t.match(reader.frames(), /"run_finish".*service is shutting down/, 'its stream ends with the service');
+  t.match(
+    reader.frames(),
+    /"run_finish".*service is shutting down/,
+    'the stop of the service ends the stream',
+  );
   for (let restart = 0; restart < 20; restart += 1) {
     const service = await startRuntime(t, { ...options, dir });
     t.match(only(service), {
@@ -54,31 +58,28 @@ t.test('a run goes through 20 graceful restarts as if nothing had happened', asy
   t.equal(last.store.messages.last(SCOPE, 'T')?.seq, 2);
 });
 
-t.test(
-  'a run whose thread was deleted just before the end of its process is cancelled by the next',
-  async (t) => {
-    const stage = createStage();
-    const first = await startRuntime(t, { provider: stage.provider, settings: FEW });
-    const { run_id } = await first.submit('a run').accepted;
-    await stage.until(1);
-    // The removal is durable, what follows is not.
-    first.allow(1);
-    await first.runtime.threads.remove(SCOPE, 'T', 'detach');
-    await until(() => first.refusals() > 0);
-    await first.stop();
-    const next = await startRuntime(t, { provider: stage.provider, settings: FEW, dir: first.dir });
-    t.equal(next.store.runs.get(SCOPE, run_id)?.status, 'running');
-    await next.runtime.recover();
-    await until(() => next.store.runs.get(SCOPE, run_id)?.status === 'done');
-    t.match(next.store.runs.get(SCOPE, run_id), { termination_reason: { type: 'cancelled' } });
-    t.equal(next.store.threads.get(SCOPE, 'T'), undefined);
-    t.strictSame(next.store.dispatches.open(undefined, 10), []);
-    t.equal(kindsOf(next).filter((kind) => kind === 'RunCancelled').length, 1);
-    t.equal(stage.waiting(), 0);
-  },
-);
+t.test('cancels the run of a thread that was deleted just before the process ended', async (t) => {
+  const stage = createStage();
+  const first = await startRuntime(t, { provider: stage.provider, settings: FEW });
+  const { run_id } = await first.submit('a run').accepted;
+  await stage.until(1);
+  // The removal is durable, but none of its consequences.
+  first.allow(1);
+  await first.runtime.threads.remove(SCOPE, 'T', 'detach');
+  await until(() => first.refusals() > 0);
+  await first.stop();
+  const next = await startRuntime(t, { provider: stage.provider, settings: FEW, dir: first.dir });
+  t.equal(next.store.runs.get(SCOPE, run_id)?.status, 'running');
+  await next.runtime.recover();
+  await until(() => next.store.runs.get(SCOPE, run_id)?.status === 'done');
+  t.match(next.store.runs.get(SCOPE, run_id), { termination_reason: { type: 'cancelled' } });
+  t.equal(next.store.threads.get(SCOPE, 'T'), undefined);
+  t.strictSame(next.store.dispatches.open(undefined, 10), []);
+  t.equal(kindsOf(next).filter((kind) => kind === 'RunCancelled').length, 1);
+  t.equal(stage.waiting(), 0);
+});
 
-t.test('a start that goes no further than its store claims nothing', async (t) => {
+t.test('claims nothing if the store fails at startup', async (t) => {
   const stage = createStage();
   const options = { provider: stage.provider, settings: FEW };
   const first = await startRuntime(t, options);
@@ -94,7 +95,7 @@ t.test('a start that goes no further than its store claims nothing', async (t) =
   t.match(only(last).dispatch, { status: 'Queued', attempt_count: 0 });
 });
 
-t.test('what is queued behind a run keeps its place through a restart', async (t) => {
+t.test('keeps the position of queued work across a restart', async (t) => {
   const stage = createStage();
   const service = await startRuntime(t, { provider: stage.provider, settings: FEW });
   await service.submit('a run').accepted;
@@ -128,7 +129,7 @@ const failingRun = async (t: Test, max_attempts: number) => {
   return { ...service, stage, reader };
 };
 
-t.test('a store that fails ends no stream: the run goes on, and its readers with it', async (t) => {
+t.test('continues a run and its stream after a store failure', async (t) => {
   const service = await failingRun(t, 100);
   const { stage, reader, allow } = service;
   for (let failure = 0; failure < 4; failure += 1) {
@@ -158,7 +159,7 @@ t.test('a store that fails ends no stream: the run goes on, and its readers with
   t.equal(ends.length, 1);
 });
 
-t.test('a store that fails between the steps of a run costs it no attempt', async (t) => {
+t.test('counts no attempt for a store failure between the steps of a run', async (t) => {
   const stage = createStage();
   const settings = { mailbox: { ...FEW.mailbox, max_attempts: 100 } };
   const service = await startRuntime(t, { provider: stage.provider, settings });
@@ -166,7 +167,7 @@ t.test('a store that fails between the steps of a run costs it no attempt', asyn
   const reader = service.submit('a run');
   await reader.accepted;
   await stage.until(1);
-  // Not the end of the run fails but the commit of what comes meanwhile, while the model is being asked.
+  // The failing commit is not the end of the run but the input that arrives while the model is called.
   service.allow(0);
   await t.rejects(service.submit('more', 'T', 'live_then_queue').accepted);
   service.allow(Number.POSITIVE_INFINITY);
@@ -179,7 +180,7 @@ t.test('a store that fails between the steps of a run costs it no attempt', asyn
   t.match(only(service), { run: { status: 'done' }, dispatch: { status: 'Acked', attempt_count: 0 } });
 });
 
-t.test('a run whose end can never be written is given up, and its stream says so', async (t) => {
+t.test('fails a run permanently whose end can never be written, and reports it in the stream', async (t) => {
   const service = await failingRun(t, 2);
   const { stage, reader, allow } = service;
   // Claims are written, and the first of every other commit is not.
@@ -203,7 +204,7 @@ t.test('a run whose end can never be written is given up, and its stream says so
   t.equal(kindsOf(service).filter((kind) => kind === 'RunErrored').length, 1);
 });
 
-t.test('one who listens to commits cannot make them fail', async (t) => {
+t.test('does not fail a commit when its listener throws', async (t) => {
   let told = 0;
   const { store, submit } = await startRuntime(t, {
     appended() {
@@ -220,7 +221,7 @@ t.test('one who listens to commits cannot make them fail', async (t) => {
   t.equal(store.runs.count(SCOPE, 'running'), 0);
 });
 
-t.test('40 runs that fail with the store end with the store, each once', async (t) => {
+t.test('ends 40 runs that fail with the store once each when the store recovers', async (t) => {
   const stage = createStage();
   const service = await startRuntime(t, { provider: stage.provider, settings: FEW });
   await service.runtime.recover();

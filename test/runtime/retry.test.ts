@@ -3,7 +3,7 @@ import { ModelError } from '../../src/models/errors.ts';
 import type { Provider } from '../../src/models/model.ts';
 import { startRuntime } from './runtime.ts';
 
-/** What a failed inference makes of the dispatch and the log (runtime.md 10.4, 13.5; check 36). */
+/** The effect of a failed inference on the dispatch and the log (runtime.md 10.4, 13.5; check 36). */
 
 const failing = (failures: ModelError[]): Provider => ({
   id: 'failing',
@@ -40,7 +40,7 @@ const runWith = async (t: Parameters<typeof startRuntime>[0], failures: ModelErr
   };
 };
 
-t.test('a transient failure costs an attempt, and the run is acked once', async (t) => {
+t.test('counts an attempt for a transient failure, and acks the run once', async (t) => {
   const found = await runWith(t, [new ModelError('overloaded', 'busy')]);
   t.match(found.dispatch, { status: 'Acked', attempt_count: 1, run_status: 'done', claim_token: null });
   t.match(found.dispatch?.last_error, /busy/);
@@ -61,7 +61,7 @@ t.test('a transient failure costs an attempt, and the run is acked once', async 
   ]);
 });
 
-t.test('a run that an open circuit holds back waits and costs no attempt', async (t) => {
+t.test('counts no attempt for a run that waits for an open circuit', async (t) => {
   const held = () => new ModelError('unavailable', 'not called', { heldBack: true, retryAfterSeconds: 0.01 });
   const found = await runWith(t, [held(), held(), held()]);
   t.match(found.dispatch, { status: 'Acked', attempt_count: 0, last_error: /not called/ });
@@ -69,7 +69,7 @@ t.test('a run that an open circuit holds back waits and costs no attempt', async
   t.equal(found.kinds.filter((kind) => kind === 'RunRescheduled').length, 3);
 });
 
-t.test('transient failures up to the limit are a dead letter', async (t) => {
+t.test('dead-letters a run after the maximum number of transient failures', async (t) => {
   const found = await runWith(t, [new ModelError('provider', '500'), new ModelError('provider', '502')]);
   t.match(found.dispatch, {
     status: 'DeadLetter',
@@ -81,13 +81,13 @@ t.test('transient failures up to the limit are a dead letter', async (t) => {
   t.strictSame(found.messages, ['user']);
 });
 
-t.test('a permanent failure is a dead letter at once', async (t) => {
+t.test('dead-letters a run on a permanent failure', async (t) => {
   const found = await runWith(t, [new ModelError('unauthorized', 'bad key')]);
   t.match(found.dispatch, { status: 'DeadLetter', attempt_count: 0, last_error: /bad key/ });
   t.strictSame(found.terminal, ['RunErrored']);
 });
 
-t.test('a plain run logs its events in the order of the contract', async (t) => {
+t.test('logs the events of a plain run in the order of the contract', async (t) => {
   const found = await runWith(t, []);
   t.strictSame(found.kinds, [
     'MessageCommitted',

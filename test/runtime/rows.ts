@@ -1,11 +1,11 @@
 import type { Test } from 'tap';
-import { targetedAt } from '../../src/runtime/pending.ts';
+import { targetedAt } from '../../src/runtime/ledger/pending.ts';
 import { textOf } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
 import { settle, when } from '../http/serve.ts';
 import type { TestRuntime } from './runtime.ts';
 
-/** The rows of a thread, and what must hold of them whenever the thread rests. */
+/** The rows of a thread, and the invariants that hold whenever the thread is idle. */
 
 const SCOPE = 'default';
 
@@ -17,23 +17,23 @@ export const rowsOf = ({ store }: TestRuntime, thread_id: string) => {
     dispatches: () => [...store.dispatches.listByThread(SCOPE, thread_id, { offset: 0, limit: 1000 })],
     events: () => store.events.list(SCOPE, { thread_id }, 0, 10_000).rows.map(({ event }) => event),
     thread: () => store.threads.get(SCOPE, thread_id)?.thread,
-    /** What the user said, as the history has it. */
+    /** The user messages of the history. */
     said: () =>
       Array.from(store.messages.range(SCOPE, thread_id, {}), ({ message }) => message)
         .filter(({ role }) => role === 'user')
         .map(({ content }) => textOf(content)),
-    /** Waits until nothing of the thread is queued or executes. */
+    /** Waits until no work of the thread is queued or executing. */
     async rest(): Promise<void> {
       const isBusy = ({ status, run_id }: Run): boolean =>
         status === 'created' ||
         status === 'running' ||
-        // Input that is for it ends its wait.
+        // Input for a suspended run resumes it.
         (status === 'waiting' && targetedAt(store.pending.of(SCOPE, thread_id), run_id).length > 0);
       const busy = () =>
         rows.runs().some(isBusy) ||
-        // A run that waits may go on by queued work.
+        // Queued work may resume a suspended run.
         rows.dispatches().some(({ status }) => status === 'Queued');
-      // What was asked for a moment ago may not have begun.
+      // A recent request may not have started yet.
       await settle();
       await when(() => !busy());
     },
@@ -64,6 +64,6 @@ const check = (t: Test, rows: Omit<ReturnType<typeof rowsOf>, 'check'>): void =>
   const thread = rows.thread();
   if (!thread) return;
   const waits = runs.some(({ status }) => status === 'waiting');
-  if (thread.active_run_id !== undefined) t.fail('a run is active on a thread that rests');
-  if (!waits && thread.open_run_id !== undefined) t.fail('a run is open and none waits');
+  if (thread.active_run_id !== undefined) t.fail('an inactive thread has an active run');
+  if (!waits && thread.open_run_id !== undefined) t.fail('an open run exists, but none is waiting');
 };

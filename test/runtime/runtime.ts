@@ -1,27 +1,27 @@
 import type { Test } from 'tap';
-import { createIds } from '../../src/ids.ts';
+import { createIds } from '../../src/composition/ids.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
+import { createRegistry } from '../../src/configuration/registry.ts';
 import { type ActorName, nameOf } from '../../src/inspection/name.ts';
 import type { Provider } from '../../src/models/model.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
 import { nativeProtocol } from '../../src/protocols/native/encoder.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
-import { createRegistry } from '../../src/registry/registry.ts';
 import { createRuntime, type Submission } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { type SettingsInput, settingsFrom } from '../../src/settings.ts';
+import { type SettingsInput, settingsFrom } from '../../src/settings/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { plainRoutes } from '../configuration/routes.ts';
 import { type Deferred, defer, settle } from '../http/serve.ts';
 import { NO_TRANSPORT } from '../models/create-provider.ts';
-import { plainRoutes } from '../registry/routes.ts';
 import { unwritable } from '../store/unwritable.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 
-/** The runtime on a real store, without HTTP. Commits fail when the test says so, as they do on a full disk. */
+/** The runtime on a real store, without HTTP. The test makes commits fail as they do on a full disk. */
 
 export const FULL = 'the disk is full';
 
@@ -30,13 +30,13 @@ type Options = {
   settings?: SettingsInput;
   tools?: readonly Tool[];
   now?: () => number;
-  /** For a clock that is never set; without it, `now` is not set either. */
+  /** A clock that is never set; without it, `now` is not set either. */
   monotonic?: () => number;
-  /** Of an earlier process; without, a new one. */
+  /** The data directory of an earlier process; default: a new one. */
   dir?: string;
-  /** Listens to the event log, and may fail. */
+  /** Called with the event log; may throw. */
   appended?: () => void;
-  /** Gets what the log says of errors. */
+  /** Receives the errors from the log. */
   errors?: object[];
 };
 
@@ -130,12 +130,14 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     ids,
     settings: settingsFrom(settings),
     observe: createObserver({ metrics: createMetrics(), stats: undefined }),
-    log: errors ? { ...silent, info() {}, warn() {}, error: (line: object) => errors.push(line) } : silent,
+    log: errors
+      ? { ...silent, info() {}, warn() {}, error: (_: string, fields = {}) => errors.push(fields) }
+      : silent,
     resolve,
     worker: ids.uuid(),
   });
   let ended: Promise<void> | undefined;
-  /** As the process ends in good order. */
+  /** Stops gracefully. */
   const stop = (): Promise<void> => {
     ended ??= runtime.stop(0).then(() => real.close());
     return ended;
@@ -170,7 +172,7 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     store: real,
     runtime,
     stop,
-    /** What every input of these tests has. */
+    /** Common properties of the inputs in these tests. */
     input: (text: string): Omit<Submission, 'mode'> => ({
       named: true,
       agent: resolve('a'),
@@ -179,15 +181,15 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
       adapter: 'internal',
     }),
     submit,
-    /** How many commits have failed. */
+    /** The number of failed commits. */
     refusals: () => refusals,
-    /** So many commits succeed from now on, then they fail. */
+    /** Lets this many commits succeed, and fails later ones. */
     allow: (commits: number) => {
       left = commits;
     },
     /**
-     * The commit with this number, from 1 on, fails in the store, with what waits behind it: and nothing else, or
-     * everything from then on until the store is restored.
+     * Fails the commit with this number, counted from 1, and those queued behind it: only once, or every commit until
+     * the store is restored.
      */
     failAt: (number: number, how: 'once' | 'from then on') => {
       untilFailure = number;
@@ -195,25 +197,25 @@ export const startRuntime = async (t: Test, options: Options = {}) => {
     },
     restore: async () => {
       untilFailure = Number.POSITIVE_INFINITY;
-      // What fails still takes with it what waits behind it, and what comes in the same turn.
+      // A failing commit also fails those queued behind it, and those of the same tick.
       await Promise.all(failing);
       await settle();
       await real.check();
       for (const listener of whenRestored) listener();
     },
-    /** The types of the events that machines have met. */
+    /** The event types that machines have received. */
     met: (): string[] => [...met].sort(),
-    /** The machines that have begun and are not gone. */
+    /** The live machines of this name. */
     machines: (name: ActorName['machine']): string[] =>
       [...live].flatMap(({ machine, id }) => (machine === name ? [id] : [])),
-    /** The commit with this number, from 1 on, and those behind it are not answered. Resolves when it is asked for. */
+    /** Delays the commit with this number, counted from 1, and those after it. Resolves when it is requested. */
     holdCommit: (number: number): Promise<void> => {
       untilHeld = number;
       reached = defer();
       return reached.promise;
     },
     isHeld: () => held !== undefined,
-    /** They are answered. */
+    /** Releases the delayed commits. */
     goOn: () => {
       untilHeld = Number.POSITIVE_INFINITY;
       held?.resolve();

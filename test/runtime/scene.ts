@@ -2,8 +2,8 @@ import { ModelError } from '../../src/models/errors.ts';
 import type { Provider } from '../../src/models/model.ts';
 
 /**
- * A model whose answers wait until the test lets them go; those of the future wait as well. With `asksFirst` it asks
- * for that tool, once a thread, before it answers.
+ * A model whose current and future completions wait until the test releases them. With `asksFirst` it first calls that
+ * tool, once per thread.
  */
 export const createStage = ({ asksFirst }: { asksFirst?: string } = {}) => {
   const waiting = new Set<() => void>();
@@ -37,11 +37,11 @@ export const createStage = ({ asksFirst }: { asksFirst?: string } = {}) => {
   return {
     provider,
     waiting: (): number => waiting.size,
-    /** Those that wait now, or so many of them. */
+    /** Releases all waiting completions, or this many of them. */
     go(count = waiting.size): void {
       for (const each of [...waiting].slice(0, count)) each();
     },
-    /** Resolves when so many wait at once. */
+    /** Resolves when exactly this many are waiting. */
     async until(count: number): Promise<void> {
       while (waiting.size !== count) await new Promise((resolve) => setImmediate(resolve));
     },

@@ -1,17 +1,17 @@
 import t, { type Test } from 'tap';
 import {
   createSlots,
-  giveBackSlot,
-  inLine,
   isSlotFree,
-  lineUp,
+  releaseSlot,
   slotOf,
   takeSlot,
-} from '../../src/runtime/slots.ts';
+  waitForSlot,
+  waitingForSlot,
+} from '../../src/runtime/thread/concurrency.ts';
 import { startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** How many runs execute at once (runtime.md 17): the others wait in the queue of their thread, in order. */
+/** The concurrency limit of runs (runtime.md 17): excess runs wait in the queue of their thread, in order. */
 
 const SCOPE = 'default';
 
@@ -47,7 +47,7 @@ const startOrderOf = ({ store }: Awaited<ReturnType<typeof start>>): string[] =>
     .map(({ thread_id }) => thread_id);
 
 for (const mode of ['queue', 'foreground', 'live_then_queue'] as const) {
-  t.test(`what is over the limit waits in order, as Queued, and then executes (${mode})`, async (t) => {
+  t.test(`keeps runs above the limit queued, and executes them in order (${mode})`, async (t) => {
     const scene = await start(t);
     const { stage, submit, statusOf } = scene;
     const threads = Array.from({ length: 12 }, (_, index) => `t${String(index).padStart(2, '0')}`);
@@ -85,7 +85,7 @@ for (const mode of ['queue', 'foreground', 'live_then_queue'] as const) {
   });
 }
 
-t.test('a run in line can be cancelled, interrupted and replaced, and its stream ends', async (t) => {
+t.test('cancels, interrupts and replaces a run that waits for a slot, and ends its stream', async (t) => {
   const scene = await start(t);
   const { stage, submit, runtime } = scene;
   for (const thread of ['a', 'b', 'c']) await submit('first', thread).accepted;
@@ -114,7 +114,7 @@ t.test('a run in line can be cancelled, interrupted and replaced, and its stream
   t.strictSame(runtime.work(), { executing: 0, waiting: 0 });
 });
 
-t.test('a thread does not keep its slot from those in line with work of its own', async (t) => {
+t.test('gives other threads a slot before more work of the same thread', async (t) => {
   const scene = await start(t);
   const { stage, submit } = scene;
   for (const thread of ['a', 'b', 'c']) await submit('first', thread).accepted;
@@ -130,7 +130,7 @@ t.test('a thread does not keep its slot from those in line with work of its own'
   t.ok(order.indexOf('d') < order.lastIndexOf('a'), order.join());
 });
 
-t.test('interrupted runs are taken up under the limit, and all of them end', async (t) => {
+t.test('recovers interrupted runs within the limit, and completes all of them', async (t) => {
   const first = await start(t);
   const threads = Array.from({ length: 40 }, (_, index) => `t${index}`);
   for (const thread of threads) await first.submit('hello', thread, 'queue').accepted;
@@ -139,7 +139,7 @@ t.test('interrupted runs are taken up under the limit, and all of them end', asy
   const next = await start(t, first.dir);
   t.ok(next.runtime.isReady());
   const recovered = next.runtime.recover();
-  t.notOk(next.runtime.isReady(), 'not every interrupted run is known');
+  t.notOk(next.runtime.isReady(), 'the service is not ready before all interrupted runs are scheduled');
   await recovered;
   t.ok(next.runtime.isReady());
   await next.stage.until(LIMIT);
@@ -155,7 +155,7 @@ t.test('interrupted runs are taken up under the limit, and all of them end', asy
   );
 });
 
-t.test('one who is called and starts nothing makes room for the next', async (t) => {
+t.test('passes a slot on when the called thread starts nothing', async (t) => {
   const called: string[] = [];
   const slots = createSlots(1, async (_, thread_id) => {
     called.push(thread_id);
@@ -163,15 +163,15 @@ t.test('one who is called and starts nothing makes room for the next', async (t)
   });
   const holder = slotOf(slots, SCOPE, 'holder');
   takeSlot(holder);
-  for (let index = 0; index < 100; index += 1) lineUp(slotOf(slots, SCOPE, `t${index}`));
+  for (let index = 0; index < 100; index += 1) waitForSlot(slotOf(slots, SCOPE, `t${index}`));
   const last = slotOf(slots, SCOPE, 'last');
-  lineUp(last);
-  lineUp(last);
-  t.equal(inLine(slots), 101);
+  waitForSlot(last);
+  waitForSlot(last);
+  t.equal(waitingForSlot(slots), 101);
   t.notOk(isSlotFree(last));
-  giveBackSlot(holder);
-  giveBackSlot(holder);
-  while (inLine(slots) > 0 || !isSlotFree(last)) await new Promise(setImmediate);
+  releaseSlot(holder);
+  releaseSlot(holder);
+  while (waitingForSlot(slots) > 0 || !isSlotFree(last)) await new Promise(setImmediate);
   t.equal(called.length, 101);
   t.equal(called.at(-1), 'last');
 });

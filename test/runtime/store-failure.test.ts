@@ -7,14 +7,14 @@ import { rowsOf } from './rows.ts';
 import { FULL, startRuntime } from './runtime.ts';
 import { createStage } from './scene.ts';
 
-/** Commits that fail. */
+/** Failing commits. */
 
-t.test('input whose commit fails is refused, nothing of it is seen, and the thread goes on', async (t) => {
+t.test('rejects input whose commit fails, hides it, and keeps the thread usable', async (t) => {
   const { store, submit, allow } = await startRuntime(t);
   allow(0);
   const refused = submit('lost');
   await t.rejects(refused.accepted, { message: FULL });
-  t.equal(refused.frames(), '', 'no reader sees a run that was not accepted');
+  t.equal(refused.frames(), '', 'a run that was not accepted has no frames');
   t.equal(store.threads.get('default', 'T'), undefined);
 
   allow(Number.POSITIVE_INFINITY);
@@ -31,14 +31,14 @@ t.test('input whose commit fails is refused, nothing of it is seen, and the thre
   );
 });
 
-t.test('a run whose end cannot be written goes on when somebody asks for its thread', async (t) => {
+t.test('continues a run whose end was not written when its thread is used again', async (t) => {
   const { store, submit, allow } = await startRuntime(t);
   allow(1);
   const first = submit('first');
   const { run_id } = await first.accepted;
   const second = submit('second');
   await t.rejects(second.accepted, Unavailable);
-  t.notMatch(first.frames(), /"run_finish"/, 'its stream stays open');
+  t.notMatch(first.frames(), /"run_finish"/, 'the stream stays open');
   t.equal(store.runs.get('default', run_id)?.status, 'running');
 
   allow(Number.POSITIVE_INFINITY);
@@ -51,35 +51,32 @@ t.test('a run whose end cannot be written goes on when somebody asks for its thr
   t.match(third.frames(), 'Scripted response to: third');
 });
 
-t.test(
-  'who waits for a run is told when the store fails its thread, and does not wait for ever',
-  async (t) => {
-    const stage = createStage();
-    const { runtime, store, failAt, restore } = await startRuntime(t, { provider: stage.provider });
-    await runtime.recover();
-    const told = runtime.subAgents.start({
-      scope: 'default',
-      run_id: 'parent',
-      thread_id: 'T',
-      call_id: 'c',
-      agent: 'a',
-      prompt: 'do it',
-      signal: new AbortController().signal,
-      onEvent() {},
-    });
-    await stage.until(1);
-    failAt(1, 'from then on');
-    stage.go();
-    t.match(await told, { status: 'failed', reason: 'the run was interrupted', response: '' });
+t.test('notifies the waiting caller of a run when the store fails its thread', async (t) => {
+  const stage = createStage();
+  const { runtime, store, failAt, restore } = await startRuntime(t, { provider: stage.provider });
+  await runtime.recover();
+  const told = runtime.subAgents.start({
+    scope: 'default',
+    run_id: 'parent',
+    thread_id: 'T',
+    call_id: 'c',
+    agent: 'a',
+    prompt: 'do it',
+    signal: new AbortController().signal,
+    onEvent() {},
+  });
+  await stage.until(1);
+  failAt(1, 'from then on');
+  stage.go();
+  t.match(await told, { status: 'failed', reason: 'the run was interrupted', response: '' });
 
-    await restore();
-    await when(() => store.runs.count('default', 'done') === 1);
-    const [run] = store.runs.list('default', {}, { offset: 0, limit: 1 }).items;
-    t.match(run, { termination_reason: { type: 'cancelled' } }, 'nobody would hear what it came to');
-  },
-);
+  await restore();
+  await when(() => store.runs.count('default', 'done') === 1);
+  const [run] = store.runs.list('default', {}, { offset: 0, limit: 1 }).items;
+  t.match(run, { termination_reason: { type: 'cancelled' } }, 'the caller receives the outcome');
+});
 
-t.test('a run that waits in a thread whose store failed is driven by one actor, the next', async (t) => {
+t.test('drives a suspended run by a single new actor after its store failed', async (t) => {
   const stage = createStage({ asksFirst: 'risky' });
   const executed: string[] = [];
   const tool = defineTool({
@@ -98,33 +95,33 @@ t.test('a run that waits in a thread whose store failed is driven by one actor, 
   await runtime.recover();
   const { run_id } = await submit('go', 'T').accepted;
   await rows.rest();
-  t.strictSame(machines('run'), [run_id], 'it waits, and is held');
+  t.strictSame(machines('run'), [run_id], 'the suspended run keeps its actor');
 
   failAt(1, 'once');
   const later = { ...input('lost'), mode: 'queue', available_at: Date.now() + 3_600_000 } as const;
   await t.rejects(runtime.submit('default', 'T', later), Unavailable);
   await turn();
   const decision = { tool_call_id: 'risky', action: 'resume', payload: { approved: true } } as const;
-  t.equal(machines('run').length, 0, 'nobody holds it any more');
+  t.equal(machines('run').length, 0, 'the failed actor is released');
   await runtime.decide('default', run_id, 'run', decision);
   await stage.until(1);
   t.strictSame(machines('run'), [run_id]);
   stage.go();
   await rows.rest();
   t.strictSame(executed, ['risky']);
-  // Its end is there a moment before the actor hears of it.
+  // The end of the run is stored a moment before its actor receives it.
   await when(() => machines('run').length === 0);
   rows.check(t);
 });
 
-t.test('a request at which the actor of its thread fails is refused, and the thread goes on', async (t) => {
+t.test('rejects a request that makes the actor of its thread fail, and continues the thread', async (t) => {
   const stage = createStage();
   const service = await startRuntime(t, { provider: stage.provider });
   const { runtime, store, submit } = service;
   const rows = rowsOf(service, 'T');
   await runtime.recover();
   const { put } = store.dispatches;
-  /** The next piece of work of this kind cannot be put into a commit. */
+  /** Fails the next write of a new, or of an existing dispatch. */
   const breakNext = (isNew: boolean): void => {
     store.dispatches.put = (batch, scope, after, before) => {
       if ((before === undefined) !== isNew) return put(batch, scope, after, before);

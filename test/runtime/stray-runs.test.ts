@@ -1,21 +1,24 @@
 import t, { type Test } from 'tap';
-import { createIds } from '../../src/ids.ts';
-import { endStrays } from '../../src/runtime/stray-runs.ts';
+import { createIds } from '../../src/composition/ids.ts';
+import { endStrays } from '../../src/runtime/maintenance/stray-runs.ts';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import { examine, openStore, STRAY_RUN, type Store } from '../../src/store/index.ts';
 import { dispatch, run, SCOPE, threadRecord, write } from '../store/records.ts';
 import { startRuntime } from './runtime.ts';
 
-/** Runs that an earlier version left running without work (runtime.md 17.2): recovery and `troupe doctor` end them. */
+/**
+ * Runs that an earlier version left in status running without a dispatch (runtime.md 17.2): recovery and `troupe
+ * doctor` end them.
+ */
 
-/** More than one page of the list of running runs, and more than recovery settles at once. */
+/** More than one page of the list of running runs, and more than recovery ends at once. */
 const MANY = 300;
 
 const STATUSES: Dispatch['status'][] = ['Superseded', 'Cancelled', 'DeadLetter', 'Acked'];
 
 type Left = { scope: string; run_id: string; expected: 'cancelled' | 'error' };
 
-/** Every kind of dispatch, one that was collected, a deleted thread, and another scope. */
+/** Every kind of dispatch, a deleted dispatch, a deleted thread, and another scope. */
 const fill = async (dir: string): Promise<Left[]> => {
   const store = await openStore({ dir, durability: 'process' });
   const left: Left[] = [];
@@ -49,7 +52,7 @@ const checkEnded = (t: Test, store: Store, left: Left[]): void => {
   for (const scope of [SCOPE, 'other']) t.equal(store.runs.count(scope, 'running'), 0);
 };
 
-t.test('recovery ends runs that an earlier version left running without work', async (t) => {
+t.test('ends runs without work of an earlier version during recovery', async (t) => {
   const dir = t.testdir();
   const left = await fill(dir);
   const { runtime, store } = await startRuntime(t, { dir });
@@ -57,7 +60,7 @@ t.test('recovery ends runs that an earlier version left running without work', a
   checkEnded(t, store, left);
 });
 
-t.test('the doctor finds runs without work, and a repair ends them', async (t) => {
+t.test('finds runs without work in the doctor, and ends them on repair', async (t) => {
   const dir = t.testdir();
   const left = await fill(dir);
   const { findings } = await examine({ dir });

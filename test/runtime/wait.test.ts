@@ -1,16 +1,16 @@
 import t, { type Test } from 'tap';
-import type { DecisionInput } from '../../src/runtime/submission.ts';
-import { unstoredLedger } from '../../src/runtime/unstored.ts';
-import { acceptDecision, logDecision, type OpenTicket } from '../../src/runtime/wait.ts';
-import { openWrite } from '../../src/runtime/write.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
+import { unstoredLedger } from '../../src/runtime/ledger/in-memory.ts';
+import { openWrite } from '../../src/runtime/ledger/transaction.ts';
+import type { DecisionInput } from '../../src/runtime/thread/submission.ts';
+import { acceptDecision, logDecision, type OpenTicket } from '../../src/runtime/thread/tickets.ts';
 import { digestOfCall, digestOfTickets } from '../../src/schema/call-digest.ts';
 import type { Json } from '../../src/schema/json.ts';
 import { Conflict, type Outcome, Unprocessable } from '../../src/schema/outcome.ts';
 import type { TicketBelow } from '../../src/schema/run.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 
-/** runtime.md 12: which decisions are accepted, and what is kept and logged of them. */
+/** runtime.md 12: accepted decisions, and what is stored and logged of them. */
 
 const observe = createObserver({ metrics: createMetrics(), stats: undefined });
 const about = { thread_id: 'T', run_id: 'r1', dispatch_id: 'w1', call_id: 'c1' };
@@ -65,7 +65,7 @@ const refused = (t: Test, act: () => unknown, error: Outcome): void => {
 const YES = { approved: true };
 const CHANGED = new Conflict('the call has changed');
 
-t.test('a decision has its reason and who decided, where they were given', async (t) => {
+t.test('records the reason and the author of a decision if given', async (t) => {
   t.strictSame(accept({}).resume, { action: 'resume', result: null });
   t.match(accept({ reason: 'late', decided_by: 'timeout' }).resume, {
     reason: 'late',
@@ -73,7 +73,7 @@ t.test('a decision has its reason and who decided, where they were given', async
   });
 });
 
-t.test('what is neither yes nor no is refused', async (t) => {
+t.test('rejects an ambiguous decision', async (t) => {
   const unclear: Json[] = ['no', {}, { approved: 'false' }];
   for (const payload of unclear)
     refused(t, () => accept({ payload }), new Unprocessable('say "approved": true or false'));
@@ -82,14 +82,14 @@ t.test('what is neither yes nor no is refused', async (t) => {
   t.equal(accept({ payload: YES }).resume.action, 'resume');
 });
 
-t.test('a digest is that of the call that is decided', async (t) => {
+t.test('requires the digest of the decided call', async (t) => {
   const { digest = '' } = PERMISSION;
   t.equal(accept({ payload: YES, digest }).resume.action, 'resume');
   for (const action of ['resume', 'cancel'] as const)
     refused(t, () => accept({ action, payload: YES, digest: `0${digest.slice(1)}` }), CHANGED);
 });
 
-t.test('edited arguments are decided with the digest of the edited call', async (t) => {
+t.test('accepts edited arguments with the digest of the edited call', async (t) => {
   const edited = { approved: true, arguments: { to: 'b' } };
   const digest = digestOfCall({ tool: 'send', arguments: edited.arguments });
   t.match(accept({ payload: edited, digest }), {
@@ -104,7 +104,7 @@ t.test('edited arguments are decided with the digest of the edited call', async 
   );
 });
 
-t.test('what is remembered is about the tool that was asked for', async (t) => {
+t.test('limits a remembered pattern to the suspended tool', async (t) => {
   const remember = (pattern: unknown) => () =>
     accept({ payload: { approved: true, remember: 'thread', pattern: pattern as string } });
   for (const pattern of ['*', 'sen?', '/send/', 'other', '*(to = "a")', 7, 'x'.repeat(1025), 'send(to ~ "x)'])
@@ -115,7 +115,7 @@ t.test('what is remembered is about the tool that was asked for', async (t) => {
   for (const pattern of ['send', 'send(to = "a")', 'send(*)']) t.doesNotThrow(remember(pattern), pattern);
 });
 
-t.test('one of the tickets below is decided by its id', async (t) => {
+t.test('decides one of the nested tickets by its id', async (t) => {
   const [first, second] = [below('perm_w'), below('perm_n')];
   const accepted = accept({ payload: YES }, delegating(first, second), second);
   t.match(accepted, {
@@ -134,7 +134,7 @@ t.test('one of the tickets below is decided by its id', async (t) => {
   );
 });
 
-t.test('all tickets below are approved by the digest of the list, or where there is one', async (t) => {
+t.test('approves all nested tickets by the digest of the list, or if there is only one', async (t) => {
   const both = delegating(below('perm_w'), below('perm_n'));
   t.throws(() => accept({ payload: YES }, both), { name: 'Unprocessable', message: /lists 2 tickets/ });
   t.throws(() => accept({ payload: null }, both), { name: 'Unprocessable', message: /lists 2 tickets/ });
@@ -150,13 +150,13 @@ t.test('all tickets below are approved by the digest of the list, or where there
   ]);
 });
 
-t.test('a delegating call that is cancelled is cancelled itself', async (t) => {
+t.test('cancels the delegating call itself', async (t) => {
   const { resume } = accept({ action: 'cancel' }, delegating(below('perm_w'), below('perm_n')));
   t.equal(resume.action, 'cancel');
   t.notHas(resume, { below: [] });
 });
 
-t.test('arguments replace those of exactly one call below', async (t) => {
+t.test('replaces the arguments of exactly one nested call', async (t) => {
   const payload = { approved: true, arguments: { id: 'b' } };
   const digest = digestOfCall({ tool: 'send', arguments: payload.arguments });
   const both = delegating(below('perm_w'), below('perm_n', 'send', 'r3'));
@@ -181,7 +181,7 @@ const logged = (more: Partial<DecisionInput>): [kind: string, payload: object][]
   return write.events.map(({ event_kind, payload }) => [event_kind, payload]);
 };
 
-t.test('the events of a decision have who decided only where that was given', async (t) => {
+t.test('includes the author in the events of a decision only if given', async (t) => {
   const { call_id, ...rest } = about;
   const facts = {
     ...rest,

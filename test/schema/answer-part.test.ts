@@ -5,15 +5,15 @@ import {
   blockOfActivity,
   blockOfPart,
   blocksOfParts,
-  excessOf,
+  describePart,
+  findExcess,
   LARGEST_PART,
   MOST_PARTS,
   type PartBlock,
-  wordsForPart,
 } from '../../src/schema/answer-part.ts';
 import { ContentBlock } from '../../src/schema/message.ts';
 
-/** Parts of an answer that are not text: what they become, what is refused, and how they are told. */
+/** Non-text parts of a completion: their conversion, their validation and their events. */
 
 const rows: [name: string, part: AnswerPart, block: PartBlock][] = [
   [
@@ -26,7 +26,7 @@ const rows: [name: string, part: AnswerPart, block: PartBlock][] = [
     },
   ],
   [
-    'a piece of a larger buffer',
+    'a slice of a larger buffer',
     { file: Buffer.from('-hi-').subarray(1, 3), media_type: 'text/plain' },
     { type: 'document', source: { type: 'base64', media_type: 'text/plain', data: 'aGk=' } },
   ],
@@ -36,12 +36,12 @@ const rows: [name: string, part: AnswerPart, block: PartBlock][] = [
     { type: 'image', source: { type: 'base64', media_type: 'IMAGE/PNG', data: 'aGk=' } },
   ],
   [
-    'nothing at all in a file',
+    'an empty file',
     { file: '', media_type: 'audio/wav' },
     { type: 'audio', source: { type: 'base64', media_type: 'audio/wav', data: '' } },
   ],
   [
-    'an address that says what it is',
+    'an address with its type',
     { url: 'https://a.example/x', media_type: 'video/mp4' },
     { type: 'video', source: { type: 'url', url: 'https://a.example/x', media_type: 'video/mp4' } },
   ],
@@ -60,13 +60,13 @@ const rows: [name: string, part: AnswerPart, block: PartBlock][] = [
       part: { filename: 'a.json' },
     },
   ],
-  ['data that is nothing', { data: null }, { type: 'text', text: 'null', media_type: 'application/json' }],
+  ['null data', { data: null }, { type: 'text', text: 'null', media_type: 'application/json' }],
 ];
 for (const [name, part, block] of rows) {
   t.test(`${name} becomes a block, and its activity the same block again`, async (t) => {
     const made = blockOfPart(part);
     t.strictSame(made, block);
-    t.strictSame(ContentBlock.parse(made), block, 'it is one that can be stored');
+    t.strictSame(ContentBlock.parse(made), block, 'the result conforms to the schema');
     const activity = activityOfBlock(made);
     const again = blockOfActivity(JSON.parse(JSON.stringify(activity)));
     t.strictSame(again && activityOfBlock(again), activity);
@@ -78,13 +78,13 @@ const deep = JSON.parse(`${'['.repeat(129)}${']'.repeat(129)}`);
 const circle: unknown[] = [];
 circle.push(circle);
 
-/** What programs without types, and other services, may give. */
+/** Values that untyped programs and other services may return. */
 const wrong: [name: string, part: object, words: RegExp][] = [
-  ['nothing', {}, /exactly one of file, url and data/],
-  ['two things', { url: 'https://a.example', data: 1 }, /exactly one of file, url and data/],
+  ['an empty part', {}, /exactly one of file, url and data/],
+  ['two kinds at once', { url: 'https://a.example', data: 1 }, /exactly one of file, url and data/],
   ['a file without a type', { file: 'aGk=' }, /media_type must be a media type, like 'image\/png'/],
-  ['a type that is none', { file: 'aGk=', media_type: 'png' }, /media_type must be/],
-  ['a type with more behind it', { file: 'aGk=', media_type: 'a/b,<script>' }, /media_type must be/],
+  ['an invalid type', { file: 'aGk=', media_type: 'png' }, /media_type must be/],
+  ['a type with trailing text', { file: 'aGk=', media_type: 'a/b,<script>' }, /media_type must be/],
   ['a number as a file', { file: 5, media_type: 'a/b' }, /file must be bytes/],
   [
     'broken base64',
@@ -93,15 +93,19 @@ const wrong: [name: string, part: object, words: RegExp][] = [
   ],
   ['base64 of another alphabet', { file: '_-8=', media_type: 'a/b' }, /not standard base64/],
   ['a script', { url: 'javascript:alert(1)' }, /url must be an http or https address/],
-  ['an address with its file in it', { url: 'data:text/plain;base64,aGk=' }, /url must be an http/],
-  ['no address', { url: '/x.png' }, /url must be an http/],
-  ['an endless address', { url: `https://a.example/${'x'.repeat(9000)}` }, /at most 8192 characters/],
+  ['a data URL', { url: 'data:text/plain;base64,aGk=' }, /url must be an http/],
+  ['a relative address', { url: '/x.png' }, /url must be an http/],
+  [
+    'an address that is too long',
+    { url: `https://a.example/${'x'.repeat(9000)}` },
+    /at most 8192 characters/,
+  ],
   ['a name with a line break', { data: 1, filename: 'a\nb' }, /a filename has 1 to 255 characters/],
-  ['a name without letters', { data: 1, filename: '' }, /a filename has/],
+  ['an empty name', { data: 1, filename: '' }, /a filename has/],
   ['data that nests too deep', { data: deep }, /the data nests deeper than 128 levels/],
   ['data that contains itself', { data: circle }, /nests deeper/],
-  ['data that is not there', { data: undefined }, /the data is not JSON/],
-  ['a number that is no JSON', { data: 1n }, /the data is not JSON/],
+  ['undefined data', { data: undefined }, /the data is not JSON/],
+  ['a number that is not JSON', { data: 1n }, /the data is not JSON/],
   [
     'a file that is too large',
     { file: Buffer.alloc(LARGEST_PART + 1), media_type: 'video/mp4', filename: 'v.mp4' },
@@ -115,18 +119,18 @@ const wrong: [name: string, part: object, words: RegExp][] = [
   ['data that is too large', { data: 'x'.repeat(LARGEST_PART) }, /the data has 8388610 bytes as JSON/],
 ];
 for (const [name, part, words] of wrong) {
-  t.test(`${name} is refused with a reason`, async (t) => {
-    // Types do not let these be written.
+  t.test(`${name} is rejected with a reason`, async (t) => {
+    // The types exclude these values.
     t.throws(() => blockOfPart(part as AnswerPart), { name: 'Invalid', message: words });
   });
 }
 
-t.test('a list of parts says which of them is wrong', async (t) => {
+t.test('names the invalid part of a list', async (t) => {
   const parts = [{ data: 1 }, { url: 'ftp://a.example' }];
   t.throws(() => blocksOfParts(parts), { message: /^parts\[1\]: url must be/ });
 });
 
-t.test('an answer takes 64 parts and 16 MiB, and not one more', async (t) => {
+t.test('limits a completion to 64 parts and 16 MiB', async (t) => {
   const numbers = (count: number): AnswerPart[] => Array.from({ length: count }, (_, data) => ({ data }));
   t.equal(blocksOfParts(numbers(MOST_PARTS)).length, MOST_PARTS);
   t.throws(() => blocksOfParts(numbers(MOST_PARTS + 1)), { message: /at most 64 parts, and these are 65/ });
@@ -135,12 +139,12 @@ t.test('an answer takes 64 parts and 16 MiB, and not one more', async (t) => {
   t.throws(() => blocksOfParts([large, large, { data: 1 }]), {
     message: /^parts\[2\]: the parts of an answer have at most 16777216 bytes, .* 16777217$/,
   });
-  t.equal(excessOf(two, []), undefined);
-  t.match(excessOf(two, [blockOfPart({ data: 1 })]), /at most 16777216 bytes/);
-  t.match(excessOf(blocksOfParts(numbers(60)), blocksOfParts(numbers(5))), /would make it 65/);
+  t.equal(findExcess(two, []), undefined);
+  t.match(findExcess(two, [blockOfPart({ data: 1 })]), /at most 16777216 bytes/);
+  t.match(findExcess(blocksOfParts(numbers(60)), blocksOfParts(numbers(5))), /would make it 65/);
 });
 
-t.test('other activities are no parts', async (t) => {
+t.test('does not treat other activities as parts', async (t) => {
   for (const activity of [
     { activity_type: 'tool-call-progress', content: { data: 1 } },
     { activity_type: 'file', content: { url: 'https://a.example' } },
@@ -150,8 +154,8 @@ t.test('other activities are no parts', async (t) => {
     t.equal(blockOfActivity(activity), undefined);
 });
 
-t.test('a model reads short data, and the name of everything else', async (t) => {
-  const words = (part: AnswerPart) => wordsForPart(blockOfPart(part));
+t.test('shows the model short data, and the names of other parts', async (t) => {
+  const words = (part: AnswerPart) => describePart(blockOfPart(part));
   t.equal(words({ data: { a: 1 } }), '{"a":1}');
   t.equal(
     words({ data: 'x'.repeat(5000), filename: 'x.json' }),

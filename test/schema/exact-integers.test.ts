@@ -3,7 +3,7 @@ import { readMessage } from '../../src/mcp/message.ts';
 import { exactJson, inexactInteger, parseExactly } from '../../src/schema/exact-integers.ts';
 import fc from '../random.ts';
 
-t.test('finds integers whose digits a number changes', async (t) => {
+t.test('finds integers that a number cannot represent', async (t) => {
   for (const [json, found] of [
     ['{"id":1234567890123456789}', '1234567890123456789'],
     ['[1,-9007199254740993]', '-9007199254740993'],
@@ -28,22 +28,22 @@ t.test('accepts everything that a JavaScript client writes', async () => {
   fc.assert(fc.property(fc.double(), (number) => inexactInteger(JSON.stringify([number])) === undefined));
 });
 
-t.test('turns the response of an MCP server that would be rounded into an error', async (t) => {
+t.test('replaces an MCP response with an inexact integer by an error', async (t) => {
   const result = '{"content":[],"structuredContent":{"id":1234567890123456789}}';
   const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":7,"result":${result}}`));
   t.match(message, { id: 7, error: { message: /1234567890123456789 cannot be kept exactly/ } });
   t.notOk(message && 'result' in message);
 });
 
-t.test('refuses a list of messages of an MCP server in which an integer would be rounded', async (t) => {
+t.test('rejects a list of MCP messages with an inexact integer', async (t) => {
   const list = '[{"jsonrpc":"2.0","id":7,"result":{"id":1234567890123456789}}]';
   t.throws(() => readMessage(Buffer.from(list)), { message: /1234567890123456789 cannot be kept exactly/ });
-  t.equal(readMessage(Buffer.from('{"time":1234567890123456789}')), undefined, 'no message');
+  t.equal(readMessage(Buffer.from('{"time":1234567890123456789}')), undefined, 'the message is rejected');
 });
 
 const BIG = '1234567890123456789';
 
-t.test('writes what it has read with the digits of the source', async (t) => {
+t.test('writes parsed values with the digits of the source', async (t) => {
   const text = `{"a":{"id":${BIG},"list":[-${BIG},1,"${BIG}"]},"b":{"id":1}}`;
   const read = Object(parseExactly(text));
   t.equal(exactJson(read), text);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listOf } from '../../src/schema/list.ts';
 import { phrases } from '../../src/schema/phrases.ts';
 
-/** How many items are looked at is counted, not how long it takes. */
+/** Counts the items that are parsed, instead of measuring time. */
 const counting = () => {
   let looks = 0;
   const Item = z
@@ -15,7 +15,7 @@ const counting = () => {
   return { Item, looks: () => looks };
 };
 
-t.test('a list is taken up to its cap, and what is beyond it is told without a look at the items', (t) => {
+t.test('accepts a list up to its limit, and rejects a longer one without parsing items', (t) => {
   const { Item, looks } = counting();
   const List = listOf(Item, 100);
   const good = Array.from({ length: 101 }, () => ({ name: 'x' }));
@@ -30,7 +30,7 @@ t.test('a list is taken up to its cap, and what is beyond it is told without a l
   t.end();
 });
 
-t.test('of a long list of wrong items a few are told, and the rest is not looked at', (t) => {
+t.test('reports a few invalid items of a long list without parsing the rest', (t) => {
   const { Item, looks } = counting();
   const { error } = listOf(Item, 10_000).safeParse(Array(10_000).fill(1), phrases);
   t.equal(error?.issues.length, 8);
@@ -39,7 +39,7 @@ t.test('of a long list of wrong items a few are told, and the rest is not looked
   t.end();
 });
 
-t.test('each wrong item of a list of up to 32 is told, of a longer one the first eight', (t) => {
+t.test('reports all invalid items up to 32, and the first eight of a longer list', (t) => {
   for (const [length, told] of [
     [32, 32],
     [33, 8],
@@ -49,7 +49,7 @@ t.test('each wrong item of a list of up to 32 is told, of a longer one the first
   t.end();
 });
 
-t.test('a list has at most 1000 items where nothing else is said', (t) => {
+t.test('limits a list to 1000 items by default', (t) => {
   const List = listOf(z.string());
   t.equal(List.safeParse(Array(1000).fill('x'), phrases).success, true);
   t.match(List.safeParse(Array(1001).fill('x'), phrases).error?.issues, [
@@ -58,7 +58,7 @@ t.test('a list has at most 1000 items where nothing else is said', (t) => {
   t.end();
 });
 
-t.test('an item far behind is found', (t) => {
+t.test('finds an invalid item far behind', (t) => {
   const given = Array.from({ length: 5000 }, () => ({ name: 'x' }));
   t.match(
     listOf(z.object({ name: z.string() }), 5000).safeParse([...given.slice(1), {}], phrases).error?.issues,

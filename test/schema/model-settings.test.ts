@@ -24,17 +24,17 @@ const agent = (settings: object) => parseAgent({ id: 'a', model_id: 'm', ...sett
 const model = (settings: object) =>
   parseEntry('model spec', ModelSpec, { id: 'm', provider_id: 'p', upstream_model: 'u', ...settings });
 
-t.test('agents and models keep every setting', async (t) => {
+t.test('keeps every setting of agents and models', async (t) => {
   t.match(agentJson(agent(SETTINGS)), SETTINGS);
   t.match(model(SETTINGS), SETTINGS);
   t.strictSame(parseAgent(agentJson(agent(SETTINGS))), agent(SETTINGS), 'parsing again changes nothing');
 });
 
-t.test('one stop sequence may be a string, and a number is a budget of reasoning', async (t) => {
+t.test('accepts a single stop sequence as a string, and a number as a reasoning budget', async (t) => {
   t.match(agent({ stop: 'END', reasoning_effort: 5 }), { stop: ['END'], reasoning_effort: { budget: 5 } });
 });
 
-t.test('null is unset', async (t) => {
+t.test('treats null as unset', async (t) => {
   const nulls = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, null]));
   t.strictSame(agentJson(agent(nulls)), agentJson(agent({})));
 });
@@ -106,19 +106,19 @@ const REFUSED: [settings: object, problem: string][] = [
   ],
 ];
 for (const [settings, problem] of REFUSED) {
-  t.test(`refuses ${Object.keys(settings).join()}: ${problem.slice(0, 60)}`, async (t) => {
+  t.test(`rejects ${Object.keys(settings).join()}: ${problem.slice(0, 60)}`, async (t) => {
     t.throws(() => agent(settings), { message: `invalid agent spec: ${problem}` });
     t.throws(() => model(settings), { message: `invalid model spec: ${problem}` });
   });
 }
 
-t.test('accepts provider options up to their bounds', async (t) => {
+t.test('accepts provider options up to their limits', async (t) => {
   const text = 'x'.repeat(MOST_OPTION_BYTES - 17);
   t.doesNotThrow(() => agent({ provider_options: { p: { text } } }));
   t.doesNotThrow(() => agent({ provider_options: { p: nested(DEEPEST_OPTION - 2) } }));
 });
 
-t.test('max_tokens of a model stays within its max_output_tokens', async (t) => {
+t.test('limits max_tokens of a model to its max_output_tokens', async (t) => {
   t.throws(() => model({ max_output_tokens: 10, max_tokens: 11 }), {
     message: 'invalid model spec: max_tokens (11) must not exceed max_output_tokens (10)',
   });

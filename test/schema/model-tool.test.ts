@@ -8,7 +8,7 @@ const fitted = (schema: JsonObject): JsonObject => {
   return result.schema;
 };
 
-t.test('gives a tool a name that every provider takes, the same each time', async (t) => {
+t.test('assigns a tool a stable name that every provider accepts', async (t) => {
   const ids = [
     'get_weather',
     'agent_run_sales bot',
@@ -26,7 +26,7 @@ t.test('gives a tool a name that every provider takes, the same each time', asyn
   t.strictSame(ids.map(nameForModel), names);
 });
 
-t.test('sends one object with the properties of all alternatives', async (t) => {
+t.test('merges all alternatives into one object', async (t) => {
   const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
   const b = { type: 'object', properties: { a: { type: 'number' }, b: {} }, required: ['a', 'b'] };
   t.strictSame(fitted({ anyOf: [a, b] }), {
@@ -39,7 +39,19 @@ t.test('sends one object with the properties of all alternatives', async (t) => 
   t.strictSame(fitted({ type: ['object', 'null'] }), { type: 'object', properties: {} });
 });
 
-t.test('resolves references within the schema, and ends one that leads back', async (t) => {
+t.test('omits definitions after resolving references', async (t) => {
+  const a = {
+    definitions: { b: { type: 'string' } },
+    type: 'object',
+    properties: { b: { $ref: '#/properties/a/definitions/b' } },
+  };
+  t.strictSame(fitted({ type: 'object', properties: { a } }), {
+    type: 'object',
+    properties: { a: { type: 'object', properties: { b: { type: 'string' } } } },
+  });
+});
+
+t.test('resolves references within the schema, and cuts recursive ones', async (t) => {
   const node = {
     type: 'object',
     properties: {
@@ -58,7 +70,7 @@ t.test('resolves references within the schema, and ends one that leads back', as
   });
 });
 
-t.test('gives each value one type', async (t) => {
+t.test('assigns one type to each value', async (t) => {
   t.strictSame(
     fitted({
       properties: {
@@ -77,7 +89,7 @@ t.test('gives each value one type', async (t) => {
   );
 });
 
-t.test('says why a schema cannot be sent', async (t) => {
+t.test('explains why a schema cannot be sent', async (t) => {
   t.match(schemaForModel({ type: 'string' }), { problem: /of type string/ });
   t.match(schemaForModel({ $ref: '#' }), { problem: /leads nowhere/ });
   t.match(schemaForModel({ anyOf: [{ type: 'string' }] }), { problem: /no alternative/ });
@@ -93,7 +105,7 @@ t.test('says why a schema cannot be sent', async (t) => {
   t.match(schemaForModel(wide(4)), { problem: /more than 5000 values/ });
 });
 
-t.test('cuts a schema that nests very deep', async (t) => {
+t.test('truncates a deeply nested schema', async (t) => {
   let deep: JsonObject = { type: 'string' };
   for (let level = 0; level < 100; level += 1) deep = { type: 'object', properties: { a: deep } };
   t.ok(JSON.stringify(fitted(deep)).length < 1000);

@@ -14,22 +14,26 @@ const nested = (levels: number): unknown => {
   return value;
 };
 
-t.test('values may nest so deep and no deeper', (t) => {
+t.test('limits the depth of values', (t) => {
   for (const value of [undefined, null, 1, 'x', [], {}, nested(DEEPEST)]) t.equal(isTooDeep(value), false);
   for (const levels of [DEEPEST + 1, 100_000]) t.equal(isTooDeep(nested(levels)), true);
-  t.equal(isTooDeep([1, { a: nested(DEEPEST) }]), true, 'wherever it is');
-  t.equal(isTooDeep(Array.from({ length: 100_000 }, () => ({ a: [1] }))), false, 'wide is not deep');
+  t.equal(isTooDeep([1, { a: nested(DEEPEST) }]), true, 'the position of a deep value does not matter');
+  t.equal(
+    isTooDeep(Array.from({ length: 100_000 }, () => ({ a: [1] }))),
+    false,
+    'the number of values does not count as depth',
+  );
   t.end();
 });
 
-t.test('what contains itself is too deep', (t) => {
+t.test('treats a cyclic value as too deep', (t) => {
   const own: Record<string, unknown> = {};
   own.own = { list: [own] };
   t.equal(isTooDeep(own), true);
   t.end();
 });
 
-/** The bytes in pieces of this size. */
+/** Scans the bytes in chunks of this size. */
 const scanned = (text: string, piece = Number.POSITIVE_INFINITY): string | undefined => {
   const scan = startScan();
   const bytes = Buffer.from(text);
@@ -43,7 +47,7 @@ const scanned = (text: string, piece = Number.POSITIVE_INFINITY): string | undef
 const TOO_MANY = `has more than ${MOST_VALUES} values and keys`;
 const TOO_DEEP = `nests deeper than ${DEEPEST} levels`;
 
-t.test('a text may nest so deep and no deeper, in whatever pieces it comes', (t) => {
+t.test('limits the depth of a text with any chunk size', (t) => {
   for (const piece of [1, 2, 3, 1000]) {
     t.equal(scanned(JSON.stringify(nested(DEEPEST)), piece), undefined);
     t.equal(scanned(JSON.stringify(nested(DEEPEST + 1)), piece), TOO_DEEP);
@@ -52,14 +56,18 @@ t.test('a text may nest so deep and no deeper, in whatever pieces it comes', (t)
   t.equal(
     scanned(`[${closed}${JSON.stringify(nested(DEEPEST - 1))}]`),
     undefined,
-    'what is closed counts no more',
+    'closed values do not count',
   );
-  t.equal(scanned(`[${closed}${JSON.stringify(nested(DEEPEST))}]`), TOO_DEEP, 'nor for less than nothing');
-  t.equal(scanned('['.repeat(10_000_000)), TOO_DEEP, 'also when it is no JSON');
+  t.equal(
+    scanned(`[${closed}${JSON.stringify(nested(DEEPEST))}]`),
+    TOO_DEEP,
+    'excess closing brackets do not reduce the depth',
+  );
+  t.equal(scanned('['.repeat(10_000_000)), TOO_DEEP, 'invalid JSON is limited too');
   t.end();
 });
 
-t.test('values and keys of a text are counted, whatever they are', (t) => {
+t.test('counts values and keys of a text of any type', (t) => {
   const list = (item: string, count: number): string => `[${Array(count).fill(item).join(',')}]`;
   const object = (count: number): string =>
     `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
@@ -73,18 +81,26 @@ t.test('values and keys of a text are counted, whatever they are', (t) => {
     TOO_MANY,
     'empty lists count twice: they cost more than their bytes',
   );
-  t.equal(scanned(`{"a":${list('1', MOST_VALUES - 4)},"b":1}`), TOO_MANY, 'over all of the text');
+  t.equal(
+    scanned(`{"a":${list('1', MOST_VALUES - 4)},"b":1}`),
+    TOO_MANY,
+    'values are counted across the whole text',
+  );
   t.end();
 });
 
-t.test('keys are bounded by their bytes also, and texts are not', (t) => {
+t.test('limits the total bytes of keys, but not of texts', (t) => {
   const TOO_LONG = `has keys of more than ${MOST_KEY_BYTES} bytes in total`;
   const long = 'k'.repeat(MOST_KEY_BYTES);
   const keys = (bytes: number): string =>
     `{${Array.from({ length: 1024 }, (_, index) => `"${String(index).padStart(bytes - 1, '0')}": 0`).join(',')}}`;
   for (const piece of [1000, MOST_KEY_BYTES * 4]) {
     t.equal(scanned(`{"${long}":1}`, piece), TOO_LONG);
-    t.equal(scanned(`{"${'\\n'.repeat(MOST_KEY_BYTES / 2)}":1}`, piece), TOO_LONG, 'as they are written');
+    t.equal(
+      scanned(`{"${'\\n'.repeat(MOST_KEY_BYTES / 2)}":1}`, piece),
+      TOO_LONG,
+      'keys are counted as written',
+    );
     t.equal(scanned(keys(MOST_KEY_BYTES / 1024), piece), undefined);
     t.equal(scanned(keys(MOST_KEY_BYTES / 1024 + 1), piece), TOO_LONG);
     t.equal(scanned(`{"a":"${long}","b":["${long}"]}`, piece), undefined);
@@ -92,7 +108,7 @@ t.test('keys are bounded by their bytes also, and texts are not', (t) => {
   t.end();
 });
 
-t.test('what stands in a string does not count, however it is written', (t) => {
+t.test('ignores the content of strings in any notation', (t) => {
   const signs = '[{,:}]'.repeat(MOST_VALUES);
   for (const piece of [7, 4096]) {
     for (const text of [signs, `"${signs}`, `\\${signs}\\`, `${signs}\\"${signs}`, '\\'.repeat(1001)]) {
@@ -103,7 +119,7 @@ t.test('what stands in a string does not count, however it is written', (t) => {
   t.end();
 });
 
-t.test('each byte is looked at once, and none behind the first excess', (t) => {
+t.test('reads each byte once, and stops at the first excess', (t) => {
   let looks = 0;
   const watched = (text: string): Uint8Array =>
     new Proxy(new Uint8Array(Buffer.from(text)), {

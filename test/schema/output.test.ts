@@ -18,10 +18,18 @@ const REFUSED: [what: string, schema: unknown, problem: RegExp][] = [
   ['65 KiB', { description: 'a'.repeat(65 * 1024) }, /has \d+ bytes, more than 65536/],
   ['an unknown type', { type: 'text' }, /^\/type: must be one of null, boolean/],
   ['no type', { type: [] }, /^\/type: must be/],
-  ['properties that are no schemas', { properties: { a: 3 } }, /^\/properties: must be an object of schemas/],
-  ['a list of nothing', { anyOf: [] }, /^\/anyOf: must be a list of schemas/],
+  ['properties that are not schemas', { properties: { a: 3 } }, /^\/properties\/a: must be a schema/],
+  ['an empty list of schemas', { anyOf: [] }, /^\/anyOf: must be a list of schemas/],
+  ['a list of other values', { anyOf: ['a'] }, /^\/anyOf\/0: must be a schema/],
+  ['no value to choose from', { enum: [] }, /^\/enum: must be a list that is not empty/],
+  ['an anchor with a blank', { items: { $anchor: 'a b' } }, /^\/items\/\$anchor: must be a name of letters/],
+  [
+    'two schemas with one anchor',
+    { properties: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } },
+    /^\/properties\/b: \$anchor 'x' is used twice/,
+  ],
   ['a list of items', { items: [{}] }, /^\/items: must be a schema/],
-  ['names that are no texts', { required: [1] }, /^\/required: must be a list of strings/],
+  ['names that are not strings', { required: [1] }, /^\/required: must be a list of strings/],
   ['a negative length', { minLength: -1 }, /^\/minLength: must be an integer that is not negative/],
   ['a divisor of 0', { multipleOf: 0 }, /^\/multipleOf: must be a number greater than 0/],
   [
@@ -34,7 +42,7 @@ const REFUSED: [what: string, schema: unknown, problem: RegExp][] = [
   ['a reference to a value', { enum: [{}], items: { $ref: '#/enum/0' } }, /leads to no schema/],
   ['a reference to itself', { $ref: '#' }, /leads back here/],
   [
-    'references that lead in a circle',
+    'references in a cycle',
     { $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { anyOf: [{ $ref: '#/$defs/a' }] } } },
     /leads back here without a property or an item in between/,
   ],
@@ -63,7 +71,7 @@ for (const [what, schema, problem] of REFUSED) {
   });
 }
 
-t.test('accepts a schema of 64 levels, and null, which turns a schema off', async (t) => {
+t.test('accepts a schema of 64 levels, and null, which disables a schema', async (t) => {
   t.equal(outputSchemaProblem(nested(64)), undefined);
   t.equal(checkedOutputSchema(null), null);
   t.equal(checkedOutputSchema(undefined), undefined);
@@ -76,7 +84,7 @@ const TREE: JsonObject = {
   $defs: { name: { $anchor: 'name', type: 'string', minLength: 1 } },
 };
 
-t.test('checks a recursive value and names the places of its problems', async (t) => {
+t.test('validates a recursive value and names the positions of its problems', async (t) => {
   t.equal(outputSchemaProblem(TREE), undefined);
   t.strictSame(await outputProblems(TREE, { name: 'a', children: [{ name: 'b' }] }), []);
   t.strictSame(await outputProblems(TREE, { name: 'a', children: [{ children: [{ name: 3 }] }] }), [
@@ -85,7 +93,7 @@ t.test('checks a recursive value and names the places of its problems', async (t
   ]);
 });
 
-t.test('names what is allowed', async (t) => {
+t.test('names the allowed values', async (t) => {
   const schema = {
     type: 'object',
     properties: { 'a/b': { enum: ['x', 'y'] }, c: { type: ['integer', 'null'] }, d: { const: 1 }, e: false },
@@ -101,7 +109,7 @@ t.test('names what is allowed', async (t) => {
   t.strictSame(await outputProblems(schema, []), ['must be an object']);
 });
 
-t.test('reports ten problems at most, each once', async (t) => {
+t.test('reports at most ten distinct problems', async (t) => {
   const schema = { type: 'array', items: { type: 'number', enum: [1] } };
   const problems = await outputProblems(
     schema,
@@ -111,26 +119,26 @@ t.test('reports ten problems at most, each once', async (t) => {
   t.equal(new Set(problems).size, 10);
 });
 
-t.test('ignores formats and keywords that are unknown, as an annotation', async (t) => {
+t.test('ignores unknown formats and keywords', async (t) => {
   const schema = { type: 'string', format: 'email', nullable: true, 'x-order': 1, troupeWork: { a: 1 } };
   t.equal(outputSchemaProblem(schema), undefined);
   t.strictSame(await outputProblems(schema, 'no address'), []);
 });
 
-/** A budget of work, and not a time, so that no test depends on the speed of the host. */
-t.test('stops a check that would not end', async (t) => {
+/** Validation is limited by a budget of steps rather than time, so that no test depends on the speed of the host. */
+t.test('stops an endless validation', async (t) => {
   const endless = ['takes too long to check: it is too large'];
   let deep: JsonObject[string] = [];
   for (let n = 0; n < 100; n += 1) deep = [deep];
   t.strictSame(
     await outputProblems({ items: { anyOf: [{ $ref: '#' }, { $ref: '#' }] } }, deep),
     [],
-    'the first alternative that fits decides',
+    'the first matching alternative ends the validation',
   );
   t.strictSame(
     await outputProblems({ items: { allOf: [{ $ref: '#' }, { $ref: '#' }] } }, deep),
     endless,
-    'alternatives that double with each level',
+    'subschemas that double at each level are stopped',
   );
   const doubled = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => {
@@ -146,7 +154,7 @@ t.test('stops a check that would not end', async (t) => {
   t.strictSame(await outputProblems({ items: { enum: many.slice(0, 9000) } }, many), endless);
 });
 
-t.test('searches an evil pattern in a value of a mebibyte', async (t) => {
+t.test('matches a catastrophic pattern in a value of one mebibyte', async (t) => {
   const schema = { type: 'string', pattern: '(a+)+$' };
   t.equal(outputSchemaProblem(schema), undefined);
   const long = 'a'.repeat(2 ** 20 - 10);
@@ -154,7 +162,7 @@ t.test('searches an evil pattern in a value of a mebibyte', async (t) => {
   t.strictSame(await outputProblems(schema, long), []);
 });
 
-t.test('rejects a value of more than a mebibyte, and one that nests too deep', async (t) => {
+t.test('rejects a value of more than a mebibyte, or one that nests too deep', async (t) => {
   t.match(await outputProblems({}, 'a'.repeat(2 ** 20)), [/must not have more than 1048576 bytes/]);
   t.strictSame(await outputProblems({}, 'a'.repeat(2 ** 20 - 2)), []);
   let deep: JsonObject[string] = 1;
@@ -162,7 +170,7 @@ t.test('rejects a value of more than a mebibyte, and one that nests too deep', a
   t.match(await outputProblems({}, deep), [/must not nest deeper than 128 levels/]);
 });
 
-t.test('wraps a result that is no object, with references that keep their targets', async (t) => {
+t.test('wraps a non-object result, and keeps the targets of references', async (t) => {
   t.equal(asObjectSchema(TREE), TREE);
   const list: JsonObject = {
     type: 'array',

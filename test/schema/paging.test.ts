@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Cursor, Limit, Offset, SeqBound } from '../../src/schema/paging.ts';
 
-t.test('a page has from 1 to 200 items, and 50 where nothing is said', (t) => {
+t.test('limits a page to 1 to 200 items, 50 by default', (t) => {
   const table: [given: string | undefined, limit: number][] = [
     [undefined, 50],
     ['0', 1],
@@ -15,7 +15,7 @@ t.test('a page has from 1 to 200 items, and 50 where nothing is said', (t) => {
   t.end();
 });
 
-t.test('what is no count is refused', (t) => {
+t.test('rejects values that are not counts', (t) => {
   for (const schema of [Limit, Offset, SeqBound]) {
     for (const given of ['', '-1', '1.5', ' 1', '9'.repeat(16)])
       t.equal(schema.safeParse(given).success, false);
@@ -23,7 +23,7 @@ t.test('what is no count is refused', (t) => {
   t.end();
 });
 
-t.test('an offset is 0 where nothing is said, a bound and a cursor are none', (t) => {
+t.test('defaults an offset to 0, and a bound and a cursor to none', (t) => {
   t.equal(Offset.parse(undefined), 0);
   t.equal(Offset.parse('7'), 7);
   t.equal(SeqBound.parse(undefined), undefined);

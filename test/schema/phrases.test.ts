@@ -30,7 +30,7 @@ const told = (given: unknown): string => {
   return error ? describeIssues(error) : '';
 };
 
-t.test('what is wrong is told with its place and what is allowed, in the words of JSON', (t) => {
+t.test('names the position of a problem and the allowed values, in terms of JSON', (t) => {
   const table: [unknown, string][] = [
     [{ agentId: 'a', payload: [1] }, ''],
     [{}, "missing field 'agentId'"],
@@ -66,7 +66,7 @@ t.test('what is wrong is told with its place and what is allowed, in the words o
   t.end();
 });
 
-t.test('of many problems the first few are told, and how many more there are', (t) => {
+t.test('reports the first few of many problems, and the number of others', (t) => {
   const Wide = z.strictObject(
     Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`k${index}`, z.string()])),
   );
@@ -88,7 +88,7 @@ t.test('of many problems the first few are told, and how many more there are', (
   t.end();
 });
 
-t.test('open bounds, sizes, patterns and single values have words of their own', (t) => {
+t.test('describes open bounds, sizes, patterns and single values', (t) => {
   const said = (schema: z.ZodType, given: unknown): string | undefined =>
     schema.safeParse(given, phrases).error?.issues[0]?.message;
   const table: [z.ZodType, unknown, string][] = [
@@ -108,7 +108,7 @@ t.test('open bounds, sizes, patterns and single values have words of their own',
   t.end();
 });
 
-t.test('of the forms of a union the one that got furthest is meant, of those as far the first', (t) => {
+t.test('reports the union member that got furthest, or the first of several', (t) => {
   const Union = z.object({ either: z.union([z.string(), z.int(), z.object({ a: z.string() })]) });
   const of = (either: unknown): string | undefined => {
     const { error } = Union.safeParse({ either }, phrases);
@@ -119,14 +119,14 @@ t.test('of the forms of a union the one that got furthest is meant, of those as 
   t.end();
 });
 
-t.test('five problems are all told', (t) => {
+t.test('reports five problems completely', (t) => {
   const Five = z.strictObject(Object.fromEntries([...'abcde'].map((name) => [name, z.string()])));
   const { error } = Five.safeParse({}, phrases);
   t.equal(error && describeIssues(error), [...'abcde'].map((name) => `missing field '${name}'`).join('; '));
   t.end();
 });
 
-t.test('what is any JSON is not looked at', (t) => {
+t.test('does not inspect values of arbitrary JSON', (t) => {
   let looks = 0;
   const watched = new Proxy<Record<string, unknown>>(
     {},

@@ -1,34 +1,25 @@
 import t from 'tap';
 import { runMachine } from '../../machines/run.ts';
-import type { Run } from '../../src/schema/run.ts';
-import { askedBy, atRest, awaitsTasks, reasonOf, restStateOf } from '../../src/schema/run-state.ts';
-import { taskStateOf } from '../../src/schema/task-state.ts';
+import type { RunStatus } from '../../src/schema/run.ts';
+import {
+  entryOf,
+  hasOwnState,
+  hasTag,
+  inState,
+  RUN_STATES,
+  type RunState,
+  recordedState,
+  stateAt,
+  waitKindOf,
+  waitReason,
+  wireRun,
+} from '../../src/schema/run-state.ts';
+import { type TaskState, taskStateOf } from '../../src/schema/task-state.ts';
+import { run } from '../store/records.ts';
 
-const run = (changes: Partial<Run>): Run => ({
-  run_id: 'r',
-  thread_id: 't',
-  agent_id: 'a',
-  parent_run_id: null,
-  status: 'created',
-  created_at: 0,
-  updated_at: 0,
-  steps: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  state: null,
-  ...changes,
-});
-
-const ticket = (
-  resume_mode: NonNullable<NonNullable<Run['waiting']>['tickets']>[number]['resume_mode'],
-  reason?: string,
-) => ({
-  ticket_id: 'k',
-  tool_call_id: 'k',
-  tool_name: 'tool',
+const ticket = (resume_mode: 'replay_tool_call' | 'use_decision_as_tool_result', reason: string) => ({
   resume_mode,
-  ...(reason !== undefined && { reason }),
-  updated_at: 0,
+  reason,
 });
 
 const PERMISSION = ticket('replay_tool_call', 'tool:PermissionConfirm');
@@ -36,80 +27,89 @@ const QUESTION = ticket('use_decision_as_tool_result', 'tool:ask_user');
 const LOGIN = ticket('use_decision_as_tool_result', 'agent_delegate:auth_required');
 const DELEGATE = ticket('use_decision_as_tool_result', 'agent_delegate:suspended');
 
-const waiting = (
-  reason: NonNullable<Run['waiting']>['reason'],
-  more: Partial<NonNullable<Run['waiting']>> = {},
-) => run({ status: 'waiting', waiting: { reason, ...more } });
+const TABLE: Record<RunState, [RunStatus, TaskState, ReturnType<typeof entryOf>]> = {
+  created: ['created', 'TASK_STATE_SUBMITTED', 'inference'],
+  'running.deciding': ['running', 'TASK_STATE_WORKING', 'decisions'],
+  'running.inferring': ['running', 'TASK_STATE_WORKING', 'inference'],
+  'running.acting': ['running', 'TASK_STATE_WORKING', 'unfinished_calls'],
+  'running.checkpointing': ['running', 'TASK_STATE_WORKING', 'inference'],
+  'waiting.forDecision': ['waiting', 'TASK_STATE_AUTH_REQUIRED', 'inference'],
+  'waiting.forInput': ['waiting', 'TASK_STATE_INPUT_REQUIRED', 'inference'],
+  'waiting.forAuthentication': ['waiting', 'TASK_STATE_AUTH_REQUIRED', 'inference'],
+  'waiting.forTasks': ['waiting', 'TASK_STATE_WORKING', 'inference'],
+  'waiting.answered': ['waiting', 'TASK_STATE_SUBMITTED', 'inference'],
+  'waiting.notified': ['waiting', 'TASK_STATE_WORKING', 'inference'],
+  completed: ['done', 'TASK_STATE_COMPLETED', 'inference'],
+  cancelled: ['done', 'TASK_STATE_CANCELED', 'inference'],
+  blocked: ['done', 'TASK_STATE_REJECTED', 'inference'],
+  failed: ['done', 'TASK_STATE_FAILED', 'inference'],
+};
 
-const activation = (session: boolean): Pick<Run, 'activation'> => ({
-  activation: {
-    intent: { agent_id: 'a', thread_id: 't', kind: { kind: 'new_intent' } },
-    options: {},
-    trace: { origin: 'user', adapter: 'internal', run_mode: 'resume', ...(session && { session_id: 's' }) },
-  },
+t.test('reads status, task state and entry of a run from its state', async (t) => {
+  t.strictSame(RUN_STATES, Object.keys(TABLE));
+  for (const machine_state of RUN_STATES) {
+    const [status, task, entry] = TABLE[machine_state];
+    t.strictSame(inState(machine_state), { status, machine_state });
+    t.equal(taskStateOf({ machine_state }), task, machine_state);
+    t.equal(entryOf({ machine_state }), entry, machine_state);
+    t.ok(hasTag({ machine_state }, status), machine_state);
+    t.equal(recordedState(runMachine.resolveState(stateAt(machine_state))), machine_state);
+  }
 });
 
-const ended = (termination_reason: NonNullable<Run['termination_reason']>): Run =>
-  run({ status: 'done', termination_reason });
-
-t.test(
-  'the record of a run says where it is in the machine, and the machine what it is as a task',
-  async (t) => {
-    const table: [Run, ReturnType<typeof restStateOf>, ReturnType<typeof taskStateOf>][] = [
-      [run({}), 'created', 'TASK_STATE_SUBMITTED'],
-      [run({ status: 'running' }), 'running', 'TASK_STATE_WORKING'],
-      [waiting('tool_permission', { tickets: [PERMISSION] }), 'forDecision', 'TASK_STATE_AUTH_REQUIRED'],
-      [waiting('tool_permission', { tickets: [DELEGATE] }), 'forDecision', 'TASK_STATE_AUTH_REQUIRED'],
-      [
-        waiting('tool_permission', { tickets: [LOGIN, QUESTION] }),
-        'forAuthentication',
-        'TASK_STATE_AUTH_REQUIRED',
-      ],
-      [
-        waiting('tool_permission', { message: 'auth_required' }),
-        'forAuthentication',
-        'TASK_STATE_AUTH_REQUIRED',
-      ],
-      [waiting('tool_permission'), 'forDecision', 'TASK_STATE_AUTH_REQUIRED'],
-      [waiting('user_input', { tickets: [QUESTION] }), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
-      [waiting('user_input', { message: 'input_required' }), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
-      [waiting('external_event'), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
-      [run({ status: 'waiting' }), 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
-      [waiting('background_tasks'), 'forTasks', 'TASK_STATE_WORKING'],
-      [{ ...waiting('user_input'), ...activation(true) }, 'forInput', 'TASK_STATE_INPUT_REQUIRED'],
-      [{ ...waiting('user_input'), ...activation(false) }, 'answered', 'TASK_STATE_SUBMITTED'],
-      [{ ...waiting('tool_permission'), ...activation(false) }, 'answered', 'TASK_STATE_SUBMITTED'],
-      [{ ...waiting('background_tasks'), ...activation(false) }, 'forTasks', 'TASK_STATE_WORKING'],
-      [ended({ type: 'natural_end' }), 'completed', 'TASK_STATE_COMPLETED'],
-      [ended({ type: 'behavior_requested' }), 'completed', 'TASK_STATE_COMPLETED'],
-      [ended({ type: 'stopped', value: { code: 'max_rounds' } }), 'completed', 'TASK_STATE_COMPLETED'],
-      [ended({ type: 'cancelled' }), 'cancelled', 'TASK_STATE_CANCELED'],
-      [ended({ type: 'blocked', value: 'no' }), 'blocked', 'TASK_STATE_REJECTED'],
-      [ended({ type: 'error', value: 'no' }), 'failed', 'TASK_STATE_FAILED'],
-      [run({ status: 'done' }), 'completed', 'TASK_STATE_COMPLETED'],
-    ];
-    for (const [record, state, task] of table) {
-      const about = JSON.stringify([record.status, record.waiting, record.termination_reason]);
-      t.equal(restStateOf(record), state, about);
-      t.equal(taskStateOf(record), task, about);
-      t.equal(awaitsTasks(record), state === 'forTasks', about);
-      t.ok(runMachine.resolveState(atRest(state)).hasTag(record.status), about);
-    }
-    t.equal(awaitsTasks(undefined), false);
-  },
-);
-
-t.test('open tickets make a run wait for the first of: a permission, an authentication, input', async (t) => {
-  t.equal(askedBy([QUESTION, LOGIN, PERMISSION]), 'forDecision');
-  t.equal(askedBy([QUESTION, LOGIN, DELEGATE]), 'forDecision');
-  t.equal(askedBy([QUESTION, LOGIN]), 'forAuthentication');
-  t.equal(askedBy([QUESTION]), 'forInput');
-  t.equal(askedBy([]), 'forInput');
+t.test('records a wait from the commit that makes it durable', async (t) => {
+  t.equal(recordedState({ value: { waiting: { forInput: 'parking' } } }), 'waiting.forInput');
 });
 
-t.test('the reason on the wire is that of the state', async (t) => {
-  t.equal(reasonOf('forDecision'), 'tool_permission');
-  t.equal(reasonOf('forAuthentication'), 'tool_permission');
-  t.equal(reasonOf('forInput'), 'user_input');
-  t.equal(reasonOf('forTasks'), 'background_tasks');
+t.test('records no state from which a run cannot be resumed', async (t) => {
+  const values = [
+    { running: 'validating' },
+    { running: { retrying: 'pausing' } },
+    'concluding',
+    'ending',
+    'released',
+  ];
+  for (const value of values) t.equal(recordedState({ value }), undefined);
+});
+
+t.test('does not show the state on the wire', async (t) => {
+  const { machine_state, ...shown } = run('r');
+  t.equal(machine_state, 'running.inferring');
+  t.strictSame(wireRun(run('r')), shown);
+});
+
+t.test('finds states that contradict their records', async (t) => {
+  const waiting = { status: 'waiting', waiting: { reason: 'user_input' } } as const;
+  const failed = { status: 'done', termination_reason: { type: 'error', value: 'no' } } as const;
+  const right = [
+    run('r'),
+    run('r', { ...waiting, machine_state: 'waiting.forInput' }),
+    run('r', { ...waiting, machine_state: 'waiting.answered' }),
+    run('r', { ...failed, machine_state: 'failed' }),
+  ];
+  const wrong = [
+    { ...run('r'), machine_state: undefined },
+    { ...run('r'), machine_state: 'resting' },
+    run('r', { machine_state: 'created' }),
+    run('r', { ...waiting, machine_state: 'waiting.forDecision' }),
+    run('r', { ...waiting, machine_state: 'completed' }),
+    run('r', { ...failed, machine_state: 'completed' }),
+  ];
+  for (const record of right) t.ok(hasOwnState(record), record.machine_state);
+  for (const record of wrong) t.notOk(hasOwnState(record), JSON.stringify(record));
+});
+
+t.test('waits for a permission first, then an authentication, then input', async (t) => {
+  t.equal(waitKindOf([QUESTION, LOGIN, PERMISSION]), 'forDecision');
+  t.equal(waitKindOf([QUESTION, LOGIN, DELEGATE]), 'forDecision');
+  t.equal(waitKindOf([QUESTION, LOGIN]), 'forAuthentication');
+  t.equal(waitKindOf([QUESTION]), 'forInput');
+  t.equal(waitKindOf([]), 'forInput');
+});
+
+t.test('maps each wait to its reason on the wire', async (t) => {
+  t.equal(waitReason('forDecision'), 'tool_permission');
+  t.equal(waitReason('forAuthentication'), 'tool_permission');
+  t.equal(waitReason('forInput'), 'user_input');
+  t.equal(waitReason('forTasks'), 'background_tasks');
 });

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import type { Message } from '../../src/schema/message.ts';
-import type { Run } from '../../src/schema/run.ts';
-import { openRoot } from '../../src/store/environment.ts';
+import { inState, type RunRecord } from '../../src/schema/run-state.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
 import { type Batch, examine, openStore, type Store } from '../../src/store/index.ts';
 import { copyKey, storeFor } from './open.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
-/** The answer of a run is stored once, and read wherever it was written. */
+/** The final text of a run is stored once, and read from every row that refers to it. */
 
 const ANSWER = 'The fjord is cold in spring, and colder in winter. '.repeat(20);
 
@@ -17,7 +17,7 @@ const said = (text: string, run_id = 'r1'): Message => ({
   content: [{ type: 'text', text }],
 });
 
-const ended = (text: string): Run => {
+const ended = (text: string): RunRecord => {
   const termination_reason = { type: 'natural_end' } as const;
   const outcome = { termination_reason, final_output: text };
   return run('r1', { status: 'done', termination_reason, final_output: text, outcome });
@@ -29,12 +29,12 @@ const events = (text: string, blocks: Message['content']) => [
   { ...event('e3', 'r1'), payload: { result: { response: text, status: 'done' } } },
 ];
 
-type Written = { answer: Message; run: Run; dispatch: Dispatch; events: ReturnType<typeof events> };
+type Written = { answer: Message; run: RunRecord; dispatch: Dispatch; events: ReturnType<typeof events> };
 
 const running = run('r1');
 const claimed = dispatch('d1', { status: 'Claimed' });
 
-/** What the service commits when a run is accepted, and when it ends; in which order the last rows come differs. */
+/** The commits of the service when a run is accepted and when it ends; the order of the last rows varies. */
 const begin = (store: Store): Promise<void> =>
   write(store, (batch) => {
     store.threads.put(batch, SCOPE, threadRecord('t1', 1), undefined);
@@ -116,14 +116,18 @@ const ANSWERS: Record<string, [text: string, content: Message['content']]> = {
 for (const [name, [text, content]] of Object.entries(ANSWERS)) {
   for (const runFirst of [false, true]) {
     t.test(
-      `an answer is read as it was given: ${name}, the run ${runFirst ? 'first' : 'last'}`,
+      `a final text is read as it was written: ${name}, the run ${runFirst ? 'first' : 'last'}`,
       async (t) => {
         const store = await storeFor(t);
         await begin(store);
         const end = ending(text, content);
         await write(store, (batch) => putEnd(store, batch, end, runFirst));
         t.strictSame(everything(store), expected(end));
-        t.equal(JSON.stringify(store.runs.get(SCOPE, 'r1')), JSON.stringify(end.run), 'in the same order');
+        t.equal(
+          JSON.stringify(store.runs.get(SCOPE, 'r1')),
+          JSON.stringify(end.run),
+          'the fields have the same order',
+        );
       },
     );
   }
@@ -140,7 +144,7 @@ const finished = async (t: Test, dir = t.testdir()): Promise<{ store: Store; end
   return { store, end };
 };
 
-t.test('the file has the text of an answer once', async (t) => {
+t.test('stores the final text once in the file', async (t) => {
   const dir = t.testdir();
   const { store } = await finished(t, dir);
   await store.close();
@@ -151,11 +155,11 @@ t.test('the file has the text of an answer once', async (t) => {
     return all.join('').split(ANSWER).length - 1;
   });
   await root.close();
-  // The event of another run that says the same is its own.
+  // The event of another run with the same text has its own copy.
   t.strictSame(copies, [0, 1, 0, 1]);
 });
 
-t.test('what is left when a thread is deleted, or events and dispatches go, is what it was', async (t) => {
+t.test('keeps the remaining rows intact when a thread, events or dispatches are deleted', async (t) => {
   const { store, end } = await finished(t);
   await write(store, (batch) => {
     store.threads.remove(batch, SCOPE, threadRecord('t1', 1));
@@ -170,11 +174,11 @@ t.test('what is left when a thread is deleted, or events and dispatches go, is w
   t.strictSame(everything(store).run, end.run);
 });
 
-t.test('a run that is written over with another answer leaves what was said before', async (t) => {
+t.test('keeps earlier rows intact when a run is rewritten with another final text', async (t) => {
   const { store, end } = await finished(t);
   const other = { ...end.run, final_output: `${ANSWER} Bring a coat, and gloves.` };
   await write(store, (batch) => store.runs.put(batch, SCOPE, other, end.run));
-  const reopened = { ...other, status: 'running' as const };
+  const reopened = { ...other, ...inState('running.inferring') };
   for (const [after, before] of [
     [other, other],
     [reopened, other],
@@ -186,7 +190,7 @@ t.test('a run that is written over with another answer leaves what was said befo
   }
 });
 
-t.test('a copy of the store, and the next process, have the answers', async (t) => {
+t.test('reads final texts in a copy of the store and in the next process', async (t) => {
   const dir = t.testdir();
   const { store, end } = await finished(t, join(dir, 'store'));
   await store.backup(join(dir, 'copy'));
@@ -198,11 +202,11 @@ t.test('a copy of the store, and the next process, have the answers', async (t) 
   t.strictSame(everything(again), expected(end));
 });
 
-t.test('a record with its text in place, as earlier programs wrote it, is read as it is', async (t) => {
+t.test('reads a record of an earlier version with its text in place', async (t) => {
   const store = await storeFor(t);
   await begin(store);
   const end = PLAIN;
-  // Each in a commit of its own: nothing is known of the run when the others are written.
+  // Separate commits: the run is unknown when the other rows are written.
   await write(store, (batch) =>
     store.messages.append(batch, SCOPE, 't1', [{ seq: 2, message: end.answer, created_at: 2, external: 2 }]),
   );
@@ -212,7 +216,7 @@ t.test('a record with its text in place, as earlier programs wrote it, is read a
   t.strictSame(everything(store), expected(end));
 });
 
-t.test('doctor finds rows whose run does not hold their answer', async (t) => {
+t.test('finds rows in the doctor whose run does not hold their final text', async (t) => {
   const dir = t.testdir();
   const { store } = await finished(t, dir);
   await store.close();

@@ -22,7 +22,7 @@ const prune = async (store: Store, before: number, max = 100_000): Promise<numbe
   return removed;
 };
 
-t.test('an event is read back as it was put, optional fields and all', async (t) => {
+t.test('reads an event back with all optional fields', async (t) => {
   const store = await storeFor(t);
   const id = ulidAt(START, 1);
   const full = auditEvent(id, {
@@ -42,7 +42,7 @@ t.test('an event is read back as it was put, optional fields and all', async (t)
   t.equal(store.audit.get('../etc'), undefined);
 });
 
-t.test('an id that is not a ULID is neither stored nor a cursor', async (t) => {
+t.test('rejects an id that is not a ULID, when storing and as a cursor', async (t) => {
   const store = await storeFor(t);
   for (const id of ['', 'x', '01ARZ3NDEKTSV4RRFFQ69G5FAI', `${ulidAt(1, 1)}0`]) {
     t.throws(() => store.audit.put(store.batch(), auditEvent(id)), Invalid);
@@ -50,7 +50,7 @@ t.test('an id that is not a ULID is neither stored nor a cursor', async (t) => {
   }
 });
 
-/** What a page must hold, by looking at everything. */
+/** The expected page, computed from all events. */
 const naive = (events: readonly AuditEvent[], query: AuditQuery): AuditEvent[] => {
   const { resource, action, actor = '', since, until, before } = query;
   return events
@@ -111,7 +111,7 @@ const aQuery: fc.Arbitrary<AuditQuery> = fc.record(
   { requiredKeys: ['limit'] },
 );
 
-t.test('pages are the events that pass the filters, the newest first, each once', async (t) => {
+t.test('returns the matching events in pages, newest first, each once', async (t) => {
   const store = await storeFor(t);
   const givenEvents = fc.uniqueArray(anEvent, { maxLength: 40, selector: ({ at, nth }) => `${at} ${nth}` });
   await fc.assert(
@@ -129,7 +129,7 @@ t.test('pages are the events that pass the filters, the newest first, each once'
           const pages = found[index] ?? [];
           t.strictSame(pages.flat(), naive(events, query), JSON.stringify(query));
           t.ok(pages.slice(0, -1).every(({ length }) => length === query.limit));
-          t.ok(pages.length === 1 || pages.at(-1)?.length !== 0, 'no page is empty for nothing');
+          t.ok(pages.length === 1 || pages.at(-1)?.length !== 0, 'no page except the first is empty');
         }
         t.equal(removed, events.length);
       },
@@ -138,7 +138,7 @@ t.test('pages are the events that pass the filters, the newest first, each once'
   );
 });
 
-t.test('pruning removes what is older, the oldest first, with everything that lists it', async (t) => {
+t.test('prunes older events, oldest first, with all their index entries', async (t) => {
   const store = await storeFor(t);
   const at = (ms: number, nth = 0) =>
     auditEvent(ulidAt(START + ms, nth), { resource: `agents/a${ms}/x`, actor: `actor${ms}` });
@@ -152,13 +152,13 @@ t.test('pruning removes what is older, the oldest first, with everything that li
   for (const filter of [{ resource: 'agents/a1' }, { resource: 'agents/a1/x' }, { actor: 'actor1' }]) {
     t.strictSame(store.audit.page({ ...filter, limit: 9 }).items, []);
   }
-  t.ok(store.reads - before <= 3, 'nothing is left to read');
+  t.ok(store.reads - before <= 3, 'a second call finds nothing to prune');
 });
 
 const LIMIT = 10;
 const RARE = 5;
 
-/** So many events; every filter that is used finds more than a page, and `rare` a few old ones. */
+/** This many events; every filter in use finds more than a page, and `rare` only a few old ones. */
 const filled = async (store: Store, count: number): Promise<void> => {
   const events = Array.from({ length: count }, (_, n) =>
     auditEvent(ulidAt(START + n, n), {
@@ -170,7 +170,7 @@ const filled = async (store: Store, count: number): Promise<void> => {
   await put(store, events);
 };
 
-t.test('a page reads what it shows, and not the log', async (t) => {
+t.test('reads only the events that a page shows', async (t) => {
   const dir = t.testdir();
   const small = await storeFor(t, { dir: join(dir, 'small') });
   const large = await storeFor(t, { dir: join(dir, 'large') });
@@ -191,16 +191,16 @@ t.test('a page reads what it shows, and not the log', async (t) => {
     { actor: 'odd', until: START + 60 },
   ];
   for (const query of single) {
-    // An id and an event each, one id more for the next page, and two reads to find the one actor.
+    // One id and one event per row, one more id for the next page, and two reads to find the actor.
     for (const store of [small, large])
       t.ok(cost(store, query, LIMIT) <= 2 * LIMIT + 3, JSON.stringify(query));
   }
   for (const store of [small, large]) {
-    t.ok(cost(store, { actor: 'even' }, LIMIT) <= 2 * LIMIT + 6, 'two actors with one prefix');
+    t.ok(cost(store, { actor: 'even' }, LIMIT) <= 2 * LIMIT + 6, 'two actors have a common prefix');
   }
 });
 
-t.test('filters that meet in few events, or in none, cost no more than the page', async (t) => {
+t.test('costs no more than the page for filters that match few events or none', async (t) => {
   const store = await storeFor(t);
   await filled(store, 2000);
   for (const [query, shown] of [

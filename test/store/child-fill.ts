@@ -1,7 +1,7 @@
 import { openStore } from '../../src/store/index.ts';
 import { SCOPE, threadRecord } from './records.ts';
 
-/** Writes until the file may not grow any more, and prints what happened to each commit. */
+/** Writes until the file cannot grow further, and prints the outcome of each commit. */
 const [dir = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'process' });
 

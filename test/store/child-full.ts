@@ -2,8 +2,8 @@ import { openStore } from '../../src/store/index.ts';
 import { SCOPE } from './records.ts';
 
 /**
- * Writes until a commit fails, and prints what it knows of the store then, and when there is room again. With
- * `once` it ends at the failure.
+ * Writes until a commit fails, and prints the state of the store then and when space is free again. With `once` it
+ * exits at the failure.
  */
 const [dir = '', how = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'power' });

@@ -1,7 +1,7 @@
 import { openStore } from '../../src/store/index.ts';
 import { SCOPE } from './records.ts';
 
-/** Commits what does not fit while the commit before is being flushed, and prints how both end. */
+/** Commits a batch that does not fit while the previous commit is being flushed, and prints the outcome of both. */
 const [dir = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'power' });
 
@@ -19,7 +19,7 @@ const told = (committed: Promise<void>): Promise<string> =>
 const [small, large, last] = [batchOf('small', 10), batchOf('large', 50_000_000), batchOf('last', 10)];
 await told(store.commit(small));
 const refused = await told(store.commit(large, 'input'));
-// Until then everything is refused with what failed.
+// Until then, all commits are rejected with the failure.
 await new Promise((resolve) => setImmediate(resolve));
 const after = await told(store.commit(last, 'input'));
 process.stdout.write(`${JSON.stringify({ large: refused, after })}\n`);

@@ -1,6 +1,6 @@
-import { openPrivate } from '../../src/store/environment.ts';
+import { openPrivate } from '../../src/store/engine/environment.ts';
 
-/** Takes a reader slot of the folder and keeps it, as a backup does. */
+/** Occupies a reader slot of the data directory, as a backup does. */
 const [dir = ''] = process.argv.slice(2);
 const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
 root.get('any');

@@ -11,6 +11,6 @@ await write(store, (batch) => {
   store.removals.begin(batch, SCOPE, 't1');
 });
 store.removals.finish(SCOPE, 't1').catch(() => {});
-// Commits are written in their order, so that the first slice is visible when this one is.
+// Commits are written in order, so the first slice is visible when this one is.
 await write(store, (batch) => store.events.append(batch, SCOPE, 'other', 1, [event('e1')]));
 process.kill(process.pid, 'SIGKILL');

@@ -1,7 +1,7 @@
 import { openStore } from '../../src/store/index.ts';
 import { event, message, run, SCOPE, threadRecord } from './records.ts';
 
-/** Writes threads with a run each until it is killed, and prints the number of each that was acknowledged. */
+/** Writes threads with a run each until it is killed, and prints the number of each acknowledged one. */
 const [dir = '', first = '0'] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'process' });
 

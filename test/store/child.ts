@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { bundled, nodeCommand } from '../child.ts';
 
-/** A script of this folder in a process of its own, and the lines that it prints. */
+/** Runs a script of this folder in a separate process, and reads the lines that it prints. */
 export const startChild = (t: Test, script: string, args: string[], shell?: string) => {
   const file = bundled(fileURLToPath(new URL(script, import.meta.url)));
   const [command, rest] = nodeCommand([file, ...args]);

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createCodec } from '../../src/store/codec.ts';
+import { createCodec } from '../../src/store/engine/codec.ts';
 import fc from '../random.ts';
 
-/** What every object has from its prototype. */
-const OF_OBJECTS = [
+/** The properties that every object inherits from its prototype. */
+const INHERITED_KEYS = [
   '__proto__',
   '__proto_',
   'constructor',
@@ -15,9 +15,9 @@ const OF_OBJECTS = [
   '$ref',
 ];
 
-/** Names of fields that tools, clients and state choose: words, and anything else. */
+/** Field names that tools, clients and state choose: plain words, and arbitrary strings. */
 const name = fc.oneof(
-  fc.constantFrom('a', '__runtime.run_lifecycle', 'content-type', '', '0', ...OF_OBJECTS),
+  fc.constantFrom('a', '__runtime.run_lifecycle', 'content-type', '', '0', ...INHERITED_KEYS),
   fc.string(),
 );
 
@@ -33,7 +33,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-t.test('a row is read back as it was written, whatever its fields are called', async (t) => {
+t.test('reads a row back unchanged for any field names', async (t) => {
   const codec = createCodec('e', undefined);
   fc.assert(
     fc.property(value, fc.integer({ min: 1, max: 3 }), (one, times) => {
@@ -45,7 +45,7 @@ t.test('a row is read back as it was written, whatever its fields are called', a
   );
 });
 
-t.test('objects of one shape with odd names may come twice in a row', async (t) => {
+t.test('stores two objects of one shape with unusual names in a row', async (t) => {
   const codec = createCodec('e', undefined);
   const row = [{ 'x.y': 1 }, { 'x.y': 2 }];
   t.same(codec.packr.unpack(codec.encode(row)), row);
@@ -53,13 +53,13 @@ t.test('objects of one shape with odd names may come twice in a row', async (t) 
 
 t.test('keeps keys that objects, promises and serializers inherit', async (t) => {
   const codec = createCodec('e', undefined);
-  const text = JSON.stringify(Object.fromEntries(OF_OBJECTS.map((key) => [key, { of: key }])));
+  const text = JSON.stringify(Object.fromEntries(INHERITED_KEYS.map((key) => [key, { of: key }])));
   for (let times = 0; times < 3; times += 1) {
     t.equal(JSON.stringify(codec.packr.unpack(codec.encode(JSON.parse(text)))), text);
   }
 });
 
-t.test('a key __proto__ stays a key, and nothing gets another prototype', async (t) => {
+t.test('keeps the key __proto__ as data without changing any prototype', async (t) => {
   const codec = createCodec('e', undefined);
   const text = '{"a":[{"__proto__":{"polluted":true}},1],"__proto__":null,"b":"__proto__"}';
   for (let times = 0; times < 3; times += 1) {

@@ -6,7 +6,7 @@ import fc from '../random.ts';
 import { storeFor } from './open.ts';
 import { event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
-t.test('what a batch holds is seen together when the commit resolves, and not before', async (t) => {
+t.test('makes all writes of a batch visible together when the commit resolves', async (t) => {
   const store = await storeFor(t);
   const batch = store.batch();
   store.threads.put(batch, SCOPE, threadRecord('t1', 5), undefined);
@@ -20,7 +20,7 @@ t.test('what a batch holds is seen together when the commit resolves, and not be
   t.strictSame(store.runs.get(SCOPE, 'r1'), run('r1'));
 });
 
-t.test('a batch of which one value cannot be stored writes nothing', async (t) => {
+t.test('writes nothing of a batch with a value that cannot be stored', async (t) => {
   const store = await storeFor(t);
   const batch = store.batch();
   store.threads.put(batch, SCOPE, threadRecord('t1', 5), undefined);
@@ -32,7 +32,7 @@ t.test('a batch of which one value cannot be stored writes nothing', async (t) =
   t.equal(store.threads.list(SCOPE, {}, { offset: 0, limit: 1 }).total, 0);
 });
 
-t.test('the writes of a batch happen in the order in which they were added', async (t) => {
+t.test('applies the writes of a batch in the order in which they were added', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     store.state.put(batch, SCOPE, 't1', { first: true });
@@ -45,7 +45,7 @@ t.test('the writes of a batch happen in the order in which they were added', asy
   t.strictSame(store.state.get(SCOPE, 't2'), { second: true });
 });
 
-t.test('ids that nothing can be stored under are unknown, not an error', async (t) => {
+t.test('treats ids that cannot be stored as unknown', async (t) => {
   const store = await storeFor(t);
   for (const id of ['x'.repeat(5000), 'a\u0000b', '', '\ud800']) {
     t.equal(store.threads.get(SCOPE, id), undefined);
@@ -57,7 +57,7 @@ t.test('ids that nothing can be stored under are unknown, not an error', async (
   }
 });
 
-t.test('the longest ids fit into every key', async (t) => {
+t.test('accepts the longest ids in every key', async (t) => {
   const store = await storeFor(t);
   const [scope, id, other] = ['s', 'é', 'ü'].map((text) =>
     text.repeat(MAX_ID_BYTES / Buffer.byteLength(text)),
@@ -81,7 +81,7 @@ t.test('the longest ids fit into every key', async (t) => {
   t.equal(store.events.list(scope, { run_id: other }, 0, 5).rows.length, 1);
 });
 
-t.test('commits become visible in the order of the calls', async (t) => {
+t.test('makes commits visible in the order of the calls', async (t) => {
   const store = await storeFor(t);
   const seen: number[] = [];
   const commits = Array.from({ length: 20 }, (_, index) =>
@@ -95,7 +95,7 @@ t.test('commits become visible in the order of the calls', async (t) => {
   t.strictSame(store.state.get(SCOPE, 't1'), { index: 19 });
 });
 
-t.test('with durability power, input waits for the flush and progress does not', async (t) => {
+t.test('waits for the flush with durability power for input, but not for progress', async (t) => {
   const store = await storeFor(t, { durability: 'power' });
   const ended: string[] = [];
   const commit = (name: string, kind: 'input' | 'progress') => {
@@ -103,12 +103,12 @@ t.test('with durability power, input waits for the flush and progress does not',
     store.state.put(batch, SCOPE, name, {});
     return store.commit(batch, kind).then(() => ended.push(name));
   };
-  // The first one opens a group, which the others join.
+  // The first one opens a group that the others join.
   await Promise.all([commit('first', 'progress'), commit('input', 'input'), commit('last', 'progress')]);
   t.strictSame(ended, ['first', 'last', 'input']);
 });
 
-t.test('with durability process, input is acknowledged in the order of the calls', async (t) => {
+t.test('acknowledges input in the order of the calls with durability process', async (t) => {
   const store = await storeFor(t);
   const ended: string[] = [];
   const commit = (kind: 'input' | 'progress') => {
@@ -120,7 +120,7 @@ t.test('with durability process, input is acknowledged in the order of the calls
   t.strictSame(ended, ['input', 'progress']);
 });
 
-t.test('a batch is what its values were when they were added', async (t) => {
+t.test('stores the values of a batch as they were when they were added', async (t) => {
   const store = await storeFor(t);
   const value = { list: [1] };
   const batch = store.batch();
@@ -130,7 +130,7 @@ t.test('a batch is what its values were when they were added', async (t) => {
   t.strictSame(store.state.get(SCOPE, 't1'), { list: [1] });
 });
 
-t.test('every JSON value is read back as it was written, also by the next process', async (t) => {
+t.test('reads every JSON value back unchanged, also in the next process', async (t) => {
   const dir = t.testdir();
   const named = fc.dictionary(
     fc.oneof(fc.constantFrom('id', 'status', 'payload', '__proto__'), fc.string()),
@@ -153,7 +153,7 @@ t.test('every JSON value is read back as it was written, also by the next proces
   }
 });
 
-t.test('large numbers of different shapes in one table stay readable', async (t) => {
+t.test('keeps large numbers of differently shaped rows in one table readable', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   const shapeOf = (index: number) => ({ [`field_${index}`]: index, nested: { [`inner_${index}`]: [index] } });
@@ -170,7 +170,7 @@ t.test('large numbers of different shapes in one table stay readable', async (t)
   t.strictSame(second.state.get(SCOPE, 'new'), shapeOf(601));
 });
 
-t.test('closing waits for what was committed, and later commits are refused', async (t) => {
+t.test('waits for pending commits on close, and rejects later ones', async (t) => {
   const dir = t.testdir();
   const store = await openStore({ dir, durability: 'power' });
   const pending = write(store, (batch) => store.state.put(batch, SCOPE, 't1', { kept: true }));
@@ -187,5 +187,5 @@ t.test('closing waits for what was committed, and later commits are refused', as
   await t.resolves(again.check());
 });
 
-/** Objects without what JSON does not see: -0 and the order of keys stay out of the comparison. */
+/** Normalizes as JSON does, so that -0 and the order of keys do not affect the comparison. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../src/schema/audit-event.ts';
 import type { ConfigRecord } from '../../src/schema/config-record.ts';
 import type { Publication, ResourceVersion } from '../../src/schema/publication.ts';
 
-/** Small valid rows of the configuration plane, with the fields that a test names. */
+/** Minimal valid rows of the configuration, with the fields that a test sets. */
 
 export const record = (id: string, fields: Partial<ConfigRecord> = {}): ConfigRecord => ({
   namespace: 'models',

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { Invalid } from '../../src/schema/outcome.ts';
+import { isId } from '../../src/store/engine/keys.ts';
 import { openStore } from '../../src/store/index.ts';
-import { isId } from '../../src/store/keys.ts';
 import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { copyKey, storeFor } from './open.ts';
 import { write } from './records.ts';
 
-t.test('a record is read back as it was put, by its namespace and id', async (t) => {
+t.test('reads a record back by its namespace and id', async (t) => {
   const store = await storeFor(t);
   const full = record('a', {
     source: { kind: 'builtin', binary_version: '1.2.3' },
@@ -27,7 +27,7 @@ t.test('a record is read back as it was put, by its namespace and id', async (t)
   t.throws(() => store.config.put(store.batch(), record('\n')), Invalid);
 });
 
-t.test('a put replaces the whole record, and a removed one is gone', async (t) => {
+t.test('replaces the whole record on put, and forgets a removed one', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.config.put(batch, record('a', { user_overrides: { x: 1 } })));
   await write(store, (batch) => store.config.put(batch, record('a', { revision: 2 })));
@@ -40,9 +40,9 @@ t.test('a put replaces the whole record, and a removed one is gone', async (t) =
 const inByteOrder = (ids: string[]): string[] =>
   ids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
-t.test('a list is in the order of the bytes of its ids, whatever they are', async (t) => {
+t.test('orders a list by the bytes of its ids', async (t) => {
   const store = await storeFor(t);
-  // A surrogate pair sorts before U+FFFD in UTF-16, and behind it in bytes; long ids are encoded in another way.
+  // A surrogate pair sorts before U+FFFD in UTF-16, but after it in bytes; long ids have a different encoding.
   const id = fc
     .oneof(anyText({ minLength: 1, maxLength: 90 }), fc.constantFrom('\ufffd', '😀', 'a', 'a!'))
     .filter(isId);
@@ -61,7 +61,7 @@ t.test('a list is in the order of the bytes of its ids, whatever they are', asyn
   );
 });
 
-t.test('a page begins at its offset, ends with its namespace, and reads what it shows', async (t) => {
+t.test('starts a page at its offset, ends it with its namespace, and reads only its rows', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let n = 100; n < 400; n += 1) store.config.put(batch, record(`m${n}`));
@@ -79,7 +79,7 @@ t.test('a page begins at its offset, ends with its namespace, and reads what it 
   t.equal(ids({ offset: 1 }).length, 299);
 });
 
-t.test('records that differ from what is live are found without reading the others', async (t) => {
+t.test('finds records that differ from the live ones without reading the others', async (t) => {
   const store = await storeFor(t);
   const live = { spec: { id: 'm7' }, hidden: false };
   await write(store, (batch) => {
@@ -108,7 +108,7 @@ t.test('records that differ from what is live are found without reading the othe
   );
 });
 
-t.test('a document is kept under its name', async (t) => {
+t.test('stores a document under its name', async (t) => {
   const store = await storeFor(t);
   t.equal(store.documents.get('assistant'), undefined);
   await write(store, (batch) => store.documents.put(batch, 'assistant', { revision: 1 }));
@@ -117,7 +117,7 @@ t.test('a document is kept under its name', async (t) => {
   t.equal(store.documents.get('other'), undefined);
 });
 
-t.test('a record, its audit event and its publication are there together after a restart', async (t) => {
+t.test('stores a record, its audit event and its publication in one commit', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   const id = ulidAt(1000, 1);

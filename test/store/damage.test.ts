@@ -3,13 +3,13 @@ import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { metaInUse, readDataFile } from '../../src/store/data-file.ts';
-import { openRoot } from '../../src/store/environment.ts';
+import { metaInUse, readDataFile } from '../../src/store/engine/data-file.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
+import { pageFindings } from '../../src/store/engine/pages.ts';
 import { backupFolder, openStore } from '../../src/store/index.ts';
-import { pageFindings } from '../../src/store/pages.ts';
 import { SCOPE, threadRecord, write } from './records.ts';
 
-/** Files that others can read, and files that are not what the store wrote. */
+/** Files that other users can read, and damaged files. */
 
 const fill = async (dir: string, threads = 200): Promise<void> => {
   const store = await openStore({ dir, durability: 'power' });
@@ -34,7 +34,7 @@ const refusal = async (t: Test, dir: string, what: RegExp): Promise<void> => {
 const modesIn = (dir: string): [name: string, mode: string][] =>
   readdirSync(dir).map((name) => [name, (statSync(join(dir, name)).mode & 0o777).toString(8)]);
 
-t.test('files are for their owner only, also in a folder that was there before', async (t) => {
+t.test('creates files for their owner only, even in an existing directory', async (t) => {
   const dir = join(t.testdir(), 'before');
   mkdirSync(dir);
   chmodSync(dir, 0o755);
@@ -45,7 +45,7 @@ t.test('files are for their owner only, also in a folder that was there before',
   t.teardown(() => store.close());
   for (const [name, mode] of modesIn(dir)) t.equal(mode, '600', name);
   t.equal(warnings.length, 1);
-  t.match(warnings[0], `storage folder '${dir}' is open to other users (mode 755)`);
+  t.match(warnings[0], `data directory '${dir}' is open to other users (mode 755)`);
   t.match(warnings[0], /set its mode to 700/);
   const target = join(t.testdirName, 'copy');
   mkdirSync(target);
@@ -54,7 +54,7 @@ t.test('files are for their owner only, also in a folder that was there before',
   t.strictSame(modesIn(target), [['data.mdb', '600']]);
 });
 
-t.test('files that others could read are narrowed at the start, and the operator is told', async (t) => {
+t.test('restricts files that other users could read at startup, and warns', async (t) => {
   const dir = t.testdir();
   await fill(dir, 20);
   chmodSync(dir, 0o700);
@@ -67,7 +67,7 @@ t.test('files that others could read are narrowed at the start, and the operator
   t.match(warnings[0], /data\.mdb' could be read or written by other users \(mode 644\).*replace the keys/);
 });
 
-t.test('a file that is cut off is refused, wherever the cut is', async (t) => {
+t.test('rejects a truncated file, wherever it was cut', async (t) => {
   const dir = t.testdir();
   await fill(dir);
   const { size } = statSync(join(dir, 'data.mdb'));
@@ -81,10 +81,10 @@ t.test('a file that is cut off is refused, wherever the cut is', async (t) => {
     await refusal(t, dir, new RegExp(`ends after ${left} bytes`));
   }
   truncateSync(join(dir, 'data.mdb'), 0);
-  await refusal(t, dir, /is empty, so what was stored is gone/);
+  await refusal(t, dir, /is empty: its data is lost/);
 });
 
-t.test('a file that is something else, or whose heads are overwritten, is refused', async (t) => {
+t.test('rejects a foreign file, or one with overwritten headers', async (t) => {
   const dir = t.testdir();
   await fill(dir, 20);
   const file = await openFile(join(dir, 'data.mdb'), 'r+');
@@ -100,7 +100,7 @@ t.test('a file that is something else, or whose heads are overwritten, is refuse
   await refusal(t, dir, /is not a store, or its first page is overwritten/);
 });
 
-t.test('nothing is found in the pages of a store that grew and shrank', async (t) => {
+t.test('finds no damage in a store that grew and shrank', async (t) => {
   const dir = t.testdir();
   await fill(dir);
   const store = await openStore({ dir, durability: 'power' });
@@ -118,11 +118,11 @@ t.test('nothing is found in the pages of a store that grew and shrank', async (t
   t.strictSame(
     Array.from(pageFindings(file, data, twice)),
     [{ page: Number(meta.main_root), what: 'in use twice' }],
-    'a page is of one tree only',
+    'each page belongs to one tree',
   );
 });
 
-t.test('a row that does not decode is an error of who reads it, and names table and key', async (t) => {
+t.test('throws when it reads an undecodable row, with table and key', async (t) => {
   const dir = t.testdir();
   await fill(dir, 20);
   const root = openRoot(dir);

@@ -1,12 +1,12 @@
 import t from 'tap';
 import { Dataset } from '../../src/schema/dataset.ts';
 import { Integrity } from '../../src/schema/outcome.ts';
-import { openRoot } from '../../src/store/environment.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';
 
-/** Datasets at rest: evals-and-traces.md 3.1, 4.1. */
+/** Stored datasets: evals-and-traces.md 3.1, 4.1. */
 
 const dataset = (fixtures: object[] = [], revision = 0, description = 'x'): Dataset =>
   Dataset.parse({
@@ -25,7 +25,7 @@ const append = async (store: Store, id: string, fixtures: object[]): Promise<voi
   await write(store, (batch) => store.datasets.append(batch, head, meta, spec.fixtures ?? []));
 };
 
-t.test('a dataset is read back as it was put, with what was added to it', async (t) => {
+t.test('reads a dataset back with the fixtures that were added to it', async (t) => {
   const store = await storeFor(t);
   const odd = {
     ...fixture('__proto__'),
@@ -51,7 +51,7 @@ t.test('a dataset is read back as it was put, with what was added to it', async 
   });
 });
 
-t.test('what replaces a dataset, or comes when it was removed, finds nothing of it', async (t) => {
+t.test('leaves nothing of a replaced or removed dataset', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.datasets.put(batch, 'd', dataset(numbered(5))));
   await write(store, (batch) => store.datasets.put(batch, 'd1', dataset([fixture('other')])));
@@ -66,7 +66,7 @@ t.test('what replaces a dataset, or comes when it was removed, finds nothing of 
   t.strictSame(store.datasets.get('d')?.spec, {});
 });
 
-t.test('a list of datasets reads a row each, and none of those before the page', async (t) => {
+t.test('reads one row per listed dataset, and none before the page', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let index = 0; index < 300; index += 1) {
@@ -87,7 +87,7 @@ t.test('a list of datasets reads a row each, and none of those before the page',
   t.equal(store.reads - before, 303);
 });
 
-t.test('a fixture is added without reading or writing those that are there', async (t) => {
+t.test('adds a fixture without reading or writing the existing ones', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.datasets.put(batch, 'd', dataset(numbered(10_000))));
   const before = store.reads;
@@ -103,7 +103,7 @@ t.test('a fixture is added without reading or writing those that are there', asy
   t.equal(store.datasets.get('d')?.spec.fixtures?.length, 10_001);
 });
 
-t.test('a row that cannot be read is told, in a list as well', async (t) => {
+t.test('reports an unreadable row, also in a list', async (t) => {
   const dir = t.testdir();
   const store = await openStore({ dir, durability: 'process' });
   await write(store, (batch) => {

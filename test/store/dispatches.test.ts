@@ -6,7 +6,7 @@ import { dispatch, SCOPE, write } from './records.ts';
 
 const ids = (items: Dispatch[]): string[] => items.map((item) => item.dispatch_id);
 
-t.test('dispatches of a thread are in claim order: priority, creation, insertion', async (t) => {
+t.test('lists dispatches of a thread in claim order: priority, creation, insertion', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     store.dispatches.put(batch, SCOPE, dispatch('z', { created_at: 5 }), undefined);
@@ -19,7 +19,7 @@ t.test('dispatches of a thread are in claim order: priority, creation, insertion
   t.strictSame(ids([...store.dispatches.listByThread(SCOPE, 't1', { offset: 1, limit: 2 })]), ['z', 'y']);
 });
 
-t.test('a dispatch leaves the queue when it ends, and stays in the list of its thread', async (t) => {
+t.test('removes a finished dispatch from the queue, but keeps it in the list of its thread', async (t) => {
   const store = await storeFor(t);
   const queued = dispatch('d');
   const claimed = dispatch('d', { status: 'Claimed' });
@@ -37,7 +37,7 @@ t.test('a dispatch leaves the queue when it ends, and stays in the list of its t
   t.equal(store.dispatches.get(SCOPE, 'd'), undefined);
 });
 
-t.test('a change of priority moves a dispatch in the queue', async (t) => {
+t.test('moves a dispatch in the queue when its priority changes', async (t) => {
   const store = await storeFor(t);
   const slow = dispatch('slow');
   const fast = { ...slow, priority: 1 };
@@ -53,7 +53,7 @@ t.test('a change of priority moves a dispatch in the queue', async (t) => {
   ]);
 });
 
-t.test('open dispatches of all scopes are found without reading the ended ones', async (t) => {
+t.test('finds open dispatches of all scopes without reading finished ones', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let i = 0; i < 300; i += 1)
@@ -79,7 +79,7 @@ t.test('open dispatches of all scopes are found without reading the ended ones',
 const collected = (store: Store, before: number, limit = 10): string[][] =>
   store.dispatches.ended(before, limit).map(({ scope, dispatch: item }) => [scope, item.dispatch_id]);
 
-t.test('ended dispatches of all scopes are found by the time of their end, the oldest first', async (t) => {
+t.test('finds finished dispatches of all scopes by the time of their end, oldest first', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     const put = (id: string, fields: Partial<Dispatch>, scope = SCOPE) =>
@@ -100,11 +100,11 @@ t.test('ended dispatches of all scopes are found by the time of their end, the o
   ];
   t.strictSame(collected(store, 40), all);
   t.strictSame(collected(store, 40, 2), all.slice(0, 2));
-  t.strictSame(collected(store, 30), all.slice(0, 3), 'a dispatch of exactly that age stays');
+  t.strictSame(collected(store, 30), all.slice(0, 3), 'a dispatch of exactly the maximum age is kept');
   t.strictSame(collected(store, 10), []);
 });
 
-t.test('a dispatch that is removed, or has changed since its end, is collected once', async (t) => {
+t.test('collects a dispatch once that was removed or has changed since its end', async (t) => {
   const store = await storeFor(t);
   const claimed = dispatch('d', { status: 'Claimed', updated_at: 1 });
   const acked = dispatch('d', { status: 'Acked', updated_at: 2 });
@@ -119,7 +119,7 @@ t.test('a dispatch that is removed, or has changed since its end, is collected o
   t.strictSame(collected(store, 100), []);
 });
 
-t.test('collection reads what it gives, however many dispatches there are', async (t) => {
+t.test('reads only the collected dispatches', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let i = 0; i < 300; i += 1) {
@@ -133,7 +133,7 @@ t.test('collection reads what it gives, however many dispatches there are', asyn
   t.equal(store.reads - before, 10);
 });
 
-t.test('an end costs one row more, and a dispatch that goes on none', async (t) => {
+t.test('writes one more row for an end, and none for an unfinished dispatch', async (t) => {
   const store = await storeFor(t);
   const writesOf = (after: Dispatch, before: Dispatch): number => {
     const batch = store.batch();
@@ -143,9 +143,9 @@ t.test('an end costs one row more, and a dispatch that goes on none', async (t) 
   const queued = dispatch('d');
   const claimed = dispatch('d', { status: 'Claimed' });
   await write(store, (batch) => store.dispatches.put(batch, SCOPE, queued, undefined));
-  t.equal(writesOf(claimed, queued), 1, 'its record');
-  t.equal(writesOf({ ...claimed, lease_until: 9 }, claimed), 1, 'its record');
+  t.equal(writesOf(claimed, queued), 1, 'the record is written');
+  t.equal(writesOf({ ...claimed, lease_until: 9 }, claimed), 1, 'the record is written');
   const acked = dispatch('d', { status: 'Acked' });
-  t.equal(writesOf(acked, claimed), 3, 'its record, the open list, its end');
-  t.equal(writesOf({ ...acked, run_response: 'late' }, acked), 1, 'its record');
+  t.equal(writesOf(acked, claimed), 3, 'the record, the open list and the list of ends are written');
+  t.equal(writesOf({ ...acked, run_response: 'late' }, acked), 1, 'the record is written');
 });

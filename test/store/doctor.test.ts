@@ -3,22 +3,25 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { openRoot } from '../../src/store/environment.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
 import { examine, openStore } from '../../src/store/index.ts';
+import type { RunRow } from '../../src/store/tables/runs.ts';
 import { bundled, nodeCommand } from '../child.ts';
 import fc from '../random.ts';
 import { startChild } from './child.ts';
 import { copyKey } from './open.ts';
 import { changeRaw } from './raw.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
+import { changeRuns, storedStates } from './version-4.ts';
 
-/** A folder that is looked at, and repaired, while no service has it. */
+/** Examination and repair of a data directory while no service uses it. */
 
 const fill = async (dir: string): Promise<void> => {
   const store = await openStore({ dir, durability: 'power' });
   for (const number of [1, 2, 3]) {
     const thread_id = `t${number}`;
     const first = run(`r${number}`, { thread_id });
+    const ended = run(`r${number}`, { thread_id, status: 'done' });
     await write(store, (batch) => {
       store.threads.put(batch, SCOPE, threadRecord(thread_id, number, { resource_id: 'who' }), undefined);
       store.runs.put(batch, SCOPE, first, undefined, 1000 * number);
@@ -30,7 +33,7 @@ const fill = async (dir: string): Promise<void> => {
       store.events.append(batch, SCOPE, thread_id, 1, [event('e1', `r${number}`), event('e2')]);
     });
     await write(store, (batch) => {
-      store.runs.put(batch, SCOPE, { ...first, status: 'done' }, first, 5000 * number);
+      store.runs.put(batch, SCOPE, ended, first, 5000 * number);
       store.messages.append(batch, SCOPE, thread_id, [
         { seq: 3, message: message('m3', `r${number}`), created_at: 2, external: 2 },
       ]);
@@ -73,14 +76,14 @@ const removeRow = async (dir: string, table: string, at: number): Promise<void> 
 const problemsIn = async (dir: string): Promise<string[]> =>
   (await examine({ dir })).findings.map(({ table, problem, count }) => `${table}: ${problem} (${count})`);
 
-t.test('nothing is wrong with a folder that the service wrote', async (t) => {
+t.test('finds nothing wrong with a directory that the service wrote', async (t) => {
   const dir = t.testdir();
   await fill(dir);
   t.strictSame(await problemsIn(dir), []);
   t.match((await examine({ dir })).rows, { threads: 3, runs: 3, messages: 9 });
 });
 
-t.test('rows that follow from others are made anew, as they were', async (t) => {
+t.test('rebuilds derived rows exactly as they were', async (t) => {
   const base = t.testdir();
   let round = 0;
   await fc.assert(
@@ -101,7 +104,7 @@ t.test('rows that follow from others are made anew, as they were', async (t) => 
   );
 });
 
-t.test('a record that is gone takes what pointed at it along, and nothing is changed unasked', async (t) => {
+t.test('removes references to a missing record on repair only', async (t) => {
   const dir = join(t.testdir(), 'store');
   await fill(dir);
   await removeRow(dir, 'dispatches', 0);
@@ -122,12 +125,12 @@ const damaged = async (t: Test, damage: (dir: string) => Promise<void>): Promise
   return problemsIn(dir);
 };
 
-t.test('messages of a thread that is not there are found', async (t) => {
+t.test('finds messages of a missing thread', async (t) => {
   const found = await damaged(t, (dir) => removeRow(dir, 'threads', 0));
   t.ok(found.includes('messages: a row of a thread that is not there (3)'), found.join());
 });
 
-t.test('a row that does not decode is found', async (t) => {
+t.test('finds an undecodable row', async (t) => {
   const found = await damaged(t, async (dir) => {
     const root = openRoot(dir);
     await root.openDB('threads', { encoding: 'binary' }).put([SCOPE, 't1'], Buffer.from([0xc1, 0xdf]));
@@ -139,7 +142,7 @@ t.test('a row that does not decode is found', async (t) => {
   );
 });
 
-t.test('pages that were overwritten are found, without reading on', async (t) => {
+t.test('finds overwritten pages and stops reading', async (t) => {
   const found = await damaged(t, async (dir) => {
     const file = join(dir, 'data.mdb');
     const bytes = readFileSync(file);
@@ -152,7 +155,7 @@ t.test('pages that were overwritten are found, without reading on', async (t) =>
   );
 });
 
-t.test('secrets that the key does not open are found', async (t) => {
+t.test('finds secrets that the key does not open', async (t) => {
   const dir = t.testdir();
   const store = await openStore({ dir, durability: 'power', secretsKey: 'one' });
   await write(store, (batch) => store.documents.put(batch, 'assistant', { a: 1 }));
@@ -182,22 +185,22 @@ t.test('reports how secrets are encrypted, and writes no key', async (t) => {
   t.match(findings, [{ table: 'documents', problem: /cannot be decrypted/, examples: ['["moved"]'] }]);
 });
 
-t.test('a folder that a service has is left alone', async (t) => {
+t.test('rejects a directory that a service uses', async (t) => {
   const dir = t.testdir();
   const holder = startChild(t, 'child-hold.ts', [dir]);
   await holder.line();
   await t.rejects(examine({ dir }), { message: new RegExp(`in use by process ${holder.pid}`) });
 });
 
-/** More rows than one transaction of a repair has. */
+/** More rows than one transaction of a repair contains. */
 const MANY = 6000;
-/** The messages of one thread alone are larger than the heap. */
+/** The messages of a single thread exceed the heap. */
 const LONG = 4500;
 const HEAP_MB = 40;
-/** A full collection promotes the young generation, so V8 exits where both do not fit into the old one. */
+/** A full collection promotes the young generation, so V8 exits if both do not fit into the old generation. */
 const YOUNG = ['--min-semi-space-size=1', '--max-semi-space-size=4'];
 
-t.test('checks and repairs a folder that has more rows than memory', async (t) => {
+t.test('checks and repairs a directory with more rows than memory', async (t) => {
   const dir = join(t.testdir(), 'store');
   const store = await openStore({ dir, durability: 'process' });
   const text = 'x'.repeat(10_000);
@@ -241,4 +244,23 @@ t.test('checks and repairs a folder that has more rows than memory', async (t) =
   await examine({ dir, repair: { backup: join(t.testdirName, 'backup') } });
   t.strictSame(await rawRows(dir), before);
   t.strictSame(await problemsIn(dir), []);
+});
+
+t.test('repairs missing and wrong states of runs', async (t) => {
+  const folder = t.testdir();
+  const [dir, backup] = [join(folder, 'data'), join(folder, 'backup')];
+  await fill(dir);
+  const wrong = (row: RunRow): object => {
+    const { machine_state: _missing, ...rest } = row.run;
+    if (row.run.run_id === 'r1') return { ...row, run: rest };
+    return row.run.run_id === 'r2' ? { ...row, run: { ...row.run, machine_state: 'waiting.forInput' } } : row;
+  };
+  await changeRuns(dir, wrong);
+  const problem = 'a run whose state is missing or contradicts its record';
+  const found = { table: 'runs', problem, count: 2, examples: ['["default","r1"]', '["default","r2"]'] };
+  t.strictSame((await examine({ dir })).findings, [{ ...found, repaired: false }]);
+  t.strictSame((await examine({ dir, repair: { backup } })).findings, [{ ...found, repaired: true }]);
+  t.strictSame(await storedStates(dir), { r1: 'completed', r2: 'completed', r3: 'completed' });
+  t.strictSame(await problemsIn(dir), []);
+  t.strictSame(await storedStates(backup), { r1: undefined, r2: 'waiting.forInput', r3: 'completed' });
 });

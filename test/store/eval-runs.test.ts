@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { EvalItem, EvalStatus } from '../../src/schema/eval-run.ts';
 import { Integrity } from '../../src/schema/outcome.ts';
-import { openRoot } from '../../src/store/environment.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
 import { type EvalRunHead, openStore, type Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 
-/** Eval runs at rest: evals-and-traces.md 6.2, 6.3. */
+/** Stored eval runs: evals-and-traces.md 6.2, 6.3. */
 
 const headOf = (id: string, started_at_secs: number, more: Partial<EvalRunHead> = {}): EvalRunHead => ({
   id,
@@ -52,7 +52,7 @@ const listed = (
   more: Partial<Parameters<Store['evalRuns']['list']>[0]> = {},
 ) => store.evalRuns.list({ statuses, limit: 10, ...more }).map(({ id }) => id);
 
-t.test('items are in the order of their places, whatever came first', async (t) => {
+t.test('orders items by position, whatever was written first', async (t) => {
   const store = await storeFor(t);
   await put(store, headOf('r', 1));
   for (const place of [10, 2, 0]) {
@@ -66,7 +66,7 @@ t.test('items are in the order of their places, whatever came first', async (t) 
   t.strictSame(store.evalRuns.items('nobody'), []);
 });
 
-t.test('one more item is one more row, however many there are', async (t) => {
+t.test('writes one row per additional item', async (t) => {
   const store = await storeFor(t);
   for (const count of [1, 500]) {
     const batch = store.batch();
@@ -78,7 +78,7 @@ t.test('one more item is one more row, however many there are', async (t) => {
   }
 });
 
-t.test('lists are the newest first, of a time, of a dataset, of a status, from a place on', async (t) => {
+t.test('lists runs newest first, filtered by time, dataset and status, from a position', async (t) => {
   const store = await storeFor(t);
   await put(store, headOf('a', 5));
   await put(store, headOf('b', 7, { dataset_id: 'E' }));
@@ -95,7 +95,7 @@ t.test('lists are the newest first, of a time, of a dataset, of a status, from a
   t.strictSame(listed(store, ['done'], { after: { started_at_secs: 7, id: 'bb' } }), ['b', 'a']);
 });
 
-t.test('a run is in one list at a time', async (t) => {
+t.test('keeps a run in exactly one list', async (t) => {
   const store = await storeFor(t);
   const running = headOf('r', 1, { status: 'running', ended_at_secs: undefined });
   await put(store, running);
@@ -106,7 +106,7 @@ t.test('a run is in one list at a time', async (t) => {
   t.match(store.evalRuns.head('r'), { status: 'done', ended_at_secs: 2 });
 });
 
-t.test('what is left to do is there after a restart, until it is done', async (t) => {
+t.test('keeps unfinished work across a restart until it is done', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   const batch = first.batch();
@@ -124,7 +124,7 @@ t.test('what is left to do is there after a restart, until it is done', async (t
   t.strictSame(second.evalRuns.unfinished(), ['s']);
 });
 
-t.test('an item that cannot be read is told, and takes no other run with it', async (t) => {
+t.test('reports an unreadable item without affecting other runs', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   const batch = first.batch();

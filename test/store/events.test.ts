@@ -1,5 +1,5 @@
 import t from 'tap';
-import { eventsOf } from '../../src/routes/replay.ts';
+import { readEventsFrom } from '../../src/routes/replay.ts';
 import type { EventScope, Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { event, SCOPE, write } from './records.ts';
@@ -27,7 +27,7 @@ const seqsAfter = (store: Store, by: EventScope, after: number, limit = 100) => 
   return { seqs: rows.map((row) => row.seq), has_more };
 };
 
-t.test('the log of a thread and of a run begin behind any position', async (t) => {
+t.test('reads the log of a thread or a run from any position', async (t) => {
   const store = await storeFor(t);
   await fill(store);
   const logs: [EventScope, number[]][] = [
@@ -50,7 +50,7 @@ t.test('the log of a thread and of a run begin behind any position', async (t) =
   }
 });
 
-t.test('the last sequence number of a log is known without reading the log', async (t) => {
+t.test('finds the last sequence number of a log without reading the log', async (t) => {
   const store = await storeFor(t);
   await fill(store);
   const before = store.reads;
@@ -59,7 +59,7 @@ t.test('the last sequence number of a log is known without reading the log', asy
   t.ok(store.reads - before <= 2);
 });
 
-t.test('a page of a long run reads what it shows', async (t) => {
+t.test('reads only the events that a page of a long run shows', async (t) => {
   const store = await storeFor(t);
   for (let from = 1; from <= 2000; from += 100) {
     const events = Array.from({ length: 100 }, (_, i) => event(`e${from + i}`, i % 2 ? 'a' : 'b'));
@@ -70,12 +70,12 @@ t.test('a page of a long run reads what it shows', async (t) => {
   t.ok(store.reads - before <= 26);
 });
 
-t.test('who reads a long log in pieces has every event once', async (t) => {
+t.test('returns every event once when a long log is read in pages', async (t) => {
   const store = await storeFor(t);
   const events = Array.from({ length: 600 }, (_, index) => event(`e${index + 1}`, 'a'));
   await write(store, (batch) => store.events.append(batch, SCOPE, 't1', 1, events));
   for (const from of [1, 88, 89, 345]) {
-    const read = Array.from(eventsOf(store, SCOPE, { run_id: 'a' }, from), ({ seq }) => seq);
+    const read = Array.from(readEventsFrom(store, SCOPE, { run_id: 'a' }, from), ({ seq }) => seq);
     t.strictSame(
       read,
       Array.from({ length: 601 - from }, (_, index) => from + index),

@@ -1,16 +1,17 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RootDatabase } from 'lmdb';
 import * as lmdb from 'lmdb';
 import t from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { FORMAT } from '../../src/store/format.ts';
 import { backupFolder, openStore, type Store } from '../../src/store/index.ts';
+import { FORMAT } from '../../src/store/repair/format.ts';
 import { openStoreOfFormat } from '../../src/store/store.ts';
 import { startChild } from './child.ts';
 import { copyKey, storeFor } from './open.ts';
 import { event, SCOPE, threadRecord, write } from './records.ts';
 
-t.test('a new folder is created with its parents, for its owner only, whatever its name', async (t) => {
+t.test('creates a directory with its parents for its owner only, whatever its name', async (t) => {
   const dir = join(t.testdir(), 'a', 'sessions.v2');
   const store = await openStore({ dir, durability: 'process' });
   await write(store, (batch) => store.state.put(batch, SCOPE, 't1', { kept: 1 }));
@@ -19,27 +20,24 @@ t.test('a new folder is created with its parents, for its owner only, whatever i
   t.ok(readdirSync(dir).includes('data.mdb'));
 });
 
-t.test('a folder that cannot be used is named in the error, with what is needed', async (t) => {
+t.test('names an unusable directory in the error, with the requirement', async (t) => {
   const dir = join(t.testdir({ file: 'not a folder' }), 'file');
   const opened = openStore({ dir, durability: 'process' });
   await t.rejects(opened, Unavailable);
   await t.rejects(opened, { message: new RegExp(`'${dir}' cannot be used \\(E[A-Z]+: .*must be a folder`) });
 });
 
-t.test(
-  'a folder whose file is damaged is named in the error, and can be opened after it is repaired',
-  async (t) => {
-    const dir = t.testdir({ 'data.mdb': 'x'.repeat(20_000) });
-    await t.rejects(openStore({ dir, durability: 'process' }), {
-      message: /is not a store, or its first page is overwritten: restore a backup/,
-    });
-    rmSync(join(dir, 'data.mdb'));
-    const store = await openStore({ dir, durability: 'process' });
-    await store.close();
-  },
-);
+t.test('names the directory of a damaged file in the error, and opens it after a repair', async (t) => {
+  const dir = t.testdir({ 'data.mdb': 'x'.repeat(20_000) });
+  await t.rejects(openStore({ dir, durability: 'process' }), {
+    message: /is not a store, or its first page is overwritten: restore a backup/,
+  });
+  rmSync(join(dir, 'data.mdb'));
+  const store = await openStore({ dir, durability: 'process' });
+  await store.close();
+});
 
-t.test('a store that is closed, or copied, leaves no table behind in the process', async (t) => {
+t.test('leaves no table in the process after a close or a copy', async (t) => {
   const { allDbs } = Object(lmdb);
   const before = new Set(allDbs.keys());
   const root = t.testdir();
@@ -57,7 +55,7 @@ t.test('a store that is closed, or copied, leaves no table behind in the process
   );
 });
 
-t.test('a folder is open once in a process', async (t) => {
+t.test('opens a directory once per process', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   await t.rejects(openStore({ dir: `${dir}/.`, durability: 'process' }), {
@@ -69,7 +67,7 @@ t.test('a folder is open once in a process', async (t) => {
   await second.close();
 });
 
-t.test('a folder is open in one process, and free as soon as that process is gone', async (t) => {
+t.test('opens a directory in one process, until that process ends', async (t) => {
   const dir = t.testdir();
   const holder = startChild(t, 'child-hold.ts', [dir]);
   t.equal(await holder.line(), 'open');
@@ -82,7 +80,7 @@ t.test('a folder is open in one process, and free as soon as that process is gon
   await store.close();
 });
 
-t.test('a folder of an older format is migrated once, step by step', async (t) => {
+t.test('migrates a directory of an older format once, step by step', async (t) => {
   const dir = t.testdir();
   const options = { dir, durability: 'process' } as const;
   await (await openStoreOfFormat(options, { version: 1, migrations: {} })).close();
@@ -93,14 +91,36 @@ t.test('a folder of an older format is migrated once, step by step', async (t) =
   t.strictSame(steps, [1, 2]);
 });
 
-t.test('a migration that fails leaves the folder as it was', async (t) => {
+t.test('reports the progress of a long upgrade', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  const notices: string[] = [];
+  const options = { dir, durability: 'process', warn: (notice: string) => notices.push(notice) } as const;
+  await (await openStoreOfFormat(options, { version: 1, migrations: {} })).close();
+  const open = () => {
+    let slices = 0;
+    return () => {
+      slices += 1;
+      return slices <= 120 ? ['default', `r${slices}`] : undefined;
+    };
+  };
+  await (await openStoreOfFormat(options, { version: 2, migrations: { 1: { open } } })).close();
+  t.strictSame(
+    notices,
+    [50, 100].map(
+      (slices) =>
+        `data directory '${dir}' is being upgraded to format 2, up to row ["default","r${slices}"]: the service starts when the upgrade is complete`,
+    ),
+  );
+});
+
+t.test('leaves the directory unchanged when a migration fails', async (t) => {
   const dir = t.testdir();
   const options = { dir, durability: 'process' } as const;
   await (await openStoreOfFormat(options, { version: 1, migrations: {} })).close();
   const half = {
     version: 3,
     migrations: {
-      1: (root: Parameters<(typeof FORMAT)['migrations'][1]>[0]) => root.put('half', 'done'),
+      1: (root: RootDatabase) => root.put('half', 'done'),
       2: () => {
         throw new Error('broken');
       },
@@ -110,13 +130,13 @@ t.test('a migration that fails leaves the folder as it was', async (t) => {
   let found: unknown = 'unset';
   const look = {
     version: 2,
-    migrations: { 1: (root: Parameters<(typeof FORMAT)['migrations'][1]>[0]) => (found = root.get('half')) },
+    migrations: { 1: (root: RootDatabase) => (found = root.get('half')) },
   };
   await (await openStoreOfFormat(options, look)).close();
   t.equal(found, undefined);
 });
 
-t.test('a folder that a newer program wrote is refused with both versions', async (t) => {
+t.test('rejects a directory of a newer version with both versions', async (t) => {
   const dir = t.testdir();
   const newer = { version: FORMAT.version + 1, migrations: {} };
   await (await openStoreOfFormat({ dir, durability: 'process' }, newer)).close();
@@ -124,7 +144,7 @@ t.test('a folder that a newer program wrote is refused with both versions', asyn
   await t.rejects(refused, Unavailable);
   await t.rejects(refused, {
     message: new RegExp(
-      `'${dir}' has format ${FORMAT.version + 1}, this program knows up to ${FORMAT.version}`,
+      `'${dir}' has format ${FORMAT.version + 1}, this version supports up to ${FORMAT.version}`,
     ),
   });
 });
@@ -146,7 +166,7 @@ const writeWhile = async (store: Store, work: Promise<void>): Promise<number> =>
   return number;
 };
 
-t.test('a backup of a busy service is one consistent state, and opens with its key', async (t) => {
+t.test('backs up a consistent state of a busy service, which opens with its key', async (t) => {
   const root = t.testdir();
   const target = join(root, 'copy');
   const store = await storeFor(t, { dir: join(root, 'store') });
@@ -166,7 +186,7 @@ t.test('a backup of a busy service is one consistent state, and opens with its k
   t.equal(store.threads.get(SCOPE, 'later'), undefined);
 });
 
-t.test('a folder that another process has open can be copied', async (t) => {
+t.test('copies a directory that another process has open', async (t) => {
   const root = t.testdir();
   const dir = join(root, 'store');
   const store = await openStore({ dir, durability: 'process' });
@@ -179,10 +199,10 @@ t.test('a folder that another process has open can be copied', async (t) => {
   const copy = await openStore({ dir: join(root, 'copy'), durability: 'process' });
   t.teardown(() => copy.close());
   t.strictSame(copy.state.get(SCOPE, 't1'), { kept: true });
-  await t.rejects(backupFolder(join(root, 'nothing'), join(root, 'copy2')), { message: /no store in/ });
+  await t.rejects(backupFolder(join(root, 'nothing'), join(root, 'copy2')), { message: /contains no store/ });
 });
 
-t.test('a backup never writes into a folder that has something in it', async (t) => {
+t.test('never writes a backup to a non-empty directory', async (t) => {
   const root = t.testdir();
   const target = join(root, 'target');
   mkdirSync(target);

@@ -6,7 +6,7 @@ import type { Batch, Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { dispatch, event, message, run, threadRecord, write } from './records.ts';
 
-/** Every way into the store, by the ids that become part of a key there. */
+/** All operations of the store with the ids that become part of a key. */
 
 type Id = 'scope' | 'thread id' | 'parent thread id' | 'run id' | 'dispatch id' | 'task id' | 'config id';
 type Ids = Record<Id, string>;
@@ -134,7 +134,7 @@ const WAYS_IN: [name: string, needs: Id[], write: (store: Store, batch: Batch, i
 ];
 
 for (const [name, needs, put] of WAYS_IN) {
-  t.test(`${name} take no id that cannot be part of a key`, async (t) => {
+  t.test(`${name} reject ids that cannot be part of a key`, async (t) => {
     const store = await storeFor(t);
     await write(store, (batch) => put(store, batch, IDS));
     for (const id of needs) {

@@ -1,29 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { diskReason } from '../../src/store/disk-reason.ts';
+import { diskReason } from '../../src/store/engine/disk-reason.ts';
 import { openStore } from '../../src/store/index.ts';
 import { startChild } from './child.ts';
 import { SCOPE } from './records.ts';
 
-/** Limits of the operating system that the store runs into, and what it reports then. */
+/** Limits of the operating system that the store reaches, and the resulting errors. */
 
-t.test('a store that cannot be mapped under a limit of the address space says so', async (t) => {
+t.test('reports a limit of the address space that prevents mapping the store', async (t) => {
   const child = startChild(t, './child-hold.ts', [t.testdir()], 'ulimit -v 3000000;');
   await t.rejects(child.line(), {
     message: /cannot be opened: the process may use 2\.9 GiB of address space \(ulimit -v\)/,
   });
 });
 
-t.test('an I/O error is reported as what caused it', (t) => {
+t.test('reports an I/O error with its cause', (t) => {
   const dir = t.testdir({ full: {} });
   const cause = new Error('i/o error');
-  t.equal(diskReason(dir, cause), cause, 'the disk has room');
+  t.equal(diskReason(dir, cause), cause, 'the disk has free space');
   const full = join(dir, 'full');
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', full], { stdio: 'ignore' });
   } catch {
-    t.comment('this user may not mount a file system');
+    t.comment('the user may not mount a file system');
     return t.end();
   }
   const reason = diskReason(full, cause);
@@ -32,7 +32,7 @@ t.test('an I/O error is reported as what caused it', (t) => {
   t.end();
 });
 
-t.test('a store that is closed refuses reads as unavailable', async (t) => {
+t.test('rejects reads of a closed store as unavailable', async (t) => {
   const store = await openStore({ dir: t.testdir(), durability: 'process' });
   await store.close();
   t.throws(() => store.runs.get(SCOPE, 'r'), {

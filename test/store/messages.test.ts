@@ -15,13 +15,13 @@ const rows: MessageRow[] = [
 
 const seqs = (found: Iterable<MessageRow>): number[] => Array.from(found, (row) => row.seq);
 
-/** Every message in a commit of its own; none is awaited before the next. */
+/** Each message in a separate commit; none is awaited before the next. */
 const fill = (store: Store, thread_id = 't1') =>
   Promise.all(
     rows.map((row) => write(store, (batch) => store.messages.append(batch, SCOPE, thread_id, [row]))),
   );
 
-t.test('a message is read by its sequence number as it was written', async (t) => {
+t.test('reads a message by its sequence number', async (t) => {
   const store = await storeFor(t);
   await fill(store);
   for (const row of rows) t.strictSame(store.messages.at(SCOPE, 't1', row.seq), row);
@@ -41,7 +41,7 @@ const bounds: [MessageBounds, number[], number[]][] = [
   [{ from: 9 }, [], []],
 ];
 
-t.test('ranges include both bounds, in both directions, over the thread and over a run', async (t) => {
+t.test('includes both bounds of a range, in both directions, for threads and runs', async (t) => {
   const store = await storeFor(t);
   await fill(store);
   await fill(store, 't10');
@@ -51,27 +51,24 @@ t.test('ranges include both bounds, in both directions, over the thread and over
   }
 });
 
-t.test(
-  'the last message of a run knows how many the run has, and how many of them are external',
-  async (t) => {
-    const store = await storeFor(t);
-    await fill(store);
-    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 4, count: 3, external: 2 });
-    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'b'), { seq: 5, count: 2, external: 1 });
-    t.equal(store.messages.lastOfRun(SCOPE, 't1', 'c'), undefined);
-    await write(store, (batch) =>
-      store.messages.append(batch, SCOPE, 't1', [
-        { seq: 7, message: message('m7', 'a'), created_at: 13, external: 5 },
-        { seq: 8, message: message('m8', 'a'), created_at: 13, external: 6 },
-      ]),
-    );
-    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 8, count: 5, external: 4 });
-    t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a', 7), { seq: 7, count: 4, external: 3 });
-    t.equal(store.messages.lastOfRun(SCOPE, 't1', 'a', 0), undefined);
-  },
-);
+t.test('counts the messages and the external messages of a run in its last message', async (t) => {
+  const store = await storeFor(t);
+  await fill(store);
+  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 4, count: 3, external: 2 });
+  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'b'), { seq: 5, count: 2, external: 1 });
+  t.equal(store.messages.lastOfRun(SCOPE, 't1', 'c'), undefined);
+  await write(store, (batch) =>
+    store.messages.append(batch, SCOPE, 't1', [
+      { seq: 7, message: message('m7', 'a'), created_at: 13, external: 5 },
+      { seq: 8, message: message('m8', 'a'), created_at: 13, external: 6 },
+    ]),
+  );
+  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a'), { seq: 8, count: 5, external: 4 });
+  t.strictSame(store.messages.lastOfRun(SCOPE, 't1', 'a', 7), { seq: 7, count: 4, external: 3 });
+  t.equal(store.messages.lastOfRun(SCOPE, 't1', 'a', 0), undefined);
+});
 
-t.test('removing a history takes committed messages and those under way, and no other thread', async (t) => {
+t.test('removes committed and pending messages of a history, but of no other thread', async (t) => {
   const store = await storeFor(t);
   await fill(store);
   await fill(store, 't10');
@@ -92,7 +89,7 @@ t.test('removing a history takes committed messages and those under way, and no 
   t.equal(seqs(store.messages.range(SCOPE, 't10', {})).length, 6);
 });
 
-t.test('a range costs what it yields, however long the history is', async (t) => {
+t.test('reads only the messages that a range yields', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let seq = 1; seq <= 2000; seq += 1)

@@ -1,10 +1,10 @@
 import t from 'tap';
+import { netWrites } from '../../src/store/engine/net-writes.ts';
 import type { Batch, Store } from '../../src/store/index.ts';
-import { netWrites } from '../../src/store/net-writes.ts';
 import { storeFor } from './open.ts';
 import { dispatch, run, SCOPE, write } from './records.ts';
 
-/** What would be written, a table at a time, as `name` or `-name` for what goes. */
+/** The resulting writes of each table, as `name`, or `-name` for removals. */
 const net = (...batches: Batch[]): string[] =>
   netWrites(batches).flatMap((writes) =>
     Array.from(writes, ({ key, value }) => `${value ? '' : '-'}${key.slice(1).join('.')}`),
@@ -16,7 +16,7 @@ const filled = (store: Store, fill: (batch: Batch) => void): Batch => {
   return batch;
 };
 
-t.test('a row that several batches put is written once, as the last one put it', async (t) => {
+t.test('writes a row once that several batches put, with the last value', async (t) => {
   const store = await storeFor(t);
   const first = filled(store, (batch) => store.state.put(batch, SCOPE, 't1', { by: 'first' }));
   const second = filled(store, (batch) => {
@@ -28,7 +28,7 @@ t.test('a row that several batches put is written once, as the last one put it',
   t.strictSame(store.state.get(SCOPE, 't1'), { by: 'second' });
 });
 
-t.test('a row that was there is removed, whatever else the transaction did with it', async (t) => {
+t.test('removes an existing row, whatever else the transaction did with it', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.state.put(batch, SCOPE, 't1', {}));
   const batch = filled(store, (filling) => {
@@ -40,7 +40,7 @@ t.test('a row that was there is removed, whatever else the transaction did with 
   t.equal(store.state.get(SCOPE, 't1'), undefined);
 });
 
-t.test('an index entry that is added and removed in one transaction is nothing', async (t) => {
+t.test('writes nothing for an index entry that is added and removed in one transaction', async (t) => {
   const store = await storeFor(t);
   const queued = dispatch('d');
   const acked = dispatch('d', { status: 'Acked', completed_at: 7 });
@@ -48,14 +48,14 @@ t.test('an index entry that is added and removed in one transaction is nothing',
   const committed = store.commit(accept);
   const end = filled(store, (batch) => store.dispatches.put(batch, SCOPE, acked, queued));
   const open = net(accept).filter((name) => net(end).includes(`-${name}`));
-  t.ok(open.length > 0, 'the end removes what acceptance added');
+  t.ok(open.length > 0, 'the end removes the entry of the acceptance');
   const left = net(accept, end);
   for (const name of open) t.notOk(left.includes(name) || left.includes(`-${name}`), name);
   await Promise.all([committed, store.commit(end)]);
   t.strictSame(store.dispatches.open(undefined, 10), []);
 });
 
-t.test('an entry that was removed and added again is there', async (t) => {
+t.test('keeps an entry that was removed and added again', async (t) => {
   const store = await storeFor(t);
   const [waiting, running] = [run('r', { status: 'waiting' }), run('r')];
   await write(store, (batch) => store.runs.put(batch, SCOPE, waiting, undefined));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts';
 
-/** A store in a folder of its own, closed when the test ends. */
+/** A store in a separate directory, closed when the test ends. */
 export const storeFor = async (t: Test, options: Partial<StoreOptions> = {}): Promise<Store> => {
   const store = await openStore({ durability: 'process', ...options, dir: options.dir ?? t.testdir() });
   t.teardown(() => store.close());

@@ -6,7 +6,7 @@ import { event, SCOPE, write } from './records.ts';
 
 type Log = { scope?: string; thread_id: string; from?: number };
 
-/** One append; every time is the time of one event. */
+/** Appends once; each time is that of one event. */
 const append = (
   store: Store,
   { scope = SCOPE, thread_id, from = 1 }: Log,
@@ -21,7 +21,7 @@ const append = (
     store.events.append(batch, scope, thread_id, from, events);
   });
 
-/** Sweeps everything, with a commit a call, and tells how many rows went in each. */
+/** Prunes everything with one commit per call, and returns the number of removed rows of each. */
 const sweep = async (store: Store, before: number, budget = 1000): Promise<number[]> => {
   const calls: number[] = [];
   let from: ReturnType<Store['events']['prune']>['next'];
@@ -38,7 +38,7 @@ const sweep = async (store: Store, before: number, budget = 1000): Promise<numbe
 const seqs = (store: Store, by: EventScope, scope = SCOPE): number[] =>
   store.events.list(scope, by, 0, 1000).rows.map(({ seq }) => seq);
 
-t.test('a row goes when the last of its events is older, from the log and from its runs', async (t) => {
+t.test('removes a row once all its events are older, from the log and from its runs', async (t) => {
   const store = await storeFor(t);
   await append(store, { thread_id: 't1', from: 1 }, [10, 11], 'a');
   await append(store, { thread_id: 't1', from: 3 }, [12, 20], 'a');
@@ -50,7 +50,7 @@ t.test('a row goes when the last of its events is older, from the log and from i
   t.strictSame(seqs(store, { thread_id: 't1' }), [5]);
   const { reads } = store;
   t.strictSame(seqs(store, { run_id: 'a' }), []);
-  t.equal(store.reads, reads, 'nothing is left of the run');
+  t.equal(store.reads, reads, 'no event of the run is left');
   t.strictSame(seqs(store, { run_id: 'b' }), [5]);
   for (const seq of [1, 2, 3, 4]) {
     t.notOk(store.events.has(SCOPE, { thread_id: 't1' }, seq));
@@ -60,7 +60,7 @@ t.test('a row goes when the last of its events is older, from the log and from i
   t.strictSame(store.events.list(SCOPE, { thread_id: 't1' }, 2, 10).rows[0]?.seq, 5);
 });
 
-t.test('the newest row of a log stays, so that the thread goes on with new numbers', async (t) => {
+t.test('keeps the newest row of a log, so that sequence numbers continue', async (t) => {
   const store = await storeFor(t);
   await append(store, { thread_id: 't1', from: 1 }, [1, 1, 1], 'a');
   await append(store, { thread_id: 't1', from: 4 }, [2, 2], 'a');
@@ -73,7 +73,7 @@ t.test('the newest row of a log stays, so that the thread goes on with new numbe
   t.strictSame(seqs(store, { run_id: 'b' }), [6]);
 });
 
-t.test('a log loses nothing behind a row that stays, also when the clock went back', async (t) => {
+t.test('removes nothing after a retained row, even if the clock went back', async (t) => {
   const store = await storeFor(t);
   for (const [index, at] of [10, 30, 15, 40].entries()) {
     await append(store, { thread_id: 't1', from: index + 1 }, [at]);
@@ -82,7 +82,7 @@ t.test('a log loses nothing behind a row that stays, also when the clock went ba
   t.strictSame(seqs(store, { thread_id: 't1' }), [2, 3, 4]);
 });
 
-t.test('a sweep that goes on call by call comes past every log of every scope once', async (t) => {
+t.test('visits every log of every scope once across calls', async (t) => {
   for (const budget of [1, 2, 3, 5, 1000]) {
     const store = await storeFor(t);
     for (const scope of ['default', 'other']) {
@@ -93,7 +93,7 @@ t.test('a sweep that goes on call by call comes past every log of every scope on
     const calls = await sweep(store, 25, budget);
     t.ok(
       calls.every((removed) => removed <= budget),
-      'no call removes more than its budget',
+      'no call exceeds its budget',
     );
     t.equal(
       calls.reduce((sum, removed) => sum + removed, 0),
@@ -108,7 +108,7 @@ t.test('a sweep that goes on call by call comes past every log of every scope on
   }
 });
 
-t.test('a log with nothing to lose costs one key, however many rows it has', async (t) => {
+t.test('reads one key for a log without expired rows', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     for (let thread = 0; thread < 50; thread += 1) {
@@ -123,11 +123,11 @@ t.test('a log with nothing to lose costs one key, however many rows it has', asy
   };
   t.strictSame(readsOf(50, 1000), { removed: 0, reads: 50 });
   const first = readsOf(50, 20);
-  t.equal(first.reads, 21, 'the last one is where the next call begins');
+  t.equal(first.reads, 21, 'the last key is the position of the next call');
   t.ok(first.next);
 });
 
-t.test('a row that goes costs its key and itself', async (t) => {
+t.test('reads the key and the row for each removed row', async (t) => {
   const store = await storeFor(t);
   for (let seq = 1; seq <= 21; seq += 1) await append(store, { thread_id: 't1', from: seq }, [seq], 'a');
   const { reads } = store;
@@ -135,7 +135,7 @@ t.test('a row that goes costs its key and itself', async (t) => {
   t.equal(store.reads - reads, 41);
 });
 
-t.test('appends and sweeps that are under way together leave what each of them would', async (t) => {
+t.test('applies concurrent appends and sweeps completely', async (t) => {
   const step = fc.record({
     thread: fc.constantFrom('a', 'b', 'c'),
     size: fc.integer({ min: 1, max: 3 }),

@@ -4,7 +4,7 @@ import { publication, version } from './config-rows.ts';
 import { storeFor } from './open.ts';
 import { write } from './records.ts';
 
-t.test('a publication is read back as it was put, in the order of its entries', async (t) => {
+t.test('reads a publication back in the order of its entries', async (t) => {
   const store = await storeFor(t);
   const full = publication(3, {
     entries: [
@@ -31,7 +31,7 @@ t.test('a publication is read back as it was put, in the order of its entries', 
   t.equal(store.publications.get('other', 3), undefined);
 });
 
-t.test('the latest publication of a scope has its highest number', async (t) => {
+t.test('returns the publication with the highest number of a scope as the latest', async (t) => {
   const store = await storeFor(t);
   t.equal(store.publications.latest('default'), undefined);
   for (const number of [1, 2, 10, 9]) {
@@ -43,7 +43,7 @@ t.test('the latest publication of a scope has its highest number', async (t) => 
   t.equal(store.publications.latest(''), undefined);
 });
 
-t.test('every version of a resource stays, and the latest is known without its value', async (t) => {
+t.test('keeps every version of a resource, and finds the latest without its value', async (t) => {
   const store = await storeFor(t);
   const versions = Array.from({ length: 12 }, (_, n) => version('a', n + 1, { value: { n } }));
   await write(store, (batch) =>
@@ -60,13 +60,17 @@ t.test('every version of a resource stays, and the latest is known without its v
   t.equal(store.publications.latestVersion('default', 'model', 'b'), undefined);
   t.equal(store.publications.version('default', 'model', 'a', 13), undefined);
   for (const id of ['', 'x'.repeat(2000)]) {
-    t.equal(store.publications.latestVersion('default', 'model', id), undefined, 'no resource can have it');
-    t.equal(store.publications.latestVersion(id, 'model', 'a'), undefined, 'nor a scope');
+    t.equal(
+      store.publications.latestVersion('default', 'model', id),
+      undefined,
+      'an invalid id has no version',
+    );
+    t.equal(store.publications.latestVersion(id, 'model', 'a'), undefined, 'an invalid scope has no version');
     t.equal(store.publications.version('default', 'model', id, 1), undefined);
   }
 });
 
-t.test('what is published cannot be written again, and the batch that tries is not committed', async (t) => {
+t.test('rejects rewriting a publication, and does not commit its batch', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.publications.put(batch, publication(1), [version('a', 1)]));
   const batch = store.batch();
@@ -78,7 +82,7 @@ t.test('what is published cannot be written again, and the batch that tries is n
   t.strictSame(store.publications.latest('default'), publication(1));
 });
 
-t.test('a publication of 1,000 entries costs no read or write an entry', async (t) => {
+t.test('needs no read or write per entry for a publication of 1,000 entries', async (t) => {
   const store = await storeFor(t);
   const ids = Array.from({ length: 1000 }, (_, n) => `resource-${10_000 + n}`);
   const large = publication(1, {
@@ -93,7 +97,7 @@ t.test('a publication of 1,000 entries costs no read or write an entry', async (
   const [bytes = 0] = batch.writes
     .flatMap((write) => (write.kind === 'put' ? [write.value.length] : []))
     .sort((one, other) => other - one);
-  t.ok(bytes < 40_000, `${bytes} bytes; kinds and names of keys are there once`);
+  t.ok(bytes < 40_000, `${bytes} bytes; kinds and names of keys are stored once`);
   await store.commit(batch);
   t.strictSame(store.publications.latest('default'), large);
 });

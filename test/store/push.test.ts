@@ -10,7 +10,7 @@ const target = {
 const SEEN = { state: 'TASK_STATE_SUBMITTED', timestamp: '2025-10-28T10:29:00.000Z' };
 const event = (body: string) => ({ body, attempts: 0, available_at: 1 });
 
-t.test('one id stands for one config in each tenant and for one without', async (t) => {
+t.test('identifies a config by id and tenant, or without a tenant', async (t) => {
   const store = await storeFor(t);
   const batch = store.batch();
   store.pushConfigs.put(batch, { ...place, ...target });
@@ -19,7 +19,11 @@ t.test('one id stands for one config in each tenant and for one without', async 
   await store.commit(batch);
   t.match(store.pushConfigs.get(place), { ...target, id: 'c1', tenant: undefined });
   t.match(store.pushConfigs.get({ ...place, tenant: 'a' }), { url: 'https://a.example/' });
-  t.equal(store.pushConfigs.withId('s', 't1', 'c1').length, 2, 'an id that begins like it is another one');
+  t.equal(
+    store.pushConfigs.withId('s', 't1', 'c1').length,
+    2,
+    'an id with the same prefix is another config',
+  );
   t.same(
     [...store.pushConfigs.list('s', 't1', place)].map(({ id, tenant }) => [id, tenant]),
     [
@@ -30,7 +34,7 @@ t.test('one id stands for one config in each tenant and for one without', async 
   t.same([...store.pushConfigs.list('other', 't1')], []);
 });
 
-t.test('credentials and address are sealed', async (t) => {
+t.test('seals credentials and URLs', async (t) => {
   const dir = t.testdir();
   const store = await storeFor(t, { dir, secretsKey: 'a key of the tests' });
   const batch = store.batch();
@@ -42,7 +46,7 @@ t.test('credentials and address are sealed', async (t) => {
 });
 
 t.test(
-  'events of a config come out in the order in which they were added, also after a restart',
+  'returns the events of a config in the order in which they were added, also after a restart',
   async (t) => {
     const dir = t.testdir();
     const first = await storeFor(t, { dir });
@@ -67,7 +71,7 @@ t.test(
   },
 );
 
-t.test('what is buried is out of the queue and kept, until the config is cleared', async (t) => {
+t.test('keeps abandoned events outside the queue until the config is cleared', async (t) => {
   const store = await storeFor(t);
   const batch = store.batch();
   for (const body of ['1', '2']) store.pushOutbox.append(batch, place, event(body));
@@ -88,7 +92,7 @@ t.test('what is buried is out of the queue and kept, until the config is cleared
   );
 });
 
-t.test('the list of the followed is what a restart has to read', async (t) => {
+t.test('lists the followed configs that a restart must read', async (t) => {
   const store = await storeFor(t);
   const other = { ...place, id: 'c2' };
   const mark = { state: 'TASK_STATE_WORKING', timestamp: '2025-10-28T10:30:00.000Z' };

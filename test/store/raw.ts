@@ -1,10 +1,10 @@
 import { createCipheriv, randomBytes, scryptSync } from 'node:crypto';
 import type { RootDatabaseOptions } from 'lmdb';
-import { createCodec } from '../../src/store/codec.ts';
-import { closePrivate, encoded, openRoot } from '../../src/store/environment.ts';
-import type { Key } from '../../src/store/keys.ts';
+import { createCodec } from '../../src/store/engine/codec.ts';
+import { closePrivate, encoded, openRoot } from '../../src/store/engine/environment.ts';
+import type { Key } from '../../src/store/engine/keys.ts';
 
-/** Rows of a closed store as they are, for what no program of today writes. */
+/** Raw rows of a closed store, for data that current versions do not write. */
 
 export type RawRow = { head: object; body: string };
 
@@ -20,13 +20,13 @@ export const changeRaw = async (dir: string, change: (raw: Raw) => void): Promis
   const meta = root.openDB<unknown, Key>('meta', {});
   const opened = (name: string) => {
     const codec = createCodec(name, structures.get([name]));
-    // lmdb's type names `encoder` for the root only; a table takes it as well.
+    // lmdb's type names `encoder` for the root only, but a table accepts it as well.
     const options: RootDatabaseOptions = { encoder: codec.packr };
     return { rows: root.openDB<unknown, Key>(name, options), codec };
   };
   root.transactionSync(() =>
     change({
-      // Sealed tables hold rows of this shape only.
+      // Sealed tables contain only rows of this shape.
       row: (table, key) => opened(table).rows.get(key) as RawRow,
       put(table, key, row) {
         const { rows, codec } = opened(table);
@@ -38,7 +38,7 @@ export const changeRaw = async (dir: string, change: (raw: Raw) => void): Promis
   await closePrivate(root);
 };
 
-/** As the first scheme sealed: without the row. */
+/** Seals like the first scheme: not bound to the row. */
 export const sealedUnbound = (key: string, text: string): string => {
   const secret = scryptSync(key, 'troupe secrets 1', 32, { N: 2 ** 14, r: 8, p: 1 });
   const nonce = randomBytes(12);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { MessageFilter } from '../../src/runtime/history-ranks.ts';
-import { listMessages, type MessageStart } from '../../src/runtime/history-view.ts';
+import type { MessageFilter } from '../../src/runtime/ledger/history-ranks.ts';
+import { listMessages, type MessageStart } from '../../src/runtime/ledger/history-view.ts';
 import type { Message } from '../../src/schema/message.ts';
 import type { RunStatus } from '../../src/schema/run.ts';
 import type { EventScope, Page, Position, Store, ThreadFilter } from '../../src/store/index.ts';
@@ -9,17 +9,17 @@ import { storeFor } from './open.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
 /**
- * A page costs what it shows: a list call reads as many rows in a large store as in a small one. The small store
- * has pages enough for those compared to have neighbours on both sides, and both hold whole steps.
+ * A page reads only what it shows: a list call reads as many rows in a large store as in a small one. The small store
+ * has enough pages for the compared ones to have neighbors on both sides, and both contain whole steps.
  */
 
 const LIMIT = 10;
 const SMALL = 160;
 const LARGE = 1200;
-/** To skip eight times as many rows of two ranges takes three halvings more, with a read of each. */
+/** Skipping eight times as many rows of two ranges takes three more bisections, with a read of each range. */
 const SKIPPING = 6;
 
-/** By turns a user message, a call, its result and an internal message; the first forty are of a short run. */
+/** In turn a user message, a call, its result and an internal message; the first forty belong to a short run. */
 const messageAt = (seq: number): Message => {
   const id = `m${seq}`;
   const run_id = seq <= 40 ? 'short' : 'long';
@@ -36,7 +36,7 @@ const messageAt = (seq: number): Message => {
   }
 };
 
-/** So many threads, and so many runs, dispatches, messages and events in one thread. */
+/** This many threads, and this many runs, dispatches, messages and events in one thread. */
 const filled = async (t: Test, dir: string, count: number): Promise<Store> => {
   const store = await storeFor(t, { dir: join(dir, String(count)) });
   await write(store, (batch) => {
@@ -61,7 +61,7 @@ const smallAndLarge = async (t: Test): Promise<[small: Store, large: Store]> => 
   return [await filled(t, dir, SMALL), await filled(t, dir, LARGE)];
 };
 
-/** Lists something; `middle` is the number of half of the rows. */
+/** Lists something; `middle` is half of the number of rows. */
 type List = (store: Store, middle: number) => readonly unknown[];
 
 const compare = (what: string, lists: readonly (readonly [name: string, list: List])[]): void => {
@@ -124,7 +124,7 @@ compare(
   ),
 );
 
-t.test('pages by position, forwards and back', async (t) => {
+t.test('reads pages by position, in both directions', async (t) => {
   const [small, large] = await smallAndLarge(t);
   const positions = (store: Store, middle: number): (Position | undefined)[] => {
     const page = { offset: middle / 2, limit: LIMIT };
@@ -186,7 +186,7 @@ compare('messages of a thread', [
   ['older than, the newest first', (store, middle) => messages(store, { before: middle, order: 'desc' })],
   ['internal', (store) => messages(store, { visibility: 'internal' })],
   ['all, behind a cursor', (store, middle) => messages(store, { visibility: 'all' }, { behind: middle })],
-  // Offsets count what the view shows, so the rows before the page are read, and no others.
+  // Offsets count what the view shows, so exactly the rows before the page are read.
   ['by offset', (store) => messages(store, {}, { offset: 20 })],
 ]);
 

@@ -2,10 +2,12 @@ import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import type { Message } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
+import type { RunRecord } from '../../src/schema/run-state.ts';
 import type { Thread } from '../../src/schema/thread.ts';
 import type { Batch, Store, ThreadRecord } from '../../src/store/index.ts';
+import { stateInRecord } from '../../src/store/repair/old-run-states.ts';
 
-/** Small valid records, with the fields that a test names. */
+/** Minimal valid records, with the fields that a test sets. */
 
 export const SCOPE = 'default';
 
@@ -14,19 +16,26 @@ export const threadRecord = (id: string, updated_at: number, links: Partial<Thre
   epoch: 0,
 });
 
-export const run = (run_id: string, fields: Partial<Run> = {}): Run => ({
-  run_id,
-  thread_id: 't1',
-  agent_id: 'default',
-  parent_run_id: null,
-  status: 'running',
-  created_at: 1765000400,
-  updated_at: 1765000400,
-  steps: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  state: null,
-  ...fields,
+export const run = (run_id: string, fields: Partial<RunRecord> = {}): RunRecord =>
+  withMachineState({
+    run_id,
+    thread_id: 't1',
+    agent_id: 'default',
+    parent_run_id: null,
+    status: 'running',
+    created_at: 1765000400,
+    updated_at: 1765000400,
+    steps: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    state: null,
+    ...fields,
+  });
+
+/** Adds the state that the other fields describe. */
+export const withMachineState = (record: Run & Partial<RunRecord>): RunRecord => ({
+  ...record,
+  machine_state: record.machine_state ?? stateInRecord(record),
 });
 
 export const dispatch = (dispatch_id: string, fields: Partial<Dispatch> = {}): Dispatch => ({
@@ -68,17 +77,17 @@ export const event = (event_id: string, run_id?: string): LoggedEvent => ({
   created_at: 1765000456013,
 });
 
-/** One batch, committed. */
+/** Commits one batch. */
 export const write = async (store: Store, fill: (batch: Batch) => void): Promise<void> => {
   const batch = store.batch();
   fill(batch);
   await store.commit(batch);
 };
 
-/** Messages enough for several slices of a removal. */
+/** Enough messages for several slices of a removal. */
 export const LONG_ROWS = 3500;
 
-/** Appends so many messages of one run to an empty history. */
+/** Appends this many messages of one run to an empty history. */
 export const fillLong = (store: Store, thread_id: string, count: number): Promise<void> =>
   write(store, (batch) =>
     store.messages.append(

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openRoot } from '../../src/store/environment.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
+import { SLICE_ROWS, SLICED_TABLES } from '../../src/store/engine/removals.ts';
 import { examine, openStore, type Store } from '../../src/store/index.ts';
-import { SLICE_ROWS, SLICED_TABLES } from '../../src/store/removals.ts';
 import { startChild } from './child.ts';
 import { storeFor } from './open.ts';
 import { fillLong, LONG_ROWS, message, SCOPE, write } from './records.ts';
@@ -9,7 +9,7 @@ import { fillLong, LONG_ROWS, message, SCOPE, write } from './records.ts';
 const begin = (store: Store, id: string): Promise<void> =>
   write(store, (batch) => store.removals.begin(batch, SCOPE, id));
 
-/** Rows in the tables whose rows are removed in slices. */
+/** The number of rows in the tables whose rows are removed in slices. */
 const rowsIn = async (dir: string): Promise<number> => {
   const root = openRoot(dir);
   const counts = SLICED_TABLES.map((name) => root.openDB(name, { encoding: 'binary' }).getKeysCount({}));
@@ -37,7 +37,7 @@ const NOTHING = {
   stopped: 0,
 };
 
-t.test('no reader sees rows of a long thread once the first commit of its removal is visible', async (t) => {
+t.test('hides all rows of a long thread once the first commit of its removal is visible', async (t) => {
   const store = await storeFor(t);
   await fillLong(store, 't1', LONG_ROWS);
   await fillLong(store, 't10', 5);

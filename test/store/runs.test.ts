@@ -13,7 +13,7 @@ const insert = (store: Store, ids: string[], fields: Parameters<typeof run>[1] =
 const listed = (store: Store, filter: Parameters<Store['runs']['list']>[1]) =>
   store.runs.list(SCOPE, filter, { offset: 0, limit: 100 });
 
-t.test('runs are listed in the order of their first commit, across restarts', async (t) => {
+t.test('lists runs in the order of their first commit, across restarts', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   await insert(first, ['z', 'm']);
@@ -31,7 +31,7 @@ t.test('runs are listed in the order of their first commit, across restarts', as
   t.equal(items[0]?.steps, 4);
 });
 
-t.test('a walk by positions shows every run once', async (t) => {
+t.test('shows every run once in a walk by positions', async (t) => {
   const store = await storeFor(t);
   const ids = Array.from({ length: 11 }, (_, i) => `r${String(i).padStart(2, '0')}`);
   await insert(store, ids);
@@ -45,7 +45,7 @@ t.test('a walk by positions shows every run once', async (t) => {
   t.strictSame(seen, ids);
 });
 
-t.test('lists and counts follow the status, by thread and over all', async (t) => {
+t.test('lists and counts by status, per thread and overall', async (t) => {
   const store = await storeFor(t);
   await insert(store, ['a', 'b'], { status: 'created' });
   await insert(store, ['c'], { status: 'created', thread_id: 't2' });
@@ -72,7 +72,7 @@ t.test('lists and counts follow the status, by thread and over all', async (t) =
   }
 });
 
-t.test('a run may change again while its first commit is under way', async (t) => {
+t.test('accepts a change of a run while its first commit is pending', async (t) => {
   const store = await storeFor(t);
   const first = insert(store, ['a', 'b']);
   const second = write(store, (batch) => {
@@ -88,18 +88,18 @@ t.test('a run may change again while its first commit is under way', async (t) =
   t.strictSame(listed(store, { status: 'done' }).items, [run('a', { status: 'done' })]);
 });
 
-t.test('the newest run of a thread in given states is the one inserted last', async (t) => {
+t.test('returns the last inserted run of a thread in given statuses as the newest', async (t) => {
   const store = await storeFor(t);
   await insert(store, ['w'], { status: 'waiting' });
   await insert(store, ['r'], { status: 'running' });
   await insert(store, ['d'], { status: 'done' });
   await insert(store, ['other'], { thread_id: 't2' });
-  t.equal(store.runs.newest(SCOPE, 't1', ['running', 'waiting'])?.run_id, 'r');
-  t.equal(store.runs.newest(SCOPE, 't1', ['waiting'])?.run_id, 'w');
-  t.equal(store.runs.newest(SCOPE, 't1', ['created']), undefined);
+  t.equal(store.runs.newest(SCOPE, 't1', 'running')?.run_id, 'r');
+  t.equal(store.runs.newest(SCOPE, 't1', 'waiting')?.run_id, 'w');
+  t.equal(store.runs.newest(SCOPE, 't1', 'created'), undefined);
 });
 
-t.test('a change of a run that was never stored is refused', async (t) => {
+t.test('rejects a change of a run that was never stored', async (t) => {
   const store = await storeFor(t);
   t.throws(() => store.runs.put(store.batch(), SCOPE, run('x'), run('x')), Integrity);
 });

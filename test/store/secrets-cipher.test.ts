@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Unavailable } from '../../src/schema/outcome.ts';
+import { createCipher, generateKey, isSealed, secretOf } from '../../src/store/engine/secrets-cipher.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts';
-import { createCipher, generateKey, isSealed, secretOf } from '../../src/store/secrets-cipher.ts';
 import fc, { anyText } from '../random.ts';
 import { auditEvent, publication, record, ulidAt, version } from './config-rows.ts';
 import { copyKey, storeFor } from './open.ts';
@@ -13,7 +13,7 @@ import { write } from './records.ts';
 const KEY = 'correct horse battery staple';
 const PLACE = { table: 'config', key: ['models', 'a'] };
 
-t.test('opens what it sealed, with another text each time', async (t) => {
+t.test('opens what it sealed, with a different text each time', async (t) => {
   const cipher = createCipher(secretOf(KEY));
   fc.assert(
     fc.property(anyText(), (text) => {
@@ -28,7 +28,7 @@ t.test('opens what it sealed, with another text each time', async (t) => {
   t.equal(later.open(cipher.seal('later', PLACE), PLACE), 'later', 'the next process has the same secret');
 });
 
-t.test('opens nothing with another key, with a changed byte, or that is not sealed', async (t) => {
+t.test('opens nothing with another key, with a changed byte, or without a seal', async (t) => {
   const cipher = createCipher(secretOf(KEY));
   const sealed = cipher.seal('the secret', PLACE);
   const named = {
@@ -56,7 +56,7 @@ t.test('opens nothing with another key, with a changed byte, or that is not seal
   }
 });
 
-t.test('opens a text in no other row', async (t) => {
+t.test('opens a text only in its row', async (t) => {
   const cipher = createCipher(secretOf(KEY));
   const sealed = cipher.seal('the secret', PLACE);
   for (const other of [
@@ -70,12 +70,12 @@ t.test('opens a text in no other row', async (t) => {
   }
 });
 
-t.test('a generated key is random, and is used as it is', async (t) => {
+t.test('generates random keys and uses them directly', async (t) => {
   t.not(generateKey(), generateKey());
   t.equal(secretOf(generateKey()).length, 32);
   t.notOk(
     secretOf('troupe-key-1:short').equals(Buffer.from('short', 'base64url')),
-    'a phrase with the prefix',
+    'a short text with the prefix of keys is a passphrase',
   );
 });
 
@@ -84,7 +84,7 @@ const ROWS = 510;
 
 const SECRET = 'sk-do-not-find-me-6021';
 
-/** A secret in every row that may have one. */
+/** Writes a secret to every row that may contain one. */
 const writeSecrets = (store: Store): Promise<void> =>
   write(store, (batch) => {
     const holder = { api_key: SECRET, [SECRET]: true };
@@ -123,25 +123,25 @@ const filled = async (dir: string, options: Partial<StoreOptions> = {}): Promise
   await store.close();
 };
 
-/** As earlier versions left a folder without a key. */
+/** Options of earlier versions, which left a directory without a key. */
 const PLAIN = { holdsSecrets: false };
 
 const open = (dir: string, secretsKey?: string): Promise<Store> =>
   openStore({ dir, durability: 'process', ...(secretsKey !== undefined && { secretsKey }) });
 
-t.test('no secret is in the bytes of the files, and all are read back', async (t) => {
+t.test('writes no secret in plain text to the files, and reads all back', async (t) => {
   for (const options of [{}, { secretsKey: KEY }]) {
     const dir = t.testdir();
     await filled(dir, options);
     t.strictSame(filesWith(dir, SECRET), []);
-    t.ok(filesWith(dir, 'sealed:2:').includes('data.mdb'), 'the search finds what is there');
+    t.ok(filesWith(dir, 'sealed:2:').includes('data.mdb'), 'the search finds sealed texts');
     const store = await storeFor(t, { dir, ...options });
     checkSecrets(t, store);
     await store.close();
   }
 });
 
-t.test('a key file is private, and its folder has none when a key is set', async (t) => {
+t.test('creates a private key file, and none if a key is configured', async (t) => {
   const dir = t.testdir();
   await filled(dir);
   t.equal(statSync(join(dir, 'secrets.key')).mode & 0o777, 0o600);
@@ -154,7 +154,7 @@ t.test('a key file is private, and its folder has none when a key is set', async
   );
 });
 
-t.test('a store opens with its own key only, and stays as it is when it does not', async (t) => {
+t.test('opens a store with its key only, and leaves it unchanged otherwise', async (t) => {
   const dir = t.testdir();
   await filled(dir, { secretsKey: KEY });
   await t.rejects(open(dir), { name: 'Unavailable', message: /set SERVICE_SECRETS_KEY to the key/ });
@@ -164,7 +164,7 @@ t.test('a store opens with its own key only, and stays as it is when it does not
   checkSecrets(t, await storeFor(t, { dir, secretsKey: KEY }));
 });
 
-t.test('a copy opens with the key file of its origin, or with its text as a setting', async (t) => {
+t.test('opens a copy with the original key file, or with its text as a setting', async (t) => {
   const root = t.testdir({ store: {}, other: {} });
   const [dir, copy] = [join(root, 'store'), join(root, 'copy')];
   await filled(dir);
@@ -172,7 +172,7 @@ t.test('a copy opens with the key file of its origin, or with its text as a sett
   await store.backup(copy);
   await store.close();
   t.strictSame(readdirSync(copy), ['data.mdb']);
-  const missing = /'.*copy.secrets\.key' is missing: copy that file from the data folder/;
+  const missing = /'.*copy.secrets\.key' is missing: copy that file from the data directory/;
   await t.rejects(open(copy), { name: 'Unavailable', message: missing });
   await t.rejects(open(copy, 'a phrase'), { message: missing });
   await filled(join(root, 'other'));
@@ -191,7 +191,7 @@ t.test('a copy opens with the key file of its origin, or with its text as a sett
   );
 });
 
-t.test('plain rows of an earlier version are sealed at the first opening', async (t) => {
+t.test('seals plain rows of an earlier version when it is first opened', async (t) => {
   for (const options of [{}, { secretsKey: KEY }]) {
     const root = t.testdir({ store: {} });
     const dir = join(root, 'store');
@@ -211,13 +211,13 @@ t.test('plain rows of an earlier version are sealed at the first opening', async
       warnings.filter((it) => /are now encrypted with the key in '.*secrets.key'/.test(it)).length,
       'secretsKey' in options ? 0 : 1,
     );
-    // Freed pages of the old file may still hold the text; the copy has none of them.
+    // Freed pages of the old file may still contain the text, but the copy has none of them.
     t.strictSame(filesWith(join(root, 'copy'), SECRET), []);
     await t.rejects(open(join(root, 'copy')), Unavailable);
   }
 });
 
-t.test('unbound rows of an earlier version are sealed for their row at the first opening', async (t) => {
+t.test('seals unbound rows of an earlier version for their rows when it is first opened', async (t) => {
   const dir = t.testdir();
   await filled(dir, { secretsKey: KEY });
   const body = JSON.stringify({ value: { api_key: SECRET } });
@@ -237,10 +237,10 @@ t.test('unbound rows of an earlier version are sealed for their row at the first
   });
 });
 
-t.test('sealing continues after an interruption', async (t) => {
+t.test('continues sealing after an interruption', async (t) => {
   const dir = t.testdir();
   await filled(dir, { secretsKey: KEY });
-  // As it is when the process ends in the middle: some rows are not sealed yet.
+  // The state after a process ended in the middle: some rows are not sealed yet.
   await changeRaw(dir, ({ row, put, meta }) => {
     const key = ['assistant'];
     put('documents', key, {
@@ -256,7 +256,7 @@ t.test('sealing continues after an interruption', async (t) => {
   t.strictSame(filesWith(join(dir, 'copy'), SECRET), []);
 });
 
-t.test('a folder with a key file takes a setting instead, also after an interruption', async (t) => {
+t.test('replaces a key file with a setting, also after an interruption', async (t) => {
   const dir = t.testdir();
   await filled(dir);
   let older = '';
@@ -288,7 +288,7 @@ t.test('a folder with a key file takes a setting instead, also after an interrup
   checkSecrets(t, await storeFor(t, { dir, secretsKey: KEY }));
 });
 
-t.test('a sealed text that was moved to another row fails with its row; others are read', async (t) => {
+t.test('fails to read a sealed text that was moved to another row, but reads others', async (t) => {
   const dir = t.testdir();
   const store = await open(dir);
   await write(store, (batch) => {
@@ -310,7 +310,7 @@ t.test('a sealed text that was moved to another row fails with its row; others a
   t.equal(moved.config.get('models', 'a')?.spec.api_key, `${SECRET}-a`);
 });
 
-t.test('a row that no key opens does not prevent the opening that seals the others', async (t) => {
+t.test('seals other rows although one cannot be opened with any key', async (t) => {
   const dir = t.testdir();
   await filled(dir, PLAIN);
   await changeRaw(dir, ({ row, put }) => {
@@ -319,17 +319,17 @@ t.test('a row that no key opens does not prevent the opening that seals the othe
   const warnings: string[] = [];
   const store = await storeFor(t, { dir, warn: (it) => warnings.push(it) });
   checkSecrets(t, store);
-  t.match(warnings.at(-1), /rows with secrets in .* cannot be decrypted and stay as they are: 1; /);
+  t.match(warnings.at(-1), /rows with secrets in .* cannot be decrypted and are not changed: 1; /);
   t.throws(() => store.documents.get('lost'), Unavailable);
 });
 
-t.test('a folder of traces gets no key', async (t) => {
+t.test('creates no key in a trace directory', async (t) => {
   const dir = t.testdir();
   await (await openStore({ dir, durability: 'process', ...PLAIN })).close();
   t.notOk(existsSync(join(dir, 'secrets.key')));
 });
 
-t.test('rows are sealed once, not at every opening', async (t) => {
+t.test('seals rows once, not at every opening', async (t) => {
   const dir = t.testdir();
   await filled(dir, PLAIN);
   await (await open(dir)).close();

@@ -4,7 +4,7 @@ import t from 'tap';
 import { storeFor } from './open.ts';
 import { run, SCOPE, threadRecord, write } from './records.ts';
 
-t.test('a store tells its size, its pages, and the rows of its tables', async (t) => {
+t.test('reports its size, its pages and the rows of its tables', async (t) => {
   const dir = t.testdir();
   const store = await storeFor(t, { dir });
   const empty = store.stats();
@@ -25,7 +25,7 @@ t.test('a store tells its size, its pages, and the rows of its tables', async (t
   t.ok(stats.readers >= 1);
 });
 
-t.test('what was removed counts as free, and is used again', async (t) => {
+t.test('counts removed data as free and reuses it', async (t) => {
   const store = await storeFor(t);
   const fill = () =>
     write(store, (batch) => store.state.put(batch, SCOPE, 't1', { filling: 'x'.repeat(1_000_000) }));

@@ -1,12 +1,12 @@
 import { pack, unpack } from 'msgpackr';
 import t from 'tap';
 import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
-import { unshare, withShared } from '../../src/store/shared-strings.ts';
-import { eventsIn, packEvents } from '../../src/store/stored-events.ts';
+import { unshare, withShared } from '../../src/store/engine/shared-strings.ts';
+import { eventsIn, packEvents } from '../../src/store/tables/stored-events.ts';
 import fc from '../random.ts';
 import { event } from './records.ts';
 
-/** Events are read as they were logged, whatever strings they have, and ids of a commit take no room twice. */
+/** Events are read as they were logged, whatever strings they contain, and ids of a commit are not stored twice. */
 
 const IDS = [
   '01a203e3-3488-7eca-8298',
@@ -32,16 +32,16 @@ const values = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** What the codec hands back is a copy. */
+/** Returns a copy through the codec. */
 const stored = <V>(value: V): V => unpack(pack(value)) as V;
 
-t.test('strings that repeat come back, in any JSON', (t) => {
+t.test('restores repeated strings in any JSON', (t) => {
   fc.assert(
     fc.property(fc.array(values), (all) => {
       const before = JSON.stringify(all);
       const back = JSON.parse(JSON.stringify(withShared(all)));
       unshare(back);
-      t.equal(JSON.stringify(all), before, 'what is stored is a copy');
+      t.equal(JSON.stringify(all), before, 'the original is not changed');
       return JSON.stringify(back) === before;
     }),
     { numRuns: 400, seed: 4 },
@@ -49,7 +49,7 @@ t.test('strings that repeat come back, in any JSON', (t) => {
   t.end();
 });
 
-t.test('more strings than have a place come back', (t) => {
+t.test('restores more strings than the table has entries', (t) => {
   const all = Array.from({ length: 300 }, (_, index) => `a string with the number ${index % 150}`);
   const back = [...withShared(all)];
   unshare(back);
@@ -57,7 +57,7 @@ t.test('more strings than have a place come back', (t) => {
   t.end();
 });
 
-t.test('ids that follow from the one before take no room, others stay', (t) => {
+t.test('omits ids that follow from the previous one, and stores others', (t) => {
   const ids = [
     'evt_7a_0',
     'evt_7a_1',
@@ -84,11 +84,11 @@ t.test('ids that follow from the one before take no room, others stay', (t) => {
     true,
   ]);
   t.strictSame(eventsIn(stored(packed)), events);
-  t.strictSame(eventsIn(stored(events)), events, 'as older programs stored them');
+  t.strictSame(eventsIn(stored(events)), events, 'events of older versions are read');
   t.end();
 });
 
-t.test('the events of a commit take a third of what they say', (t) => {
+t.test('stores the events of a commit in a third of their size', (t) => {
   const [thread_id, run_id, dispatch_id] = ['thread', 'run', 'dispatch'].map(
     (name) => `01a203e3-3488-7eca-8298-${name.padEnd(12, '0')}`,
   ) as [string, string, string];

@@ -4,7 +4,7 @@ import type { Store, TaskFilter, TaskPosition } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 import { run, SCOPE, write } from './records.ts';
 
-/** One run after the other, each at its own time unless it is given one. */
+/** Inserts one run after another, each at its given time. */
 const insert = async (store: Store, runs: [id: string, at: number, fields?: Partial<Run>][]) => {
   await write(store, (batch) => {
     for (const [id, at, fields = {}] of runs) store.runs.put(batch, SCOPE, run(id, fields), undefined, at);
@@ -30,7 +30,7 @@ const DONE = (type: 'natural_end' | 'cancelled'): Partial<Run> => ({
   termination_reason: { type },
 });
 
-t.test('tasks are listed by the time of their last change, ties by id', async (t) => {
+t.test('lists tasks by the time of their last change, then by id', async (t) => {
   const store = await storeFor(t);
   await insert(store, [
     ['old', 1000],
@@ -48,7 +48,7 @@ t.test('tasks are listed by the time of their last change, ties by id', async (t
   t.strictSame(store.tasks.list('elsewhere', {}, { limit: 10 }), { ids: [], total: 0 });
 });
 
-t.test('a walk by positions shows each task once, whatever the filter, and totals are whole', async (t) => {
+t.test('shows each task once in a walk by positions with any filter, with exact totals', async (t) => {
   const store = await storeFor(t);
   const states = [{}, DONE('natural_end'), DONE('cancelled'), { status: 'created' as const }];
   await insert(
@@ -77,7 +77,7 @@ t.test('a walk by positions shows each task once, whatever the filter, and total
   }
 });
 
-t.test('a change of the state moves a task to the front, a step leaves it where it is', async (t) => {
+t.test('moves a task to the front on a change of its state, but not on a step', async (t) => {
   const store = await storeFor(t);
   await insert(store, [
     ['a', 1000],
@@ -93,7 +93,7 @@ t.test('a change of the state moves a task to the front, a step leaves it where 
   t.equal(store.tasks.list(SCOPE, {}, { limit: 1 }).total, 2);
 });
 
-t.test('of two changes the later one has the later time, also within one millisecond or batch', async (t) => {
+t.test('assigns increasing times to changes within one millisecond or batch', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => {
     t.equal(store.runs.put(batch, SCOPE, run('a', { status: 'created' }), undefined, 1000), 1000);
@@ -103,14 +103,14 @@ t.test('of two changes the later one has the later time, also within one millise
     t.equal(
       store.runs.put(batch, SCOPE, run('a', DONE('cancelled')), run('a'), 900),
       1002,
-      'a clock went back',
+      'the clock was set back',
     );
   });
   t.strictSame(listed(store, { state: 'TASK_STATE_CANCELED' }), ['a']);
   t.strictSame(listed(store), ['a']);
 });
 
-t.test('a task stays with the agent that it was given to', async (t) => {
+t.test('keeps a task with its original agent', async (t) => {
   const store = await storeFor(t);
   const activation: Run['activation'] = {
     intent: { agent_id: 'first', thread_id: 't1', kind: { kind: 'new_intent' } },
@@ -125,7 +125,7 @@ t.test('a task stays with the agent that it was given to', async (t) => {
   t.strictSame(listed(store, { agent_id: 'first' }), ['a']);
 });
 
-t.test('a page reads what it shows, however many tasks there are', async (t) => {
+t.test('reads only the tasks that a page shows', async (t) => {
   const store = await storeFor(t);
   const insertMany = (from: number, count: number) =>
     insert(
@@ -143,7 +143,7 @@ t.test('a page reads what it shows, however many tasks there are', async (t) => 
   t.strictSame([cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })], few);
 });
 
-t.test('a page of all tasks costs the same, however many agents and states they are of', async (t) => {
+t.test('reads as many rows for a page of all tasks with any number of agents and states', async (t) => {
   const store = await storeFor(t);
   const states = [{}, DONE('natural_end'), DONE('cancelled'), { status: 'created' as const }];
   const insertMany = (agents: number) =>

@@ -11,7 +11,7 @@ const put = (store: Store, records: ThreadRecord[]) =>
     for (const record of records) store.threads.put(batch, SCOPE, record, undefined);
   });
 
-t.test('threads are listed by time of change descending, then by id', async (t) => {
+t.test('lists threads by time of change descending, then by id', async (t) => {
   const store = await storeFor(t);
   const neverChanged = { thread: { id: 'c', metadata: { created_at: 7 } }, epoch: 0 };
   const timeless = { thread: { id: 'z', metadata: {} }, epoch: 0 };
@@ -45,7 +45,7 @@ const walk = (
   return pages;
 };
 
-t.test('a walk by positions shows every thread once, and back again', async (t) => {
+t.test('shows every thread once in a walk by positions in both directions', async (t) => {
   const store = await storeFor(t);
   await put(
     store,
@@ -75,7 +75,7 @@ t.test('a walk by positions shows every thread once, and back again', async (t) 
   t.strictSame([ids(last.items), last.offset], [all.slice(-5), 18]);
 });
 
-t.test('threads that do not change are neither skipped nor repeated while others move', async (t) => {
+t.test('neither skips nor repeats unchanged threads while others move', async (t) => {
   const store = await storeFor(t);
   const records = Array.from({ length: 30 }, (_, i) => threadRecord(`t${i}`, 1000 - i));
   await put(store, records);
@@ -103,7 +103,7 @@ t.test('threads that do not change are neither skipped nor repeated while others
   );
 });
 
-t.test('a page reads what it shows, however many threads there are', async (t) => {
+t.test('reads only the threads that a page shows', async (t) => {
   const store = await storeFor(t);
   const records = Array.from({ length: 5000 }, (_, i) => threadRecord(`t${i}`, i, { resource_id: 'shared' }));
   await put(store, records);
@@ -118,7 +118,7 @@ t.test('a page reads what it shows, however many threads there are', async (t) =
   t.ok(cost({ offset: 0, limit: 50, after: next as Position }) <= 110, 'deep page by position');
 });
 
-t.test('children are the direct ones', async (t) => {
+t.test('returns direct children only', async (t) => {
   const store = await storeFor(t);
   await put(store, [
     threadRecord('a', 1),
@@ -153,7 +153,7 @@ const inOrder = (a: ThreadRecord, b: ThreadRecord): number =>
   (b.thread.metadata.updated_at ?? 0) - (a.thread.metadata.updated_at ?? 0) ||
   (a.thread.id < b.thread.id ? -1 : 1);
 
-t.test('lists and totals agree with a plain model for every filter, whatever was written', async (t) => {
+t.test('matches lists and totals of a plain model for every filter', async (t) => {
   const change = fc.record({
     id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     remove: fc.boolean(),

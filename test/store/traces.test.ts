@@ -1,11 +1,11 @@
 import t from 'tap';
 import { Integrity } from '../../src/schema/outcome.ts';
 import type { TraceSummary } from '../../src/schema/trace.ts';
-import { openRoot } from '../../src/store/environment.ts';
+import { openRoot } from '../../src/store/engine/environment.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { storeFor } from './open.ts';
 
-/** Traces at rest: evals-and-traces.md 9.2 to 9.5. */
+/** Stored traces: evals-and-traces.md 9.2 to 9.5. */
 
 const summaryOf = (run_id: string, more: Partial<TraceSummary> = {}): TraceSummary => ({
   run_id,
@@ -32,7 +32,7 @@ const put = async (
 const numbers = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => String(from + index));
 
-t.test('pages of a long trace are its lines in order, wherever they begin and end', async (t) => {
+t.test('returns the lines of a long trace in order, for any page', async (t) => {
   const store = await storeFor(t);
   await put(store, summaryOf('r'), numbers(0, 700), { state: 'open' });
   await put(store, summaryOf('r'), numbers(700, 3), { total: 703, state: 'open' });
@@ -55,7 +55,7 @@ t.test('pages of a long trace are its lines in order, wherever they begin and en
   t.strictSame(store.traces.page('r', 2500, 10), { lines: [], total: 2500 });
 });
 
-t.test('a page reads the rows that it shows and no others', async (t) => {
+t.test('reads only the rows that a page shows', async (t) => {
   const store = await storeFor(t);
   await put(store, summaryOf('r'), numbers(0, 100_000));
   const before = store.reads;
@@ -63,7 +63,7 @@ t.test('a page reads the rows that it shows and no others', async (t) => {
   t.ok(store.reads - before <= 8, `${store.reads - before} reads`);
 });
 
-t.test('a list reads what it shows, among many', async (t) => {
+t.test('reads only the traces that a list shows', async (t) => {
   const store = await storeFor(t);
   const batch = store.batch();
   for (let index = 0; index < 3000; index += 1) {
@@ -88,7 +88,7 @@ t.test('a list reads what it shows, among many', async (t) => {
   t.equal(store.traces.list({ since: 100_500 }).length, 2998);
 });
 
-t.test('a trace that somebody refers to does not expire', async (t) => {
+t.test('keeps expired traces that are pinned or referenced', async (t) => {
   const store = await storeFor(t);
   for (const id of ['pinned', 'curated', 'free']) await put(store, summaryOf(id), ['1']);
   await put(store, summaryOf('young', { started_at: 200 }), ['1']);
@@ -117,7 +117,7 @@ t.test('a trace that somebody refers to does not expire', async (t) => {
   t.equal(store.traces.list({}).length, 3);
 });
 
-/** What a crash leaves of a row that it interrupts is no text that can be decoded. */
+/** Simulates a row that a crash interrupted, which cannot be decoded. */
 const tear = async (dir: string, key: [string, number]): Promise<void> => {
   const root = openRoot(dir, undefined);
   const rows = root.openDB<Buffer, [string, number]>('trace_events', { encoding: 'binary' });
@@ -125,7 +125,7 @@ const tear = async (dir: string, key: [string, number]): Promise<void> => {
   await root.close();
 };
 
-t.test('a last row that is torn is dropped, and any other damage is told', async (t) => {
+t.test('drops a torn last row, and reports any other damage', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
   await put(first, summaryOf('r'), numbers(0, 600));

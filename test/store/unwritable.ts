@@ -1,6 +1,6 @@
-import type { Batch } from '../../src/store/batch.ts';
+import type { Batch } from '../../src/store/engine/batch.ts';
 
-/** The batch with a write that no transaction takes: it fails in the store itself, with all that waits behind it. */
+/** The batch with a write that no transaction accepts: it fails within the store, with everything queued behind it. */
 export const unwritable = (batch: Batch): Batch => {
   const [first] = batch.writes;
   const tooLong = 'x'.repeat(5000);

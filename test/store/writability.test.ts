@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import t from 'tap';
-import { createBatch } from '../../src/store/batch.ts';
-import { createCommitter } from '../../src/store/committer.ts';
-import { createCounters } from '../../src/store/counters.ts';
-import { createEnvironment, openRoot, type Transaction } from '../../src/store/environment.ts';
+import { createBatch } from '../../src/store/engine/batch.ts';
+import { createCommitter } from '../../src/store/engine/committer.ts';
+import { createCounters } from '../../src/store/engine/counters.ts';
+import { createEnvironment, openRoot, type Transaction } from '../../src/store/engine/environment.ts';
 import { startChild } from './child.ts';
 
-/** What a store knows of its own commits. */
+/** The outcome of commits as the store reports it. */
 
-t.test('a full store says so, and says when there is room again, without a commit of anybody', async (t) => {
+t.test('reports a full disk, and free space again without another commit', async (t) => {
   const child = startChild(t, 'child-full.ts', [t.testdir()], "trap '' XFSZ; ulimit -S -f 8192;");
   const next = async () => JSON.parse(await child.line());
   t.strictSame(await next(), { what: 'empty', writable: true, check: 'ok' });
@@ -19,7 +19,7 @@ t.test('a full store says so, and says when there is room again, without a commi
   await child.exit;
 });
 
-t.test('a store whose last commit failed can be closed', async (t) => {
+t.test('closes a store whose last commit failed', async (t) => {
   const child = startChild(t, 'child-full.ts', [t.testdir(), 'once'], "trap '' XFSZ; ulimit -S -f 8192;");
   await child.line();
   t.match(JSON.parse(await child.line()), { what: 'full', writable: false });
@@ -30,20 +30,20 @@ t.test('a store whose last commit failed can be closed', async (t) => {
 const canInject = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
 
 t.test(
-  'when the disk fails a flush, the commit is there, and nothing follows it',
+  'keeps the commit when its flush fails, and accepts no further one',
   { skip: canInject ? false : 'needs strace' },
   async (t) => {
     const inject = 'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=40+';
     const child = startChild(t, 'child-full.ts', [t.testdir(), 'once'], `set -- ${inject} "$@";`);
     await child.line();
-    t.match(JSON.parse(await child.line()), { writable: false, check: /did not confirm what was written/ });
+    t.match(JSON.parse(await child.line()), { writable: false, check: /did not confirm a write/ });
     t.strictSame(JSON.parse(await child.line()), { seen: true });
     await child.exit;
   },
 );
 
 t.test(
-  'a commit that fails while another is being flushed is refused, and the store goes on',
+  'rejects a commit that fails while another is being flushed, and continues',
   { skip: canInject ? false : 'needs strace' },
   async (t) => {
     const slow = 'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:delay_enter=200000';
@@ -61,7 +61,7 @@ t.test(
   },
 );
 
-/** A committer whose transactions are real, and end as `how` says. */
+/** A committer with real transactions whose outcome `how` replaces. */
 const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transaction) => Transaction) => {
   const root = openRoot(t.testdir());
   t.teardown(() => root.close());
@@ -97,7 +97,7 @@ const unflushed = ({ visible }: Transaction): Transaction => ({
 });
 
 t.test(
-  'input that is there, and that the disk did not confirm, is not called refused; nothing is written after it',
+  'reports visible input that the disk did not confirm as unconfirmed, and writes nothing after it',
   async (t) => {
     let broken = false;
     const { committer, put, rows, transactions } = committerFor(t, (done) =>
@@ -105,9 +105,9 @@ t.test(
     );
     await put('before');
     broken = true;
-    const words = /did not confirm .*input\/output error.* look for it before you send it again/;
+    const words = /did not confirm .*input\/output error.* verify it before retrying/;
     await t.rejects(put('unsure'), { name: 'Unavailable', message: words });
-    t.equal(rows.get(['unsure']), 1, 'it is there');
+    t.equal(rows.get(['unsure']), 1, 'the input is visible');
     broken = false;
     t.equal(committer.writable, false);
     const before = transactions();
@@ -120,7 +120,7 @@ t.test(
   },
 );
 
-t.test('what waits while a flush fails is refused with it', async (t) => {
+t.test('rejects commits that wait for a failed flush', async (t) => {
   const { put, rows } = committerFor(t, unflushed);
   const first = put('first');
   const behind = put('behind', 'progress');
@@ -130,7 +130,7 @@ t.test('what waits while a flush fails is refused with it', async (t) => {
   t.equal(rows.get(['last']), undefined);
 });
 
-t.test('a store that is busy is not asked for a row of its own', async (t) => {
+t.test('writes no check row while the store is busy', async (t) => {
   const { committer, put, transactions } = committerFor(t, (done) => done);
   await put('a');
   await committer.check();
@@ -138,7 +138,7 @@ t.test('a store that is busy is not asked for a row of its own', async (t) => {
   t.equal(transactions(), 1);
 });
 
-t.test('checks at the same time share one row', async (t) => {
+t.test('shares one row among concurrent checks', async (t) => {
   const { committer, transactions } = committerFor(t, (done) => done);
   await Promise.all([committer.check(), committer.check(), committer.check()]);
   t.equal(transactions(), 1);

@@ -26,24 +26,24 @@ const approved = {
   updated_at: 0,
 } as const;
 
-/** What the gates of a tool say; a tool without one lets every call pass. */
+/** The verdict of the gate of a tool; a tool without one lets every call pass. */
 const gate = async (tool: Tool, call: GatedCall): Promise<GateDecision> =>
   (await tool.gate?.(call)) ?? { kind: 'proceed' };
 const asks = (call: GatedCall): GateDecision => ({ kind: 'suspend', ticket: permissionTicket(call) });
 
-t.test('a tool that needs no approval has no gate', async (t) => {
+t.test('has no gate if it needs no approval', async (t) => {
   t.equal(payment(undefined).gate, undefined);
   t.equal(payment(false).gate, undefined);
 });
 
-t.test('a tool that always needs approval asks for it, whatever the arguments', async (t) => {
+t.test('asks for approval with any arguments if it always needs it', async (t) => {
   const given: Json[] = [{ amount: 5 }, {}, null, 'nonsense', { amount: 'many' }];
   for (const args of given) {
     t.strictSame(await gate(payment(true), callOf(args)), asks(callOf(args)));
   }
 });
 
-t.test('a function decides by the arguments, which it sees parsed', async (t) => {
+t.test('decides by a function of the parsed arguments', async (t) => {
   const seen: unknown[] = [];
   const tool = payment((args) => {
     seen.push(args);
@@ -57,12 +57,12 @@ t.test('a function decides by the arguments, which it sees parsed', async (t) =>
   ]);
 });
 
-t.test('a function may take its time', async (t) => {
+t.test('accepts an asynchronous function', async (t) => {
   const tool = payment(async () => true);
   t.strictSame(await gate(tool, callOf({})), asks(callOf({})));
 });
 
-t.test('the ticket has the arguments as the model wrote them', async (t) => {
+t.test('keeps the arguments in the ticket as the model wrote them', async (t) => {
   const decision = await gate(
     payment(() => true),
     callOf({}),
@@ -70,7 +70,7 @@ t.test('the ticket has the arguments as the model wrote them', async (t) => {
   t.match(decision, { ticket: { suspension: { parameters: {} }, pending: { arguments: {} } } });
 });
 
-t.test('bad arguments proceed, because the tool itself says what is wrong with them', async (t) => {
+t.test('proceeds with invalid arguments, which the tool reports itself', async (t) => {
   let asked = false;
   const tool = payment(() => {
     asked = true;
@@ -83,7 +83,7 @@ t.test('bad arguments proceed, because the tool itself says what is wrong with t
   t.equal(asked, false);
 });
 
-t.test('what the tool would take as no arguments needs approval too', async (t) => {
+t.test('asks for approval of empty arguments too', async (t) => {
   const tool = payment(() => true);
   for (const args of [null, '', {}]) {
     t.strictSame(await gate(tool, callOf(args)), asks(callOf(args)));
@@ -91,7 +91,7 @@ t.test('what the tool would take as no arguments needs approval too', async (t) 
   }
 });
 
-t.test('a call with a decision passes, and the function is not asked again', async (t) => {
+t.test('lets a decided call pass without calling the function again', async (t) => {
   let asked = 0;
   const tool = payment(() => {
     asked += 1;
@@ -105,14 +105,14 @@ t.test('a call with a decision passes, and the function is not asked again', asy
   t.equal(asked, 0);
 });
 
-t.test('a function that fails lets no call pass', async (t) => {
+t.test('lets no call pass if the function throws', async (t) => {
   const tool = payment(() => {
     throw new Error('no idea');
   });
   await t.rejects(gate(tool, callOf({})), { message: 'no idea' });
 });
 
-t.test('a tool may wait for a decision instead of giving a result, and sees the decision then', async (t) => {
+t.test('may suspend a call for a decision, which it receives later', async (t) => {
   const ticket = permissionTicket(callOf({}));
   const tool = defineTool({
     id: 'ask',
@@ -134,7 +134,7 @@ const pickColor = defineClientTool({
   input: z.object({ prompt: z.string() }),
 });
 
-t.test('a client tool is described as any other', async (t) => {
+t.test('describes a client tool like any other', async (t) => {
   t.strictSame(pickColor.descriptor, {
     id: 'pick_color',
     name: 'Pick Color',
@@ -145,12 +145,12 @@ t.test('a client tool is described as any other', async (t) => {
   t.match(pickColor, { idempotent: false, exclusive: false });
 });
 
-t.test('each call of a client tool waits for the client', async (t) => {
+t.test('suspends each call of a client tool for the client', async (t) => {
   const call = { id: 'c1', name: 'pick_color', arguments: { prompt: 'Which?' } };
   t.strictSame(await gate(pickColor, call), { kind: 'suspend', ticket: clientTicket(call) });
 });
 
-t.test('the server never executes a client tool', async (t) => {
+t.test('never executes a client tool on the server', async (t) => {
   const result = await callTool(pickColor, { prompt: 'Which?' });
   t.match(result, {
     status: 'error',

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../src/schema/run-event.ts';
 import { type Json, type Tool, type ToolContext, toToolResult } from '../../src/tools/tool.ts';
 
-/** A context whose clock stands at one second past ten and whose reports go nowhere. */
+/** A context with a fixed clock, one second past ten, that discards reports. */
 export const quietContext = (overrides: Partial<ToolContext> = {}): ToolContext => ({
   scope: 'test',
   run_id: 'r1',

@@ -4,7 +4,7 @@ import { remoteDelegate } from '../../src/tools/delegate-remote.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteTurn } from '../../src/tools/remote-agent.ts';
 import type { Json, ToolContext } from '../../src/tools/tool.ts';
 
-/** The tool of a remote delegate, with a decision or without one (a2a.md 12.10). */
+/** The tool of a remote delegate, with or without a decision (a2a.md 12.10). */
 
 const TASK = { task_id: 'task-1', context_id: 'context-1' };
 const DONE: RemoteOutcome = { task: TASK, text: 'done', output: {}, status: 'completed' };
@@ -50,11 +50,11 @@ const decided = (result: Json, resume_with: Json = TASK): Partial<ToolContext> =
   resume_with,
 });
 
-t.test('the first line of the prompt describes a delegate that has no description', async (t) => {
+t.test('describes a delegate without a description by the first line of its prompt', async (t) => {
   t.equal(toolWith(async () => DONE).tool.descriptor.description, 'Counts.');
 });
 
-t.test('a text, or an object with one, is said to the task that asks', async (t) => {
+t.test('sends a text, or an object with one, to the task that needs input', async (t) => {
   for (const payload of ['green', { text: 'green', other: 1 }]) {
     const { tool, turns, cancelled, context } = toolWith(async () => DONE);
     t.match(await tool.execute({ prompt: 'go' }, context(decided(payload))), { data: { response: 'done' } });
@@ -63,7 +63,7 @@ t.test('a text, or an object with one, is said to the task that asks', async (t)
   }
 });
 
-t.test('anything else is the result, and the task is told to stop', async (t) => {
+t.test('uses any other payload as the result, and cancels the task', async (t) => {
   const payloads: Json[] = [null, 7, ['a'], { approved: true }, '  ', { text: '' }];
   for (const payload of payloads) {
     const { tool, turns, cancelled, context } = toolWith(async () => DONE);
@@ -73,7 +73,7 @@ t.test('anything else is the result, and the task is told to stop', async (t) =>
   }
 });
 
-t.test('a decision on the ticket of somebody else, as for a permission, starts the task', async (t) => {
+t.test('starts the task on a decision for another ticket, such as a permission', async (t) => {
   const { tool, turns, cancelled, context } = toolWith(async () => DONE);
   const { decision } = decided({ approved: true });
   await tool.execute({ prompt: ' go ' }, context({ ...(decision && { decision }), ticket_id: 'perm_c' }));
@@ -81,7 +81,7 @@ t.test('a decision on the ticket of somebody else, as for a permission, starts t
   t.strictSame(cancelled, []);
 });
 
-t.test('a task that cannot be followed to its end is told to stop', async (t) => {
+t.test('cancels a task that cannot be followed to its end', async (t) => {
   const { tool, cancelled, told, context } = toolWith(async ({ onSubmitted }) => {
     await onSubmitted(TASK);
     throw new Error('not to be understood');
@@ -93,14 +93,14 @@ t.test('a task that cannot be followed to its end is told to stop', async (t) =>
   t.strictSame(cancelled, ['task-1']);
 });
 
-t.test('a call that is given up tells its task to stop; what names none does nothing', async (t) => {
+t.test('cancels the task of an abandoned call, and ignores other values', async (t) => {
   const { tool, cancelled } = toolWith(async () => DONE);
   tool.giveUp?.(TASK);
   tool.giveUp?.('nonsense');
   t.strictSame(cancelled, ['task-1']);
 });
 
-t.test('a call that has kept its task follows it on, whether it was begun or answered', async (t) => {
+t.test('follows the stored task of a call, whether it was started or decided', async (t) => {
   for (const more of [{}, decided('green')]) {
     const { tool, turns, context } = toolWith(async () => DONE);
     t.match(await tool.execute({ prompt: 'go' }, context({ ...more, kept: TASK })), {
@@ -111,7 +111,7 @@ t.test('a call that has kept its task follows it on, whether it was begun or ans
 });
 
 for (const [what, isLetGo, stops] of [
-  ['is let go leaves its task to the next process', true, false],
+  ['is released leaves its task to the next process', true, false],
   ['is cancelled stops its task', false, true],
 ] as const) {
   t.test(`a call that ${what}`, async (t) => {

@@ -17,7 +17,7 @@ const demo = (id: string): Tool => {
   return tool;
 };
 
-t.test('the demo profile has its nineteen tools', async (t) => {
+t.test('provides the nineteen tools of the demo profile', async (t) => {
   t.same(tools.map(({ descriptor }) => descriptor.id).sort(), [
     'add_trips',
     'append_note',
@@ -78,7 +78,7 @@ const successes: [id: string, args: Json, data: Json][] = [
   ],
 ];
 for (const [id, args, data] of successes) {
-  t.test(`${id} answers ${JSON.stringify(args)}`, async (t) => {
+  t.test(`${id} returns ${JSON.stringify(args)}`, async (t) => {
     t.same(await callTool(demo(id), args), { tool_name: id, status: 'success', data, message: null });
   });
 }
@@ -123,20 +123,20 @@ const failures: [id: string, args: Json, message: string][] = [
   ],
 ];
 for (const [id, args, message] of failures) {
-  t.test(`${id} refuses ${JSON.stringify(args)}`, async (t) => {
+  t.test(`${id} rejects ${JSON.stringify(args)}`, async (t) => {
     t.same(await callTool(demo(id), args), { tool_name: id, status: 'error', data: null, message });
   });
 }
 
-t.test('finish tells the model that summary is required', async (t) => {
+t.test('declares the summary of finish as required', async (t) => {
   t.same(demo('finish').descriptor.parameters.required, ['summary']);
 });
 
-t.test('serverInfo takes no properties', async (t) => {
+t.test('accepts no properties in serverInfo', async (t) => {
   t.match(demo('serverInfo').descriptor.parameters, { type: 'object', additionalProperties: false });
 });
 
-t.test('search finds three results', async (t) => {
+t.test('finds three results in search', async (t) => {
   const { data } = await callTool(demo('search'), { query: 'a b' });
   t.match(data, { query: 'a b', results: [{ id: 'result-1', url: 'https://example.com/1?q=a+b' }, {}, {}] });
 });
@@ -147,7 +147,7 @@ const destinations: [destination: string, names: string[]][] = [
   ['Oslo', ['Central Oslo']],
 ];
 for (const [destination, names] of destinations) {
-  t.test(`search_for_places knows ${names.length} of ${destination}`, async (t) => {
+  t.test(`search_for_places returns ${names.length} places in ${destination}`, async (t) => {
     const { data } = await callTool(demo('search_for_places'), { destination, trip_id: '1' });
     t.match(data, {
       destination,
@@ -221,7 +221,7 @@ for (const { args, count, everyMs, first, data } of scenarios) {
   });
 }
 
-t.test('progress_demo says which step it is at', async (t) => {
+t.test('names the current step in progress_demo', async (t) => {
   const messages: (string | undefined)[] = [];
   await callTool(demo('progress_demo'), {}, { progress: ({ message }) => messages.push(message) });
   t.equal(messages[4], 'Processing step 4/10...');
@@ -234,7 +234,7 @@ t.test('progress_demo says which step it is at', async (t) => {
   );
 });
 
-t.test('progress_demo stops when its run is cancelled', async (t) => {
+t.test('stops progress_demo when its run is cancelled', async (t) => {
   const abort = new AbortController();
   const updates: ToolProgress[] = [];
   const result = await callTool(

@@ -1,6 +1,6 @@
 import type { IssuedTickets } from '../../src/tools/find-ticket.ts';
 
-/** What a thread knows of earlier tickets: their ids, and the ids of their calls, one for each ticket. */
+/** Earlier tickets of a thread: their ids, and the ids of their calls, one for each ticket. */
 export const issuedBefore = (tickets: readonly string[], calls: readonly string[]): IssuedTickets => ({
   has: (id) => tickets.includes(id),
   ofCall: (call_id) => calls.filter((id) => id === call_id).length,

@@ -4,13 +4,13 @@ import type { Json } from '../../src/tools/tool.ts';
 
 const shown = (result: Json) => (typeof result === 'string' ? shownText(result) : shownJson(result));
 
-/** The head of an image, and nothing that is one behind it. */
+/** The head of an image without valid image data after it. */
 const head = Buffer.from('89504e470d0a1a0a0000000d49484452000002000000018008060000', 'hex');
 const PNG = Buffer.concat([head, Buffer.alloc(150_000 - head.length)]).toString('base64');
 const JPEG = Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(96)]).toString('base64');
 const OTHER = 'A'.repeat(4000);
 
-t.test('takes pictures out of the text of a result, wherever they stand', async (t) => {
+t.test('extracts images from the text of a result at any position', async (t) => {
   const results: Json[] = [
     {
       content: [
@@ -56,7 +56,7 @@ t.test('reads the type of an image from its bytes', async (t) => {
   t.match(shown({ type: 'image', data: JPEG }).files, [{ source: { media_type: 'image/jpeg' } }]);
 });
 
-t.test('keeps a file that stands in a result twice once, and no more than fit', async (t) => {
+t.test('keeps a repeated file once, and no more files than fit', async (t) => {
   t.equal(
     shown({ a: { data: PNG, mimeType: 'image/png' }, b: { data: PNG, mimeType: 'image/png' } }).files.length,
     1,
@@ -76,7 +76,7 @@ t.test('keeps a file that stands in a result twice once, and no more than fit', 
   t.equal(shown([half(1), half(2), half(3)]).files.length, 2);
 });
 
-t.test('leaves everything else as it is', async (t) => {
+t.test('leaves everything else unchanged', async (t) => {
   const results: Json[] = [
     { data: 'short', mimeType: 'image/png' },
     { data: OTHER },

@@ -1,6 +1,6 @@
 import type { SubAgents } from '../../src/tools/sub-agent.ts';
 
-/** For what never delegates. */
+/** For tests that never delegate. */
 export const NO_SUB_AGENTS: SubAgents = {
   start: () => Promise.reject(new Error('no sub-agent is started here')),
   proceed: () => Promise.reject(new Error('no sub-agent is started here')),

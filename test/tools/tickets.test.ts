@@ -6,7 +6,7 @@ import { clientTicket, permissionTicket } from '../../src/tools/tickets.ts';
 
 const call = { id: 'call_1', name: 'send_mail', arguments: { to: 'a@b' } };
 
-t.test('a call that must be allowed asks for permission with its arguments', async (t) => {
+t.test('creates a permission ticket with the arguments of the call', async (t) => {
   t.strictSame(permissionTicket(call), {
     suspension: {
       id: 'perm_call_1',
@@ -19,7 +19,7 @@ t.test('a call that must be allowed asks for permission with its arguments', asy
   });
 });
 
-t.test('a call that the client executes is handed over as it is', async (t) => {
+t.test('creates a client ticket with the unchanged call', async (t) => {
   t.strictSame(clientTicket(call), {
     suspension: {
       id: 'suspend_call_1',
@@ -33,14 +33,14 @@ t.test('a call that the client executes is handed over as it is', async (t) => {
 });
 
 for (const ticketOf of [permissionTicket, clientTicket]) {
-  t.test(`${ticketOf.name} leaves null parameters out and keeps every other value`, async (t) => {
+  t.test(`${ticketOf.name} omits null parameters and keeps every other value`, async (t) => {
     t.notOk('parameters' in ticketOf({ ...call, arguments: null }).suspension);
     for (const given of [false, 0, '', []]) {
       t.strictSame(ticketOf({ ...call, arguments: given }).suspension.parameters, given);
     }
   });
 
-  t.test(`${ticketOf.name} makes tickets as they go over the wire`, async (t) => {
+  t.test(`${ticketOf.name} creates tickets in the form of the wire`, async (t) => {
     t.strictSame(Ticket.parse(ticketOf(call)), ticketOf(call));
   });
 }

@@ -17,7 +17,7 @@ const trip = defineTool({
   execute: (args) => ({ data: args }),
 });
 
-t.test('the descriptor is the JSON Schema of what a caller may send', async (t) => {
+t.test('describes the input of the caller as JSON Schema', async (t) => {
   t.same(trip.descriptor, {
     id: 'trip',
     name: 'trip',
@@ -44,7 +44,7 @@ t.test('the descriptor is the JSON Schema of what a caller may send', async (t) 
   t.match(trip, { idempotent: false, exclusive: false, checksOwnArguments: true });
 });
 
-t.test('a tool sees parsed arguments with their defaults', async (t) => {
+t.test('passes parsed arguments with defaults to a tool', async (t) => {
   t.same((await callTool(trip, { city: 'Oslo' })).data, { city: 'Oslo', days: 3 });
 });
 
@@ -58,17 +58,17 @@ const rejected: [name: string, args: Json, message: string][] = [
     "Invalid arguments: 'city': Invalid input: expected string, received number",
   ],
   [
-    'a path inside a list is spelled out',
+    'a path inside a list is complete',
     { city: 'Oslo', stops: [{ id: 'a' }, {}] },
     "Invalid arguments: Missing 'stops[1].id'",
   ],
   [
-    'all issues are told at once',
+    'all issues are reported at once',
     { days: 1.5 },
     "Invalid arguments: Missing 'city'; 'days': Invalid input: expected int, received number",
   ],
   [
-    'something else than an object is refused',
+    'a value that is not an object is rejected',
     [1],
     'Invalid arguments: Invalid input: expected object, received array',
   ],
@@ -79,7 +79,7 @@ for (const [name, args, message] of rejected) {
   });
 }
 
-t.test('a tool that got bad arguments is not executed', async (t) => {
+t.test('does not execute a tool with invalid arguments', async (t) => {
   let executed = false;
   const tool = defineTool({
     id: 'x',
@@ -96,7 +96,7 @@ t.test('a tool that got bad arguments is not executed', async (t) => {
   t.equal(executed, false);
 });
 
-t.test('every kind of failure has its prefix', async (t) => {
+t.test('prefixes every kind of failure', async (t) => {
   const kinds = {
     invalid_arguments: 'Invalid arguments: why',
     execution_failed: 'Execution failed: why',
@@ -119,16 +119,16 @@ t.test('every kind of failure has its prefix', async (t) => {
   t.equal(toToolResult('x', new DOMException('stop', 'AbortError')).message, 'Cancelled: stop');
 });
 
-t.test('only a timeout is marked as timed out', async (t) => {
+t.test('marks only a timeout as timed out', async (t) => {
   t.same(toToolResult('x', new ToolError('timeout', 'after 5s')).metadata, { timed_out: true });
   t.notOk('metadata' in toToolResult('x', new ToolError('internal', '')));
 });
 
-t.test('an unknown tool is named without a prefix', async (t) => {
+t.test('names an unknown tool without a prefix', async (t) => {
   t.equal(toToolResult('nope', ToolError.unknownTool('nope')).message, "tool 'nope' not found");
 });
 
-t.test('a success keeps message and metadata, and omits empty metadata', async (t) => {
+t.test('keeps message and metadata of a success, and omits empty metadata', async (t) => {
   t.same(toToolResult('x', { data: 1 }), { tool_name: 'x', status: 'success', data: 1, message: null });
   t.same(toToolResult('x', { data: 1, message: 'one', metadata: { a: 2 } }), {
     tool_name: 'x',
@@ -140,7 +140,7 @@ t.test('a success keeps message and metadata, and omits empty metadata', async (
   t.notOk('metadata' in toToolResult('x', { data: 1, metadata: {} }));
 });
 
-t.test('the failure of a tool that has its own copy of this package is one', async (t) => {
+t.test('recognizes the failure of a tool that uses its own copy of this package', async (t) => {
   const { ToolError: Other }: typeof import('../../src/index.ts') = await import(pathToFileURL(INDEX).href);
   t.not(Other, ToolError);
   const tool = defineTool({
@@ -176,12 +176,12 @@ for (const [what, value, output] of returned) {
   });
 }
 
-t.test('what is not JSON is a failure that says so', async (t) => {
+t.test('reports a result that is not JSON as a failure', async (t) => {
   const knot: Record<string, unknown> = {};
   knot.self = knot;
   for (const value of [5n, knot])
     await t.rejects(returning(() => value).execute({}, quietContext()), {
       kind: 'internal',
-      message: /^the tool returned what is not JSON: /,
+      message: /^the tool returned a value that is not JSON: /,
     });
 });

@@ -22,7 +22,7 @@ const neverReported = (problem: string): never => {
 const checked = (parameters: Schema, args: Json) =>
   checkedArguments(toolWith(parameters), args, neverReported);
 
-/** What the model is told. */
+/** The problem as the model receives it. */
 const problemOf = async (parameters: Schema, args: Json): Promise<string> => {
   const error = await checked(parameters, args).then(
     () => new Error('was accepted'),
@@ -44,7 +44,7 @@ const TRIP: Schema = {
   },
 };
 
-t.test('arguments that fit the schema go to the tool as they are', async (t) => {
+t.test('passes valid arguments to the tool unchanged', async (t) => {
   const args = { to: 'Rome', stops: [{ city: 'Bern' }], class: 'first', 'a/b~c': 1 };
   t.equal(await checked(TRIP, args), args);
 });
@@ -61,34 +61,34 @@ const wrong: [args: Json, problem: string][] = [
   [{ stops: 1 }, "Missing 'to'; 'stops': must be array"],
 ];
 for (const [args, problem] of wrong) {
-  t.test(`${JSON.stringify(args)} is refused: ${problem}`, async (t) => {
+  t.test(`rejects ${JSON.stringify(args)}: ${problem}`, async (t) => {
     t.equal(await problemOf(TRIP, args), problem);
   });
 }
 
-t.test('no arguments are an empty object', async (t) => {
+t.test('treats missing arguments as an empty object', async (t) => {
   for (const none of [null, '']) {
     t.strictSame(await checked({ type: 'object' }, none), {});
     t.equal(await problemOf(TRIP, none), "Missing 'to'");
   }
 });
 
-t.test('what every object inherits is no argument', async (t) => {
+t.test('does not accept inherited properties as arguments', async (t) => {
   t.equal(await problemOf({ required: ['constructor'] }, {}), "Missing 'constructor'");
 });
 
-t.test('a tool that checks its own arguments gets what the model wrote', async (t) => {
+t.test('passes unvalidated arguments to a tool that validates its own', async (t) => {
   const tool = toolWith(TRIP, true);
   t.equal(await checkedArguments(tool, 'nonsense', neverReported), 'nonsense');
   t.equal(await checkedArguments(tool, null, neverReported), null);
 });
 
-t.test('a model is not told more than eight things at once', async (t) => {
+t.test('reports at most eight problems at once', async (t) => {
   const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
   t.equal((await problemOf({ required: names }, {})).split('; ').length, 8);
 });
 
-t.test('a schema is of the draft that it names, and else of 2020-12', async (t) => {
+t.test('uses the draft that a schema names, or else 2020-12', async (t) => {
   const pair = [{ type: 'string' }, { type: 'number' }];
   const args = { pair: ['x', 'y'] };
   const draft07 = 'http://json-schema.org/draft-07/schema#';
@@ -97,7 +97,7 @@ t.test('a schema is of the draft that it names, and else of 2020-12', async (t) 
   t.equal(await problemOf({ $schema: draft07, properties: { pair: { items: pair } } }, args), problem);
 });
 
-t.test('a schema that refers to itself is followed', async (t) => {
+t.test('follows a recursive schema', async (t) => {
   const tree: Schema = {
     $ref: '#/$defs/node',
     $defs: {
@@ -112,27 +112,27 @@ t.test('a schema that refers to itself is followed', async (t) => {
   t.equal(await problemOf(tree, args), "Missing 'children[0].children[0].name'");
 });
 
-t.test('two schemas may have one $id', async (t) => {
+t.test('accepts two schemas with one $id', async (t) => {
   t.equal(await problemOf({ $id: 'https://x.test/a', required: ['a'] }, {}), "Missing 'a'");
   t.equal(await problemOf({ $id: 'https://x.test/a', required: ['b'] }, {}), "Missing 'b'");
 });
 
-t.test('patterns are told apart', async (t) => {
+t.test('distinguishes several patterns', async (t) => {
   const schema: Schema = { properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } } };
   t.strictSame(await checked(schema, { a: 'aa', b: 'b' }), { a: 'aa', b: 'b' });
   t.match(await problemOf(schema, { a: 'aa', b: 'a' }), /^'b': must match pattern/);
 });
 
 const unusable: [why: string, parameters: Schema][] = [
-  ['a type that there is not', { type: 'strnig' }],
+  ['an unknown type', { type: 'strnig' }],
   ['a keyword with a wrong value', { required: 'a' }],
-  ['a reference that leads elsewhere', { $ref: 'https://x.test/other' }],
+  ['an external reference', { $ref: 'https://x.test/other' }],
   ['an expression that needs backtracking', { properties: { a: { pattern: '(a+)\\1' } } }],
   ['an expression that is too large', { properties: { a: { pattern: '((a{30}){30}){30}' } } }],
   ['an asynchronous schema', { $async: true, required: ['a'] }],
 ];
 for (const [why, parameters] of unusable) {
-  t.test(`calls of a tool whose schema cannot be used are executed unchecked: ${why}`, async (t) => {
+  t.test(`executes calls of a tool with an unusable schema unvalidated: ${why}`, async (t) => {
     const reported: string[] = [];
     const tool = toolWith(parameters);
     const report = (problem: string): void => {
@@ -141,6 +141,6 @@ for (const [why, parameters] of unusable) {
     const both = [checkedArguments(tool, { any: 1 }, report), checkedArguments(tool, [], report)];
     t.strictSame(await Promise.all(both), [{ any: 1 }, []]);
     t.strictSame(await checkedArguments(tool, {}, report), {});
-    t.equal(reported.length, 1, 'it is told once');
+    t.equal(reported.length, 1, 'the problem is reported once');
   });
 }

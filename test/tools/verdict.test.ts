@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Json } from '../../src/tools/tool.ts';
-import { editedArguments, isApproval, type Said, verdictOf } from '../../src/tools/verdict.ts';
+import { type DecisionRequest, editedArguments, isApproval, verdictOf } from '../../src/tools/verdict.ts';
 
 /** runtime.md 12: consent is stated, never inferred. */
 
@@ -8,7 +8,11 @@ const PERMISSION = { resume_mode: 'replay_tool_call' } as const;
 const CLIENT_TOOL = { resume_mode: 'use_decision_as_tool_result' } as const;
 const QUESTION = { resume_mode: 'pass_decision_to_tool' } as const;
 
-const said = (payload: Json, more: Partial<Said> = {}): Said => ({ action: 'resume', payload, ...more });
+const said = (payload: Json, more: Partial<DecisionRequest> = {}): DecisionRequest => ({
+  action: 'resume',
+  payload,
+  ...more,
+});
 
 const UNCLEAR: Json[] = [
   {},
@@ -34,7 +38,7 @@ const UNCLEAR: Json[] = [
   JSON.parse('{"__proto__":{"approved":true}}'),
 ];
 
-t.test('a permission is given by "approved": true, and by nothing else', async (t) => {
+t.test('approves a permission by "approved": true only', async (t) => {
   for (const form of ['native', 'approval'] as const) {
     t.strictSame(verdictOf(PERMISSION, said({ approved: true }, { form })), { kind: 'approved' });
     t.strictSame(verdictOf(PERMISSION, said({ approved: false }, { form })), { kind: 'denied' });
@@ -47,35 +51,35 @@ t.test('a permission is given by "approved": true, and by nothing else', async (
   }
 });
 
-t.test('no payload approves only in the native form', async (t) => {
+t.test('approves without a payload in the native form only', async (t) => {
   t.strictSame(verdictOf(PERMISSION, said(null)), { kind: 'approved' });
   t.strictSame(verdictOf(PERMISSION, said(null, { form: 'approval' })), { kind: 'unclear' });
 });
 
-t.test('the output of a client never gives a permission', async (t) => {
+t.test('never approves a permission by the output of a client', async (t) => {
   for (const payload of [...UNCLEAR, null, { approved: true }])
     t.strictSame(verdictOf(PERMISSION, said(payload, { form: 'output' })), { kind: 'denied' });
 });
 
-t.test('a cancel denies, whatever its payload is', async (t) => {
+t.test('denies on a cancel with any payload', async (t) => {
   for (const ticket of [PERMISSION, CLIENT_TOOL, QUESTION])
     t.strictSame(verdictOf(ticket, said({ approved: true }, { action: 'cancel' })), { kind: 'denied' });
 });
 
-t.test('other tickets take any payload as the answer', async (t) => {
+t.test('uses any payload as the response to other tickets', async (t) => {
   for (const ticket of [CLIENT_TOOL, QUESTION])
     for (const payload of [...UNCLEAR, null, { approved: false }])
       t.strictSame(verdictOf(ticket, said(payload, { form: 'output' })), { kind: 'answered' });
 });
 
-const decision = (result: Json, action: Said['action'] = 'resume') => ({
+const decision = (result: Json, action: DecisionRequest['action'] = 'resume') => ({
   decision_id: 'd1',
   action,
   result,
   updated_at: 1,
 });
 
-t.test('a stored decision is an approval when it was one', async (t) => {
+t.test('recognizes an approval in a stored decision', async (t) => {
   t.ok(isApproval(decision(null)));
   t.ok(isApproval(decision({ approved: true })));
   t.notOk(isApproval(decision(['approved'])));
@@ -85,7 +89,7 @@ t.test('a stored decision is an approval when it was one', async (t) => {
   t.notOk(isApproval(undefined));
 });
 
-t.test('only an approval may carry other arguments', async (t) => {
+t.test('accepts edited arguments in an approval only', async (t) => {
   t.strictSame(editedArguments(decision({ approved: true, arguments: { to: 'b' } })), { to: 'b' });
   t.strictSame(editedArguments(decision({ approved: true, arguments: {} })), {});
   const without: Json[] = [

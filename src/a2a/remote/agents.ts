@@ -1,26 +1,27 @@
 import type { RemoteEndpoint } from '../../schema/endpoint.ts';
+import type { ServiceLog } from '../../schema/log-events.ts';
 import type { RemoteAgent } from '../../tools/remote-agent.ts';
 import { cancelTask, createConversation } from './conversation.ts';
 import { createRequests, type Fetch } from './requests.ts';
 import { type Actors, createPlayer, type Timers } from './turn.ts';
 
 /**
- * Agents that other services run, over HTTP+JSON (a2a.md 12.3 to 12.9).
+ * Remote agents over HTTP+JSON (a2a.md 12.3 to 12.9).
  *
- * Guarantees: each turn is one actor of the remote-task machine, and what it decides is all that happens. Its outcome
- * is there as soon as it is known: a task that nobody wants any more is told to stop behind the back of whoever asked.
- * Costs one actor and one request a turn, and either one open stream or a request now and then until it is settled.
+ * Guarantees: each turn is one actor of the remote-task machine, which makes all decisions. The outcome resolves as
+ * soon as it is determined; an abandoned task is cancelled in the background.
+ * Cost: one actor and one request per turn, and until it is settled either one open stream or an occasional request.
  */
 type RemoteDeps = {
-  log: { warn(data: object, text: string): void };
-  /** Told of each actor whose turn names its run. */
+  log: Pick<ServiceLog, 'warn'>;
+  /** Notified of each actor whose turn has a run. */
   actors?: Actors;
   fetch?: Fetch;
   timers?: Timers;
   idleMs?: number;
 };
 
-/** Servers send a comment every 15 s or so. */
+/** Servers send a comment about every 15 s. */
 const IDLE_MS = 60_000;
 
 /**

@@ -4,9 +4,9 @@ import { RemoteFailure } from './failure.ts';
 import { jsonIn, LARGEST_BYTES } from './responses.ts';
 
 /**
- * The events of a stream, as JSON. Comments keep it alive and are no events. Everything that ends it before the task
- * is settled is a stream that broke, also what cannot be understood: whoever reads it asks in another way then.
- * Costs at most `LARGEST_BYTES` for one event, and no more than `LARGEST_STREAM` are read in all.
+ * Yields the events of a stream as JSON; comments only keep the connection alive. Every end before the task is settled
+ * counts as a broken stream, including unreadable data: the reader then falls back to another request.
+ * Cost: at most `LARGEST_BYTES` per event and `LARGEST_STREAM` per stream.
  */
 const LARGEST_STREAM = 4 * LARGEST_BYTES;
 
@@ -23,7 +23,7 @@ export async function* readEvents({ body }: Response, onBytes: () => void): Asyn
     parser.feed(decoder.decode(chunk, { stream: true }));
     for (const event of ready.splice(0)) yield eventJson(event);
   }
-  // Whoever forgets the blank line at the end has said something all the same.
+  // The last event may lack its blank line.
   parser.feed('\n\n');
   for (const event of ready) yield eventJson(event);
 }

@@ -1,14 +1,14 @@
 import { maskForeign } from '../../schema/redaction/foreign.ts';
 
 /**
- * A request to another service that brought nothing. The message quotes neither headers nor addresses, and what the
- * other service says is masked, because it was sent a token.
+ * A failed request to a remote service. The message contains neither headers nor addresses, and text of the remote
+ * service is masked, because the service has received a token.
  */
 export class RemoteFailure extends Error {
-  /** `unreachable`: nobody answered to the end; `refused`: not with success; `unreadable`: with something else. */
+  /** `unreachable`: no complete response; `refused`: an error status; `unreadable`: an invalid response. */
   readonly kind: 'unreachable' | 'refused' | 'unreadable';
   readonly status: number | undefined;
-  /** By which the other side names what is wrong. */
+  /** Error reason of the remote service. */
   readonly reason: string | undefined;
 
   constructor(
@@ -26,10 +26,10 @@ export class RemoteFailure extends Error {
 
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** The same request may succeed later. */
+/** Returns whether the same request may succeed later. */
 export const isPassing = ({ kind, status = 0 }: RemoteFailure): boolean =>
   kind === 'unreachable' || (kind === 'refused' && PASSING.has(status));
 
-/** The route is not there, and it is not the task that is missing. */
+/** Returns whether the route is missing, rather than the task. */
 export const isUnserved = ({ kind, status, reason }: RemoteFailure): boolean =>
   kind === 'refused' && (status === 405 || status === 501 || (status === 404 && reason !== 'TASK_NOT_FOUND'));

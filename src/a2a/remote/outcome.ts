@@ -3,57 +3,61 @@ import type { Json } from '../../schema/endpoint.ts';
 import type { RemoteArtifact, RemoteOutcome, RemoteTask } from '../../tools/remote-agent.ts';
 import { answerParts } from './answer-parts.ts';
 import type { Mirror } from './mirror.ts';
-import { textOfParts, wordsOfParts } from './text.ts';
+import { plainTextOfParts, textOfParts } from './text.ts';
 import { asJson, type WireMessage } from './wire.ts';
 
-/** What a turn came to (a2a.md 12.5 to 12.7). */
+/** Outcomes of turns (a2a.md 12.5 to 12.7). */
 
-/** Of a task that is settled. */
-export const outcomeOf = (mirror: Mirror): RemoteOutcome => {
+/** Returns the outcome of a settled task. */
+export const taskOutcome = (mirror: Mirror): RemoteOutcome => {
   const state = mirror.state();
-  const [said, ended] = [whatIsSaid(mirror), `remote task ended in ${state}`];
+  const [content, ended] = [contentOf(mirror), `remote task ended in ${state}`];
   switch (state) {
     case 'TASK_STATE_FAILED':
-      return { ...said, status: 'failed', reason: mirror.failure() || ended };
+      return { ...content, status: 'failed', reason: mirror.failure() || ended };
     case 'TASK_STATE_REJECTED':
-      return { ...said, status: 'rejected', reason: mirror.failure() || ended };
+      return { ...content, status: 'rejected', reason: mirror.failure() || ended };
     case 'TASK_STATE_CANCELED':
-      return { ...said, status: 'cancelled' };
+      return { ...content, status: 'cancelled' };
     case 'TASK_STATE_INPUT_REQUIRED':
       return {
-        ...said,
+        ...content,
         status: 'input_required',
-        reason: said.text || 'remote agent requires additional input',
+        reason: content.text || 'remote agent requires additional input',
       };
     case 'TASK_STATE_AUTH_REQUIRED':
       return {
-        ...said,
+        ...content,
         status: 'auth_required',
-        reason: said.text || 'remote agent requires authentication',
+        reason: content.text || 'remote agent requires authentication',
       };
     default:
-      return { ...said, status: 'completed' };
+      return { ...content, status: 'completed' };
   }
 };
 
-/** Of a turn that was given up; with what was known by then. */
-export const givenUp = (status: 'cancelled' | 'timeout', mirror: Mirror | undefined): RemoteOutcome => ({
-  ...(mirror ? whatIsSaid(mirror) : { text: '', output: {} }),
+/** Returns the outcome of an abandoned turn with its content so far. */
+export const abandonedOutcome = (
+  status: 'cancelled' | 'timeout',
+  mirror: Mirror | undefined,
+): RemoteOutcome => ({
+  ...(mirror ? contentOf(mirror) : { text: '', output: {} }),
   status,
 });
 
-const whatIsSaid = (mirror: Mirror) => {
+const contentOf = (mirror: Mirror) => {
   const task = mirror.task();
-  const said = { task, ...contextOf(task), text: mirror.text(), output: mirror.output() };
-  return { ...said, ...besides(mirror.words(), mirror.parts()) };
+  const base = { task, ...contextOf(task), text: mirror.text(), output: mirror.output() };
+  return { ...base, ...besides(mirror.plainText(), mirror.parts()) };
 };
 
-const besides = (words: string, parts: readonly AnswerPart[]) => (parts.length > 0 ? { words, parts } : {});
+const besides = (plainText: string, parts: readonly AnswerPart[]) =>
+  parts.length > 0 ? { plainText, parts } : {};
 
 const contextOf = ({ context_id }: Partial<RemoteTask>) => (context_id === undefined ? {} : { context_id });
 
-/** Of a message that answered at once. */
-export const answerOf = (message: WireMessage, raw: Json): RemoteOutcome => {
+/** Returns the outcome of an immediate message. */
+export const messageOutcome = (message: WireMessage, raw: Json): RemoteOutcome => {
   const { taskId: task_id, contextId: context_id } = message;
   const ids = contextOf({ context_id });
   const text = textOfParts(message.parts);
@@ -62,7 +66,7 @@ export const answerOf = (message: WireMessage, raw: Json): RemoteOutcome => {
     ...(task_id !== undefined && { task: { task_id, ...ids } }),
     ...ids,
     text,
-    ...besides(wordsOfParts(message.parts), answerParts(message.parts)),
+    ...besides(plainTextOfParts(message.parts), answerParts(message.parts)),
     output: { ...(text && { text }), ...(artifacts.length > 0 && { artifacts }), raw },
     status: 'completed',
   };

@@ -1,25 +1,27 @@
-import type { StreamMethod } from '../../../machines/remote-task.ts';
+import type { StreamMethod } from '../../../machines/remote-task-types.ts';
 import type { Json, RemoteEndpoint } from '../../schema/endpoint.ts';
 import { keyProblem } from '../../schema/sendable.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
+import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
 import { RemoteFailure } from './failure.ts';
 import { readAnswer, refusedBy } from './responses.ts';
 
 /**
- * The requests of a2a.md 12.3 to one interface.
+ * Sends the requests of a2a.md 12.3 to one interface.
  *
- * Guarantees: no redirect is followed, so the token goes to the interface and nowhere else; no more of a response is
- * read than `responses.ts` allows, and none is left open. Relies on the platform's `fetch` for pooled connections; it
- * gives up after 300 s without headers, which is as long as a submission that is answered late may take.
+ * Guarantees: redirects are not followed, so the token is sent to the interface only. A response is read only up to the
+ * limits of `responses.ts`, and none is left open.
+ * Relies on the platform's `fetch` for pooled connections; it fails after 300 s without headers, which limits the wait
+ * for a late response to a submission.
  */
 export type Requests = {
-  /** `{…}/v1/a2a/tenant`, without a slash at its end. */
+  /** `{…}/v1/a2a/tenant` without a trailing slash. */
   base: string;
   /** @throws RemoteFailure */
   submit(body: Json, signal: AbortSignal): Promise<Json>;
   /** @throws RemoteFailure */
   read(task_id: string, signal: AbortSignal): Promise<Json>;
-  /** An event stream that must be read or cancelled. @throws RemoteFailure */
+  /** Returns an event stream that must be read or cancelled. @throws RemoteFailure */
   subscribe(task_id: string, method: StreamMethod, signal: AbortSignal): Promise<Response>;
   /** @throws RemoteFailure */
   cancel(task_id: string, signal: AbortSignal): Promise<void>;
@@ -28,7 +30,7 @@ export type Requests = {
 const JSON_TYPES = 'application/a2a+json, application/json';
 const EVENT_STREAM = 'text/event-stream';
 
-/** The fetch of the platform, as much of it as is used. */
+/** The used part of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch, trace?: TraceContext): Requests => {
@@ -39,7 +41,8 @@ export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch, trace?: T
     ...(endpoint.auth && { Authorization: `Bearer ${endpoint.auth.token}` }),
   };
 
-  // Of an endpoint that was stored before such tokens were refused; the error of the platform would quote it.
+  // The endpoint may have been stored before such tokens were rejected; the error of the platform would contain the
+  // token.
   const problem = endpoint.auth && keyProblem(endpoint.auth.token);
 
   const send = async (path: string, init: RequestInit & { headers?: Record<string, string> }) => {
@@ -74,16 +77,17 @@ export const createRequests = (endpoint: RemoteEndpoint, fetch: Fetch, trace?: T
 
 const taskPath = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
 
-/** Without what may be a password; `fetch` refuses such an address anyway. */
+/** Omits credentials, which `fetch` rejects anyway. */
 const interfaceBase = ({ base_url, target }: RemoteEndpoint): string => {
   const url = new URL(base_url);
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const path = withoutTrailingSlashes(url.pathname);
+  const base = `${url.origin}${path}`;
   const segment = target?.trim() ? encodeURIComponent(target.trim()) : undefined;
-  const last = url.pathname.replace(/\/+$/, '').split('/').at(-1);
+  const last = path.split('/').at(-1);
   return segment === undefined || last === segment || last === target?.trim() ? base : `${base}/${segment}`;
 };
 
-/** `fetch` says why it failed in the cause of its error; its message may quote the address. */
+/** `fetch` reports the reason in the cause of its error; its message may contain the address. */
 const whyNot = (error: unknown): string => {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
   const cause = error instanceof Error ? error.cause : undefined;

@@ -1,16 +1,16 @@
 import type { Json } from '../../schema/endpoint.ts';
 import { inexactInteger, inexactText } from '../../schema/exact-integers.ts';
 import { RemoteFailure } from './failure.ts';
-import { refusalOf } from './wire.ts';
+import { parseRefusal } from './wire.ts';
 
-/** Bodies of another service, each up to a limit; whatever is wrong with one is a `RemoteFailure`. */
+/** Reads bodies of a remote service up to a limit; every problem is a `RemoteFailure`. */
 
-/** Artifacts may hold files. */
+/** Artifacts may contain files. */
 export const LARGEST_BYTES = 16 * 1024 * 1024;
 const LARGEST_ERROR = 64 * 1024;
 
 export const readAnswer = async (response: Response): Promise<Json> =>
-  jsonIn(await readText(response, LARGEST_BYTES), 'the answer');
+  jsonIn(await readText(response, LARGEST_BYTES), 'the response');
 
 /** @throws RemoteFailure */
 export const jsonIn = (text: string, what: string): Json => {
@@ -18,7 +18,7 @@ export const jsonIn = (text: string, what: string): Json => {
   try {
     value = JSON.parse(text);
   } catch {
-    // The text of another service is not quoted.
+    // The text of the remote service is not quoted.
     throw new RemoteFailure('unreadable', `${what} is not JSON`);
   }
   const inexact = inexactInteger(text);
@@ -26,14 +26,14 @@ export const jsonIn = (text: string, what: string): Json => {
   return value;
 };
 
-/** What an answer without success says of itself. */
+/** Reads the reason of an error response. */
 export const refusedBy = async (response: Response): Promise<RemoteFailure> => {
   const { status } = response;
   const { text, reason } = await readText(response, LARGEST_ERROR)
-    .then((body) => refusalOf(JSON.parse(body)))
+    .then((body) => parseRefusal(JSON.parse(body)))
     .catch(() => ({ text: undefined, reason: undefined }));
-  const said = [text, reason && `(${reason})`].filter(Boolean).join(' ');
-  return new RemoteFailure('refused', said ? `status ${status}: ${said}` : `status ${status}`, {
+  const description = [text, reason && `(${reason})`].filter(Boolean).join(' ');
+  return new RemoteFailure('refused', description ? `status ${status}: ${description}` : `status ${status}`, {
     status,
     reason,
   });
@@ -47,13 +47,14 @@ const readText = async (response: Response, largest: number): Promise<string> =>
     for await (const chunk of response.body ?? []) {
       bytes += chunk.byteLength;
       // Leaving the loop cancels the rest.
-      if (bytes > largest) throw new RemoteFailure('unreadable', `the answer has more than ${largest} bytes`);
+      if (bytes > largest)
+        throw new RemoteFailure('unreadable', `the response has more than ${largest} bytes`);
       chunks.push(chunk);
     }
   } catch (cause) {
     if (cause instanceof RemoteFailure) throw cause;
-    const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'took too long' : 'broke off';
-    throw new RemoteFailure('unreachable', `the answer ${why}`, { cause });
+    const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'timed out' : 'was interrupted';
+    throw new RemoteFailure('unreachable', `the response ${why}`, { cause });
   }
   return Buffer.concat(chunks).toString('utf8');
 };

@@ -1,22 +1,22 @@
 import type { WireMessage, WirePart } from './wire.ts';
 
-/** What parts and messages of another service say (a2a.md 12.6). */
+/** Returns the text of parts and messages of a remote service (a2a.md 12.6). */
 
 const textOf = ({ text, data }: WirePart): string =>
   text ?? (data === undefined || data === null ? '' : JSON.stringify(data));
 
-/** Texts and data, with a blank line between them. */
+/** Joins texts and data with blank lines. */
 export const textOfParts = (parts: readonly WirePart[]): string =>
   parts
     .map(textOf)
     .filter((text) => text !== '')
     .join('\n\n');
 
-/** The same without data, for whoever keeps that as data. */
-export const wordsOfParts = (parts: readonly WirePart[]): string =>
+/** Omits data, for callers that keep it separately. */
+export const plainTextOfParts = (parts: readonly WirePart[]): string =>
   textOfParts(parts.filter(({ text }) => text !== undefined));
 
-/** Neighbouring texts are pieces of one. */
+/** Joins adjacent texts, which are chunks of one. */
 export const joined = (parts: readonly WirePart[]): WirePart[] => {
   const result: WirePart[] = [];
   for (const part of parts) {
@@ -27,8 +27,8 @@ export const joined = (parts: readonly WirePart[]): WirePart[] => {
   return result;
 };
 
-/** Of a conversation; when it is the other side's turn to say something, it has said nothing yet. */
-export const lastWords = (history: readonly WireMessage[]): string => {
+/** Returns the last text of a conversation, or an empty text if the remote service has not responded yet. */
+export const lastReply = (history: readonly WireMessage[]): string => {
   const last = history.findLast(({ parts }) => textOfParts(parts) !== '');
   return !last || last.role === 'ROLE_USER' ? '' : textOfParts(last.parts);
 };

@@ -1,17 +1,18 @@
 import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
-import { type RemoteTaskContext, remoteTaskMachine } from '../../../machines/remote-task.ts';
+import { remoteTaskMachine } from '../../../machines/remote-task.ts';
+import type { RemoteTaskContext } from '../../../machines/remote-task-types.ts';
 import type { RemoteEndpoint } from '../../schema/endpoint.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { RemoteOutcome, RemoteTurn } from '../../tools/remote-agent.ts';
 import type { Conversation } from './conversation.ts';
 
 /**
- * Plays turns: an actor for each, the signals and the deadline that it hears, and the promise of its outcome. The
- * actor may live on after that, to stop what nobody wants.
+ * Executes turns: starts an actor for each, forwards signals and the deadline to it, and returns a promise of its
+ * outcome. The actor may outlive the promise to cancel an abandoned task.
  */
 export type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
-/** What it returns is called when the actor is gone. */
+/** The returned function is called when the actor ends. */
 export type Actors = {
   began(actor: AnyActorRef, scope: string, of: { machine: 'run'; id: string }): () => void;
 };
@@ -38,10 +39,10 @@ export const createPlayer =
         clock: timers,
       });
       const gone = turn.run && actors?.began(actor, turn.run.scope, { machine: 'run', id: turn.run.id });
-      const deaf = listen(turn, endpoint, timers, (type) => actor.send({ type }));
+      const unsubscribe = listen(turn, endpoint, timers, (type) => actor.send({ type }));
       const finished = (): void => {
         conversation.close();
-        deaf();
+        unsubscribe();
         gone?.();
       };
       actor.subscribe({
@@ -49,7 +50,7 @@ export const createPlayer =
           const over = snapshot.status === 'done';
           if (!over && !snapshot.hasTag('unwanted')) return;
           conversation.close();
-          // A promise is settled once: what comes after an unwanted state changes nothing.
+          // A promise settles only once, so later states of an abandoned task have no effect.
           settle(conversation, snapshot.context, snapshot.value === 'left').then(resolve, reject);
           if (over) finished();
         },
@@ -66,15 +67,15 @@ export const createPlayer =
 const settle = async (
   conversation: Conversation,
   { givenUp, error }: RemoteTaskContext,
-  left: boolean,
+  isReleased: boolean,
 ): Promise<RemoteOutcome> => {
-  if (left) throw new Error('the service stops; the remote task is followed on later');
+  if (isReleased) throw new Error('the service stops; the remote task is followed on later');
   if (givenUp === 'failed') throw error;
   if (givenUp === undefined) return conversation.outcome();
   return conversation.givenUp(givenUp === 'timed_out' ? 'timeout' : 'cancelled');
 };
 
-/** Returns what stops listening. */
+/** Returns a function that removes the listeners. */
 const listen = (
   { signal, leave }: RemoteTurn,
   { timeout_ms }: RemoteEndpoint,
@@ -93,12 +94,12 @@ const listen = (
   };
 };
 
-/** A message and a task have different ids, and a run has one turn at a time with each. */
+/** Messages and tasks have distinct ids, and a run has one turn at a time with each. */
 const idOf = ({ follow, say }: RemoteTurn): string => follow?.task_id ?? say?.message_id ?? '';
 
 const FIRST_PAUSE_MS = 200;
 const DEFAULT_PAUSE_MS = 2_000;
-/** Whatever an endpoint says, nobody is asked without a pause. */
+/** Lower bound of polling intervals, whatever an endpoint configures. */
 const SHORTEST_PAUSE_MS = 10;
 
 const pausesOf = ({ options: { poll_interval_ms } }: RemoteEndpoint) => {
@@ -107,12 +108,12 @@ const pausesOf = ({ options: { poll_interval_ms } }: RemoteEndpoint) => {
   return { longestPauseMs, firstPauseMs: Math.min(FIRST_PAUSE_MS, longestPauseMs) };
 };
 
-// The host of every remote-task machine is the conversation that it was played with.
+// The host of every remote-task machine is the conversation that it was started with.
 const hostOf = ({ host }: RemoteTaskContext): Conversation => host as Conversation;
 
 let bound: ReturnType<typeof bindMachine> | undefined;
 
-/** One for all turns of the process, since a turn is played by the conversation that it brings. */
+/** Shared by all turns of the process, because each turn brings its conversation. */
 const boundMachine = () => {
   bound ??= bindMachine();
   return bound;

@@ -3,16 +3,15 @@ import { TASK_STATES } from '../../../machines/a2a-task.ts';
 import type { Json } from '../../schema/endpoint.ts';
 
 /**
- * What another service sends (a2a.md 6), read as far as it can be: whatever is missing or of another form says
- * nothing, and keys that nobody here knows are kept. Only what has neither a task nor a message is refused, by whoever
- * needed one.
+ * Parses data of remote services (a2a.md 6) leniently: missing or malformed values count as absent, and unknown keys
+ * are kept. Only data with neither a task nor a message is rejected, by the code that needs one.
  */
 
 const text = z.string().optional().catch(undefined);
 const id = z.string().trim().min(1).optional().catch(undefined);
 const flag = z.boolean().catch(false);
 
-/** Items that cannot be read are left out. */
+/** Omits items that cannot be parsed. */
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z
     .array(z.unknown())
@@ -39,7 +38,7 @@ export type WireMessage = z.infer<typeof Message>;
 const Artifact = z.looseObject({ artifactId: id, name: text, parts: listOf(Part) });
 export type WireArtifact = z.infer<typeof Artifact>;
 
-/** A state that nobody knows is none in which the task is over. */
+/** An unknown state does not end the task. */
 const WORKING = 'TASK_STATE_WORKING';
 
 const Status = z.looseObject({
@@ -56,7 +55,7 @@ export const Task = z.looseObject({
 });
 export type WireTask = z.infer<typeof Task>;
 
-/** Of a submission, or one of a stream: at most one of the keys is there. */
+/** The response to a submission, or an event of a stream; at most one of the keys is present. */
 export const Event = z.looseObject({
   task: Task.optional().catch(undefined),
   message: Message.optional().catch(undefined),
@@ -68,7 +67,7 @@ export const Event = z.looseObject({
 });
 export type WireEvent = z.infer<typeof Event>;
 
-/** The words of an error, in any of the forms that are in use. */
+/** The text of an error in any of the common forms. */
 const Refusal = z.looseObject({
   error: z
     .union([z.string(), z.looseObject({ message: text, details: listOf(z.looseObject({ reason: text })) })])
@@ -80,18 +79,18 @@ const Refusal = z.looseObject({
 
 const LONGEST_TEXT = 500;
 
-export const refusalOf = (body: unknown): { text?: string; reason?: string } => {
+export const parseRefusal = (body: unknown): { text?: string; reason?: string } => {
   const read = Refusal.safeParse(body);
   if (!read.success) return {};
   const { error, message, detail } = read.data;
-  const said = (typeof error === 'string' ? error : error?.message) ?? message ?? detail;
+  const description = (typeof error === 'string' ? error : error?.message) ?? message ?? detail;
   const reason =
     typeof error === 'object' ? error.details.find(({ reason }) => reason !== undefined)?.reason : undefined;
   return {
-    ...(said && { text: said.slice(0, LONGEST_TEXT) }),
+    ...(description && { text: description.slice(0, LONGEST_TEXT) }),
     ...(reason && { reason: reason.slice(0, LONGEST_TEXT) }),
   };
 };
 
-/** What was read, without what could not be. */
+/** Serializes the parsed values without those that could not be parsed. */
 export const asJson = (read: object): Json => JSON.parse(JSON.stringify(read));

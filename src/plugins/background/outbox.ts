@@ -2,7 +2,10 @@ import type { StateUpdate, StateView } from '../../tools/state.ts';
 import { update } from '../../tools/state.ts';
 import { failedMessages, messageOutbox, type OutboxMessage } from './state.ts';
 
-/** The outbox of a thread: what is sent leaves it, what could not be sent often enough goes to the failed list. */
+/**
+ * The outbox of a thread. Delivered messages are removed; after MAX_ATTEMPTS failures a message moves to the failed
+ * list.
+ */
 
 const MAX_ATTEMPTS = 5;
 
@@ -13,23 +16,25 @@ export const failedOf = (state: StateView): readonly OutboxMessage[] => state.ge
 export const queued = (state: StateView, message: OutboxMessage): StateUpdate =>
   update(messageOutbox, [...outboxOf(state), message]);
 
-/** What became of one attempt for each message; a message that it does not name was not tried. */
+/**
+ * Applies the outcome of one delivery attempt per message. Messages without an outcome were not tried and stay queued.
+ */
 export const attempted = (
   state: StateView,
   outcomes: ReadonlyMap<string, 'delivered' | { error: string }>,
 ): StateUpdate[] => {
-  const left: OutboxMessage[] = [];
+  const undelivered: OutboxMessage[] = [];
   const failed: OutboxMessage[] = [];
   for (const message of outboxOf(state)) {
     const outcome = outcomes.get(message.message_id);
     if (outcome === 'delivered') continue;
-    if (!outcome) left.push(message);
+    if (!outcome) undelivered.push(message);
     else {
       const tried = { ...message, attempts: message.attempts + 1, last_error: outcome.error };
-      (tried.attempts < MAX_ATTEMPTS ? left : failed).push(tried);
+      (tried.attempts < MAX_ATTEMPTS ? undelivered : failed).push(tried);
     }
   }
-  const changes = [update(messageOutbox, left)];
+  const changes = [update(messageOutbox, undelivered)];
   return failed.length === 0
     ? changes
     : [...changes, update(failedMessages, [...failedOf(state), ...failed])];

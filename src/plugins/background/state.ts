@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { defineState } from '../../tools/state.ts';
 
-/** Background tasks and messages as state of the thread (agent-loop.md 13, 16): ids go on from run to run. */
+/** Background tasks and messages as thread state (agent-loop.md 13, 16). Ids continue across runs. */
 
-/** What was started. */
 const StartedTask = z.strictObject({
   task_id: z.string(),
   run_id: z.string(),
@@ -23,7 +22,7 @@ export const backgroundTasks = defineState({
   }),
 });
 
-/** What became of it, by the id of the task. */
+/** Current state of a task. */
 const TaskState = z.strictObject({
   status: z.enum(['running', 'completed', 'failed', 'cancelled']),
   updated_at: z.int(),
@@ -48,14 +47,13 @@ const OutboxMessage = z.strictObject({
 });
 export type OutboxMessage = z.infer<typeof OutboxMessage>;
 
-/** What is still to be sent, the oldest first. */
+/** Messages to send, oldest first. */
 export const messageOutbox = defineState({
   key: 'background_message_outbox',
   scope: 'thread',
   schema: z.array(OutboxMessage),
 });
 
-/** What could not be sent. */
 export const failedMessages = defineState({
   key: 'background_failed_durable_messages',
   scope: 'thread',

@@ -4,7 +4,9 @@ import { defineTool } from '../../tools/define-tool.ts';
 import type { Tool, ToolOutput } from '../../tools/tool.ts';
 import { cleared, failedOf, queued, replayed } from './outbox.ts';
 
-/** The tools of agent-loop.md 16. Those that write the outbox run alone: each must see what the one before wrote. */
+/**
+ * The tools of agent-loop.md 16. Tools that write the outbox are exclusive, because each must see the previous write.
+ */
 
 const Target = z.object({
   relation: z
@@ -18,6 +20,7 @@ export const cancelTask: Tool = defineTool({
   name: 'Cancel task',
   description: 'Cancels a background task and everything that is a part of it.',
   input: z.object({ target: Target }),
+  needsRun: 'it cancels background tasks of its run',
   execute({ target }, { tasks }): ToolOutput {
     const outcome = tasks?.cancel(target) ?? { error: 'background tasks are not available here' };
     if ('error' in outcome) {
@@ -40,14 +43,15 @@ const To = z.discriminatedUnion('relation', [
   }),
 ]);
 
-/** Only queued here: it leaves at the end of the step. */
+/** Only queues the message; it is sent at the end of the step. */
 export const createSendMessage = (sender_agent_id: string): Tool =>
   defineTool({
     id: 'send_message',
     name: 'Send message',
-    description: 'Sends a message to another agent. It is delivered once, as input of a run of its own.',
+    description: 'Sends a message to another agent. It is delivered once, as input of a separate run.',
     input: z.object({ to: To, message: z.string().min(1) }),
     exclusive: true,
+    needsRun: 'its messages are sent at the end of a step',
     execute({ to, message }, { mail, state }): ToolOutput {
       const address = mail?.address(to) ?? { error: 'recipient_unavailable' as const };
       if ('error' in address) return { data: { message_id: null, status: 'failed', error: address.error } };
@@ -64,6 +68,7 @@ export const recoverFailedMessages: Tool = defineTool({
   description: 'Lists messages that could not be delivered, sends them again, or forgets them.',
   input: z.object({ action: z.enum(['list', 'replay', 'clear']) }),
   exclusive: true,
+  needsRun: 'it sends messages of its thread again',
   execute({ action }, { state }): ToolOutput {
     const failed = failedOf(state);
     if (action === 'list') return { data: { messages: Json.parse(failed) } };

@@ -3,7 +3,7 @@ import { defineState } from '../../tools/state.ts';
 import type { TooLittleGain } from './compaction.ts';
 import type { CompactionOutcome, CompactionTask } from './compactor.ts';
 
-/** What a thread remembers of its compactions, and the events that tell of them (runtime.md 13.4). Pure. */
+/** Compaction counters of a thread, and the events that report compactions (runtime.md 13.4). Pure. */
 
 const count = z.int().nonnegative();
 
@@ -11,7 +11,7 @@ const CompactionMarks = z.object({
   completed: count,
   failed: count,
   skipped: count,
-  /** A summary up to here was tried in vain; it is tried again when more can be covered. */
+  /** Summarizing up to this sequence number failed or was skipped; it is retried when more messages can be covered. */
   tried_to_seq: count,
 });
 export type CompactionMarks = z.infer<typeof CompactionMarks>;
@@ -39,13 +39,13 @@ export const compactionStarted = (thread_id: string, task: CompactionTask): Comp
   },
 });
 
-type Told = { marks: CompactionMarks; event: CompactionEvent };
+type MarkedEvent = { marks: CompactionMarks; event: CompactionEvent };
 
 export const compactionEnded = (
   thread_id: string,
   marks: CompactionMarks,
   { task_id, plan, ended_at_ms, result }: CompactionOutcome,
-): Told => {
+): MarkedEvent => {
   const { boundary_message_id, pre_tokens, range } = plan;
   const of = { task_id, boundary_message_id };
   const tried_to_seq = range.to_seq;
@@ -91,8 +91,8 @@ export const compactionEnded = (
   }
 };
 
-/** A plan that was not worth a task. */
-export const compactionSkipped = (marks: CompactionMarks, skip: TooLittleGain): Told => {
+/** Records a plan that was not worth a task. */
+export const compactionSkipped = (marks: CompactionMarks, skip: TooLittleGain): MarkedEvent => {
   const { reason, range, boundary_message_id, pre_tokens } = skip;
   return skipped(marks, range.to_seq, { reason, pre_tokens, boundary_message_id });
 };
@@ -101,7 +101,7 @@ const skipped = (
   marks: CompactionMarks,
   tried_to_seq: number,
   details: CompactionEvent['payload'],
-): Told => ({
+): MarkedEvent => ({
   marks: { ...marks, skipped: marks.skipped + 1, tried_to_seq },
   event: { kind: 'ContextCompactionSkipped', payload: { skip_index: marks.skipped, ...details } },
 });

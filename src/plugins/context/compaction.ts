@@ -1,16 +1,16 @@
 import type { ContextPolicy } from '../../schema/context-policy.ts';
 import type { Message } from '../../schema/message.ts';
 import { estimateMessages, estimateText } from './estimate.ts';
-import { isRaw, summariesOf } from './fold.ts';
+import { findSummaries, isRaw } from './fold.ts';
 import { isVisibleUser } from './transform.ts';
 
 /**
- * When a compaction is due and what it covers (agent-loop.md 12.3).
+ * Decides when a compaction is due and what it covers (agent-loop.md 12.3).
  *
- * Guarantees: pure; the range begins where the history does, takes in the summary before it, and ends where no call
- * is open: every call inside has its results inside. The last message stays raw, a request needs something to
- * answer; with `keep_recent_raw_suffix` so does everything from the latest visible user message on.
- * Relies on: a whole raw history of committed messages; the sequence number of a message is its position, from 1.
+ * Guarantees: pure; the range starts with the history, includes the previous summary, and ends where no call is open,
+ * so every call in it has its results in it. The last message stays raw, because a request needs something to respond
+ * to; with `keep_recent_raw_suffix`, so does everything from the latest visible user message on.
+ * Relies on: a complete raw history of committed messages; the sequence number of a message is its position, from 1.
  * Costs: one pass over the history.
  */
 
@@ -18,22 +18,22 @@ const MIN_GAIN_TOKENS = 1024;
 
 type Boundary = {
   range: { from_seq: number; to_seq: number };
-  /** The last message that is covered. */
+  /** Last covered message. */
   boundary_message_id: string;
 };
 
 export type CompactionPlan = Boundary & {
   kind: 'compact';
-  /** What must be summarized beside the previous summary; raw, markers included. */
+  /** Messages to summarize together with `previous`; raw, including markers. */
   messages: readonly Message[];
   previous: Message | undefined;
-  /** Estimate of what the new summary replaces, as the model sees it now. */
+  /** Estimated tokens of the replaced messages, as the model sees them now. */
   pre_tokens: number;
 };
 
 export type TooLittleGain = Boundary & { kind: 'skip'; reason: 'too_little_gain'; pre_tokens: number };
 
-/** The estimate of a request, before it is fitted, has reached the threshold. */
+/** True when the estimate of the request, before it is fitted, has reached the threshold. */
 export const isCompactionDue = (
   { system, messages }: { system: readonly string[]; messages: readonly Message[] },
   { autocompact_threshold: threshold }: Pick<ContextPolicy, 'autocompact_threshold'>,
@@ -44,9 +44,9 @@ export const isCompactionDue = (
 type BoundaryRule = Pick<ContextPolicy, 'compaction_mode' | 'compaction_raw_suffix_messages'>;
 
 /**
- * `undefined`: there is nothing to cover that was not covered or tried before.
+ * Returns `undefined` when nothing can be covered that was not covered or tried before.
  *
- * @param tried sequence number up to which a summary was tried in vain
+ * @param tried sequence number up to which a summary was tried without success
  */
 export const planCompaction = (
   history: readonly Message[],
@@ -54,7 +54,7 @@ export const planCompaction = (
   tried = 0,
 ): CompactionPlan | TooLittleGain | undefined => {
   const end = safeBoundary(history, latestBoundary(history, rule));
-  const previous = summariesOf(history).find(({ from_seq }) => from_seq === 1);
+  const previous = findSummaries(history).find(({ from_seq }) => from_seq === 1);
   const covered = previous?.to_seq ?? 0;
   const last = history[end - 1];
   if (!last || end <= Math.max(covered, tried)) return undefined;
@@ -68,7 +68,7 @@ export const planCompaction = (
   return { kind: 'compact', ...boundary, messages, previous: previous?.message, pre_tokens };
 };
 
-/** How many of the oldest messages may be covered, calls aside. */
+/** Maximum number of oldest messages to cover, ignoring open calls. */
 const latestBoundary = (history: readonly Message[], rule: BoundaryRule): number => {
   const last = history.length - 1;
   if (rule.compaction_mode === 'compact_to_safe_frontier') return last;
@@ -89,24 +89,24 @@ const safeBoundary = (history: readonly Message[], limit: number): number => {
 };
 
 /**
- * The position of the last result of each message with calls. A result belongs to the nearest earlier message that
- * asks for a call of its id. A call that never got one is over as soon as somebody spoke after it.
+ * Maps each message with calls to the position of its last result. A result belongs to the nearest earlier message with
+ * a call of its id. A call without a result counts as closed once a later user or assistant message exists.
  */
 const reachOf = (history: readonly Message[]): Map<number, number> => {
   const reach = new Map<number, number>();
   const openCalls = new Map<string, number>();
-  const askedAt = new Map<string, number>();
+  const callIndexes = new Map<string, number>();
   history.forEach(({ role, tool_calls = [], tool_call_id }, index) => {
     if (role === 'user' || role === 'assistant') openCalls.clear();
     for (const { id } of tool_calls) {
-      askedAt.set(id, index);
+      callIndexes.set(id, index);
       openCalls.set(id, index);
     }
     if (tool_call_id === undefined) return;
     openCalls.delete(tool_call_id);
-    const asked = askedAt.get(tool_call_id);
-    if (asked !== undefined) reach.set(asked, index);
+    const callIndex = callIndexes.get(tool_call_id);
+    if (callIndex !== undefined) reach.set(callIndex, index);
   });
-  for (const asked of openCalls.values()) reach.set(asked, history.length);
+  for (const callIndex of openCalls.values()) reach.set(callIndex, history.length);
   return reach;
 };

@@ -12,13 +12,13 @@ import { type SummaryPrompt, savesEnough, summaryMessage, summaryPrompt } from '
 /**
  * Compaction in the background (agent-loop.md 12.3).
  *
- * Guarantees: one task at a time; to begin one takes no wait; nothing here writes: what became of a task is data,
- * and whoever asked for it commits the message and tells of it. An outcome never rejects, and a cancelled task is
- * over at once, whatever the model does.
- * Costs: one inference of the summarizer a task.
+ * Guarantees: at most one task at a time; `begin` does not wait; nothing is written here: the outcome of a task is
+ * data, and the caller commits the message and emits the event. An outcome never rejects, and a cancelled task ends at
+ * once, whatever the model does.
+ * Costs: one inference of the summarizer per task.
  */
 
-/** The inference of a summary. `end`: it was answered, otherwise `error` says why not. */
+/** The inference of a summary. A completed inference has `end`, a failed one has `error`. */
 export type SummaryInference = {
   seconds: number;
   provider: string;
@@ -31,9 +31,8 @@ export type SummaryInference = {
 export type CompactionOutcome = {
   task_id: string;
   plan: CompactionPlan;
-  /** Undefined when the task was cancelled before it ended. */
+  /** Undefined when the task was cancelled before the inference ended. */
   inference: SummaryInference | undefined;
-  /** milliseconds */
   ended_at_ms: number;
   result:
     | { kind: 'completed'; message: Message; post_tokens: number; summary_hash: string }
@@ -45,26 +44,25 @@ export type CompactionOutcome = {
 export type CompactionTask = {
   task_id: string;
   plan: CompactionPlan;
-  /** milliseconds */
   started_at_ms: number;
   outcome: Promise<CompactionOutcome>;
 };
 
 export type Compactor = {
-  /** `undefined` while a task is under way or its outcome was not taken. */
+  /** Returns `undefined` while a task is running or its outcome was not taken. */
   begin(plan: CompactionPlan): CompactionTask | undefined;
-  /** The outcome of a task that is over; once. */
+  /** Returns the outcome of an ended task once. */
   take(): CompactionOutcome | undefined;
-  /** A task that is under way ends as cancelled. */
+  /** Ends the running task as cancelled. */
   cancel(): void;
 };
 
 export type CompactorDeps = {
   model: Model;
   settings: CompactionSettings;
-  /** How tool results are shortened for the summarizer. */
+  /** Limits for tool results sent to the summarizer. */
   limits: ShorteningLimits;
-  /** Raw messages as a model may see them, without what was retracted. */
+  /** Converts raw messages to those that a model may see, without retracted ones. */
   view(messages: readonly Message[]): readonly Message[];
   clock: Clock;
   ids: Ids;
@@ -114,7 +112,7 @@ const compact = async (deps: TaskDeps, plan: CompactionPlan, signal: AbortSignal
   const { settings, limits, view, ids } = deps;
   const prompt = summaryPrompt({ ...plan, messages: view(plan.messages) }, settings, limits);
   const text = await observed(deps, prompt, signal);
-  if (text.trim() === '') return { kind: 'failed', error: 'the summarizer answered nothing' };
+  if (text.trim() === '') return { kind: 'failed', error: 'the summarizer returned an empty completion' };
   const message = summaryMessage(ids.uuid(), text, plan);
   const post_tokens = estimateMessage(message);
   if (!savesEnough(post_tokens, plan, settings)) {

@@ -1,4 +1,4 @@
-import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { describePart, isPartBlock } from '../../schema/answer-part.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { isSource } from '../../schema/provider-tool.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
@@ -13,7 +13,7 @@ import { textTokens } from './text-tokens.ts';
 
 const PER_MESSAGE = 4;
 const PER_TOOL = 10;
-/** The least that a call or a block other than text takes. */
+/** Minimum for a call and for a block other than text. */
 const PER_BLOCK = 50;
 
 const measured = new WeakMap<Message | ToolDescriptor, number>();
@@ -54,13 +54,13 @@ const blockTokens = (block: ContentBlock): number => {
   }
 };
 
-/** Parts of an answer other than its text are only named in a request. Sources are not sent. */
+/** Parts of a completion other than text are only mentioned in a request. Sources are not sent. */
 const answerTokens = (block: ContentBlock): number => {
   if (isSource(block)) return 0;
-  return isPartBlock(block) ? Math.max(PER_BLOCK, textTokens(wordsForPart(block))) : blockTokens(block);
+  return isPartBlock(block) ? Math.max(PER_BLOCK, textTokens(describePart(block))) : blockTokens(block);
 };
 
-/** A call counts as a block; long arguments count as the text that they are. */
+/** A call counts as a block, or as its text when that is longer. */
 const callTokens = ({ name, arguments: args }: ToolCall): number =>
   Math.max(PER_BLOCK, textTokens(name) + textTokens(JSON.stringify(args)));
 

@@ -1,22 +1,23 @@
 import { isRewound, type Message } from '../../schema/message.ts';
 
 /**
- * Compacted ranges of a history (runtime.md 4.1): a summary is an internal system message that says which sequence
- * numbers it stands for. The model sees the summary at the place of its range.
+ * Compacted ranges of a history (runtime.md 4.1): a summary is an internal system message with the range of sequence
+ * numbers that it replaces. The model sees the summary in place of the range.
  *
- * Guarantees: the widest range wins, of equal ones the latest; ranges that overlap a winner are ignored and what
- * they cover alone is seen raw; every summary that did not win is hidden; nothing is copied without a summary.
- * Relies on: a whole history, oldest first; the sequence number of a message is its position, from 1.
- * Costs: one pass, and a sort of the few summaries there are.
+ * Guarantees: the widest range wins, and the latest among equally wide ones; ranges that overlap a winner are ignored,
+ * and messages that only they cover stay raw; all other summaries are hidden; a history without summaries is not
+ * copied.
+ * Relies on: a complete history, oldest first; the sequence number of a message is its position, from 1.
+ * Costs: one pass, and a sort of the few summaries.
  */
 
 export type Summary = { from_seq: number; to_seq: number; message: Message };
 
-/** What stands for ranges of the history, in order, without overlap. */
-export const summariesOf = (history: readonly Message[]): readonly Summary[] => {
+/** The effective summaries, in order and without overlap. */
+export const findSummaries = (history: readonly Message[]): readonly Summary[] => {
   const found = history.flatMap((message, index) => {
     const range = rangeOf(message);
-    // A summary is written after what it covers.
+    // A summary is written after the messages that it covers.
     const holds = range && range.from_seq >= 1 && range.from_seq <= range.to_seq && range.to_seq <= index;
     return holds ? [{ ...range, message }] : [];
   });
@@ -38,12 +39,12 @@ const rangeOf = ({ role, visibility, metadata }: Message) =>
 
 export const isRaw = (message: Message): boolean => rangeOf(message) === undefined && !isRewound(message);
 
-/** The history with its summaries in place of what they cover. */
+/** Replaces the covered ranges of a history by their summaries. */
 export const foldHistory = (history: readonly Message[]): readonly Message[] => {
   if (history.every(isRaw)) return history;
   const folded: Message[] = [];
   let seen = 0;
-  for (const { from_seq, to_seq, message } of summariesOf(history)) {
+  for (const { from_seq, to_seq, message } of findSummaries(history)) {
     folded.push(...history.slice(seen, from_seq - 1).filter(isRaw), message);
     seen = to_seq;
   }

@@ -3,22 +3,22 @@ import type { MediaSource } from '../../schema/message.ts';
 import { textTokens } from './text-tokens.ts';
 
 /**
- * Tokens of pictures and files, estimated by their size: what a provider counts depends on pixels, pages and seconds,
- * which only a decoder could read.
+ * Estimates the tokens of images and files by their size. Providers count pixels, pages and seconds, which only a
+ * decoder could read.
  */
 
 type Media = z.infer<typeof MediaSource>;
 
-/** `bytes`: of the file, for each token. `usual`: of a file whose size is unknown. */
+/** `bytes` of the file per token; `usual` tokens of a file of unknown size. */
 const KINDS = {
-  // 750 pixels are a token for Anthropic, and a compressed pixel takes about a quarter of a byte. Large pictures are
-  // scaled down by all providers.
+  // 750 pixels are one token for Anthropic, and a compressed pixel takes about a quarter of a byte. All providers scale
+  // large images down.
   image: { bytes: 190, least: 85, most: 1600, usual: 1100 },
-  // A page of a PDF file is about 50 KB, and 2,000 tokens with its picture.
+  // A page of a PDF file is about 50 KB and, with its image, 2,000 tokens.
   document: { bytes: 25, least: 500, most: 300_000, usual: 4000 },
-  // 32 tokens a second for Gemini, at 16 KB a second.
+  // Gemini: 32 tokens a second, at 16 KB a second.
   audio: { bytes: 500, least: 50, most: 300_000, usual: 2000 },
-  // 300 tokens a second for Gemini, at 250 KB a second.
+  // Gemini: 300 tokens a second, at 250 KB a second.
   video: { bytes: 830, least: 300, most: 1_000_000, usual: 10_000 },
 } as const;
 
@@ -32,7 +32,7 @@ export function mediaTokens(kind: keyof typeof KINDS, source: Media): number {
 
 const isText = (mediaType: string): boolean => /^text\/|[/+](?:json|xml|yaml)\b/.test(mediaType);
 
-/** As much of a text file is read as shows in which script it is. */
+/** Sample of a text file in base64 characters, large enough to detect its script. */
 const SAMPLE = 16_384;
 
 function textFileTokens(data: string, size: number): number {

@@ -1,6 +1,6 @@
 import type { Message } from '../../schema/message.ts';
 
-/** Context messages (agent-loop.md 9.2) stand in a request among the history; this is how they are told apart. */
+/** Context messages (agent-loop.md 9.2) are placed within the history of a request, and are recognized by their id. */
 
 const PREFIX = 'context:';
 

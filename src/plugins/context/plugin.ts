@@ -17,12 +17,12 @@ import {
 import { transformMessages } from './transform.ts';
 
 /**
- * The parts of the runtime that every agent has (agent-loop.md 14, "runtime defaults"), as plugins: their sections
- * are checked and shown like those of any other. An agent's `active_hook_filter` does not touch them
+ * The parts of the runtime that every agent has (agent-loop.md 14, "runtime defaults"), as plugins: their sections are
+ * checked and listed like those of any other plugin. The `active_hook_filter` of an agent does not affect them
  * (config.md 3.1).
  */
 
-/** What an agent's model is known to take, and where its knowledge ends (`YYYY-MM` or `YYYY-MM-DD`). */
+/** Limits of the model, and its knowledge cutoff (`YYYY-MM` or `YYYY-MM-DD`). */
 export type ModelFacts = ModelLimits & { knowledge_cutoff?: string };
 
 type Facts = { modelOf(agent: AgentSpec): ModelFacts };
@@ -48,7 +48,7 @@ const contextTransform = ({ modelOf }: Facts): Plugin =>
     },
   });
 
-/** Context messages at the end are new in every step; all before them comes again. */
+/** Trailing context messages are new in every step; everything before them is sent again. */
 const withCache = (request: InferenceRequest, { enable_prompt_cache }: ContextPolicy): InferenceRequest => {
   if (!enable_prompt_cache) return request;
   const stable_messages = request.messages.findLastIndex((message) => !isContextMessage(message)) + 1;
@@ -85,7 +85,7 @@ const knowledgeCutoff = ({ modelOf }: Facts): Plugin =>
 const datesText = (now: number, cutoff: string): string =>
   `Today is ${new Date(now).toISOString().slice(0, 10)} (UTC). Your knowledge ends at ${cutoff}: what happened since then you know only from this conversation and from tools.`;
 
-/** Others read these settings; here they are only checked. */
+/** A plugin that only checks settings; other modules read them. */
 const settingsOnly = (
   id: string,
   section: Section<unknown>,

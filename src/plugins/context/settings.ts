@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DEFAULT_RETRY, type RetrySettings } from '../../models/retry.ts';
-import { configOf } from '../define.ts';
+import { parseConfig } from '../define.ts';
 import type { PluginAbout, Section } from '../plugin.ts';
 import type { ShorteningLimits } from './shorten.ts';
 
-/** Sections of the runtime's own parts (agent-loop.md 9.3, 12.2, 12.3, 2.1): what they may say, and their defaults. */
+/** Sections of the built-in parts of the runtime (agent-loop.md 9.3, 12.2, 12.3, 2.1): schemas and defaults. */
 
 const positive = z.int().min(1);
 const count = z.int().nonnegative();
@@ -12,11 +12,14 @@ const count = z.int().nonnegative();
 const ContextTransform = z.object({
   artifact_compaction: z
     .object({
-      threshold_tokens: positive.default(2048),
-      preview_max_chars: positive.default(1600),
-      preview_max_lines: positive.default(24),
+      threshold_tokens: positive
+        .default(2048)
+        .meta({ description: 'estimated tokens from which on a result is shortened' }),
+      preview_max_chars: positive.default(1600).meta({ description: 'characters that remain' }),
+      preview_max_lines: positive.default(24).meta({ description: 'lines that remain' }),
     })
-    .prefault({}),
+    .prefault({})
+    .meta({ description: 'limits of tool results in a request' }),
 });
 
 export const contextTransformSection: Section<z.infer<typeof ContextTransform>> = {
@@ -27,40 +30,57 @@ export const contextTransformSection: Section<z.infer<typeof ContextTransform>> 
   default_value: ContextTransform.parse({}),
 };
 
-const KnowledgeCutoff = z.object({ enabled: z.boolean().default(true) });
+const KnowledgeCutoff = z.object({
+  enabled: z.boolean().default(true).meta({ description: 'whether the dates are added' }),
+});
 
 export const knowledgeCutoffSection: Section<z.infer<typeof KnowledgeCutoff>> = {
   key: 'knowledge_cutoff_context',
   schema: KnowledgeCutoff,
   display_name: 'Knowledge Cutoff',
-  description: 'Tells the model the date of today and where its knowledge ends.',
+  description: 'Adds the current date and the knowledge cutoff of the model to the prompt.',
   default_value: { enabled: true },
 };
 
 const Retry = z.strictObject({
-  max_retries: count,
-  backoff_base_ms: count.default(DEFAULT_RETRY.backoff_base_ms),
-  overloaded_backoff_base_ms: count.default(DEFAULT_RETRY.overloaded_backoff_base_ms),
-  max_stream_retries: count.default(DEFAULT_RETRY.max_stream_retries),
-  stream_idle_timeout_secs: positive.default(DEFAULT_RETRY.stream_idle_timeout_secs),
+  max_retries: count.meta({ description: 'further requests after a failure before output began' }),
+  backoff_base_ms: count
+    .default(DEFAULT_RETRY.backoff_base_ms)
+    .meta({ description: 'delay before the first retry, doubled for each further one' }),
+  overloaded_backoff_base_ms: count
+    .default(DEFAULT_RETRY.overloaded_backoff_base_ms)
+    .meta({ description: 'the same after the provider reported an overload' }),
+  max_stream_retries: count
+    .default(DEFAULT_RETRY.max_stream_retries)
+    .meta({ description: 'further requests after a stream broke' }),
+  stream_idle_timeout_secs: positive
+    .default(DEFAULT_RETRY.stream_idle_timeout_secs)
+    .meta({ description: 'time without an event after which a stream counts as broken' }),
 });
 
 export const retrySection: Section<RetrySettings> = {
   key: 'retry',
   schema: Retry,
-  description: 'How an inference is tried again, before its stream has begun and when it breaks.',
+  description: 'Retries of an inference, before its stream starts and after an interruption.',
 };
 
 const Compaction = z.object({
-  mode: z.enum(['background', 'off']).default('background'),
-  summarizer_system_prompt: z.string(),
+  mode: z.enum(['background', 'off']).default('background').meta({ description: 'off: no summaries' }),
+  summarizer_system_prompt: z.string().meta({ description: 'system prompt of the summarizer' }),
   summarizer_user_prompt: z
     .string()
-    .meta({ description: '{messages} and {previous_summary} stand for what is summarized' }),
-  summary_max_tokens: positive.default(1024),
+    .meta({ description: '{messages} and {previous_summary} are replaced by the content to summarize' }),
+  summary_max_tokens: positive.default(1024).meta({ description: 'output limit of a summary' }),
   summary_model: z.string().min(1).optional().meta({ description: 'upstream name on the same provider' }),
-  min_savings_ratio: z.number().min(0).max(1),
-  raw_retention: z.literal('preserve_durable').default('preserve_durable'),
+  min_savings_ratio: z
+    .number()
+    .min(0)
+    .max(1)
+    .meta({ description: 'share of the tokens that a summary must save; otherwise it is discarded' }),
+  raw_retention: z
+    .literal('preserve_durable')
+    .default('preserve_durable')
+    .meta({ description: 'summarized messages stay stored' }),
 });
 export type CompactionSettings = z.infer<typeof Compaction>;
 
@@ -86,10 +106,10 @@ Write one summary of both.`;
 
 type WithSections = { readonly sections: PluginAbout['agent']['sections'] };
 
-/** A section with required fields is asked for them only when the agent has it. */
+/** Required fields of a section are checked only if the agent has the section. */
 const settingsOf = <Config>(section: Section<Config>, { sections }: WithSections, absent: Config): Config => {
   const given = sections[section.key] ?? undefined;
-  return given === undefined ? absent : configOf(section.key, section, given);
+  return given === undefined ? absent : parseConfig(section.key, section, given);
 };
 
 /** @throws Invalid */

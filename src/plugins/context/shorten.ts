@@ -1,7 +1,7 @@
 import { type Message, textOf } from '../../schema/message.ts';
 import { estimateMessage } from './estimate.ts';
 
-/** Long tool results become a preview of themselves in a request (agent-loop.md 12.2); the stored ones stay. */
+/** Replaces long tool results in a request by a preview (agent-loop.md 12.2); stored results are not changed. */
 
 export type ShorteningLimits = {
   threshold_tokens: number;
@@ -9,7 +9,7 @@ export type ShorteningLimits = {
   preview_max_lines: number;
 };
 
-/** The same message when it is no tool result, or short enough. */
+/** Returns other messages and short results unchanged. */
 export const shortenResult = (message: Message, limits: ShorteningLimits): Message => {
   if (message.role !== 'tool') return message;
   const original = estimateMessage(message);
@@ -24,7 +24,7 @@ export const shortenResult = (message: Message, limits: ShorteningLimits): Messa
 
 const previewOf = (text: string, { preview_max_chars, preview_max_lines }: ShorteningLimits): string => {
   let end = Math.min(text.length, preview_max_chars);
-  // A pair of UTF-16 units is one character; half of it is none.
+  // Half of a surrogate pair is not a character.
   if (end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end).split('\n', preview_max_lines).join('\n');
 };

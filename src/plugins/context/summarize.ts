@@ -1,8 +1,8 @@
-import { DEAF } from '../../models/deaf.ts';
 import type { InferenceEnd, Model } from '../../models/model.ts';
+import { NOOP_SINK } from '../../models/noop-sink.ts';
 import type { SummaryPrompt } from './summary.ts';
 
-/** One answer of a model as text, without tools. @throws ModelError */
+/** Returns one completion of a model as text, without tools. @throws ModelError */
 export const summarize = async (
   model: Model,
   { system, user, max_tokens, upstream_model }: SummaryPrompt,
@@ -17,7 +17,7 @@ export const summarize = async (
       overrides: { max_tokens, ...(upstream_model !== undefined && { upstream_model }) },
     },
     {
-      ...DEAF,
+      ...NOOP_SINK,
       text(delta) {
         text += delta;
       },

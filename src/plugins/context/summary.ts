@@ -1,4 +1,4 @@
-import { isPartBlock, wordsForPart } from '../../schema/answer-part.ts';
+import { describePart, isPartBlock } from '../../schema/answer-part.ts';
 import { describeMedia } from '../../schema/described-media.ts';
 import { type ContentBlock, type Message, textOf } from '../../schema/message.ts';
 import { isSource } from '../../schema/provider-tool.ts';
@@ -6,17 +6,17 @@ import type { CompactionPlan } from './compaction.ts';
 import type { CompactionSettings } from './settings.ts';
 import { type ShorteningLimits, shortenResult } from './shorten.ts';
 
-/** What a summarizer is asked, and what becomes of its answer (agent-loop.md 12.3). All of it is pure. */
+/** Builds the prompt of the summarizer, and the message from its completion (agent-loop.md 12.3). Pure. */
 
 export type SummaryPrompt = {
   system: string;
   user: string;
   max_tokens: number;
-  /** Upstream name; the agent's own model when absent. */
+  /** Upstream name; default: the model of the agent. */
   upstream_model?: string;
 };
 
-/** `messages` are those of the plan, as the model sees them: without retracted calls and markers. */
+/** `messages` are those of the plan as the model sees them: without retracted calls and markers. */
 export const summaryPrompt = (
   { previous, messages }: Pick<CompactionPlan, 'previous' | 'messages'>,
   settings: CompactionSettings,
@@ -27,11 +27,11 @@ export const summaryPrompt = (
     '{messages}': messages.map((message) => lineOf(shortenResult(message, limits))).join('\n\n'),
     '{previous_summary}': previous ? summaryText(previous) : '',
   };
-  // A prompt that does not say where the messages belong gets them at its end.
+  // A template without `{messages}` gets them appended.
   const complete = template.includes('{messages}') ? template : `${template}\n\n{messages}`;
   return {
     system: settings.summarizer_system_prompt,
-    // One pass: a placeholder inside a message is text.
+    // One pass, so that a placeholder inside a message stays text.
     user: complete.replace(/\{(?:messages|previous_summary)\}/g, (name) => values[name] ?? name),
     max_tokens: settings.summary_max_tokens,
     ...(summary_model !== undefined && { upstream_model: summary_model }),
@@ -39,7 +39,7 @@ export const summaryPrompt = (
 };
 
 const lineOf = ({ role, content, tool_calls = [], tool_call_id }: Message): string => {
-  const text = content.map((block) => wordsOf(block, role)).join('');
+  const text = content.map((block) => describeBlock(block, role)).join('');
   const calls = tool_calls.map(
     ({ id, name, arguments: args }) => `calls ${name} (${id}) with ${JSON.stringify(args)}`,
   );
@@ -47,9 +47,9 @@ const lineOf = ({ role, content, tool_calls = [], tool_call_id }: Message): stri
   return `${speaker}: ${[text, ...calls].filter((part) => part !== '').join('\n')}`;
 };
 
-/** As a request of the conversation has it. */
-const wordsOf = (block: ContentBlock, role: Message['role']): string => {
-  if (role === 'assistant' && isPartBlock(block)) return wordsForPart(block);
+/** Renders a block as a request of the conversation does. */
+const describeBlock = (block: ContentBlock, role: Message['role']): string => {
+  if (role === 'assistant' && isPartBlock(block)) return describePart(block);
   if (isSource(block)) return '';
   if ('source' in block) return describeMedia(block);
   return block.type === 'text' ? block.text : `[${block.type}]`;
@@ -58,7 +58,7 @@ const wordsOf = (block: ContentBlock, role: Message['role']): string => {
 const OPEN = '<conversation-summary>\n';
 const CLOSE = '\n</conversation-summary>';
 
-/** What a summarizer wrote, without the frame. */
+/** The text of a summary without its frame. */
 const summaryText = ({ content }: Message): string => {
   const text = textOf(content);
   return text.startsWith(OPEN) && text.endsWith(CLOSE) ? text.slice(OPEN.length, -CLOSE.length) : text;
@@ -76,7 +76,7 @@ export const summaryMessage = (
   metadata: { compaction: range },
 });
 
-/** Whether a summary of so many tokens is worth having in place of what it covers. */
+/** True when a summary of `post_tokens` saves enough compared to the messages that it covers. */
 export const savesEnough = (
   post_tokens: number,
   { pre_tokens }: Pick<CompactionPlan, 'pre_tokens'>,

@@ -1,10 +1,10 @@
 /**
- * Tokens of a text, estimated without a tokenizer.
+ * Estimates the tokens of a text without a tokenizer.
  *
- * The rules are those by which tokenizers of today split a text: a word, up to three digits and a run of punctuation
- * are a token each, long words and changes of case are more, and scripts that vocabularies have fewer words of cost a
- * part of a token for each character. The weights are fitted to `o200k_base` and Llama 3 (`text-tokens.test.ts`).
- * Costs: one table look-up for each UTF-16 unit, about 4 ns; nothing is allocated.
+ * The rules follow how current tokenizers split text: a word, up to three digits and a run of punctuation are one token
+ * each; long words and changes of case add tokens; and in scripts that vocabularies cover less, each character costs a
+ * fraction of a token. The weights are fitted to `o200k_base` and Llama 3 (`text-tokens.test.ts`).
+ * Costs: one table lookup per UTF-16 unit, about 4 ns; no allocation.
  */
 
 const SPACE = 0;
@@ -16,7 +16,7 @@ const MARK = 5;
 const FOREIGN = 6;
 const START = 7;
 
-/** By ASCII code. */
+/** Kinds by ASCII code. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code);
   if (/[a-z]/.test(char)) return LOWER;
@@ -26,22 +26,22 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[ \t]/.test(char) ? SPACE : MARK;
 });
 
-// In hundredths of a token, so that sums are exact.
+// Weights are in hundredths of a token, so that sums are exact.
 const TOKEN = 100;
-/** Of each letter behind the sixth of a word. */
+/** Weight of each letter of a word after the sixth. */
 const LONG_WORD = 21;
 const WORD_LETTERS = 6;
-/** Of each further letter of a word in capitals. */
+/** Weight of each further capital of a run of capitals. */
 const CAPITAL = 38;
-/** Of each further mark of a run of punctuation. */
+/** Weight of each further mark of a run of punctuation. */
 const MORE_MARKS = 22;
-/** Of a letter with an accent inside a word. */
+/** Weight of an accented letter inside a word. */
 const ACCENT = 42;
-/** The same in the languages of Central and Eastern Europe. */
+/** Weight of an accented letter of a Central or Eastern European language. */
 const RARE_ACCENT = 72;
 const isRare = (code: number): boolean => code >= 0x100 && code < 0x180;
 
-/** The first code unit behind each range of scripts, and what a unit of the range costs. */
+/** The first code unit after each range of scripts, and the weight of a unit in the range. */
 const SCRIPTS: readonly (readonly [end: number, weight: number])[] = [
   [0x0370, 50], // Latin-1 punctuation, diacritics
   [0x0400, 46], // Greek
@@ -61,7 +61,7 @@ const SCRIPTS: readonly (readonly [end: number, weight: number])[] = [
   [0x3100, 70], // kana
   [0xac00, 89], // Han
   [0xd800, 78], // Hangul
-  [0xe000, 80], // half of a pair: emoji, rare Han
+  [0xe000, 80], // half of a surrogate pair: emoji, rare Han
   [0xf900, 100],
   [0xfb00, 89], // Han
   [0xff00, 60],
@@ -90,42 +90,67 @@ export function textTokens(text: string): number {
   let run = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code >= 128) {
-      if (isLatin(code)) {
-        if (kind !== LOWER) sum += TOKEN;
-        else sum += isRare(code) ? RARE_ACCENT : ACCENT;
-        kind = LOWER;
-        run += 1;
-      } else {
-        sum += BLOCKS[code >> 4] ?? LAST_SCRIPT;
-        kind = FOREIGN;
-        run = 0;
-      }
-      continue;
-    }
-    const next = ASCII[code] ?? MARK;
-    if (next === LOWER) {
-      if (kind === LOWER || kind === UPPER) {
-        run += 1;
-        if (run > WORD_LETTERS) sum += LONG_WORD;
-      } else {
-        sum += TOKEN;
-        run = 1;
-      }
-    } else if (next !== kind) {
-      // A single space belongs to the word or the mark behind it, and a line break to the mark in front of it.
-      if (next === DIGIT) sum += kind === SPACE && run === 1 ? 2 * TOKEN : TOKEN;
-      else if (next === LINE) sum += kind === MARK ? 0 : TOKEN;
-      else if (next !== SPACE) sum += TOKEN;
-      run = 1;
-    } else {
+    if (code < 128) {
+      const next = ASCII[code] ?? MARK;
+      const isMore = continues(next, kind);
+      sum += isMore ? moreWeight(next, run + 1) : firstWeight(next, kind, run);
+      run = isMore ? run + 1 : 1;
+      kind = next;
+    } else if (isLatin(code)) {
+      sum += accentWeight(code, kind);
+      kind = LOWER;
       run += 1;
-      if (next === UPPER) sum += CAPITAL;
-      else if (next === MARK) sum += MORE_MARKS;
-      else if (next === DIGIT) sum += run % 3 === 1 ? TOKEN : 0;
-      else if (next === SPACE && run === 2) sum += TOKEN;
+    } else {
+      sum += BLOCKS[code >> 4] ?? LAST_SCRIPT;
+      kind = FOREIGN;
+      run = 0;
     }
-    kind = next;
   }
   return Math.ceil(sum / TOKEN);
+}
+
+/** Capitals begin words, so letters after them are not the first ones. */
+function continues(next: number, kind: number): boolean {
+  return next === kind || (next === LOWER && kind === UPPER);
+}
+
+/**
+ * The weight of the first unit of a kind, after `run` units of the kind `before`. A single space belongs to the following
+ * word or mark, and a line break to the preceding mark.
+ */
+function firstWeight(next: number, before: number, run: number): number {
+  switch (next) {
+    case SPACE:
+      return 0;
+    case LINE:
+      return before === MARK ? 0 : TOKEN;
+    case DIGIT:
+      return before === SPACE && run === 1 ? 2 * TOKEN : TOKEN;
+    default:
+      return TOKEN;
+  }
+}
+
+/** The weight of the unit that is number `run` of its kind in a row. */
+function moreWeight(kind: number, run: number): number {
+  switch (kind) {
+    case LOWER:
+      return run > WORD_LETTERS ? LONG_WORD : 0;
+    case UPPER:
+      return CAPITAL;
+    case MARK:
+      return MORE_MARKS;
+    case DIGIT:
+      return run % 3 === 1 ? TOKEN : 0;
+    case SPACE:
+      return run === 2 ? TOKEN : 0;
+    default:
+      return 0;
+  }
+}
+
+/** The weight of an accented letter after a unit of the kind `before`. */
+function accentWeight(code: number, before: number): number {
+  if (before !== LOWER) return TOKEN;
+  return isRare(code) ? RARE_ACCENT : ACCENT;
 }

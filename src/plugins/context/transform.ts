@@ -8,9 +8,9 @@ import { type ShorteningLimits, shortenResult } from './shorten.ts';
 /**
  * Fits a request into the context window (agent-loop.md 12.2).
  *
- * Guarantees: pure; order is kept; a call and its results stay or go together; system messages, context messages,
- * the latest visible user message and the last `min_recent_messages` stay, even where they do not fit. Whatever else
- * is dropped is older than whatever else is kept.
+ * Guarantees: pure; the order is kept; a call and its results are kept or dropped together; system messages, context
+ * messages, the latest visible user message and the last `min_recent_messages` are kept, even if they do not fit. Of
+ * the rest, every dropped message is older than every kept one.
  * Relies on: a history in which the results of a call directly follow it (`modelHistory` of the loop).
  * Costs: one pass to estimate, one to drop; the messages themselves are shared.
  */
@@ -28,7 +28,7 @@ export const transformMessages = (
   return dropOldest(shortened, room - fixed, policy.min_recent_messages);
 };
 
-/** A message, or one with calls and their results. */
+/** A message, together with the results of its calls. */
 type Exchange = { messages: Message[]; tokens: number; stays: boolean };
 
 const dropOldest = (messages: readonly Message[], room: number, recent: number): readonly Message[] => {

@@ -11,13 +11,13 @@ import { createToolSearch, TOOL_SEARCH } from './tool-search.ts';
 import { observeTurn } from './usage.ts';
 
 /**
- * Deferred tools (agent-loop.md 14.4): tools that are rarely used are named in one line instead of being sent
- * with their schemas, and the model loads those that it needs with `ToolSearch`.
+ * Deferred tools (agent-loop.md 14.4): rarely used tools are listed in one line instead of being sent with their
+ * schemas, and the model loads those that it needs with `ToolSearch`.
  *
- * Relies on: actions of a phase are handled in the order in which they were scheduled, each seeing what those
- * before it have changed. A promotion from the last step is therefore in force when `apply` takes stock.
- * Covers the tools that the agent has when its plugins are made; tools that join later are always visible.
- * Costs: one state update a step, of a size that grows with the tools that the thread has used.
+ * Relies on: the actions of a phase are handled in the order in which they were scheduled, and each sees the changes of
+ * earlier ones. A promotion from the last step is therefore in effect when `apply` reads the modes.
+ * Covers the tools that the agent has when its plugins are created; tools that join later are always visible.
+ * Costs: one state update per step, whose size grows with the number of tools that the thread has used.
  */
 
 const ID = 'ext-deferred-tools';
@@ -35,7 +35,7 @@ export const deferredToolsPlugin = definePlugin({
     const policy = createPolicy(config, tools);
     return (config.enabled ?? policy.saving > config.beta_overhead)
       ? enabledParts(config, policy, new Set(tools.map(({ id }) => id)))
-      : // Others may ask for a tool whether or not it is deferred here.
+      : // Other plugins may promote or defer a tool even if deferring is disabled.
         { actions: { [PROMOTE]: () => undefined, [DEFER]: () => undefined } };
   },
 });
@@ -61,7 +61,7 @@ const enabledParts = (config: DeferredTools, policy: Policy, known: ReadonlySet<
   },
 });
 
-/** Counts the turn, and hides again what it no longer pays to show. */
+/** Counts the turn, and hides promoted tools that no longer pay off. */
 const learn = (
   config: DeferredTools,
   policy: Policy,
@@ -96,7 +96,7 @@ const idsOf = (payload: Json): string[] => {
   return ids.data;
 };
 
-/** Takes the deferred tools out of this request and names them instead. */
+/** Removes the deferred tools from this request and lists them instead. */
 const hideDeferred = (policy: Policy, { state, tools }: HookContext): HookOutcome => {
   const modes = modesIn(state);
   const listed = tools()
@@ -113,7 +113,7 @@ const hideDeferred = (policy: Policy, { state, tools }: HookContext): HookOutcom
   };
 };
 
-/** A list that has become empty is replaced by a message that goes with this request. */
+/** When the list becomes empty, a message for this request only replaces it. */
 const listOf = (listed: readonly string[], before: readonly string[]): ScheduledAction[] => {
   if (listed.length === 0 && before.length === 0) return [];
   const content =

@@ -6,18 +6,18 @@ import type { Beliefs, Modes } from './state.ts';
 import { breakEvenRate, usageRate } from './usage.ts';
 
 /**
- * Which of an agent's tools are deferred (agent-loop.md 14.4): the section decides, promotions and deferrals on
- * the thread are exceptions from it. Pure: state comes in and goes out.
+ * Decides which tools of an agent are deferred (agent-loop.md 14.4): the section sets the default, and promotions and
+ * deferrals on the thread are exceptions. Pure: state is passed in and returned.
  */
 export type Policy = {
-  /** What a request saves while everything is as the section says. */
+  /** Tokens that a request saves without any exceptions. */
   readonly saving: number;
   isDeferred(modes: Modes, id: string): boolean;
-  /** What a search looks through: also tools that a search has made visible. */
+  /** Tools that a search covers, including promoted ones. */
   searchable(modes: Modes): readonly ToolDescriptor[];
   promote(modes: Modes, ids: readonly string[], turn: number): Modes;
   defer(modes: Modes, ids: readonly string[]): Modes;
-  /** Without the promotions that do not pay any more. */
+  /** Removes promotions that no longer pay off. */
   cool(modes: Modes, beliefs: Beliefs, turn: number): Modes;
 };
 

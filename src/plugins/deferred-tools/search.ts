@@ -1,11 +1,11 @@
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /**
- * The query language of `ToolSearch` (agent-loop.md 14.4): `select:a,b` names ids; `+must words` asks for tools
- * that contain `must`; plain words ask for tools that contain any. More words found ranks higher, and among
- * equals the order of the catalogue stands.
+ * The query language of `ToolSearch` (agent-loop.md 14.4): `select:a,b` selects ids; `+must words` finds tools that
+ * contain `must`; plain words find tools that contain any of them. Tools that contain more words rank higher; ties keep
+ * the order of the catalog.
  *
- * `limit` does not cut a selection: whoever names a tool wants it.
+ * `limit` does not truncate a selection, because every tool in it was requested by id.
  */
 export const searchTools = (
   tools: readonly ToolDescriptor[],
@@ -15,11 +15,11 @@ export const searchTools = (
   if (query.startsWith(SELECT)) return selected(tools, query.slice(SELECT.length));
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const must = words.filter(isMust).map((word) => word.slice(1));
-  const wished = words.filter((word) => !isMust(word));
+  const optionalWords = words.filter((word) => !isMust(word));
   return tools
     .map((tool) => ({ tool, text: textOf(tool) }))
     .filter(({ text }) => must.every((word) => text.includes(word)))
-    .map(({ tool, text }) => ({ tool, hits: wished.filter((word) => text.includes(word)).length }))
+    .map(({ tool, text }) => ({ tool, hits: optionalWords.filter((word) => text.includes(word)).length }))
     .filter(({ hits }) => hits > 0 || must.length > 0)
     .sort((a, b) => b.hits - a.hits)
     .slice(0, limit)

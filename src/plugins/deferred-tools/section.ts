@@ -43,10 +43,15 @@ const DeferredTools = z.strictObject({
     .default(null)
     .meta({ description: 'null: when it saves more tokens than beta_overhead' }),
   rules: z
-    .array(z.strictObject({ tool: ToolGlob, mode: Mode }))
+    .array(
+      z.strictObject({
+        tool: ToolGlob.meta({ description: 'a glob on tool ids' }),
+        mode: Mode.meta({ description: 'whether these tools are sent with every request' }),
+      }),
+    )
     .default([])
-    .meta({ description: 'the first that matches a tool id decides' }),
-  default_mode: Mode.default('deferred'),
+    .meta({ description: 'the first rule that matches a tool decides' }),
+  default_mode: Mode.default('deferred').meta({ description: 'for tools that no rule matches' }),
   beta_overhead: z
     .number()
     .nonnegative()
@@ -56,7 +61,7 @@ const DeferredTools = z.strictObject({
     .record(z.string(), probability)
     .default({})
     .meta({ description: 'tool id to the expected share of turns that use it' }),
-  disc_beta: DiscBeta.prefault({}),
+  disc_beta: DiscBeta.prefault({}).meta({ description: 'the model of the use of tools' }),
 });
 export type DeferredTools = z.infer<typeof DeferredTools>;
 

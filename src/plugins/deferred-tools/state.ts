@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defineState } from '../../tools/state.ts';
 
 /**
- * What lasts on a thread (agent-loop.md 13, 14.4). Only what differs from the section and the priors is stored:
- * promoted tools, tools that were used. So the size is bounded by the tools that a thread has touched, and a
- * changed section takes effect on old threads.
+ * State that persists on a thread (agent-loop.md 13, 14.4). Only deviations from the section and the priors are stored:
+ * promoted tools and used tools. The size is therefore bounded by the tools that a thread has used, and a changed
+ * section takes effect on old threads.
  */
 
 const turn = z.int().nonnegative();
@@ -15,15 +15,15 @@ export const registryKey = defineState({
   schema: z.object({
     /** Ids that `ToolSearch` finds. */
     tools: z.array(z.string()),
-    /** Those that were hidden from the last request. */
+    /** Tools hidden from the last request. */
     listed: z.array(z.string()),
   }),
 });
 
 const Modes = z.object({
-  /** tool id to the turn in which it became visible */
+  /** Tool id to the turn in which the tool became visible. */
   promoted: z.record(z.string(), turn),
-  /** Tools that the section would show. */
+  /** Deferred tools that the section would show. */
   deferred: z.array(z.string()),
 });
 export type Modes = z.infer<typeof Modes>;
@@ -32,7 +32,7 @@ export const modesKey = defineState({ key: 'deferred_tools.state', scope: 'threa
 
 const UsageStats = z.object({
   turns: turn,
-  /** tool id to the number of turns that called it */
+  /** Tool id to the number of turns that called the tool. */
   uses: z.record(z.string(), z.int().positive()),
 });
 export type UsageStats = z.infer<typeof UsageStats>;
@@ -46,7 +46,7 @@ export const usageKey = defineState({
 const Belief = z.object({
   alpha: z.number(),
   beta: z.number(),
-  /** The last turn that used the tool; the counts are as of its end. */
+  /** Last turn that used the tool; the counts are as of its end. */
   turn,
 });
 export type Belief = z.infer<typeof Belief>;

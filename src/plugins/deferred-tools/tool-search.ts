@@ -9,7 +9,7 @@ export const TOOL_SEARCH = 'ToolSearch';
 
 const NOTHING_FOUND = 'No matching tools found in the deferred tool registry.';
 
-/** Tells the model the schemas of deferred tools; what it found is visible from the next inference. */
+/** Returns the schemas of deferred tools to the model; the tools found are visible from the next inference on. */
 export const createToolSearch = ({
   searchable,
   promoteKey,
@@ -38,7 +38,7 @@ export const createToolSearch = ({
     },
   });
 
-/** In the form in which models are taught functions. */
+/** Renders tools in the format in which models are trained on functions. */
 const rendered = (tools: readonly ToolDescriptor[]): string =>
   ['<functions>', ...tools.map((tool) => `<function>${signatureOf(tool)}</function>`), '</functions>'].join(
     '\n',

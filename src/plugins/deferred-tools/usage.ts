@@ -2,10 +2,10 @@ import type { DeferredTools, DiscBeta } from './section.ts';
 import type { Belief, Beliefs, UsageStats } from './state.ts';
 
 /**
- * How often a tool is used, as a discounted Beta model: a tool starts with `n0` imagined turns at its prior rate;
- * each turn adds one observation (used or not), and earlier ones lose weight by `omega`.
+ * Models how often a tool is used as a discounted Beta distribution: a tool starts with `n0` virtual turns at its prior
+ * rate; each turn adds one observation (used or not) and discounts earlier ones by `omega`.
  *
- * Idle turns are not written down: their effect has a closed form, so only a use touches the state.
+ * Idle turns are not stored: their effect has a closed form, so only a use writes state.
  */
 
 const UNKNOWN_TOOL_PRIOR = 0.01;
@@ -19,12 +19,12 @@ export const usageRate = (model: Model, beliefs: Beliefs, id: string, turn: numb
 };
 
 /**
- * A tool pays for its schema in each request when it is visible, and for a search when it is used while
- * deferred: both cost the same at the rate `saving / gamma`.
+ * A visible tool costs its schema in each request; a deferred tool costs a search whenever it is used. The costs are
+ * equal at the rate `saving / gamma`.
  */
 export const breakEvenRate = ({ gamma }: DiscBeta, saving: number): number => saving / gamma;
 
-/** One more turn, in which these tools were called. */
+/** Records one more turn in which the tools of `used` were called. */
 export const observeTurn = (
   model: Model,
   before: { stats: UsageStats; beliefs: Beliefs },
@@ -51,7 +51,7 @@ const beliefAt = (model: Model, beliefs: Beliefs, id: string, turn: number): Bel
   const { alpha, beta, turn: since } = known ?? priorOf(model, id);
   const idle = Math.max(0, turn - since);
   const kept = omega ** idle;
-  // Each idle turn adds one to beta, and all but the last have lost weight: 1 + omega + omega² + …
+  // Each idle turn adds one to beta, discounted by the turns after it: 1 + omega + omega² + …
   const added = omega === 1 ? idle : -Math.expm1(idle * Math.log(omega)) / (1 - omega);
   return { alpha: alpha * kept, beta: beta * kept + added, turn };
 };

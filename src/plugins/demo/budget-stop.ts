@@ -1,6 +1,6 @@
 import { definePlugin } from '../define.ts';
 
-/** A budget for demo agents (agent-loop.md 18.3), in the form of a spec's `stop_conditions` (1.4). */
+/** A budget for demo agents (agent-loop.md 18.3), in the format of `stop_conditions` in a spec (1.4). */
 export const BUDGET_STOP_CONDITIONS = [
   { type: 'token_budget', max_total: 50_000 },
   { type: 'timeout', seconds: 60 },

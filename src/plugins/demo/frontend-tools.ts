@@ -3,8 +3,8 @@ import type { GatedCall } from '../../tools/tool.ts';
 import { definePlugin } from '../define.ts';
 
 /**
- * Hands two registered tools to the client (agent-loop.md 7.5): a call waits under its own id, and what the
- * client answers becomes its result, so the gate is not asked again.
+ * Delegates two registered tools to the client (agent-loop.md 7.5): a call is suspended under its own id, and the
+ * response of the client becomes its result, so the gate is not evaluated again.
  */
 
 const EXECUTED_BY_THE_CLIENT: ReadonlySet<string> = new Set(['askUserQuestion', 'set_background_color']);

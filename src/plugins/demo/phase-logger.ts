@@ -1,14 +1,14 @@
+import type { ServiceLog } from '../../schema/log-events.ts';
 import type { ToolCall } from '../../schema/message.ts';
 import { definePlugin } from '../define.ts';
 import type { HookContext, Phase, Plugin } from '../plugin.ts';
 
-/** Where the phases are written to. */
-export type PhaseLog = { info(data: object, text: string): void };
+export type PhaseLog = Pick<ServiceLog, 'info'>;
 
-/** Writes a line for each phase of a run (agent-loop.md 18.3). Gates have no effects, so theirs is left out. */
+/** Writes a log line for each phase of a run (agent-loop.md 18.3), except gates, which have no effects. */
 export const createPhaseLogger = ({ log }: { log: PhaseLog }): Plugin => {
   const record = (phase: Phase) => (context: HookContext & { call?: ToolCall }) => {
-    log.info({ phase, ...whereaboutsOf(context) }, 'phase');
+    log.info('run.phase', { phase, ...whereaboutsOf(context) });
     return undefined;
   };
   return definePlugin({
@@ -28,7 +28,7 @@ export const createPhaseLogger = ({ log }: { log: PhaseLog }): Plugin => {
   });
 };
 
-/** Ids only: what users and models wrote does not belong in a log. */
+/** Ids only: text of users and models must not appear in a log. */
 const whereaboutsOf = ({
   run_id,
   thread_id,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /**
- * The messages of A2UI 0.8 as `render_a2ui` takes them (agent-loop.md 14.5). The types of components and their
- * properties belong to a catalog that only the client knows; checked here is what every catalog shares, and the
- * three components that models most often get wrong.
+ * The messages of A2UI 0.8 that `render_a2ui` accepts (agent-loop.md 14.5). Component types and their properties are
+ * defined by a catalog of the client; the checks here cover the rules that all catalogs share, and the three components
+ * that models most often get wrong.
  */
 
 const text = z.string().min(1, 'must not be empty');
-// A record or a recursive type would give the tool a schema that some providers refuse.
+// A record or a recursive type would give the tool a schema that some providers reject.
 const anyObject = z.looseObject({});
 
 const Component = z.strictObject({
@@ -68,7 +68,7 @@ const Content = z
   .strictObject({ ...scalars, valueMap: z.array(Entry).optional() })
   .refine(oneValue, ONE_VALUE);
 
-/** The wrapper keys with what they wrap. */
+/** Schemas of the messages by wrapper key. */
 export const A2UI_MESSAGES = {
   surfaceUpdate: z.strictObject({
     surfaceId: text,
@@ -84,7 +84,7 @@ export const A2UI_MESSAGES = {
 };
 export type A2uiKey = keyof typeof A2UI_MESSAGES;
 
-// In the order of the error text.
+// In the order of the error message.
 export const A2UI_KEYS: readonly A2uiKey[] = [
   'surfaceUpdate',
   'dataModelUpdate',
@@ -99,7 +99,7 @@ const Message = z.strictObject({
   deleteSurface: A2UI_MESSAGES.deleteSurface.optional(),
 });
 
-/** What the model is shown. Providers refuse a choice at the top of a schema, so "exactly one" is in words. */
+/** Schema for the model. Providers reject a union at the top level, so the tool description states "exactly one". */
 export const A2uiArguments = Message.extend({
   messages: z.array(Message).optional().meta({ description: 'several messages, in the order to apply' }),
 });

@@ -1,6 +1,6 @@
 import type { GenerativeUi } from './section.ts';
 
-/** What the model is told about A2UI in each step (agent-loop.md 14.5). */
+/** Instructions about A2UI that are sent to the model in each step (agent-loop.md 14.5). */
 
 const DEFAULT_CATALOG = 'https://a2ui.org/specification/v0_8/standard_catalog_definition.json';
 
@@ -14,7 +14,7 @@ Values of component properties are objects: {"literalString": "..."} for a fixed
 Button needs action {name, context?: [{key, value}]}. MultipleChoice needs options and selections, and takes no choices, label or value.
 If the tool reports errors, correct them and call it again.`;
 
-export const instructionsOf = ({ catalog_id, examples, instructions }: GenerativeUi): string =>
+export const writeInstructions = ({ catalog_id, examples, instructions }: GenerativeUi): string =>
   [
     given(instructions) ?? BUILT_IN,
     `Components come from the catalog ${given(catalog_id) ?? DEFAULT_CATALOG}.`,

@@ -1,14 +1,14 @@
 import { definePlugin } from '../define.ts';
-import { instructionsOf } from './instructions.ts';
+import { writeInstructions } from './instructions.ts';
 import { renderA2ui } from './render.ts';
 import { generativeUiSection } from './section.ts';
 
-/** The tool `render_a2ui` and what the model must know to use it (agent-loop.md 14.5). */
+/** The tool `render_a2ui` and the instructions for using it (agent-loop.md 14.5). */
 export const generativeUiPlugin = definePlugin({
   id: 'generative-ui',
   section: generativeUiSection,
   create: (config) => {
-    const content = instructionsOf(config);
+    const content = writeInstructions(config);
     return {
       tools: [renderA2ui],
       hooks: {

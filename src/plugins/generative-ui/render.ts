@@ -15,8 +15,8 @@ const described = defineTool({
 });
 
 /**
- * Rendering is the client's: it reads the arguments of the call. The tool says whether they can be rendered, in
- * its own words, and takes a message whose wrapper key the model left out.
+ * The client renders: it reads the arguments of the call. The tool only validates them, with its own error messages,
+ * and accepts a message without its wrapper key.
  */
 export const renderA2ui: Tool = {
   ...described,

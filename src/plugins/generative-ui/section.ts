@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Section } from '../plugin.ts';
 
-/** Blank texts count as unset: an editor may leave them behind. */
+/** Blank texts count as unset, because editors may store them. */
 const text = (title: string, description: string) => z.string().optional().meta({ title, description });
 
 const GenerativeUi = z.strictObject({

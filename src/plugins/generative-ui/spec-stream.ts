@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { Json } from '../../schema/json.ts';
 
 /**
- * A SpecStream is a UI as JSON Patch operations, one a line, so that a client can draw while the model writes.
- * Compiled, it is a tree: the id of its root and all elements by id (agent-loop.md 14.5).
+ * A SpecStream is a UI as JSON Patch operations, one per line, so that a client can render while the model writes.
+ * Compiled, it is a tree: the id of the root, and all elements by id (agent-loop.md 14.5).
  *
- * Blank lines and code fences are passed over; models put them there whatever they are told.
+ * Blank lines and code fences are skipped, because models write them despite their instructions.
  */
 
 const Spec = z.object({
@@ -14,7 +14,7 @@ const Spec = z.object({
   elements: z.record(z.string(), z.looseObject({ type: z.string() })),
 });
 
-/** A JSON pointer. The names are refused because no element is called so and objects inherit them. */
+/** A JSON pointer. The reserved names are rejected because objects inherit them and no element has such a name. */
 const Path = z.string().regex(/^(?!.*\/(?:__proto__|constructor|prototype)(?:\/|$))(?:\/.*)?$/s);
 
 const Operation = z.discriminatedUnion('op', [
@@ -23,9 +23,9 @@ const Operation = z.discriminatedUnion('op', [
   z.object({ op: z.enum(['move', 'copy']), path: Path, from: Path }),
 ]);
 
-/** @throws Error that names the line, or what the tree lacks */
+/** @throws Error with the line that failed, or with the missing parts of the tree */
 export const compileSpecStream = (text: string): { root: string; elements: Json } => {
-  // An operation may replace the whole document, so the document is a member of what is patched.
+  // An operation may replace the whole document, so the document is a member of the patched object.
   const patched: { spec: unknown } = { spec: { elements: {} } };
   for (const [index, line] of text.split('\n').entries()) {
     const operation = line.trim();
@@ -56,6 +56,6 @@ const checked = (compiled: unknown): { root: string; elements: Json } => {
   }
   const { root, elements } = spec.data;
   if (!Object.hasOwn(elements, root)) throw new Error(`root "${root}" is not among the elements`);
-  // Everything in it was parsed from JSON text.
+  // All values were parsed from JSON text.
   return { root, elements: elements as Json };
 };

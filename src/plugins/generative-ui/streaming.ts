@@ -5,8 +5,8 @@ import { type Json, type Tool, ToolError } from '../../tools/tool.ts';
 import { compileSpecStream } from './spec-stream.ts';
 
 /**
- * Tools of the demo profile that let a sub-agent write a UI (agent-loop.md 14.5). What it writes goes out as the
- * output of the call while it is written; the result is the whole.
+ * Tools of the demo profile with which a sub-agent writes a UI (agent-loop.md 14.5). Its text is streamed as output of
+ * the call; the result contains the whole.
  */
 
 type Deps = { subAgents: Pick<SubAgents, 'start' | 'end'> };
@@ -42,14 +42,14 @@ type UiTool = Readonly<Record<'id' | 'name' | 'description' | 'agent', string>> 
   contentOf(text: string): Json;
 };
 
-/** A missing prompt is answered like a blank one. */
+/** A missing prompt gets the same error as a blank one. */
 const Prompt = z.preprocess(
   (args) => (typeof args === 'object' ? { prompt: '', ...args } : args),
   z.strictObject({
     prompt: z
       .string()
       .refine((prompt) => prompt.trim() !== '', 'missing required non-empty field "prompt"')
-      .meta({ description: 'what to show, with all data it needs' }),
+      .meta({ description: 'content to show, with all required data' }),
   }),
 );
 
@@ -59,6 +59,7 @@ const uiTool = (subAgents: Deps['subAgents'], { id, name, description, agent, co
     name,
     description,
     category: 'presentation',
+    needsRun: `it starts a run of agent '${agent}'`,
     input: Prompt,
     execute: async ({ prompt }, context) => {
       const { scope, run_id, thread_id, call_id, signal, stream } = context;
@@ -71,7 +72,7 @@ const uiTool = (subAgents: Deps['subAgents'], { id, name, description, agent, co
       if (signal.aborted) throw new ToolError('cancelled', `${id} was stopped`);
       if (outcome.status === 'completed')
         return { data: { content: contentOf(outcome.response), steps: outcome.steps } };
-      // Nobody would answer it.
+      // A suspended sub-agent of this tool would never receive its decision.
       if (outcome.status === 'waiting' && outcome.child_run_id) subAgents.end(scope, outcome.child_run_id);
       const why = outcome.status === 'failed' ? outcome.reason : outcome.status;
       throw new ToolError('execution_failed', `sub-agent did not complete: ${why}`);

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { type Json, ToolError } from '../../tools/tool.ts';
 import { A2UI_KEYS, A2UI_MESSAGES, type A2uiKey } from './a2ui.ts';
 
-/** Checks the arguments of `render_a2ui` and says all that is wrong with them at once (agent-loop.md 14.5). */
+/** Validates the arguments of `render_a2ui` and reports all faults at once (agent-loop.md 14.5). */
 
 const NO_KEY = `expected at least one A2UI message key (${A2UI_KEYS.slice(0, -1).join(', ')}, or ${A2UI_KEYS.at(-1)})`;
 
 type JsonObject = { [key: string]: Json };
 
 /**
- * How many messages the arguments are.
+ * Returns the number of messages in the arguments.
  *
  * @throws ToolError with all faults of all messages
  */
@@ -33,14 +33,14 @@ const messagesOf = (args: Json): Json[] => {
   }
   if (!Array.isArray(messages) || messages.length === 0) throw failed('messages must be a non-empty array');
   const beside = Object.keys(others);
-  if (beside.length > 0) throw failed(`nothing may stand beside messages, got ${beside.join(', ')}`);
+  if (beside.length > 0) throw failed(`no other key is allowed with messages, got ${beside.join(', ')}`);
   return messages.map((message) => (isObject(message) ? wrapped(message) : message));
 };
 
 const failed = (faults: string) => new ToolError('invalid_arguments', `A2UI validation failed: ${faults}`);
 
-/** A field that only one kind of message has tells which wrapper key the model left out. */
-const TELLING: readonly [field: string, key: A2uiKey][] = [
+/** Fields that only one kind of message has; they identify the missing wrapper key. */
+const IDENTIFYING_FIELDS: readonly [field: string, key: A2uiKey][] = [
   ['components', 'surfaceUpdate'],
   ['contents', 'dataModelUpdate'],
   ['root', 'beginRendering'],
@@ -49,9 +49,9 @@ const TELLING: readonly [field: string, key: A2uiKey][] = [
 const wrapped = (message: JsonObject): JsonObject => {
   if (A2UI_KEYS.some((key) => Object.hasOwn(message, key)) || !Object.hasOwn(message, 'surfaceId'))
     return message;
-  const telling = TELLING.find(([field]) => Object.hasOwn(message, field));
-  if (telling) return { [telling[1]]: message };
-  // Anything beside the id would be a half-written message of another kind, and deleting would be wrong.
+  const identified = IDENTIFYING_FIELDS.find(([field]) => Object.hasOwn(message, field));
+  if (identified) return { [identified[1]]: message };
+  // Any other field indicates an incomplete message of another kind, which must not delete the surface.
   return Object.keys(message).length === 1 ? { deleteSurface: message } : message;
 };
 
@@ -64,11 +64,13 @@ const faultsOf = (message: Json): string[] => {
   return [
     ...(more.length > 0 ? [`expected exactly one message key, got ${keys.join(', ')}`] : []),
     ...(unknown.length > 0 ? [`unknown key ${unknown.join(', ')}`] : []),
-    ...keys.flatMap((key) => A2UI_MESSAGES[key].safeParse(message[key]).error?.issues.map(say(key)) ?? []),
+    ...keys.flatMap(
+      (key) => A2UI_MESSAGES[key].safeParse(message[key]).error?.issues.map(describeIssue(key)) ?? [],
+    ),
   ];
 };
 
-const say =
+const describeIssue =
   (key: A2uiKey) =>
   ({ path, message }: z.core.$ZodIssue): string =>
     `${[key, ...path].join('.')}: ${message}`;

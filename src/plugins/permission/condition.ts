@@ -14,7 +14,7 @@ export type Operator = (typeof OPERATORS)[number];
 
 export type Condition = { path: readonly Segment[]; operator: Operator; value: string };
 
-/** Where a text is read, and what of it is left. */
+/** A text and the position up to which it was parsed. */
 export type Cursor = { readonly text: string; at: number };
 
 const BLANKS = /\s*/y;
@@ -23,7 +23,7 @@ const INDEX = /\[(\*|\d+)\]/y;
 const OPERATOR = /=~|!=~|!=|!~|=|~/y;
 const VALUE = /"((?:[^"\\]|\\[\s\S])*)"/y;
 
-/** What `expression` finds at the cursor, which moves behind it. */
+/** Matches `expression` at the cursor, and moves the cursor past the match. */
 const take = (cursor: Cursor, expression: RegExp): RegExpExecArray | undefined => {
   expression.lastIndex = cursor.at;
   const found = expression.exec(cursor.text);
@@ -31,13 +31,13 @@ const take = (cursor: Cursor, expression: RegExp): RegExpExecArray | undefined =
   return found ?? undefined;
 };
 
-/** True when only a condition can be meant here: a path, an operator and a quote. */
+/** True when the text can only be a condition: a path, an operator and a quote. */
 export const beginsCondition = (text: string, at: number): boolean => {
   const cursor = { text, at };
   return pathAt(cursor) !== undefined && operatorAt(cursor) !== undefined && text[cursor.at] === '"';
 };
 
-/** One or more conditions; the cursor ends behind the last. @throws Invalid with the position */
+/** Parses one or more conditions; the cursor ends after the last. @throws Invalid with the position */
 export const conditionsAt = (cursor: Cursor): Condition[] => {
   const conditions: Condition[] = [];
   do {

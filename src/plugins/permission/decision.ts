@@ -10,14 +10,14 @@ import { type GrantedRule, permissionPolicy } from './state.ts';
 import { escapeLiteral } from './wildcard.ts';
 
 /**
- * What a decision on a permission ticket says beside yes or no, in its payload:
+ * The payload of a decision on a permission ticket, in addition to its outcome:
  *
  *     { "approved": true, "arguments": {…}, "remember": "thread", "pattern": "Bash(git *)" }
  *
- * `arguments` replace those of the call; the tool checks them as it checks the model's. `remember` keeps the
- * decision as a rule: `once` (the default) keeps nothing; `session`, `thread` and `project` keep it in the state of
- * the thread, the widest memory of a decision there is, so all three hold for later runs of this thread. The rule
- * is about the tool, or about `pattern`, which names the tool of the call and may narrow its arguments.
+ * `arguments` replace those of the call; the tool validates them like those of the model. `remember` stores the
+ * decision as a rule: `once` (the default) stores nothing; `session`, `thread` and `project` all store it in the state
+ * of the thread, the widest scope that exists, so it applies to later runs of the thread. The rule applies to the tool,
+ * or to `pattern`, which must name the tool of the call and may restrict its arguments.
  */
 
 const KEPT = ['session', 'thread', 'project'] as const;
@@ -29,7 +29,7 @@ const Memory = z.object({
   pattern: z.string().max(MAX_PATTERN).optional(),
 });
 
-/** What is wrong with the memory that a decision on a call of this tool asks for; undefined when nothing is. */
+/** Returns the problem with the rule that a decision asks to store, or undefined. */
 export const memoryProblem = (payload: Json, tool: string): string | undefined => {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
   const { remember, pattern } = payload;
@@ -52,7 +52,7 @@ const patternProblem = (pattern: string, tool: string): string | undefined => {
     : `pattern must name the tool '${tool}' and may narrow its arguments (got ${JSON.stringify(pattern)})`;
 };
 
-/** The state with the rule that a decided call leaves behind, when it leaves one. */
+/** The state update with the rule that a decision stores, if any. */
 export const rememberDecision = (
   { name, decision, changed_at = 0 }: GatedCall,
   { state, now }: Pick<HookContext, 'state' | 'now'>,
@@ -65,7 +65,7 @@ export const rememberDecision = (
   if (patternProblem(pattern, name) !== undefined) return undefined;
   const rules: readonly GrantedRule[] = state.get(permissionPolicy)?.rules ?? [];
   const known = rules.find((rule) => rule.tool === pattern && rule.behavior === behavior);
-  // A rule that is older than the definition of the tool is renewed.
+  // A rule older than the definition of the tool is renewed.
   if (known && known.granted_at >= changed_at) return undefined;
   const rule: GrantedRule = {
     tool: pattern,

@@ -3,16 +3,16 @@ import type { Condition, Operator, Segment } from './condition.ts';
 import type { ArgumentPart, Pattern, ToolPart } from './pattern.ts';
 import { compileRegex, compileWildcards } from './wildcard.ts';
 
-/** Which calls a pattern is about (agent-loop.md 14.1). */
+/** Matches calls against patterns (agent-loop.md 14.1). */
 
 export type Call = { name: string; arguments: Json };
 
 type Test<Subject> = (subject: Subject) => boolean;
 
-/** For one call; who asks often compiles. @throws Invalid */
+/** For a single call; compile the pattern for repeated use. @throws Invalid */
 export const matches = (pattern: Pattern, call: Call): boolean => compilePattern(pattern)(call);
 
-/** @throws Invalid when an expression or a glob in it is not correct */
+/** @throws Invalid for an incorrect expression or glob */
 export const compilePattern = ({ tool, args }: Pattern): Test<Call> => {
   const isTool = compileTool(tool);
   const areArguments = compileArguments(args);
@@ -35,7 +35,7 @@ const compileArguments = (args: ArgumentPart): Test<Json> => {
   return (given) => conditions.every((holds) => holds(given));
 };
 
-/** The value of the only argument, otherwise the JSON of all; a model that gives nothing means none. */
+/** The value of the only argument, otherwise the JSON of all arguments. Empty arguments count as `{}`. */
 const primaryOf = (given: Json): string => {
   if (given === null || given === '') return '{}';
   const values = typeof given === 'object' && !Array.isArray(given) ? Object.values(given) : [];
@@ -43,7 +43,7 @@ const primaryOf = (given: Json): string => {
   return textOf(values.length === 1 && only !== undefined ? only : given);
 };
 
-/** A field that is missing has no value, so no operator holds, the negative ones included. */
+/** A missing field has no value, so no operator holds, not even a negative one. */
 const compileCondition = ({ path, operator, value }: Condition): Test<Json> => {
   const test = compileOperator(operator, value);
   return (given) => {
@@ -77,7 +77,7 @@ const not =
 
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Everything that a path leads to: one value at most unless it has wildcards. */
+/** All values at a path: at most one, unless the path has wildcards. */
 export function* valuesAt(value: Json, [segment, ...rest]: readonly Segment[]): Generator<Json> {
   if (segment === undefined) yield value;
   else for (const child of childrenOf(value, segment)) yield* valuesAt(child, rest);

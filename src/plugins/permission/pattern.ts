@@ -7,10 +7,10 @@ import {
   failAt,
   formatCondition,
 } from './condition.ts';
-import { escapeLiteral, literalOf } from './wildcard.ts';
+import { escapeLiteral, unescapeLiteral } from './wildcard.ts';
 
 /**
- * The rule language: which calls a rule is about (agent-loop.md 14.1).
+ * The rule language: selects the calls that a rule applies to (agent-loop.md 14.1).
  *
  *     Bash                                that tool
  *     mcp__files__*                       tools whose id matches a glob
@@ -18,9 +18,9 @@ import { escapeLiteral, literalOf } from './wildcard.ts';
  *     Bash(rm *)                          a glob on the one argument, or on the JSON of all
  *     Bash(command ~ "rm *", cwd = "/")   all of the conditions
  *
- * Text that is none of these is a tool id or a glob on it, as it stands. But what can only be meant as a condition
- * must be a correct one: a rule that forbids something must not turn into one that matches nothing.
- * `parsePattern(formatPattern(pattern))` gives the pattern back.
+ * Any other text is a tool id or a glob on tool ids. Text that can only be a condition must be a valid one: a rule that
+ * denies something must not silently become a rule that matches nothing. `parsePattern(formatPattern(pattern))` returns
+ * an equal pattern.
  */
 
 export type ToolPart =
@@ -37,7 +37,7 @@ export type Pattern = { tool: ToolPart; args: ArgumentPart };
 
 const ANY: ArgumentPart = { kind: 'any' };
 
-/** Expressions and globs in it are not compiled. @throws Invalid with the position */
+/** Does not compile expressions and globs. @throws Invalid with the position */
 export const parsePattern = (text: string): Pattern => {
   const given = text.trim();
   if (given === '') throw new Invalid('pattern is empty');
@@ -52,7 +52,7 @@ const namedPattern = (text: string): Pattern | undefined => {
   return args && { tool: nameOf(name), args };
 };
 
-/** `/regex/`, or `/regex/(…)`: then the expression ends at the first `/(`. */
+/** Parses `/regex/` and `/regex/(…)`; in the latter the expression ends at the first `/(`. */
 const regexPattern = (text: string): Pattern | undefined => {
   if (!text.startsWith('/') || text.length < 3) return undefined;
   if (text.endsWith('/')) return { tool: regexOf(text.slice(1, -1)), args: ANY };
@@ -61,7 +61,7 @@ const regexPattern = (text: string): Pattern | undefined => {
   return args && { tool: regexOf(text.slice(1, close)), args };
 };
 
-/** Where `wanted` first stands, but not behind a backslash; -1 when nowhere. */
+/** Index of the first occurrence of `wanted` that no backslash escapes, or -1. */
 const unescaped = (text: string, wanted: string, from = 0): number => {
   for (let at = from; at < text.length; at += 1) {
     if (text.startsWith(wanted, at)) return at;
@@ -70,13 +70,13 @@ const unescaped = (text: string, wanted: string, from = 0): number => {
   return -1;
 };
 
-/** A tool id has no blanks at its ends. */
+/** A tool id has no surrounding whitespace. */
 const nameOf = (text: string): ToolPart => {
-  const name = literalOf(text);
+  const name = unescapeLiteral(text);
   return name === undefined ? { kind: 'glob', glob: closed(text) } : { kind: 'exact', name: name.trim() };
 };
 
-/** A backslash at the end stands for itself: spelled so that it does not escape what is written behind it. */
+/** Doubles a trailing unescaped backslash, so that it does not escape the text that follows the glob. */
 const closed = (glob: string): string => {
   let backslashes = 0;
   while (glob.at(-1 - backslashes) === '\\') backslashes += 1;
@@ -88,7 +88,7 @@ const regexOf = (text: string): ToolPart => ({
   source: text.replace(/\\([\s\S])/g, (found, character) => (character === '/' ? '/' : found)),
 });
 
-/** What the parentheses hold that open at `open` and end the text; undefined when they do not. */
+/** Parses the parentheses that open at `open` and end the text; returns undefined if there are none. */
 const argumentsAt = (text: string, open: number): ArgumentPart | undefined => {
   if (beginsCondition(text, open + 1)) {
     const cursor: Cursor = { text, at: open + 1 };
@@ -104,7 +104,7 @@ const argumentsAt = (text: string, open: number): ArgumentPart | undefined => {
   return glob.trim() === '*' ? ANY : { kind: 'primary', glob };
 };
 
-/** The one spelling of a pattern. */
+/** The canonical text of a pattern. */
 export const formatPattern = ({ tool, args }: Pattern): string =>
   `${formatTool(tool)}${formatArguments(args)}`;
 

@@ -5,19 +5,19 @@ import type { GatedCall } from '../../tools/tool.ts';
 import { definePlugin } from '../define.ts';
 import type { HookContext, HookOutcome, Plugin } from '../plugin.ts';
 import { rememberDecision } from './decision.ts';
-import { expiryOf } from './expiry.ts';
-import { type Behavior, type CompiledRule, compileRule, judge, tryCompileRule } from './policy.ts';
+import { createExpiry } from './expiry.ts';
+import { type Behavior, type CompiledRule, compileRule, evaluateRules, tryCompileRule } from './policy.ts';
 import { deniedTools } from './preview.ts';
 import { permissionSection } from './section.ts';
 import { permissionOverrides, permissionPolicy } from './state.ts';
 
 /**
- * Allows, asks for or denies each call of a tool (agent-loop.md 14.1). Rules come from three places, which count
- * alike: the agent's section as it is now, decisions that were to be remembered (state of the thread), and skills
- * that are active (state of the run). What is denied whatever its arguments are is not offered to the model.
+ * Allows, asks for or denies each tool call (agent-loop.md 14.1). Rules come from three sources with equal weight: the
+ * current section of the agent, remembered decisions (thread state) and active skills (run state). Tools that are
+ * denied regardless of their arguments are not offered to the model.
  *
- * Guarantees: a decision opens one call, with the arguments that it names; a deny that applies to these arguments
- * blocks the call nevertheless.
+ * Guarantees: a decision opens one call, with the arguments that the decision contains; a deny rule that matches these
+ * arguments still blocks the call.
  */
 export const permissionPlugin: Plugin = definePlugin({
   id: 'permission',
@@ -32,12 +32,16 @@ export const permissionPlugin: Plugin = definePlugin({
     ];
     return {
       gate: (call, context) => {
-        const { behavior, rule } = judge(rulesFor(context.state, call.changed_at), default_behavior, call);
+        const { behavior, rule } = evaluateRules(
+          rulesFor(context.state, call.changed_at),
+          default_behavior,
+          call,
+        );
         if (behavior === 'deny') {
           return { kind: 'block', reason: `Tool '${call.name}' denied by permission rules` };
         }
         if (behavior === 'allow' || call.approved) return { kind: 'proceed' };
-        const expires = expiryOf(rule, context.now());
+        const expires = createExpiry(rule, context.now());
         return { kind: 'suspend', ticket: { ...permissionTicket(call), ...(expires && { expires }) } };
       },
       hooks: {
@@ -61,13 +65,13 @@ const remember = (
   return change && { state: [change] };
 };
 
-/** Permission that was given for an earlier definition of a tool does not cover the one that it has now. */
+/** Permission granted for an earlier definition of a tool does not cover its current one. */
 const granted = (state: StateView, changed_at: number): CompiledRule[] =>
   (state.get(permissionPolicy)?.rules ?? [])
     .filter(({ behavior, granted_at }) => behavior === 'deny' || granted_at >= changed_at)
     .map(compileRule);
 
-/** Skills may come with names that are no pattern; these allow nothing. */
+/** Skills may list invalid patterns; these allow nothing. */
 const ofSkills = (state: StateView): CompiledRule[] =>
   (state.get(permissionOverrides)?.rules ?? []).flatMap((rule) => {
     const compiled = tryCompileRule(rule);

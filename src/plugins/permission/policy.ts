@@ -5,9 +5,9 @@ import { type Call, compilePattern, compileTool } from './match.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 
 /**
- * What the rules say of a call (agent-loop.md 14.1): deny beats allow beats ask, whatever their order and however
- * specific they are. Of the rules with the winning behaviour the most specific one is reported; it also says how
- * long an ask may wait. A rule more can therefore make a call stricter at will, but never free a denied one.
+ * Evaluates the rules for a call (agent-loop.md 14.1): deny beats allow beats ask, regardless of order and specificity.
+ * Of the rules with the winning behavior, the most specific one is reported; it also sets the timeout of an ask. An
+ * added rule can therefore make a call stricter, but never allows a denied one.
  */
 
 export const Behavior = z.enum(['allow', 'ask', 'deny']);
@@ -28,12 +28,12 @@ export type CompiledRule = {
   isAboutTool(name: string): boolean;
 };
 
-/** `rule` is undefined when none matched and the default decided. */
+/** `rule` is undefined when no rule matched and the default applies. */
 export type Verdict = { behavior: Behavior; rule: Rule | undefined };
 
 const STRICTEST_FIRST: readonly Behavior[] = ['deny', 'allow', 'ask'];
 
-/** @throws Invalid when its pattern is not correct */
+/** @throws Invalid for an incorrect pattern */
 export const compileRule = (rule: Rule): CompiledRule => {
   const pattern = parsePattern(rule.tool);
   return {
@@ -45,7 +45,7 @@ export const compileRule = (rule: Rule): CompiledRule => {
   };
 };
 
-/** What is wrong with its pattern comes back instead. */
+/** Returns the error of an incorrect pattern instead of throwing it. */
 export const tryCompileRule = (rule: Rule): CompiledRule | Invalid => {
   try {
     return compileRule(rule);
@@ -55,7 +55,7 @@ export const tryCompileRule = (rule: Rule): CompiledRule | Invalid => {
   }
 };
 
-export const judge = (rules: readonly CompiledRule[], otherwise: Behavior, call: Call): Verdict => {
+export const evaluateRules = (rules: readonly CompiledRule[], otherwise: Behavior, call: Call): Verdict => {
   const matching = rules.filter((rule) => rule.matches(call));
   for (const behavior of STRICTEST_FIRST) {
     const found = matching.filter(({ rule }) => rule.behavior === behavior);
@@ -64,11 +64,11 @@ export const judge = (rules: readonly CompiledRule[], otherwise: Behavior, call:
   return { behavior: otherwise, rule: undefined };
 };
 
-/** It forbids a tool whatever the arguments are, so the model need not see the tool. */
+/** True for rules that deny a tool regardless of arguments, so that the tool is not offered to the model. */
 export const deniesTool = ({ rule, pattern }: CompiledRule): boolean =>
   rule.behavior === 'deny' && pattern.args.kind === 'any';
 
-/** The first of two that are equally specific. */
+/** Returns the first of two equally specific rules. */
 const moreSpecific = (one: CompiledRule, other: CompiledRule): CompiledRule => {
   for (const [position, value] of one.specificity.entries()) {
     const difference = value - (other.specificity[position] ?? 0);
@@ -79,7 +79,7 @@ const moreSpecific = (one: CompiledRule, other: CompiledRule): CompiledRule => {
 
 const TOOL_RANK = { exact: 2, glob: 1, regex: 0 } as const satisfies Record<Pattern['tool']['kind'], number>;
 
-/** What is compared, in this order: the tool part, argument presence, number of conditions, precision of operators. */
+/** Values to compare in order: the tool part, presence of arguments, number of conditions, precision of operators. */
 const specificityOf = ({ tool, args }: Pattern): number[] => {
   const operators = args.kind === 'conditions' ? args.conditions.map(({ operator }) => operator) : [];
   if (args.kind === 'primary') operators.push('~');

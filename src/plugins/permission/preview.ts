@@ -1,10 +1,11 @@
 import type { AgentSpec } from '../../schema/agent.ts';
-import { configOf } from '../define.ts';
+import { parseConfig } from '../define.ts';
+import type { Call } from './match.ts';
 import { formatPattern, toolText } from './pattern.ts';
-import { type Behavior, type CompiledRule, compileRule, deniesTool } from './policy.ts';
+import { type Behavior, type CompiledRule, compileRule, deniesTool, evaluateRules } from './policy.ts';
 import { permissionSection } from './section.ts';
 
-/** What an agent's rules do to its tools before any call (config.md 6.4). */
+/** Previews the effect of an agent's rules on its tools before any call (config.md 6.4). */
 
 type PreviewedAgent = Pick<AgentSpec, 'id' | 'plugin_ids' | 'sections'> & {
   active_hook_filter?: readonly string[] | null | undefined;
@@ -22,15 +23,33 @@ export type PermissionPreview = {
 };
 
 /**
- * `tools` are the ids of the registered tools that pass the agent's catalogue.
- * @throws Invalid when the section is not legal
+ * `tools` are the ids of the registered tools that pass the catalog filter of the agent.
+ * @throws Invalid for an invalid section
  */
 export const previewPermissions = (agent: PreviewedAgent, tools: Iterable<string>): PermissionPreview => {
   const candidates = [...new Set(tools)].sort();
   const enabled = isEnabled(agent);
   if (!enabled) return previewOf(agent.id, candidates, null, []);
-  const section = configOf('permission', permissionSection, agent.sections[permissionSection.key]);
+  const section = parseConfig('permission', permissionSection, agent.sections[permissionSection.key]);
   return previewOf(agent.id, candidates, section.default_behavior, section.rules.map(compileRule));
+};
+
+export type CallPermission = { behavior: Behavior; rule: string | null };
+
+/**
+ * The behavior of the agent's rules for one call, and the rule that decides; without a rule, the default applies.
+ * Undefined for an agent without permission rules.
+ * @throws Invalid for an invalid section
+ */
+export const permissionOfCall = (agent: PreviewedAgent, call: Call): CallPermission | undefined => {
+  if (!isEnabled(agent)) return undefined;
+  const { rules, default_behavior } = parseConfig(
+    'permission',
+    permissionSection,
+    agent.sections[permissionSection.key],
+  );
+  const { behavior, rule } = evaluateRules(rules.map(compileRule), default_behavior, call);
+  return { behavior, rule: rule?.tool ?? null };
 };
 
 const isEnabled = ({ plugin_ids, active_hook_filter }: PreviewedAgent): boolean => {
@@ -54,7 +73,7 @@ const previewOf = (
     unconditionally_denied: [...denied],
     effective_tools: effective,
     args_conditional_rules: rules
-      // A deny on a glob is about no effective tool, so only those with arguments are left here.
+      // Tools denied by a glob are not effective, so the remaining deny rules have arguments.
       .filter((rule) => isOpen(rule) && effective.some(rule.isAboutTool))
       .map(({ rule, pattern }) => ({
         tool: toolText(pattern.tool),
@@ -65,13 +84,13 @@ const previewOf = (
   };
 };
 
-/** The tools that no call can use, whatever its arguments are; in the order given. */
+/** Tools that are denied regardless of arguments, in the given order. */
 export const deniedTools = (rules: readonly CompiledRule[], tools: readonly string[]): string[] => {
   const denies = rules.filter(deniesTool);
   return tools.filter((tool) => denies.some((rule) => rule.isAboutTool(tool)));
 };
 
-/** What it decides is not known before a call comes: of its arguments, or of which tool. */
+/** True if the outcome depends on the arguments of a call or on which tool it names. */
 const isOpen = ({ pattern }: CompiledRule): boolean =>
   pattern.args.kind !== 'any' || pattern.tool.kind !== 'exact';
 

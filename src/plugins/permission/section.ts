@@ -3,28 +3,28 @@ import { Invalid } from '../../schema/outcome.ts';
 import type { Section } from '../plugin.ts';
 import { Behavior, tryCompileRule } from './policy.ts';
 
-/** The section of an agent that says what its tools may do (agent-loop.md 14.1). */
+/** The section with the tool permissions of an agent (agent-loop.md 14.1). */
 
 const A_YEAR = 366 * 24 * 3600;
 
 const SectionRule = z
   .strictObject({
     tool: z.string().meta({ description: 'a tool id, a glob, /regex/, or one of these with (arguments)' }),
-    behavior: Behavior,
+    behavior: Behavior.meta({ description: 'the decision on matching calls' }),
     scope: z
       .enum(['once', 'session', 'thread', 'project', 'user'])
       .default('project')
-      .meta({ description: 'kept for the reader; has no effect' }),
+      .meta({ description: 'informational, without effect' }),
     timeout_secs: z
       .int()
       .positive()
       .max(A_YEAR)
       .optional()
-      .meta({ description: 'how long an ask waits for a decision; without it, for ever' }),
+      .meta({ description: 'how long an ask waits for a decision; without it, indefinitely' }),
     on_timeout: z
       .enum(['deny', 'approve'])
       .optional()
-      .meta({ description: 'the decision when the time is over; deny unless given' }),
+      .meta({ description: 'the decision when the time is over; deny if absent' }),
   })
   .superRefine((rule, context) => {
     const complain = (field: keyof typeof rule, message: string): void =>
@@ -40,9 +40,11 @@ const SectionRule = z
   });
 
 const PermissionSection = z.strictObject({
-  default_behavior: Behavior.default('ask').meta({ description: 'for calls that no rule is about' }),
+  default_behavior: Behavior.default('ask').meta({
+    description: 'the decision on calls that no rule matches',
+  }),
   rules: z.array(SectionRule).default([]).meta({
-    description: 'deny beats allow beats ask, whatever the order',
+    description: 'in any order: deny takes precedence over allow, and allow over ask',
   }),
 });
 type PermissionSection = z.infer<typeof PermissionSection>;

@@ -3,11 +3,11 @@ import { defineState } from '../../tools/state.ts';
 import { Behavior } from './policy.ts';
 
 /**
- * Rules that do not stand in the agent's section. The section is never copied here: a rule that is taken out of
+ * Rules from other sources than the section of the agent. The section is never copied here: a rule that is removed from
  * the spec has no effect from the next run on.
  */
 
-/** A rule that a decision asked to keep. */
+/** A rule stored by a decision. */
 const GrantedRule = z.strictObject({
   tool: z.string().meta({ description: 'a pattern' }),
   behavior: z.enum(['allow', 'deny']),
@@ -23,13 +23,13 @@ export const permissionPolicy = defineState({
   scope: 'thread',
   schema: z.strictObject({
     default_behavior: Behavior.meta({
-      description: 'of the agent when the last rule was granted; clients read it, nothing here does',
+      description: 'default of the agent when the last rule was granted; only clients read it',
     }),
     rules: z.array(GrantedRule),
   }),
 });
 
-/** What skills allow for the rest of a run; a deny of the section or the thread still wins. */
+/** Tools that skills allow for the rest of a run; a deny of the section or the thread still wins. */
 export const permissionOverrides = defineState({
   key: 'permission_overrides',
   scope: 'run',

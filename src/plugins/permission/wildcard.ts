@@ -3,24 +3,24 @@ import { Invalid } from '../../schema/outcome.ts';
 import { compileExpression } from '../../schema/regex.ts';
 
 /**
- * Globs of the rule language (agent-loop.md 14.1): `*` is any run of characters, `?` is one, `[a-z]` one of a set
- * and `[!a-z]` one outside of it, `\` makes the next character literal. A glob is about the whole text, also across
- * `/`, `:` and line ends. The globs of the tool catalogue (src/tools/glob.ts) are another language: they know only
- * the star, and there `?` and `[` stand for themselves.
+ * Globs of the rule language (agent-loop.md 14.1): `*` matches any run of characters, `?` any one character, `[a-z]`
+ * one character of a set, `[!a-z]` one outside it, and `\` makes the next character literal. A glob matches the whole
+ * text, across `/`, `:` and line ends. The globs of the tool catalog (`src/schema/glob.ts`) are a different language:
+ * their only wildcard is the star, and `?` and `[` are literal.
  *
- * Globs and regular expressions run in RE2 (tools/regex.ts), in time linear in the text whatever the pattern is.
+ * Globs and regular expressions run in RE2 (`src/schema/regex.ts`), in time linear in the text whatever the pattern is.
  */
 
 /** A wildcard is the source of a regular expression. */
 type Token = { literal: string } | { wildcard: string };
 
-/** True when a text is another one for some texts only: it has no wildcard that is not escaped. */
-export const literalOf = (text: string): string | undefined => {
+/** Returns the unescaped text, or undefined if the text contains an unescaped wildcard. */
+export const unescapeLiteral = (text: string): string | undefined => {
   const literals = tokensOf(text).map((token) => ('literal' in token ? token.literal : undefined));
   return literals.includes(undefined) ? undefined : literals.join('');
 };
 
-/** The text of a glob that matches only this literal, also where a pattern would read something else in it. */
+/** Escapes a literal so that the resulting pattern matches exactly this text. */
 export const escapeLiteral = (literal: string): string =>
   literal.replace(/^\/|[\\*?[(]/g, (character) => `\\${character}`);
 
@@ -37,7 +37,7 @@ export const compileWildcards = (glob: string): ((text: string) => boolean) => {
   return (text) => compiled.testExact(text);
 };
 
-/** Matches anywhere in the text unless it is anchored. */
+/** Matches anywhere in the text unless the expression is anchored. */
 export const compileRegex = (source: string): ((text: string) => boolean) => {
   const compiled = compile(source, 0, `regex ${quoted(source)}`);
   return (text) => compiled.test(text);
@@ -73,21 +73,33 @@ const tokensOf = (text: string): Token[] => {
   return tokens;
 };
 
-/** The set that opens at `start`; a bracket that is not closed, or around nothing, stands for itself. */
+/** Parses the set that opens at `start`. A bracket that is not closed or is empty counts as a literal. */
 const setAt = (characters: readonly string[], start: number): { source: string; end: number } | undefined => {
-  const negated = characters[start + 1] === '!' || characters[start + 1] === '^';
-  const first = start + (negated ? 2 : 1);
-  let source = '';
+  const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  const first = start + (isNegated ? 2 : 1);
+  const end = endOfSet(characters, first);
+  if (end === undefined || end === first) return undefined;
+  return { source: `[${isNegated ? '^' : ''}${membersSource(characters.slice(first, end))}]`, end };
+};
+
+const endOfSet = (characters: readonly string[], first: number): number | undefined => {
   for (let index = first; index < characters.length; index += 1) {
-    const character = characters[index] ?? '';
-    if (character === ']') {
-      return source === '' ? undefined : { source: `[${negated ? '^' : ''}${source}]`, end: index };
-    }
-    const isRange = character === '-' && index > first && characters[index + 1] !== ']';
-    if (character === '\\') index += 1;
-    source += isRange ? '-' : member(character === '\\' ? characters[index] : character);
+    if (characters[index] === ']') return index;
+    if (characters[index] === '\\') index += 1;
   }
   return undefined;
+};
+
+/** A hyphen at the start or at the end is a member; another one stands for a range. */
+const membersSource = (characters: readonly string[]): string => {
+  let source = '';
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index];
+    const isRange = character === '-' && index > 0 && index < characters.length - 1;
+    if (character === '\\') index += 1;
+    source += isRange ? '-' : member(characters[index]);
+  }
+  return source;
 };
 
 const member = (character = '\\'): string => ('\\]^-['.includes(character) ? `\\${character}` : character);

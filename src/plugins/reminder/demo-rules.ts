@@ -1,6 +1,6 @@
 import type { Rule } from './section.ts';
 
-/** For demo agents that list the plugin without a section (agent-loop.md 18.3). */
+/** Rules for demo agents that list the plugin without a section (agent-loop.md 18.3). */
 export const DEMO_REMINDERS: readonly Rule[] = [
   {
     tool: 'get_weather',

@@ -6,7 +6,7 @@ import { type Call, compileOperator, compilePattern, valuesAt } from '../permiss
 import { parsePattern } from '../permission/pattern.ts';
 import { compileWildcards } from '../permission/wildcard.ts';
 
-/** Which results a reminder is about (agent-loop.md 14.2). Tools and fields are matched as in permission rules. */
+/** Matches tool results against reminders (agent-loop.md 14.2). Tools and fields match as in permission rules. */
 
 export const FIELD_OPERATORS = ['glob', 'exact', 'regex', 'not_glob', 'not_exact', 'not_regex'] as const;
 
@@ -48,7 +48,7 @@ const compileContent = (
   return ({ data }) => fields.every((holds) => holds(data));
 };
 
-/** A field that is missing makes every operator false. @throws Invalid */
+/** A missing field makes every operator false. @throws Invalid */
 export const compileField = ({ path, op, value }: FieldTest): ((data: Json) => boolean) => {
   const segments = pathOf(path);
   const test = compileOperator(OPERATOR[op], value);
@@ -58,7 +58,7 @@ export const compileField = ({ path, op, value }: FieldTest): ((data: Json) => b
     );
 };
 
-/** Read as the path of a condition, so that there is one language of paths. */
+/** Parsed as the path of a condition, so that there is only one path language. */
 const pathOf = (path: string): readonly Segment[] => {
   const cursor = { text: `${path} = ""`, at: 0 };
   const [condition, ...more] = conditionsAt(cursor);

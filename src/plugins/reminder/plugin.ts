@@ -4,8 +4,8 @@ import { compileOutput, compileTool } from './match.ts';
 import { type Rule, reminderSection } from './section.ts';
 
 /**
- * Messages for the next inference after certain tool results (agent-loop.md 14.2). `builtIn` are the rules of
- * agents that have no section.
+ * Adds messages to the next inference after certain tool results (agent-loop.md 14.2). `builtIn` rules apply to agents
+ * without a section.
  */
 export const createReminderPlugin = ({ builtIn = [] }: { builtIn?: readonly Rule[] } = {}): Plugin =>
   definePlugin({
@@ -17,7 +17,7 @@ export const createReminderPlugin = ({ builtIn = [] }: { builtIn?: readonly Rule
       return {
         hooks: {
           after_tool_execute: ({ call, result }) => {
-            // Not before: most agents are made at a start, and few of them run.
+            // Compiled on first use: all agents are created at startup, and few of them run.
             reminders ??= written.map(compileRule);
             return {
               actions: reminders

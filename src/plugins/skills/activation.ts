@@ -3,20 +3,20 @@ import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { update } from '../../tools/state.ts';
 import type { ToolContext, ToolOutput } from '../../tools/tool.ts';
 import { permissionOverrides } from '../permission/state.ts';
-import { toolsOf } from './allowed-tools.ts';
+import { compileTools } from './allowed-tools.ts';
 import type { Skill } from './skill.ts';
-import { skillsState, stateOf } from './state.ts';
+import { createSkillsState, skillsState } from './state.ts';
 
 /**
- * What an activation does besides answering (agent-loop.md 14.3): the instructions stay on the thread, the tools
- * that the skill allows need no approval for the rest of the run, and those of them that are deferred come into
- * view. An activation replaces the one before of the same skill. The `skill` tool runs alone, so what is read here
- * has seen every activation before this one.
+ * Effects of an activation in addition to its result (agent-loop.md 14.3): the instructions are stored on the thread,
+ * the tools that the skill allows need no approval for the rest of the run, and deferred ones among them are promoted.
+ * An activation replaces an earlier one of the same skill. The `skill` tool is exclusive, so the state read here
+ * includes all earlier activations.
  */
 
 export type ActivationDeps = {
   agent: AgentSpec;
-  /** All tools that the agent may have, deferred or not. */
+  /** All tools available to the agent, deferred or not. */
   tools: readonly ToolDescriptor[];
 };
 
@@ -49,7 +49,7 @@ const activated = (
   const after = again
     ? before.map((other) => (other.skill_id === activation.skill_id ? activation : other))
     : [...before, activation];
-  return update(skillsState, stateOf(after));
+  return update(skillsState, createSkillsState(after));
 };
 
 const granted = (allowed: readonly string[], view: ToolContext['state']) => {
@@ -62,6 +62,6 @@ const granted = (allowed: readonly string[], view: ToolContext['state']) => {
 };
 
 const promotable = (allowed: readonly string[], tools: readonly ToolDescriptor[]): string[] => {
-  const matchers = allowed.map(toolsOf);
+  const matchers = allowed.map(compileTools);
   return tools.map(({ id }) => id).filter((id) => matchers.some((matches) => matches(id)));
 };

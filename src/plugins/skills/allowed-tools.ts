@@ -3,11 +3,11 @@ import { parsePattern } from '../permission/pattern.ts';
 
 /**
  * The entries of a skill's `allowed_tools` (config.md 3.8): a tool id, a glob over tool ids or `/regex/`; in file
- * skills also with a scope, `Bash(git *)`. An entry is read as a rule of the permission plugin, because that is
- * what it becomes; it is only stricter where a rule would take a broken pattern for the name of a tool.
+ * skills also with a scope, `Bash(git *)`. An entry is parsed as a rule of the permission plugin, because it becomes
+ * one; it is stricter only where a rule would treat a broken pattern as the name of a tool.
  */
 
-/** Undefined for a legal entry. */
+/** Returns undefined for a valid entry. */
 export const allowedToolProblem = (token: string, { scoped }: { scoped: boolean }): string | undefined => {
   if (token.trim() === '') return 'allowed_tools entry cannot be empty';
   if (token !== token.trim()) return `allowed_tools entry '${token}' must not contain surrounding whitespace`;
@@ -18,15 +18,16 @@ export const allowedToolProblem = (token: string, { scoped }: { scoped: boolean 
   return problem && `invalid allowed-tools pattern '${token}': ${problem}`;
 };
 
-/** A plain tool id: no pattern and no scope. */
+/** True for a plain tool id: neither a pattern nor a scope. */
 export const isExactTool = (token: string): boolean => !isMatcher(token) && !isScoped(token);
 
-/** The tools that a legal entry is about, whatever its scope. */
-export const toolsOf = (token: string): ((tool: string) => boolean) => compileTool(parsePattern(token).tool);
+/** Matches the tools of a valid entry, regardless of its scope. */
+export const compileTools = (token: string): ((tool: string) => boolean) =>
+  compileTool(parsePattern(token).tool);
 
 const isMatcher = (token: string): boolean => token.startsWith('/') || /[*?[]/.test(token);
 
-/** A parenthesis in a regular expression is no scope. */
+/** Parentheses within a regular expression are not a scope. */
 const isScoped = (token: string): boolean =>
   !(token.startsWith('/') && token.endsWith('/')) && token.endsWith(')') && token.indexOf('(') > 0;
 

@@ -3,9 +3,9 @@ import type { Json } from '../../tools/tool.ts';
 import type { SkillSpec } from './skill.ts';
 
 /**
- * Arguments of an activation (agent-loop.md 14.3). `${name}` in the instructions is replaced in one pass: what an
- * argument brings in is never looked through again. A skill that declares arguments takes those and no others;
- * one that declares none takes any object, and leaves every other `${…}` as it stands (a shell example, say).
+ * Arguments of an activation (agent-loop.md 14.3). `${name}` in the instructions is replaced in a single pass, so
+ * inserted values are never expanded again. A skill that declares arguments accepts only those; a skill that declares
+ * none accepts any object, and leaves every other `${…}` unchanged (for example in shell examples).
  */
 
 /** @throws ToolError `invalid_arguments` */
@@ -32,7 +32,7 @@ const declaredValues = (
   if (!isObject(given)) throw invalid(`skill '${id}' requires named arguments: ${names.join(', ')}`);
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown !== undefined) throw invalid(`unknown argument '${unknown}' for skill '${id}'`);
-  // An optional argument that is not given leaves nothing behind.
+  // An omitted optional argument becomes an empty text.
   const textFor = ({ name, required }: Declared[number]): string => {
     if (Object.hasOwn(given, name)) return scalar(id, name, given[name] ?? null);
     if (required) throw invalid(`missing required argument '${name}' for skill '${id}'`);

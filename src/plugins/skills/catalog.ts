@@ -2,15 +2,15 @@ import { listedSkill } from '../../schema/skill-text.ts';
 import type { Skill } from './skill.ts';
 
 /**
- * The list of skills that a model sees each step (agent-loop.md 14.3). At most 32 skills and 16384 characters;
- * the first is shown whatever its length, and a list that was cut says so. Texts of skills are escaped, so that
- * no description can end its element or begin another one.
+ * The list of skills that the model receives in each step (agent-loop.md 14.3), of at most 32 skills and 16384
+ * characters; the first skill is listed whatever its length, and a truncated list ends with a note. Texts of skills are
+ * escaped, so that a description cannot close its element or open another one.
  */
 
 const MAX_ENTRIES = 32;
 const MAX_CHARACTERS = 16384;
 
-/** Undefined when there is nothing that the model may use. */
+/** Returns undefined if the model cannot invoke any skill. */
 export const renderCatalog = (skills: readonly Skill[]): string | undefined => {
   const visible = skills.filter(({ spec }) => spec.model_invocable).sort(byId);
   if (visible.length === 0) return undefined;
@@ -25,7 +25,7 @@ export const renderCatalog = (skills: readonly Skill[]): string | undefined => {
   ].join('\n');
 };
 
-// By code unit: the order must not depend on the locale of the process.
+// Sorted by code unit: the order must not depend on the locale of the process.
 const byId = (a: Skill, b: Skill): number => (a.spec.id < b.spec.id ? -1 : Number(a.spec.id > b.spec.id));
 
 const block = (entries: readonly string[]): string =>

@@ -1,3 +1,5 @@
-/** UTF-8 text of bytes that may have been cut: the half of a character at a cut is dropped, not shown as `�`. */
+/**
+ * Decodes UTF-8 text of possibly truncated bytes: an incomplete character at the end is dropped, not rendered as `�`.
+ */
 export const decodeText = (bytes: Uint8Array, { cut }: { cut: boolean }): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut });

@@ -9,9 +9,9 @@ import { fileSkill, type Skill, type SkillFolder } from './skill.ts';
 import type { BrokenSkill, SkillSet } from './source.ts';
 
 /**
- * Skills of a folder (agent-loop.md 14.3): each directory with a `SKILL.md` is one, and the directory's name is its
- * id. The front matter is YAML with kebab-case keys; keys of other products (`license`, `metadata`) are passed over,
- * and `name` may be left out. A skill that cannot be used is reported under its id and does not stop the others.
+ * Skills of a folder (agent-loop.md 14.3): each directory with a `SKILL.md` is a skill, with the name of the directory
+ * as its id. The front matter is YAML with kebab-case keys; keys of other products (`license`, `metadata`) are ignored,
+ * and `name` is optional. An unusable skill is reported under its id and does not affect the others.
  */
 
 const MAX_SKILL_MD = 256 * 1024;
@@ -39,7 +39,7 @@ const FrontMatter = z.object({
 });
 
 /**
- * A folder that does not exist has no skills.
+ * Returns no skills if the folder does not exist.
  *
  * @throws Invalid when the folder cannot be read
  */
@@ -63,7 +63,7 @@ const directoriesOf = async (folder: string): Promise<string[]> => {
   }
 };
 
-/** Undefined when there is no `SKILL.md`. */
+/** Returns undefined if there is no `SKILL.md`. */
 const readSkill = async (folder: string, id: string): Promise<Skill | BrokenSkill | undefined> => {
   const root = await realpath(join(folder, id)).catch(() => undefined);
   if (root === undefined || !(await exists(join(root, 'SKILL.md')))) return undefined;
@@ -114,7 +114,7 @@ const frontMatter = (matter: string): z.infer<typeof FrontMatter> => {
   const lines = new LineCounter();
   const document = parseDocument(matter, { prettyErrors: false, lineCounter: lines });
   const [fault] = [...document.errors, ...document.warnings];
-  // The line `---` stands before the first one.
+  // Adds 1 for the line `---` above the front matter.
   if (fault) throw new Invalid(`line ${lines.linePos(fault.pos[0]).line + 1}: ${fault.message}`);
   const parsed = FrontMatter.safeParse(document.toJS());
   if (parsed.success) return parsed.data;
@@ -142,8 +142,8 @@ const specOf = (id: string, given: z.infer<typeof FrontMatter>, body: string): u
   paths: tokensOf(given.paths),
 });
 
-/** A list, or words between blanks; blanks in parentheses belong to the word: `Bash(git *) Read`. */
-const tokensOf = (words: z.infer<typeof Words>): string[] => {
-  if (typeof words !== 'string') return words ?? [];
-  return words.match(/[^\s(]*\([^)]*\)|\S+/g) ?? [];
+/** Splits a text at blanks, except inside parentheses: `Bash(git *) Read`. */
+const tokensOf = (text: z.infer<typeof Words>): string[] => {
+  if (typeof text !== 'string') return text ?? [];
+  return text.match(/[^\s(]*\([^)]*\)|\S+/g) ?? [];
 };

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { activeSkills } from '../../schema/skill-text.ts';
 import { update } from '../../tools/state.ts';
-import { configOf, definePlugin } from '../define.ts';
+import { definePlugin, parseConfig } from '../define.ts';
 import { permissionOverrides } from '../permission/state.ts';
 import type { Plugin, Section } from '../plugin.ts';
 import { renderCatalog } from './catalog.ts';
 import { restrictedTo, type SkillSource } from './source.ts';
-import { type Activation, skillsState, stateOf } from './state.ts';
+import { type Activation, createSkillsState, skillsState } from './state.ts';
 import { createSkillTools } from './tools.ts';
 
 /**
- * Skills for agents (agent-loop.md 14.3), in two plugins: `skills-discovery` shows what there is and has the tools,
- * `skills-active-instructions` keeps the instructions of activated skills in view. Both look only at the skills
- * that the agent's section allows, also when another agent of the same thread has activated more.
+ * Skills for agents (agent-loop.md 14.3), in two plugins: `skills-discovery` lists the skills and has the tools,
+ * `skills-active-instructions` adds the instructions of activated skills to each request. Both consider only the skills
+ * that the section of the agent allows, even if another agent of the same thread has activated more.
  */
 
 const SCRIPT_TIMEOUT_MS = 60_000;
@@ -26,7 +26,7 @@ const section: Section<SkillsConfig> = {
   schema: z
     .strictObject({
       allowlist: list.meta({ description: 'ids of the skills that the agent may use; null = all' }),
-      ids: list.meta({ description: 'another name of allowlist' }),
+      ids: list.meta({ description: 'alias of allowlist' }),
     })
     .refine(({ allowlist, ids }) => allowlist === undefined || ids === undefined, {
       message: "'ids' is another name of 'allowlist': give one of them",
@@ -68,7 +68,7 @@ const activeInstructions = (source: SkillSource): Plugin =>
     id: 'skills-active-instructions',
     state: [skillsState],
     create: (_, { agent }) => {
-      const { allowlist } = configOf(DISCOVERY, section, agent.sections[section.key]);
+      const { allowlist } = parseConfig(DISCOVERY, section, agent.sections[section.key]);
       const allowed = restrictedTo(source, allowlist);
       return {
         hooks: {
@@ -78,7 +78,7 @@ const activeInstructions = (source: SkillSource): Plugin =>
             const shown = current.filter((activation) => isCurrent(allowed, activation));
             const dropped = current.length < activations.length;
             return {
-              ...(dropped && { state: [update(skillsState, stateOf(current))] }),
+              ...(dropped && { state: [update(skillsState, createSkillsState(current))] }),
               ...(shown.length > 0 &&
                 message('active_skill_instructions', 'suffix_system', instructionsOf(shown))),
             };
@@ -92,7 +92,7 @@ const message = (key: string, target: 'system' | 'suffix_system', content: strin
   actions: [{ key: 'runtime.add_context_message', payload: { key, target, content } } as const],
 });
 
-/** A skill that was edited, deleted or broken since has other instructions than these, or none. */
+/** False for a skill that was edited, deleted or broken since its activation: its stored instructions are outdated. */
 const isCurrent = (source: SkillSource, { skill_id, revision }: Activation): boolean => {
   const skill = source.get(skill_id);
   return skill !== undefined && 'revision' in skill && skill.revision === revision;

@@ -6,12 +6,12 @@ import type { Json } from '../../tools/tool.ts';
 import { decodeText } from './decode.ts';
 
 /**
- * Files of a skill (agent-loop.md 14.3). Models choose the paths, so a path is checked twice: as text (`..` is
- * resolved without asking the disk and must stay in the folder it is about), and as what the disk makes of it
- * (the real path must lie in the skill's root, so no symlink leads out). What is opened is that real path, which
- * must be a regular file; a pipe or a device is never read. Errors name the path as given, never one of the host.
+ * Files of a skill (agent-loop.md 14.3). Models choose the paths, so a path is checked twice: as text (`..` is resolved
+ * without accessing the disk and must stay within the folder in question), and on disk (the real path must be within
+ * the root of the skill, so that no symlink leads outside). That real path is opened, and must be a regular file; pipes
+ * and devices are never read. Errors contain the path as given, never a path of the host.
  *
- * Relies on: nobody swaps directories of a skill for symlinks between the check and the open.
+ * Relies on: no other process replaces directories of a skill by symlinks between the check and the open.
  */
 
 export const FOLDERS = { reference: 'references', asset: 'assets', script: 'scripts' } as const;
@@ -41,11 +41,11 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** `path` is the normal form of what was asked for, `file` the real path on the disk. */
+/** `path` is the normalized given path, `file` the real path on disk. */
 export type Located = { path: string; file: string };
 
 /**
- * Finds a file below one of these folders of the root.
+ * Finds a file in one of the given folders of the root.
  *
  * @throws ToolError `invalid_path`, `path_escapes_root`, `unsupported_path`, `io_error`
  */
@@ -66,7 +66,7 @@ export const realFile = async (root: string, path: string): Promise<string> => {
   return file;
 };
 
-/** The first bytes of a regular file, and how many it has. `path` is how an error names it. */
+/** Reads the first bytes of a regular file, and its size. Errors contain `path`. */
 export const readStart = async (
   { path, file }: Located,
   limit: number,
@@ -86,7 +86,7 @@ export const readStart = async (
   }
 };
 
-/** Fewer than asked for when the file has become shorter. */
+/** Returns fewer bytes if the file has become shorter. */
 const firstBytes = async (handle: FileHandle, count: number): Promise<Buffer> => {
   const buffer = Buffer.alloc(count);
   let length = 0;
@@ -98,7 +98,9 @@ const firstBytes = async (handle: FileHandle, count: number): Promise<Buffer> =>
   return buffer.subarray(0, length);
 };
 
-/** The data of a successful `load_skill_resource`; `bytes` is the size of the file, also when it was cut. */
+/**
+ * The data of a successful `load_skill_resource`; `bytes` is the size of the file, even if the content is truncated.
+ */
 export const loadResource = async (
   skill: { id: string; root: string },
   given: string,
@@ -115,7 +117,7 @@ export const loadResource = async (
   return { ...loaded, media_type, encoding: 'base64', content: content.toString('base64') };
 };
 
-/** Without `.`, `..` and doubled slashes. */
+/** Removes `.`, `..` and repeated slashes. */
 const normalPath = (given: string): string => {
   if (given.trim() === '' || /[\0\\]/.test(given) || given.startsWith('/'))
     throw codedError('invalid_path', `'${given}' is not a relative path with '/' between its parts`);

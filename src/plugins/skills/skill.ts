@@ -4,9 +4,9 @@ import { parseEntry } from '../../schema/problems.ts';
 import { allowedToolProblem, isExactTool } from './allowed-tools.ts';
 
 /**
- * What a skill is (agent-loop.md 2.4, config.md 3.8). A spec is always in its canonical form: defaults filled,
- * empty lists and unset texts absent, keys in the order of the contract. So it is stored and answered as it is,
- * two equal skills have equal JSON, and the revision of a skill is the hash of that JSON.
+ * Skill specs (agent-loop.md 2.4, config.md 3.8). A spec is always in canonical form: defaults filled in, empty lists
+ * and unset texts absent, keys in the order of the contract. It is therefore stored and returned unchanged, equal
+ * skills have equal JSON, and the revision of a skill is the hash of that JSON.
  */
 
 const Argument = z
@@ -21,7 +21,7 @@ const Argument = z
     required: required ?? false,
   }));
 
-/** As many as other lists of the configuration may have. */
+/** The limit of other lists of the configuration. */
 const MOST = 1000;
 
 const Arguments = z
@@ -81,14 +81,13 @@ const FileSkill = Fields.superRefine(({ allowed_tools }, context) => {
   for (const token of allowed_tools ?? []) report(context, allowedToolProblem(token, { scoped: true }));
 }).transform(canonical);
 
-/** A skill of the configuration. */
 export const ManagedSkill = Fields.superRefine(({ allowed_tools, paths }, context) => {
   for (const token of allowed_tools ?? []) report(context, allowedToolProblem(token, { scoped: false }));
   if (paths && paths.length > 0)
     report(context, 'paths are not supported for DB-managed skills until resources are persisted');
 }).transform(canonical);
 
-/** Where the files of a skill are, and what there is besides `SKILL.md`. */
+/** Folder of a file skill, and which files it has in addition to `SKILL.md`. */
 export type SkillFolder = {
   /** real path */
   root: string;
@@ -98,7 +97,7 @@ export type SkillFolder = {
 
 export type Skill = {
   spec: SkillSpec;
-  /** Changes with everything that the skill says. */
+  /** Changes with every change of the spec. */
   revision: string;
   /** Absent for managed skills. */
   folder?: SkillFolder;
@@ -113,7 +112,7 @@ export const fileSkill = (given: unknown, folder: SkillFolder): Skill => ({
   folder,
 });
 
-/** A token that is no pattern must name a tool; each one that does not is a problem of the publication. */
+/** Reports allowed tools that are plain ids of unknown tools; each is a problem of the publication. */
 export const unknownToolProblems = (
   { id, allowed_tools = [] }: SkillSpec,
   known: (tool: string) => boolean,

@@ -1,8 +1,8 @@
 import type { Skill } from './skill.ts';
 
-/** Where the skills of a process come from. It is asked anew each time, because configuration changes. */
+/** The source of the skills of a process. It is read on every use, because the configuration changes. */
 
-/** A folder that is meant to be a skill and cannot be used. */
+/** A folder with a `SKILL.md` that is not usable. */
 export type BrokenSkill = { id: string; problem: string };
 
 export type SkillSet = { skills: readonly Skill[]; broken: readonly BrokenSkill[] };
@@ -12,7 +12,7 @@ export type SkillSource = {
   get(id: string): Skill | BrokenSkill | undefined;
 };
 
-/** The skills that `read` answers now; the first of an id wins, and one that works over one that does not. */
+/** Combines the current skills of `read`: the first skill of an id wins, and a usable skill wins over a broken one. */
 export const createSkillSource = (read: () => SkillSet): SkillSource => ({
   list: () => {
     const byId = new Map<string, Skill>();
@@ -25,7 +25,7 @@ export const createSkillSource = (read: () => SkillSet): SkillSource => ({
   },
 });
 
-/** Without the skills that an agent may not see; null allows all. */
+/** Restricts a source to the skills that an agent may use; null allows all. */
 export const restrictedTo = (source: SkillSource, allowlist: readonly string[] | null): SkillSource => {
   if (allowlist === null) return source;
   const allowed = new Set(allowlist);

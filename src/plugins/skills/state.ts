@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import { defineState } from '../../tools/state.ts';
 
-/** The skills that were activated on a thread, in the order of their first activation (agent-loop.md 13, 14.3). */
+/** The skills activated on a thread, in the order of their first activation (agent-loop.md 13, 14.3). */
 export const skillsState = defineState({
   key: 'skills',
   scope: 'thread',
   schema: z.strictObject({
-    /** ids */
     active: z.array(z.string()),
     activations: z.array(
       z.strictObject({
         skill_id: z.string(),
-        /** With the arguments filled in. */
+        /** Instructions with the arguments filled in. */
         instructions: z.string(),
-        /** of the skill, when it was activated */
+        /** Revision of the skill at its activation. */
         revision: z.string(),
       }),
     ),
@@ -23,7 +22,7 @@ export const skillsState = defineState({
 export type SkillsState = z.infer<typeof skillsState.schema>;
 export type Activation = SkillsState['activations'][number];
 
-export const stateOf = (activations: readonly Activation[]): SkillsState => ({
+export const createSkillsState = (activations: readonly Activation[]): SkillsState => ({
   active: activations.map(({ skill_id }) => skill_id),
   activations: [...activations],
 });

@@ -8,8 +8,8 @@ import type { Skill, SkillFolder } from './skill.ts';
 import type { SkillSource } from './source.ts';
 
 /**
- * The tools of skills (agent-loop.md 14.3). They check their arguments themselves, because their errors have codes.
- * `skill` and `skill_script` run alone: an activation builds on the one before, and scripts of a skill share files.
+ * The tools of skills (agent-loop.md 14.3). They validate their arguments themselves, because their errors have codes.
+ * `skill` and `skill_script` are exclusive: an activation builds on earlier ones, and scripts of a skill share files.
  */
 
 export type SkillToolDeps = ActivationDeps & {
@@ -65,7 +65,7 @@ const resourceTool = ({ skills }: SkillToolDeps): Tool => ({
     parameters: object(['skill', 'path'], {
       skill: text('name of the skill'),
       path: text('path in the skill, for example references/guide.md'),
-      kind: { type: 'string', enum: ['reference', 'asset'], description: 'default: what the path says' },
+      kind: { type: 'string', enum: ['reference', 'asset'], description: 'default: derived from the path' },
     }),
     category: 'skills',
   },
@@ -100,10 +100,10 @@ const scriptTool = ({ skills, scriptTimeoutMs }: SkillToolDeps): Tool => ({
     const args = argumentsOf(given);
     const skill = usable(skills, required(args, 'skill'));
     const script = required(args, 'script');
-    const words = scriptArguments(args.args ?? []);
+    const scriptArgs = scriptArguments(args.args ?? []);
     const files = filesOf(skill, 'scripts');
     return {
-      data: await runScript({ skill: files, script, args: words, signal, timeoutMs: scriptTimeoutMs }),
+      data: await runScript({ skill: files, script, args: scriptArgs, signal, timeoutMs: scriptTimeoutMs }),
     };
   },
 });
@@ -141,7 +141,7 @@ const scriptArguments = (given: Json): string[] => {
   return given;
 };
 
-/** What is hidden from the model is closed to it altogether, its files and scripts included. */
+/** A skill hidden from the model is inaccessible to it, including its files and scripts. */
 const usable = (skills: SkillSource, id: string): Skill => {
   const skill = skills.get(id);
   if (!skill) throw codedError('unknown_skill', `Unknown skill: ${id}`);

@@ -2,13 +2,13 @@ import { Invalid } from '../../schema/outcome.ts';
 import { compileExpression } from '../../schema/regex.ts';
 import type { StopCondition } from '../../schema/stop-condition.ts';
 
-/** What the `stop_conditions` of an agent may say beyond their shape (agent-loop.md 1.4). */
+/** Limits of the `stop_conditions` of an agent that its schema does not check (agent-loop.md 1.4). */
 
 const MAX = { seconds: 86_400, tokens: 100_000_000, pattern: 1024, window: 64 } as const;
 
 /**
- * What a write refuses beyond the shape; `undefined` when all conditions are legal. The caller puts
- * `invalid agent spec: ` or `invalid agent spec patch: ` before it.
+ * Returns the first violated limit, or `undefined`. The caller prepends `invalid agent spec: ` or `invalid agent spec
+ * patch: `.
  */
 export const stopConditionError = (conditions: readonly StopCondition[]): string | undefined => {
   for (const condition of conditions) {
@@ -37,7 +37,7 @@ const above = (field: string, limit: number, given: number): string | undefined 
   given > limit ? `${field} must be <= ${limit}, got ${given}` : undefined;
 
 const patternError = (pattern: string): string | undefined => {
-  // Characters, not UTF-16 units.
+  // Counts characters, not UTF-16 units.
   const tooLong = above('content_match.pattern', MAX.pattern, [...pattern].length);
   if (tooLong !== undefined) return tooLong;
   const compiled = compileExpression(pattern);

@@ -5,24 +5,24 @@ import type { StopCondition } from '../../schema/stop-condition.ts';
 import type { Inference, StopStats } from './stats.ts';
 
 /**
- * Stop policies (agent-loop.md 8): whether a run ends after an inference.
+ * Stop policies (agent-loop.md 8): decide whether a run ends after an inference.
  *
- * Guarantees: pure; the spec's `max_rounds` is asked first, then the conditions in list order, and the first that
- * applies decides. An answer in the last allowed round is a natural end, a request for tools there is a stop.
- * Relies on: stats that already contain the inference.
- * Costs: patterns are compiled once an agent; a match is linear in the text of the answer.
+ * Guarantees: pure; `max_rounds` of the spec is evaluated first, then the conditions in list order, and the first that
+ * applies decides. In the last allowed round, a completion without calls is a natural end, and one with calls a stop.
+ * Relies on: stats that already include the inference.
+ * Costs: patterns are compiled once per agent; a match is linear in the text of the completion.
  */
 
 export type StopVerdict = Extract<Termination, { type: 'natural_end' | 'stopped' }>;
 
 export type StopPolicies = {
-  /** How many answers the stats must keep. */
+  /** Number of completion texts that the stats must keep. */
   readonly texts: number;
-  /** Inferences of a turn, by the spec and its conditions; 0 = unlimited. */
+  /** Maximum number of inferences of a turn, by the spec and its conditions; 0 = unlimited. */
   readonly mostRounds: number;
   /** @param now milliseconds */
   evaluate(stats: StopStats, inference: Inference, now: number): StopVerdict | undefined;
-  /** After an inference that failed; nothing was answered, so only the count of failures can end the run. */
+  /** For a failed inference: without a completion, only the number of failures can end the run. */
   evaluateFailure(stats: StopStats): StopVerdict | undefined;
 };
 
@@ -55,7 +55,7 @@ export const createStopPolicies = (spec: {
 const roundsOf = (condition: StopCondition): number[] =>
   condition.type === 'max_rounds' ? [condition.rounds] : [];
 
-/** A limit of 0 is none. */
+/** A limit of 0 means unlimited. */
 const leastOf = (limits: readonly number[]): number => {
   const set = limits.filter((limit) => limit > 0);
   return set.length === 0 ? 0 : Math.min(...set);
@@ -97,7 +97,7 @@ const when =
   (about) =>
     applies(about) ? stopped(code) : undefined;
 
-/** A limit of 0 is none. */
+/** A limit of 0 means unlimited. */
 const reached = (limit: number, value: number): boolean => limit > 0 && value >= limit;
 
 const maxRounds =
@@ -107,7 +107,7 @@ const maxRounds =
     return inference.calls.length === 0 ? { type: 'natural_end' } : stopped('max_rounds');
   };
 
-/** An empty pattern is none. */
+/** An empty pattern disables the condition. */
 const contentMatch = (pattern: string): Policy => {
   if (pattern === '') return () => undefined;
   const compiled = compileExpression(pattern);
@@ -115,7 +115,7 @@ const contentMatch = (pattern: string): Policy => {
   return when('content_match', ({ inference }) => compiled.test(inference.text));
 };
 
-/** Answers that a condition compares; one answer alone is no loop. */
+/** Number of completions to compare; a single one is not a loop. */
 const textsOf = (condition: StopCondition): number =>
   condition.type === 'loop_detection' ? Math.min(Math.max(condition.window, 2), 64) : 0;
 

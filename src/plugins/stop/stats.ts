@@ -3,20 +3,20 @@ import type { Tokens } from '../../schema/cut-off.ts';
 import type { Usage } from '../../schema/run-event.ts';
 import { defineState } from '../../tools/state.ts';
 
-/** What stop policies count (agent-loop.md 8, 13). New user input starts the counters again, a decision does not. */
+/** Counters for the stop policies (agent-loop.md 8, 13). New user input resets them, a decision does not. */
 
 const count = z.int().nonnegative();
 
 const StopStats = z.object({
   /** Successful inferences. */
   step_count: count,
-  /** Those of attempts that broke off are included. */
+  /** Includes interrupted attempts. */
   total_input_tokens: count,
   total_output_tokens: count,
   start_time_ms: z.int(),
   /** Failed inferences since the last successful one. */
   consecutive_errors: count,
-  /** Non-empty answers, oldest first; only as many as a policy looks at. */
+  /** Non-empty completion texts, oldest first; only as many as a policy compares. */
   recent_response_texts: z.array(z.string()),
 });
 export type StopStats = z.infer<typeof StopStats>;
@@ -27,7 +27,7 @@ export const stopStats = defineState({
   schema: StopStats,
 });
 
-/** What policies see of an inference. */
+/** The data of an inference that policies evaluate. */
 export type Inference = { text: string; calls: readonly { name: string }[]; usage: Usage | undefined };
 
 /** @param now milliseconds */
@@ -40,7 +40,7 @@ export const startStats = (now: number): StopStats => ({
   recent_response_texts: [],
 });
 
-/** `keep`: how many answers the policies of the agent look at, `StopPolicies.texts`. */
+/** `keep`: number of texts that the policies of the agent compare, `StopPolicies.texts`. */
 export const nextStats = (stats: StopStats, inference: Inference | 'failed', keep: number): StopStats => {
   if (inference === 'failed') return { ...stats, consecutive_errors: stats.consecutive_errors + 1 };
   const { text, usage } = inference;
@@ -51,12 +51,12 @@ export const nextStats = (stats: StopStats, inference: Inference | 'failed', kee
     total_input_tokens: stats.total_input_tokens + (usage?.prompt_tokens ?? 0),
     total_output_tokens: stats.total_output_tokens + (usage?.completion_tokens ?? 0),
     consecutive_errors: 0,
-    // slice(-0) would keep them all.
+    // slice(-0) would keep all.
     recent_response_texts: keep === 0 ? [] : texts.slice(-keep),
   };
 };
 
-/** With the tokens of an attempt that broke off, or of an inference that is no step. */
+/** Adds the tokens of an interrupted attempt, or of an inference that is not a step. */
 export const addTokens = (stats: StopStats, { input, output }: Tokens): StopStats => ({
   ...stats,
   total_input_tokens: stats.total_input_tokens + input,

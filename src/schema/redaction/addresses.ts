@@ -4,12 +4,12 @@ import { holdsSecrets, isSecretName, namesUrl } from './names.ts';
 import { looksLikeUrl, placeInUrl } from './url.ts';
 
 /**
- * Where an entry sends its secrets: its addresses, its adapter, and the program that it starts. A secret was given for
- * these places and for no other (a new address would get a key that its owner never gave it), so a stored secret is
- * only filled in where they are the same.
+ * The destinations to which an entry sends its secrets: its URLs, its adapter, and the program that it starts. A secret
+ * was provided for these destinations only (a new URL would receive a key that its owner never gave it), so a stored
+ * secret is filled in only if they are unchanged.
  *
- * A secret belongs to the addresses that stand next to it and next to every object around it, in options and configurations
- * too. Secrets themselves are no places: a key may be replaced while another one stays.
+ * A secret belongs to the destinations next to it and next to every object around it, including those in options and
+ * configurations. Secrets themselves are no destinations: a key may be replaced while another one stays.
  */
 
 const PLACES: ReadonlySet<string> = new Set([
@@ -30,8 +30,9 @@ const PLACES: ReadonlySet<string> = new Set([
   'transport',
 ]);
 
-/** Options of an entry belong to what they stand in. */
-const isOptions = (key: string): boolean => key === 'config' || key.endsWith('options');
+/** Options belong to the object that contains them. */
+const isOptions = (key: string): boolean =>
+  (key === 'config' || key.endsWith('options')) && !holdsSecrets(key) && !isSecret(key);
 
 type Places = Map<string, unknown>;
 
@@ -41,23 +42,28 @@ const placesOf = (
   found: Places = new Map(),
 ): Places => {
   for (const [key, member] of Object.entries(value)) {
-    const name = prefix + key;
-    if (key === 'args' && Array.isArray(member)) {
-      if (member.length > 0) found.set(name, redactArgs(member.map(String)));
-    } else if (key === 'env') {
-      if (member === REDACTED || (isObject(member) && Object.keys(member).length > 0))
-        found.set(name, member);
-    } else if (isSecretName(key) && !PLACES.has(key)) {
-      // A secret, and no place.
-    } else if (isObject(member)) {
-      if (isOptions(key) && !holdsSecrets(key)) placesOf(member, `${name}.`, found);
-    } else if (typeof member === 'string' || typeof member === 'number') {
-      const place = placeOfText(key, String(member));
-      if (place !== undefined && place !== '') found.set(name, place);
-    }
+    const place = placeIn(key, member);
+    if (place !== undefined) found.set(prefix + key, place);
+    else if (isObject(member) && isOptions(key)) placesOf(member, `${prefix}${key}.`, found);
   }
   return found;
 };
+
+/** Undefined for a field that names no destination, such as a secret. */
+const placeIn = (key: string, member: unknown): unknown => {
+  if (key === 'args' && Array.isArray(member))
+    return member.length > 0 ? redactArgs(member.map(String)) : undefined;
+  if (key === 'env') {
+    const isSet = member === REDACTED || (isObject(member) && Object.keys(member).length > 0);
+    return isSet ? member : undefined;
+  }
+  if (isSecret(key)) return undefined;
+  return typeof member === 'string' || typeof member === 'number'
+    ? placeOfText(key, String(member)) || undefined
+    : undefined;
+};
+
+const isSecret = (key: string): boolean => isSecretName(key) && !PLACES.has(key);
 
 const placeOfText = (key: string, text: string): string | undefined => {
   if (namesUrl(key) || looksLikeUrl(text)) return placeInUrl(text);
@@ -65,7 +71,7 @@ const placeOfText = (key: string, text: string): string | undefined => {
   return key === 'adapter' ? text.trim().toLowerCase() : text.trim();
 };
 
-/** A marker stands for what is stored. */
+/** A marker stands for the stored value. */
 const isSame = (given: unknown, stored: unknown): boolean => {
   if (given === REDACTED || given === stored) return true;
   if (Array.isArray(given) && Array.isArray(stored)) {
@@ -80,21 +86,21 @@ const isSame = (given: unknown, stored: unknown): boolean => {
 };
 
 /**
- * The first place that is not the same on the way to what stands at `path`, or undefined.
+ * Returns the first destination on the path to a secret that has changed, or undefined.
  *
- * @param isPatch of an entry: what it does not name stays
+ * @param isPatch whether `given` is a patch: fields that it does not name stay unchanged
  */
-export const changedPlace = (
+export const changedPath = (
   given: unknown,
   stored: unknown,
   { path, isPatch }: { path: readonly string[]; isPatch: boolean },
 ): string | undefined => {
   let [now, before] = [given, stored];
-  const way: string[] = [];
+  const parents: string[] = [];
   for (const key of path) {
-    const changed = changedBeside(now, before, isPatch && way.length === 0);
-    if (changed !== undefined) return [...way, changed].join('.');
-    way.push(key);
+    const changed = changedBeside(now, before, isPatch && parents.length === 0);
+    if (changed !== undefined) return [...parents, changed].join('.');
+    parents.push(key);
     [now, before] = [memberOf(now, key), memberOf(before, key)];
   }
   return undefined;

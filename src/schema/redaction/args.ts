@@ -4,11 +4,11 @@ import { isSecretName } from './names.ts';
 import { looksLikeUrl, redactUrl, secretsInUrl, urlHasMarker } from './url.ts';
 
 /**
- * Secrets among the arguments of a command (config.md 4.2): `--token=…`, `--token …`, `TOKEN=…`,
- * `--header "X-Any: …"`, `Authorization: …`, `Bearer …`, and the ones in addresses. The name of what is hidden stays.
+ * Secrets in the arguments of a command (config.md 4.2): `--token=…`, `--token …`, `TOKEN=…`, `--header "X-Any: …"`,
+ * `Authorization: …`, `Bearer …`, and the ones in URLs. The name before a hidden value stays.
  */
 
-/** An argument as the name that it has in front, and what stands behind that. */
+/** An argument split into its leading name and its value. */
 type Cut = { name: string; value: string; isSecret: boolean };
 
 const NAME = /^-{0,2}[\w.-]{1,200}$/;
@@ -17,7 +17,7 @@ const HEADER = /^(?<name>[\w-]{1,200}):(?<blank>\s*)(?<value>[\s\S]+)$/;
 const HEADER_FLAG = /^(?:-H|--?headers?)$/i;
 const SCHEME = /^(?<scheme>(?:bearer|basic)\s+)\S/i;
 
-/** `--env=TOKEN=…` assigns twice; what assigns more often is cut no further. */
+/** `--env=TOKEN=…` assigns twice; further assignments are not split. */
 const MOST_ASSIGNED = 2;
 
 const cut = (arg: string, before: string | undefined, assigned = 0): Cut => {
@@ -36,7 +36,7 @@ const headerOf = (arg: string): Cut | undefined => {
   return name === undefined ? undefined : { name: `${name}:${blank}`, value: value ?? '', isSecret: true };
 };
 
-/** JSON with a telling key is hidden as a whole. */
+/** JSON with the key of a secret is hidden as a whole. */
 const withoutName = (arg: string): Cut => {
   const header = HEADER.exec(arg)?.groups?.name;
   if (header !== undefined && isSecretName(header)) return headerOf(arg) ?? hidden(arg);
@@ -58,7 +58,7 @@ const shownOf = ({ name, value, isSecret }: Cut): string => {
 export const redactArgs = (args: readonly string[]): string[] =>
   args.map((arg, index) => shownOf(cut(arg, args[index - 1])));
 
-/** What `redactArgs` hides. */
+/** Returns the values that `redactArgs` hides. */
 export const secretsInArgs = (args: readonly string[]): string[] =>
   args.flatMap((arg, index) => {
     const { value, isSecret } = cut(arg, args[index - 1]);
@@ -66,7 +66,7 @@ export const secretsInArgs = (args: readonly string[]): string[] =>
     return looksLikeUrl(value) ? secretsInUrl(value) : [];
   });
 
-/** Whether it was shown: it stands for the one that is stored. */
+/** Whether the argument contains a marker, which stands for the stored value. */
 export const argHasMarker = (args: readonly string[], index: number): boolean => {
   const arg = args[index] ?? '';
   if (!arg.includes(REDACTED)) return false;
@@ -75,8 +75,8 @@ export const argHasMarker = (args: readonly string[], index: number): boolean =>
 };
 
 /**
- * The arguments with each one that has a marker replaced by the stored one that is shown so: the next one, where
- * several are. A marker for which nothing is stored stays, or its argument goes.
+ * Replaces each argument that contains a marker by the stored one with the same redacted form: the next one, if there
+ * are several. A marker without a stored value stays, or its argument is dropped.
  */
 export const fillArgs = (args: readonly string[], stored: readonly string[], unknown: Unknown): string[] => {
   const take = queues(
@@ -90,6 +90,6 @@ export const fillArgs = (args: readonly string[], stored: readonly string[], unk
   });
 };
 
-/** One that is hidden as a whole is known by the one before it. */
+/** An argument that is hidden as a whole is identified by the one before it. */
 const signOf = (shown: readonly string[], index: number): string =>
   shown[index] === REDACTED ? `${shown[index - 1] ?? ''}\n${REDACTED}` : (shown[index] ?? '');

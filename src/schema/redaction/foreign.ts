@@ -4,25 +4,26 @@ import { longestFirst, maskSecrets } from './masking.ts';
 import { redactUrlsIn } from './url.ts';
 
 /**
- * The words of a peer (a provider, an MCP server, an agent, the receiver of a notification, a tool) as they may be
- * shown, stored and logged. The peer was sent keys and may repeat them.
+ * Masks text from a peer (a provider, an MCP server, an agent, the receiver of a notification, a tool) before it is
+ * shown, stored or logged. The peer has received keys and may repeat them.
  *
- * Guarantees: no known secret of this process is left, nor a part of one that has 24 characters or more; words that
- * have the form of a key are masked even if they are unknown here. What `sk-…abcd` shows of a key stays. Masking
- * twice is masking once. Costs one pass for each known secret over at most `LONGEST` characters and the length of the
- * longest secret; what stands behind them is left out.
+ * Guarantees: no known secret of this process is left, nor a part of one with 24 characters or more; words in the form
+ * of a key are masked even if they are unknown here. The visible part of `sk-…abcd` stays. Masking is idempotent.
+ * Cost: one pass for each known secret over at most `LONGEST` characters plus the length of the longest secret; text
+ * after that is cut off.
  */
 export const maskForeign = (text: string, own: readonly string[] = []): string => {
   const secrets = own.length === 0 ? knownSecrets() : longestFirst([...own, ...knownSecrets()]);
   const margin = secrets[0]?.length ?? 0;
   if (text.length <= LONGEST + margin) return maskShaped(maskSecrets(text, secrets));
-  // A secret that begins within the text ends within the margin, which is left out: it may hold half of another.
+  // A secret that begins within the text ends within the margin, which is cut off: it may contain half of another
+  // secret.
   const masked = maskSecrets(text.slice(0, LONGEST + margin), secrets);
   const kept = masked.slice(0, Math.max(0, masked.length - margin));
   return `${maskShaped(kept)}… (${text.length - LONGEST} more characters)`;
 };
 
-/** A value with the known secrets of this process masked in each of its texts, which keep their length otherwise. */
+/** Masks the known secrets of this process in all texts of a value, without shortening the texts. */
 export const maskKnown = (value: unknown): unknown => {
   const secrets = knownSecrets();
   const masked = (given: unknown): unknown => {
@@ -36,7 +37,7 @@ export const maskKnown = (value: unknown): unknown => {
 
 const LONGEST = 16 * 1024;
 
-/** Keys with a form of their own; every quantifier is bounded, so that a search is linear. */
+/** Keys with a recognizable form; every quantifier is bounded, so that a search is linear. */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,8192}?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
   /\beyJ[\w-]{8,2048}\.[\w-]{4,4096}(?:\.[\w-]{0,2048})?/g,
@@ -52,7 +53,7 @@ const SHAPES: readonly RegExp[] = [
   /\b(?:xai|nvapi|tvly|pplx)-[\w-]{16,256}/g,
 ];
 
-/** `Bearer …`, and what follows a word such as `key`, behind the few characters or the word that may stand between. */
+/** `Bearer …`, and values after a word such as `key`, with a few characters or one word in between. */
 const AFTER_SCHEME = /\b(bearer|basic)(\s{1,8})([\w.~+/=-]{8,4096})/gi;
 const AFTER_NAME =
   /\b((?:\w{1,32}[-_ ])?(?:key|token|secret|password|credentials?))(["']?\s{0,8}(?:(?:is|was|provided|given|of)\s{1,8})?[:=]?\s{0,8}["'`(<]?)([\w.~+/=-]{16,4096})/gi;
@@ -71,8 +72,8 @@ const maskShaped = (text: string): string => {
 const CHANGES = 4;
 
 /**
- * Letters and digits in turns. The parts of a name such as `claude-sonnet-4-5-20250929` change between them where a
- * part ends, and those of a key within one.
+ * Whether the word alternates between letters and digits like a key. In a name such as `claude-sonnet-4-5-20250929` the
+ * changes are at separators, in a key they are within a part.
  */
 const isRandom = (word: string): boolean => {
   if (!/\d/.test(word) || !/[A-Za-z]/.test(word)) return false;

@@ -1,25 +1,25 @@
 import { isObject } from '../endpoint.ts';
-import { formsOf, longestFirst, parsed } from './masking.ts';
+import { encodedForms, longestFirst, parsed } from './masking.ts';
 import { holdsSecrets, isSecretName } from './names.ts';
 import { secretTexts, textsIn } from './redact.ts';
 
 /**
  * The secrets that this process holds, for `maskForeign`: a peer may repeat any of them in an error.
  *
- * Each service adds those of its configuration as it publishes it, and those of its settings. A secret that was
- * replaced stays: a run that began earlier still uses it. Services of one process share the list, since a secret of
- * one is no text for the readers of another.
+ * Each service adds those of its configuration when it publishes it, and those of its settings. A replaced secret stays
+ * in the list: a run that started earlier still uses it. Services of one process share the list, since readers of one
+ * must not see a secret of another.
  */
 export type SecretKeeper = {
-  /** The secrets in an entry. The same object is looked at once. */
+  /** Adds the secrets of an entry. Each object is scanned once. */
   note(entry: object): void;
   add(secrets: readonly (string | undefined)[]): void;
   close(): void;
 };
 
-/** A shorter text may be a word of any message. */
+/** Shorter texts may be ordinary words. */
 const SHORTEST = 8;
-/** Of one service; the oldest are dropped. */
+/** Maximum per service; the oldest are dropped. */
 const MOST = 5000;
 
 const keepers = new Set<ReadonlySet<string>>();
@@ -52,26 +52,26 @@ export const keepSecrets = (): SecretKeeper => {
   };
 };
 
-/** Every form of every secret, the longest first. */
+/** Returns every form of every secret, longest first. */
 export const knownSecrets = (): readonly string[] => {
   patterns ??= longestFirst(
     [...keepers].flatMap((kept) =>
-      [...kept].flatMap((secret) => [secret, ...formsOf(secret), ...piecesOf(secret)]),
+      [...kept].flatMap((secret) => [secret, ...encodedForms(secret), ...piecesOf(secret)]),
     ),
   );
   return patterns;
 };
 
 const secretsIn = (entry: object): string[] => {
-  // What is noted is configuration, which was JSON.
+  // Entries are configuration, which was parsed from JSON.
   const texts = secretTexts(entry as Parameters<typeof secretTexts>[0]);
   const open = new Set(openTexts(entry));
   return texts
-    .filter((text) => !open.has(text) || isTelling(text))
-    .flatMap((text) => [text, ...textsIn(parsed(text)).filter(isTelling), ...credentialsOf(text)]);
+    .filter((text) => !open.has(text) || isSecretLike(text))
+    .flatMap((text) => [text, ...textsIn(parsed(text)).filter(isSecretLike), ...credentialsOf(text)]);
 };
 
-/** Values of headers and variables whose names do not say that they are secrets. */
+/** Returns the values of headers and variables whose names do not mark them as secrets. */
 const openTexts = (value: unknown): string[] => {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => {
@@ -80,19 +80,19 @@ const openTexts = (value: unknown): string[] => {
   });
 };
 
-/** No plain word and no plain address. */
-const isTelling = (text: string): boolean =>
+/** Whether the text is neither a plain word nor a plain URL. */
+const isSecretLike = (text: string): boolean =>
   !/^[A-Za-z_]{1,15}$/.test(text) && !/^https?:\/\/[^?@]*$/.test(text);
 
 const SCHEME = /^(?:bearer|basic|token|apikey)\s+(?<credentials>\S+)$/i;
 
-/** Of a header with a scheme in front. */
+/** Returns the credentials of a header with a leading scheme. */
 const credentialsOf = (text: string): string[] => SCHEME.exec(text)?.groups?.credentials?.split('\n') ?? [];
 
 const PIECE = 16;
 const LONGEST_IN_PIECES = 512;
 
-/** A peer may cut a key off; the pieces overlap, so that at most half a piece is left at each end. */
+/** A peer may truncate a key; the pieces overlap, so that at most half a piece is left at each end. */
 const piecesOf = (secret: string): string[] => {
   const { length } = secret;
   if (length < PIECE + PIECE / 2 || length > LONGEST_IN_PIECES || /\s/.test(secret)) return [];

@@ -1,9 +1,9 @@
 /**
- * Which names tell that what they name is a secret (config.md 4.2). The one list for answers, audit, export, log and
- * texts of errors: keys of objects, parameters of addresses, flags of commands, fields of a line of the log.
+ * Names that mark a value as a secret (config.md 4.2). The one list for responses, audit, export, log and error
+ * messages: keys of objects, parameters of URLs, flags of commands, fields of log lines.
  */
 
-/** Anywhere in a name, without its separators. */
+/** Parts of a name without its separators. */
 const PARTS = [
   'apikey',
   'accesskey',
@@ -24,10 +24,10 @@ const PARTS = [
   'connectionstring',
 ];
 
-/** As a word of a name. */
+/** Whole words of a name. */
 const WORDS: ReadonlySet<string> = new Set(['dsn', 'jwt', 'pwd']);
 
-/** Names are short; a text that is longer is none. */
+/** Longer texts are not names. */
 const LONGEST = 256;
 
 /** `api_key`, `Authorization`, `refreshToken`, `sentryDsn`, but not `max_tokens`, `dedupe_key` or `token_budget`. */
@@ -41,17 +41,19 @@ export const isSecretName = (name: string): boolean => {
   );
 };
 
-/** Every value of an object that is called so is a secret, whatever its key: `headers`, `extraHeaders`, `env`. */
+/**
+ * Whether all values of an object with this name are secrets, whatever their keys: `headers`, `extraHeaders`, `env`.
+ */
 export const holdsSecrets = (name: string): boolean =>
   name.length <= LONGEST && (name === 'env' || compactOf(name).endsWith('headers'));
 
-/** Parameters of an address have short names for secrets. */
+/** Short names for secrets in the parameters of URLs. */
 const PARAMETERS: ReadonlySet<string> = new Set(['key', 'sig', 'signature', 'auth', 'pass']);
 
 export const isSecretParameter = (name: string): boolean =>
   isSecretName(name) || PARAMETERS.has(name.toLowerCase());
 
-/** A text of this name is an address, also one that no parser takes. */
+/** Whether a text with this name is a URL, even if it cannot be parsed. */
 export const namesUrl = (name: string): boolean => {
   if (name.length > LONGEST) return false;
   const compact = compactOf(name);
@@ -61,7 +63,7 @@ export const namesUrl = (name: string): boolean => {
 const compactOf = (name: string): string =>
   isCompact(name) ? name : name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-/** Most names are, and entries may have many thousands of them. */
+/** A fast path for most names, since entries may have many thousands of them. */
 const isCompact = (name: string): boolean => /^[a-z0-9]*$/.test(name);
 
 const wordsOf = (name: string): string[] => {

@@ -1,26 +1,26 @@
 import { isObject, type Json, type JsonObject, REDACTED } from '../endpoint.ts';
 import { Invalid } from '../outcome.ts';
-import { changedPlace } from './addresses.ts';
+import { changedPath } from './addresses.ts';
 import { argHasMarker, fillArgs, redactArgs, secretsInArgs } from './args.ts';
 import type { Unknown } from './filling.ts';
 import { holdsSecrets, isSecretName, namesUrl } from './names.ts';
 import { fillUrl, looksLikeUrl, redactUrl, secretsInUrl, urlHasMarker } from './url.ts';
 
 /**
- * What of a configuration entry nobody gets to see again (config.md 4.2), and how an entry that comes back with
- * `***` in these places gets its secrets again (4.3).
+ * Hides the secrets of a configuration entry (config.md 4.2), and restores them in an entry that is sent back with
+ * `***` in their positions (4.3).
  *
- * Guarantees: no value at a secret place survives; keys stay; hiding twice is hiding once; an entry that was hidden
- * and filled in from itself is the entry again. A secret belongs to its path: a member that a client has moved to
- * another index of a list takes the secret that was there.
- * Costs one pass over the entry.
+ * Guarantees: no value at the path of a secret is shown; keys stay; hiding is idempotent; a hidden entry that is filled
+ * in from the original equals the original. A secret belongs to its path: a member that a client has moved to another
+ * index of a list receives the secret at that index.
+ * Cost: one pass over the entry.
  */
 
-/** What a place holds: a secret, a text or a list that holds some, more places, or nothing to hide. */
+/** The kind of value at a path: a secret, a text or a list that contains some, nested members, or nothing to hide. */
 export type Place = 'secret' | 'url' | 'args' | 'members' | 'open';
 
-/** @param within whether every value around here is a secret */
-export const placeOf = (key: string, value: unknown, within: boolean): Place => {
+/** @param within whether all values of the surrounding object are secrets */
+export const classifyValue = (key: string, value: unknown, within: boolean): Place => {
   if (within || isSecretName(key)) return 'secret';
   if (typeof value === 'string') {
     if (holdsSecrets(key)) return 'secret';
@@ -36,7 +36,7 @@ const isTexts = (value: unknown): value is string[] =>
 /** `inList`: the key is the index of a list. */
 type At = { key: string; above: At | undefined; inList: boolean };
 
-/** What is done with the value of a place; undefined leaves it out. `stored` is what stands there in another entry. */
+/** Replaces a value; undefined removes it. `stored` is the value at the same path in another entry. */
 type Act<Value extends Json> = (value: Value, stored: Json | undefined, at: At) => Json | undefined;
 
 type Acts = { secret: Act<Json>; url: Act<string>; args: Act<string[]> };
@@ -45,17 +45,17 @@ type Spot = { stored: Json | undefined; within: boolean; at: At };
 
 const walk = (value: Json, { stored, within, at }: Spot, acts: Acts): Json | undefined => {
   if (isSchemaOfOutput(at)) return value;
-  const place = placeOf(at.key, value, within);
+  const place = classifyValue(at.key, value, within);
   if (place === 'secret') return acts.secret(value, stored, at);
   if (place === 'url' && typeof value === 'string') return acts.url(value, stored, at);
   if (place === 'args' && isTexts(value)) return acts.args(value, stored, at);
   return walkMembers(value, { stored, within: holdsSecrets(at.key), at }, acts);
 };
 
-/** It names properties, such as `token`, and has no values of theirs. */
+/** A schema contains property names such as `token`, but not their values. */
 const isSchemaOfOutput = ({ key, above }: At): boolean => key === 'output_schema' && above === undefined;
 
-/** What has nothing to change stays as it is: an entry may have many thousands of members, and few have a secret. */
+/** Unchanged values are not copied: an entry may have many thousands of members, and few contain a secret. */
 const walkMembers = (value: Json, { stored, within, at }: Spot, acts: Acts): Json => {
   if (Array.isArray(value)) {
     let changed = false;
@@ -93,15 +93,15 @@ export const redact = (spec: JsonObject): JsonObject =>
   walkSpec(spec, undefined, { secret: () => REDACTED, url: redactUrl, args: redactArgs });
 
 type Filling = {
-  /** The given object is part of an entry: what it does not name stays as it is stored. */
+  /** The given object is part of an entry: fields that it does not name keep their stored values. */
   isPatch?: boolean;
 };
 
 /**
- * With each marker at a secret place replaced by what `stored` has at the same path. This is the only way in which a
- * stored secret gets into a written entry, on every path that writes.
+ * Replaces each marker at the path of a secret by the value of `stored` at the same path. All writes use this function,
+ * which is the only way in which a stored secret gets into a written entry.
  *
- * @throws Invalid when a secret would be sent to another place than the one that it was given for
+ * @throws Invalid when a secret would be sent to another destination than the one that it was provided for
  */
 export const fillMarkers = (
   given: JsonObject,
@@ -111,7 +111,7 @@ export const fillMarkers = (
 ): JsonObject => {
   const checkPlace = (at: At): void => {
     const path = pathOf(at);
-    const changed = changedPlace(given, stored, { path, isPatch });
+    const changed = changedPath(given, stored, { path, isPatch });
     if (changed === undefined) return;
     throw new Invalid(
       `field '${path.join('.')}' must be given again: the stored secret belongs to the stored '${changed}' and is not sent elsewhere`,
@@ -139,7 +139,7 @@ export const fillMarkers = (
   return walkSpec(given, stored, acts);
 };
 
-/** Where a marker stands at a secret place, the first one. */
+/** Returns the path of the first marker that stands for a secret. */
 export const findMarker = (spec: JsonObject): readonly string[] | undefined => {
   let found: At | undefined;
   const note = (isMarked: boolean, at: At): undefined => {
@@ -164,10 +164,10 @@ export const findMarker = (spec: JsonObject): readonly string[] | undefined => {
 
 const pathOf = ({ key, above }: At): string[] => (above ? [...pathOf(above), key] : [key]);
 
-/** What has a marker: where it is, and whether there is more to it than the marker, or a list that it stands in. */
+/** A value with a marker: its path, and whether the marker is only a part of it, or an item of a list. */
 export type Marked = { path: readonly string[]; value: string; isPart: boolean };
 
-/** With another value for each that has a marker; undefined leaves it out. */
+/** Replaces each value that contains a marker; undefined removes it. */
 export const replaceMarked = (
   shown: JsonObject,
   replace: (marked: Marked) => Json | undefined,
@@ -188,7 +188,7 @@ export const replaceMarked = (
   return walkSpec(shown, undefined, acts);
 };
 
-/** Every text that `redact` hides. */
+/** Returns every text that `redact` hides. */
 export const secretTexts = (spec: JsonObject): string[] => {
   const found: string[] = [];
   const acts: Acts = {
@@ -203,7 +203,7 @@ export const secretTexts = (spec: JsonObject): string[] => {
   return found;
 };
 
-/** Every text in it; keys are none. */
+/** Returns every text in a value, without keys. */
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];

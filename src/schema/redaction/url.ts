@@ -4,9 +4,8 @@ import { queues, type Unknown } from './filling.ts';
 import { isSecretParameter } from './names.ts';
 
 /**
- * Secrets in an address (config.md 4.2): the part before `@`, and values of the query whose key says so. Everything
- * else stays letter for letter. The text is cut by hand, because an address that the URL parser refuses may hold a
- * secret all the same.
+ * Secrets in a URL (config.md 4.2): the part before `@`, and query values whose key marks them as secrets. Everything
+ * else stays unchanged. The text is split by hand, because a URL that the parser rejects may still contain a secret.
  */
 
 type Cut = { scheme: string; user: string | undefined; place: string; query: string[]; rest: string };
@@ -38,7 +37,7 @@ const pairOf = (pair: string): Pair | undefined => {
   return equals < 0 ? undefined : { key: pair.slice(0, equals), value: pair.slice(equals + 1) };
 };
 
-/** As the server reads it; what is not encoded correctly says what it says. */
+/** Decodes like a server; text with invalid encoding is returned unchanged. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -49,7 +48,7 @@ const decoded = (text: string): string => {
 
 const isSecret = ({ key }: Pair): boolean => isSecretParameter(decoded(key));
 
-/** A text that is an address as a whole, whatever it is called. */
+/** Whether a text as a whole is a URL, regardless of its name. */
 export const looksLikeUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]{0,30}:\/\/\S+$/i.test(text);
 
 export const redactUrl = (url: string): string => {
@@ -64,7 +63,7 @@ export const redactUrl = (url: string): string => {
   });
 };
 
-/** Where it leads: scheme, host, port and path, in one spelling. */
+/** Returns the destination of a URL: scheme, host, port and path, in normalized form. */
 export const placeInUrl = (url: string): string => {
   const { scheme, place } = cut(url.trim());
   const text = `${scheme}${place}`;
@@ -72,7 +71,7 @@ export const placeInUrl = (url: string): string => {
   return `${origin}${withoutTrailing(pathname, '/')}`;
 };
 
-/** What `redactUrl` hides, also in parts and as it is meant. */
+/** Returns the values that `redactUrl` hides, also in parts and decoded. */
 export const secretsInUrl = (url: string): string[] => {
   const { user = '', query } = cut(url);
   const values = query.flatMap((text) => {
@@ -84,8 +83,8 @@ export const secretsInUrl = (url: string): string[] => {
 };
 
 /**
- * The address with each marker replaced by what `stored` has there. A key may be there several times; its markers
- * take the values in their order. A marker for which nothing is stored stays, or goes.
+ * Replaces each marker in the URL by the stored value. A key may occur several times; its markers take the values in
+ * order. A marker without a stored value stays, or is dropped.
  */
 export const fillUrl = (url: string, stored: string | undefined, unknown: Unknown): string => {
   const parts = cut(url);
@@ -106,7 +105,7 @@ export const fillUrl = (url: string, stored: string | undefined, unknown: Unknow
   });
 };
 
-/** A marker that got into the store is no secret. */
+/** A stored marker is not a secret. */
 const secret = (known: string | undefined): string | undefined => (known === REDACTED ? undefined : known);
 
 export const urlHasMarker = (url: string): boolean => hasMarker(cut(url));
@@ -117,8 +116,12 @@ const hasMarker = (parts: Cut): boolean =>
 const pairsOf = (parts: Cut | undefined): Pair[] =>
   (parts?.query ?? []).flatMap((text) => pairOf(text) ?? []);
 
-/** With the secrets of every address in it hidden. Linear in the text; an address ends at a blank or a quote. */
+/** Hides the secrets of every URL in a text. Linear in the text; a URL ends at a blank or a quote. */
 export const redactUrlsIn = (text: string): string =>
-  text.includes('://') ? text.replaceAll(ADDRESS, redactUrl) : text;
+  text.includes('://') ? text.replaceAll(ADDRESS, redactUrl).replaceAll(USER, `://${REDACTED}@`) : text;
 
-const ADDRESS = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'`<>]*/gi;
+/** Other text may precede the scheme without a blank. */
+const ADDRESS = /[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'`<>]*/gi;
+
+/** The part before `@`, also of a URL that follows another one without a blank. */
+const USER = /:\/\/[^\s"'`<>/\\?#]*@/g;

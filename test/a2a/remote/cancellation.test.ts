@@ -25,7 +25,7 @@ const accepted = json({ task: task('SUBMITTED') });
 const working = json(task('WORKING'));
 const cancelled = json(task('CANCELED'));
 
-/** Timers that go off when the test says so. */
+/** Timers that the test fires. */
 const manualTimers = () => {
   const set = new Map<object, { ms: number; run: () => void }>();
   const waiting = new Set<() => void>();
@@ -41,7 +41,7 @@ const manualTimers = () => {
       clearTimeout: (key: object) => void set.delete(key),
     },
     pending: () => [...set.values()].map(({ ms }) => ms),
-    /** Waits until a timer of so many ms is set, and lets it go off. */
+    /** Waits until a timer with this delay is set, and fires it. */
     async pass(ms: number): Promise<void> {
       await new Promise<void>((resolve) => {
         const look = (): void => {
@@ -59,12 +59,12 @@ const manualTimers = () => {
   };
 };
 
-/** Whatever is on its way has arrived after some turns of the loop. */
+/** Waits enough event-loop ticks for pending work to arrive. */
 const quiet = async (): Promise<void> => {
   for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
 };
 
-t.test('pauses between polls begin with 200 ms and double up to the interval', async (t) => {
+t.test('doubles the delay between polls from 200 ms up to the interval', async (t) => {
   const { timers, pass, pending } = manualTimers();
   const peer = await startPeer(t, {
     [SEND]: accepted,
@@ -75,10 +75,10 @@ t.test('pauses between polls begin with 200 ms and double up to the interval', a
   for (const ms of [200, 400, 800, 1600, 2000, 2000]) await pass(ms);
   t.match(await outcome, { status: 'completed' });
   t.equal(peer.count(READ), 7);
-  t.strictSame(pending(), [], 'no timer is left');
+  t.strictSame(pending(), [], 'every timer is cleared');
 });
 
-t.test('an interval below 200 ms is kept from the beginning', async (t) => {
+t.test('uses an interval below 200 ms from the start', async (t) => {
   const { timers, pass } = manualTimers();
   const peer = await startPeer(t, { [SEND]: accepted, [READ]: [working, working, json(task('COMPLETED'))] });
   const { agent } = agentAt(peer.base_url, { options: { poll_interval_ms: 50 } }, { timers });
@@ -112,7 +112,7 @@ for (const [name, subscribe] of atWork) {
     return { ...peer, ...told, ...manual, outcome, warnings };
   };
 
-  t.test(`a task that is ${name} past the deadline has timed out, and is told to stop once`, async (t) => {
+  t.test(`times out a task that is ${name} past the deadline, and cancels it once`, async (t) => {
     const { outcome, pass, until, count, pending } = await followed(t);
     await pass(5000);
     t.match(await outcome, { status: 'timeout', text: 'Half', task: { task_id: 't-1' } });
@@ -122,7 +122,7 @@ for (const [name, subscribe] of atWork) {
     t.strictSame(pending(), []);
   });
 
-  t.test(`a task that is ${name} and not wanted any more is told to stop once`, async (t) => {
+  t.test(`cancels an abandoned task that is ${name} once`, async (t) => {
     const { outcome, abandon, until, count, asked, pending, warnings } = await followed(t);
     abandon();
     abandon();
@@ -135,7 +135,7 @@ for (const [name, subscribe] of atWork) {
   });
 }
 
-t.test('nobody waits for the other side to stop', async (t) => {
+t.test('does not wait for the cancel to complete', async (t) => {
   const peer = await startPeer(t, { [SEND]: accepted, [SUBSCRIBE]: silence, [CANCEL]: silence });
   const told = createTurn();
   const outcome = agentAt(peer.base_url).agent.converse(told.turn);
@@ -145,7 +145,7 @@ t.test('nobody waits for the other side to stop', async (t) => {
   await peer.until(CANCEL);
 });
 
-t.test('a task that cannot be told to stop is logged', async (t) => {
+t.test('logs a failed cancel', async (t) => {
   const peer = await startPeer(t, { [SEND]: accepted, [SUBSCRIBE]: silence, [CANCEL]: json({}, 500) });
   let gone = (): void => {};
   const over = new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ t.test('a task that cannot be told to stop is logged', async (t) => {
   t.match(warnings, [{ task_id: 't-1', err: { message: 'status 500' } }]);
 });
 
-t.test('a message that is on its way when nobody waits any more stops the task that it makes', async (t) => {
+t.test('cancels the task of a message that was abandoned while it was sent', async (t) => {
   let answer = (): void => {};
   const peer = await startPeer(t, {
     [SEND](response, asked) {
@@ -181,7 +181,7 @@ t.test('a message that is on its way when nobody waits any more stops the task t
   t.strictSame(peer.routes(), [SEND, CANCEL]);
 });
 
-t.test('the deadline holds for the message too', async (t) => {
+t.test('applies the deadline to the message as well', async (t) => {
   const { timers, pass, pending } = manualTimers();
   const peer = await startPeer(t, { [SEND]: silence });
   const { agent } = agentAt(peer.base_url, { timeout_ms: 5000 }, { timers });
@@ -190,10 +190,10 @@ t.test('the deadline holds for the message too', async (t) => {
   await pass(5000);
   t.match(await outcome, { status: 'timeout', text: '', output: {} });
   await pass(10_000);
-  t.strictSame(pending(), [], 'and the answer is not waited for without end');
+  t.strictSame(pending(), [], 'the wait for the response has a deadline too');
 });
 
-t.test('nothing is sent for whoever has lost interest before', async (t) => {
+t.test('sends nothing for a turn that was abandoned before', async (t) => {
   const peer = await startPeer(t, { [SEND]: accepted, [CANCEL]: cancelled });
   const told = createTurn();
   told.abandon();
@@ -201,7 +201,7 @@ t.test('nothing is sent for whoever has lost interest before', async (t) => {
   t.equal(peer.asked.length, 0);
 });
 
-t.test('a task of before that is not wanted is told to stop, and nothing else', async (t) => {
+t.test('cancels an earlier task that is abandoned, and does nothing else', async (t) => {
   const peer = await startPeer(t, { [CANCEL]: cancelled });
   const told = createTurn({ follow: { task_id: 't-1' } });
   told.abandon();
@@ -211,7 +211,7 @@ t.test('a task of before that is not wanted is told to stop, and nothing else', 
   t.equal(peer.count(CANCEL), 1);
 });
 
-t.test('a service that stops leaves the task alone', async (t) => {
+t.test('keeps the task when the service stops', async (t) => {
   const { timers, pending } = manualTimers();
   const peer = await startPeer(t, { [SEND]: accepted, [SUBSCRIBE]: silence });
   const leave = new AbortController();
@@ -226,7 +226,7 @@ t.test('a service that stops leaves the task alone', async (t) => {
   t.strictSame(pending(), []);
 });
 
-t.test('nothing is told to a turn that is over', async (t) => {
+t.test('reports nothing to a finished turn', async (t) => {
   const all = [artifact('One'), artifact('Two', { append: true, lastChunk: true }), status('COMPLETED')];
   const peer = await startPeer(t, {
     [SEND]: accepted,
@@ -248,7 +248,7 @@ t.test('nothing is told to a turn that is over', async (t) => {
   t.notMatch(told.snapshots, [{ text: 'OneTwo' }]);
 });
 
-t.test('a task of an earlier turn can be told to stop, and that never throws', async (t) => {
+t.test('cancels a task of an earlier turn without ever throwing', async (t) => {
   const peer = await startPeer(t, { [CANCEL]: [cancelled, json({ error: 'over' }, 409)] });
   const { agent, warnings } = agentAt(peer.base_url, { auth: { type: 'bearer', token: 'secret' } });
   await agent.cancel('t-1');
@@ -261,7 +261,7 @@ t.test('a task of an earlier turn can be told to stop, and that never throws', a
   t.notMatch(JSON.stringify(warnings), 'secret');
 });
 
-t.test('those who watch actors see the task of a run as one of them, until it is over', async (t) => {
+t.test('shows the task of a run among the actors until it ends', async (t) => {
   const peer = await startPeer(t, { [SEND]: accepted, [READ]: json(task('COMPLETED')) });
   const seen: unknown[] = [];
   const actors = {

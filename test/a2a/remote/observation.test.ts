@@ -28,11 +28,11 @@ import {
 const accepted = json({ task: task('SUBMITTED') });
 const completed = json(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'Polled' }] }] }));
 
-/** A stream from beginning to end, after a task was accepted. */
+/** A complete stream after a task was accepted. */
 const streamed = (t: Parameters<typeof talk>[0], chunks: readonly string[], more: Answers = {}) =>
   talk(t, { [SEND]: accepted, [SUBSCRIBE]: stream(chunks), ...more });
 
-t.test('a service that streams is not polled', async (t) => {
+t.test('does not poll a service that streams', async (t) => {
   const { asked, routes, outcome, deltas, snapshots } = await streamed(t, [
     event({ task: task('WORKING') }),
     event(artifact('Hel')),
@@ -53,27 +53,24 @@ t.test('a service that streams is not polled', async (t) => {
       ['TASK_STATE_WORKING', 'Hello there'],
       ['TASK_STATE_COMPLETED', 'Hello there'],
     ],
-    'a chunk in the middle is a delta, and no snapshot',
+    'a chunk in the middle of a text is a delta',
   );
 });
 
-t.test(
-  'comments, data of several lines, all line ends and a missing last blank line are understood',
-  async (t) => {
-    const { outcome, routes } = await streamed(t, [
-      ': heartbeat\n\n',
-      `data: {"task":\r\ndata: ${JSON.stringify(task('WORKING'))}}\r\n\r\n`,
-      'id: 7\nevent: message\n',
-      event(artifact('ü')).slice(0, 40),
-      event(artifact('ü')).slice(40),
-      `data: ${JSON.stringify(status('COMPLETED'))}`,
-    ]);
-    t.match(outcome, { status: 'completed', text: 'ü' });
-    t.strictSame(routes(), [SEND, SUBSCRIBE]);
-  },
-);
+t.test('parses comments, multi-line data, all line endings and a missing final blank line', async (t) => {
+  const { outcome, routes } = await streamed(t, [
+    ': heartbeat\n\n',
+    `data: {"task":\r\ndata: ${JSON.stringify(task('WORKING'))}}\r\n\r\n`,
+    'id: 7\nevent: message\n',
+    event(artifact('ü')).slice(0, 40),
+    event(artifact('ü')).slice(40),
+    `data: ${JSON.stringify(status('COMPLETED'))}`,
+  ]);
+  t.match(outcome, { status: 'completed', text: 'ü' });
+  t.strictSame(routes(), [SEND, SUBSCRIBE]);
+});
 
-t.test('a character that is cut in two by the network stays whole', async (t) => {
+t.test('keeps a character that is split across chunks', async (t) => {
   const bytes = Buffer.from(event(artifact('ü')) + event(status('COMPLETED')));
   const middle = bytes.indexOf(0xc3) + 1;
   const { outcome } = await talk(t, {
@@ -93,7 +90,7 @@ const unserved: [name: string, answer: Answers[string]][] = [
   ['501', json({}, 501)],
 ];
 for (const [name, answer] of unserved) {
-  t.test(`a service that answers a subscription with ${name} is asked with GET`, async (t) => {
+  t.test(`subscribes with GET if POST is answered with ${name}`, async (t) => {
     const { routes, outcome } = await streamed(t, [], {
       [SUBSCRIBE]: answer,
       [SUBSCRIBE_GET]: stream([event(artifact('x')), event(status('COMPLETED'))]),
@@ -102,7 +99,7 @@ for (const [name, answer] of unserved) {
     t.match(outcome, { status: 'completed', text: 'x' });
   });
 
-  t.test(`a service that answers both ways with ${name} is polled`, async (t) => {
+  t.test(`polls a service that answers both methods with ${name}`, async (t) => {
     const { routes, outcome, deltas } = await streamed(t, [], {
       [SUBSCRIBE]: answer,
       [SUBSCRIBE_GET]: answer,
@@ -114,14 +111,14 @@ for (const [name, answer] of unserved) {
   });
 }
 
-t.test('a subscription that is refused for another reason is not asked for again', async (t) => {
+t.test('does not retry a subscription that is rejected for another reason', async (t) => {
   const ended = json({ error: { code: 400, details: [{ reason: 'UNSUPPORTED_OPERATION' }] } }, 400);
   const { routes, outcome } = await streamed(t, [], { [SUBSCRIBE]: ended, [READ]: completed });
   t.notOk(routes().includes(SUBSCRIBE_GET));
   t.match(outcome, { status: 'completed', text: 'Polled' });
 });
 
-t.test('a task that the other side does not know is no reason to ask with GET, but the end', async (t) => {
+t.test('ends instead of subscribing with GET if the task is unknown', async (t) => {
   const unknown = json({ error: { message: 'gone', details: [{ reason: 'TASK_NOT_FOUND' }] } }, 404);
   const { base_url, routes } = await startPeer(t, {
     [SEND]: accepted,
@@ -137,11 +134,11 @@ t.test('a task that the other side does not know is no reason to ask with GET, b
 const breaks: [name: string, answer: Answer][] = [
   ['ends early', stream([event({ task: task('WORKING') })])],
   ['is cut', brokenOff],
-  ['says an error', stream([`event: error\ndata: {"code":500}\n\n`], { hold: true })],
-  ['says nonsense', stream(['data: {\n\n'], { hold: true })],
+  ['sends an error', stream([`event: error\ndata: {"code":500}\n\n`], { hold: true })],
+  ['sends invalid data', stream(['data: {\n\n'], { hold: true })],
 ];
 for (const [name, answer] of breaks) {
-  t.test(`a stream that ${name} is opened once more, and then the service is polled`, async (t) => {
+  t.test(`reopens a stream that ${name} once, and then polls`, async (t) => {
     const again = await streamed(t, [], {
       [SUBSCRIBE]: [answer, stream([event(artifact('again')), event(status('COMPLETED'))])],
     });
@@ -153,7 +150,7 @@ for (const [name, answer] of breaks) {
   });
 }
 
-t.test('a stream on which nothing comes is given up', async (t) => {
+t.test('abandons a silent stream', async (t) => {
   const { base_url, routes } = await startPeer(t, {
     [SEND]: accepted,
     [SUBSCRIBE]: [silence, stream([': hello\n\n'], { hold: true })],
@@ -164,7 +161,7 @@ t.test('a stream on which nothing comes is given up', async (t) => {
   t.strictSame(routes(), [SEND, SUBSCRIBE, SUBSCRIBE, READ]);
 });
 
-t.test('a stream that does not end is not read without end', async (t) => {
+t.test('limits the size of an endless stream', async (t) => {
   const mebibyte = new TextEncoder().encode(`:${'x'.repeat(2 ** 20 - 2)}\n`);
   let sent = 0;
   const body = new ReadableStream({
@@ -178,7 +175,7 @@ t.test('a stream that does not end is not read without end', async (t) => {
   t.ok(sent > 64 && sent < 70, `${sent} MiB`);
 });
 
-t.test('text that came in chunks is one text, also where it is told again as a whole', async (t) => {
+t.test('joins chunks of text, also when the text is repeated as a whole', async (t) => {
   const parts = ['Hel', 'lo'].map((text) => ({ text }));
   const { outcome, deltas } = await streamed(t, [], {
     [SUBSCRIBE]: [
@@ -194,14 +191,14 @@ t.test('text that came in chunks is one text, also where it is told again as a w
   t.strictSame(deltas, ['Hel', 'lo', ' there']);
 });
 
-t.test('parts of one artifact that did not come in chunks have a blank line between them', async (t) => {
+t.test('separates parts of one artifact that were not chunked with a blank line', async (t) => {
   const parts = [{ text: 'One' }, { data: { two: 2 } }, { url: 'https://a.example/x' }];
   const { outcome } = await streamed(t, [event({ task: task('COMPLETED', { artifacts: [{ parts }] }) })]);
   t.equal(outcome.text, 'One\n\n{"two":2}');
   t.strictSame(outcome.output.artifacts, [{ content: parts }]);
 });
 
-t.test('the text is that of the first artifact with one, else of the status', async (t) => {
+t.test('takes the text of the first artifact that has one, else of the status', async (t) => {
   const artifacts = [{ parts: [{ raw: 'aGk=' }] }, { parts: [{ text: 'B' }] }, { parts: [{ text: 'C' }] }];
   const said = { state: 'TASK_STATE_COMPLETED', message: agentSays('Said') };
   const both = await talk(t, { [SEND]: json({ task: task('COMPLETED', { artifacts, status: said }) }) });
@@ -211,7 +208,7 @@ t.test('the text is that of the first artifact with one, else of the status', as
   t.strictSame(one.deltas, ['Said']);
 });
 
-t.test('what a status says of the work is progress, and no text of the answer', async (t) => {
+t.test('treats the text of a working status as progress only', async (t) => {
   const { outcome, deltas, snapshots } = await streamed(t, [
     event(status('WORKING', 'Thinking …')),
     event(artifact('Done.')),
@@ -222,20 +219,17 @@ t.test('what a status says of the work is progress, and no text of the answer', 
   t.match(snapshots, [{}, { text: 'Thinking …' }, { text: 'Done.' }, { text: 'Done.' }]);
 });
 
-t.test(
-  'where the other side changes its mind, nothing more is streamed, and the outcome has it',
-  async (t) => {
-    const { outcome, deltas } = await streamed(t, [
-      event(artifact('Perhaps')),
-      event(artifact('Certainly not')),
-      event(status('COMPLETED')),
-    ]);
-    t.equal(outcome.text, 'Certainly not');
-    t.strictSame(deltas, ['Perhaps']);
-  },
-);
+t.test('stops streaming when the text changes, and returns the final text', async (t) => {
+  const { outcome, deltas } = await streamed(t, [
+    event(artifact('Perhaps')),
+    event(artifact('Certainly not')),
+    event(status('COMPLETED')),
+  ]);
+  t.equal(outcome.text, 'Certainly not');
+  t.strictSame(deltas, ['Perhaps']);
+});
 
-t.test('the last that was said of the task goes with the outcome, as it came', async (t) => {
+t.test('returns the last state of the task unchanged', async (t) => {
   const last = { ...task('COMPLETED'), extra: { kept: true } };
   const { outcome } = await talk(t, { [SEND]: json({ task: last }) });
   t.strictSame(outcome.output.raw, last);
@@ -271,7 +265,7 @@ const ends: [state: string, text: string | undefined, outcome: object][] = [
   ],
 ];
 for (const [state, text, expected] of ends) {
-  t.test(`a task ends in ${state} ${text ? 'with' : 'without'} a word, however it is followed`, async (t) => {
+  t.test(`ends a task in ${state} ${text ? 'with' : 'without'} a word, however it is followed`, async (t) => {
     const last = { ...task(state), status: said(state, text) };
     const atOnce = await talk(t, { [SEND]: json({ task: last }) });
     const polled = await talk(t, { [SEND]: accepted, [SUBSCRIBE]: json({}, 500), [READ]: json(last) });
@@ -286,7 +280,7 @@ for (const [state, text, expected] of ends) {
   });
 }
 
-t.test('a question comes before what was worked out so far', async (t) => {
+t.test('returns a question instead of the partial result', async (t) => {
   const { outcome } = await streamed(t, [
     event(artifact('So far')),
     event(status('INPUT_REQUIRED', 'Where?')),
@@ -294,37 +288,34 @@ t.test('a question comes before what was worked out so far', async (t) => {
   t.match(outcome, { status: 'input_required', reason: 'Where?', text: 'Where?' });
 });
 
-t.test(
-  'a task that goes on is not taken for one that asks again before it was looked at twice',
-  async (t) => {
-    const asks = { ...task('INPUT_REQUIRED'), status: said('INPUT_REQUIRED', 'Which city?') };
-    const say = {
-      message_id: 'm-2',
-      content: [{ type: 'text' as const, text: 'Paris' }],
-      task_id: 't-1',
-      context_id: 'c-1',
-    };
-    const goesOn = await talk(
-      t,
-      {
-        [SEND]: json({ task: asks }),
-        [SUBSCRIBE]: stream([event({ task: task('WORKING') }), event(status('COMPLETED', 'It is'))]),
-      },
-      { turn: { say } },
-    );
-    t.match(goesOn.outcome, { status: 'completed', text: 'It is' });
-    t.strictSame(goesOn.deltas, ['It is']);
-    const asksAgain = await talk(
-      t,
-      { [SEND]: json({ task: asks }), [SUBSCRIBE]: stream([event({ task: asks })], { hold: true }) },
-      { turn: { say } },
-    );
-    t.match(asksAgain.outcome, { status: 'input_required', text: 'Which city?' });
-    t.strictSame(asksAgain.deltas, ['Which city?']);
-  },
-);
+t.test('confirms the request for input of a continued task with a second read', async (t) => {
+  const asks = { ...task('INPUT_REQUIRED'), status: said('INPUT_REQUIRED', 'Which city?') };
+  const say = {
+    message_id: 'm-2',
+    content: [{ type: 'text' as const, text: 'Paris' }],
+    task_id: 't-1',
+    context_id: 'c-1',
+  };
+  const goesOn = await talk(
+    t,
+    {
+      [SEND]: json({ task: asks }),
+      [SUBSCRIBE]: stream([event({ task: task('WORKING') }), event(status('COMPLETED', 'It is'))]),
+    },
+    { turn: { say } },
+  );
+  t.match(goesOn.outcome, { status: 'completed', text: 'It is' });
+  t.strictSame(goesOn.deltas, ['It is']);
+  const asksAgain = await talk(
+    t,
+    { [SEND]: json({ task: asks }), [SUBSCRIBE]: stream([event({ task: asks })], { hold: true }) },
+    { turn: { say } },
+  );
+  t.match(asksAgain.outcome, { status: 'input_required', text: 'Which city?' });
+  t.strictSame(asksAgain.deltas, ['Which city?']);
+});
 
-t.test('a state that nobody knows is none in which a task is over', async (t) => {
+t.test('treats an unknown state as unfinished', async (t) => {
   const { outcome, count } = await talk(t, {
     [SEND]: json({ task: { id: 't-1' } }),
     [SUBSCRIBE]: json({}, 500),
@@ -334,7 +325,7 @@ t.test('a state that nobody knows is none in which a task is over', async (t) =>
   t.equal(count(READ), 3);
 });
 
-t.test('polls that fail for now are repeated', async (t) => {
+t.test('retries polls after transient failures', async (t) => {
   const { outcome, count } = await talk(t, {
     [SEND]: accepted,
     [SUBSCRIBE]: json({}, 500),
@@ -346,24 +337,32 @@ t.test('polls that fail for now are repeated', async (t) => {
 
 const final: [name: string, answer: Answers[string], message: RegExp][] = [
   ['403', json({}, 403), /^A2A task rejected: status 403$/],
-  ['no JSON', (response) => response.end('x'), /^failed to decode A2A task: the answer is not JSON$/],
+  [
+    'an answer that is not JSON',
+    (response) => response.end('x'),
+    /^failed to decode A2A task: the response is not JSON$/,
+  ],
   [
     'an integer that would be rounded',
     (response) => response.end('{"id":"t-1","metadata":{"order":12345678901234567890}}'),
-    /^failed to decode A2A task: the answer: the integer 12345678901234567890 cannot be kept exactly/,
+    /^failed to decode A2A task: the response: the integer 12345678901234567890 cannot be kept exactly/,
   ],
-  ['something else', json({ hello: 1 }), /^failed to decode A2A task: the answer is not a task$/],
+  [
+    'an answer that is not a task',
+    json({ hello: 1 }),
+    /^failed to decode A2A task: the response is not a task$/,
+  ],
   ['a redirect', (response) => response.writeHead(302).end(), /^A2A task rejected: status 302$/],
 ];
 for (const [name, answer, message] of final) {
-  t.test(`a poll that is answered with ${name} is the last one`, async (t) => {
+  t.test(`stops polling after ${name}`, async (t) => {
     const { base_url, count } = await startPeer(t, { [SEND]: accepted, [READ]: answer });
     await t.rejects(agentAt(base_url).agent.converse(createTurn().turn), { message });
     t.strictSame([count(READ), count(CANCEL)], [1, 0]);
   });
 }
 
-t.test('the same answer is told once, however often it is polled', async (t) => {
+t.test('reports the same text once, however often it is polled', async (t) => {
   const working = json(task('WORKING'));
   const { snapshots } = await talk(t, {
     [SEND]: accepted,
@@ -375,7 +374,7 @@ t.test('the same answer is told once, however often it is polled', async (t) => 
   );
 });
 
-t.test('a task that was submitted before is followed on, and nothing is submitted', async (t) => {
+t.test('follows an earlier task without submitting another', async (t) => {
   const { routes, outcome, submitted } = await talk(
     t,
     { [SUBSCRIBE]: stream([event({ task: task('WORKING') }), event(status('COMPLETED', 'Late'))]) },
@@ -386,7 +385,7 @@ t.test('a task that was submitted before is followed on, and nothing is submitte
   t.strictSame(submitted, []);
 });
 
-t.test('ids of the other side are what they are', async (t) => {
+t.test('encodes remote ids in URLs', async (t) => {
   const id = 'a/b c?';
   const { routes, outcome } = await talk(t, {
     [SEND]: json({ task: { ...task('WORKING'), id } }),

@@ -5,12 +5,14 @@ import { createRemoteAgents } from '../../../src/a2a/remote/agents.ts';
 import { RemoteEndpoint } from '../../../src/schema/endpoint.ts';
 import type { RemoteSnapshot, RemoteTask, RemoteTurn } from '../../../src/tools/remote-agent.ts';
 
-/** A service on this machine that answers as a test wants, and a client of it that notes what it is told. */
+/** A local service with scripted responses, and a client of it that records its events. */
 
 export type Asked = { method: string; path: string; headers: IncomingHttpHeaders; body: unknown };
 export type Answer = (response: ServerResponse, asked: Asked) => void;
 
-/** By method and path, such as `GET /tasks/t-1`; a list is gone through, and its last answer repeated. */
+/**
+ * By method and path, such as `GET /tasks/t-1`; the responses of a list are sent in order, and the last one repeats.
+ */
 export type Answers = Record<string, Answer | readonly Answer[]>;
 
 export const json =
@@ -18,7 +20,7 @@ export const json =
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
-/** Text as it is, in the chunks given; `hold` leaves the stream open. */
+/** Sends the given chunks of text; `hold` leaves the stream open. */
 export const stream =
   (chunks: readonly string[], { hold = false } = {}): Answer =>
   (response) => {
@@ -86,7 +88,7 @@ export const startPeer = async (t: Test, answers: Answers) => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has an address of this shape.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   const routes = (): string[] => asked.map(({ method, path }) => `${method} ${path.replace(/^\/a2a/, '')}`);
   return {
@@ -94,7 +96,7 @@ export const startPeer = async (t: Test, answers: Answers) => {
     asked,
     routes,
     count: (route: string): number => routes().filter((each) => each === route).length,
-    /** Resolves once the route was asked so often. */
+    /** Resolves once the route was requested this many times. */
     until: (route: string, times = 1): Promise<void> =>
       new Promise((resolve) => {
         const look = (): void => {
@@ -111,7 +113,7 @@ export const startPeer = async (t: Test, answers: Answers) => {
 type Deps = Parameters<typeof createRemoteAgents>[0];
 type Endpoint = Partial<Omit<RemoteEndpoint, 'base_url'>>;
 
-/** What a turn is told, beside what it came to. */
+/** The events and the outcome of a turn. */
 export const createTurn = (more: Partial<RemoteTurn> = {}) => {
   const submitted: RemoteTask[] = [];
   const snapshots: RemoteSnapshot[] = [];
@@ -130,13 +132,13 @@ export const createTurn = (more: Partial<RemoteTurn> = {}) => {
 
 export const agentAt = (base_url: string, endpoint: Endpoint = {}, deps: Partial<Deps> = {}) => {
   const warnings: object[] = [];
-  const log = { warn: (data: object, text: string) => void warnings.push({ ...data, text }) };
+  const log = { warn: (event: string, fields?: object) => void warnings.push({ ...fields, event }) };
   const agents = createRemoteAgents({ log, ...deps });
   const options = { poll_interval_ms: 10 };
   return { agent: agents(RemoteEndpoint.parse({ base_url, options, ...endpoint })), warnings };
 };
 
-/** One whole conversation with a service that answers so. */
+/** A complete conversation with a service that sends these responses. */
 export const talk = async (
   t: Test,
   answers: Answers,

@@ -26,20 +26,20 @@ import {
 import type { Test } from 'tap';
 
 /**
- * An agent of the official SDK, which decides what is legal and what is answered; only its routes, which need a web
- * framework, are done here as it does them.
+ * An agent of the official SDK, which validates requests and builds the responses; only its routes, which need a web
+ * framework, are reimplemented here.
  */
 
 export type Says = {
   status(state: string, text?: string): void;
   artifact(text: string, how?: { append?: boolean; lastChunk?: boolean }): void;
-  /** The same with any part, in its JSON. */
+  /** Like `text`, with any part in JSON. */
   part(part: object, how?: { append?: boolean; lastChunk?: boolean }): void;
-  /** Answers without a task, if nothing else is said. */
+  /** Responds without a task if nothing else is emitted. */
   message(text: string): void;
 };
 
-/** What the agent does with a message; `turn` counts the messages of a task from 0. */
+/** The reaction of the agent to a message; `turn` counts the messages of a task from 0. */
 export type Script = (says: Says, text: string, turn: number) => Promise<void>;
 
 const card = (origin: string): AgentCard =>
@@ -54,7 +54,7 @@ const card = (origin: string): AgentCard =>
     skills: [],
   });
 
-/** The task is there as soon as something is said of it. */
+/** Creates the task with its first event. */
 const sayOn = (bus: ExecutionEventBus, known: Task | undefined, ids: TaskIds): Says => {
   let isThere = false;
   const begin = (): void => {
@@ -117,9 +117,9 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 
 type Options = {
   streams?: boolean;
-  /** Who does not have it is not heard. */
+  /** Requests without it are rejected. */
   token?: string;
-  /** Of one that was there before, and its tasks. */
+  /** The port and the tasks of an earlier agent. */
   port?: number;
   store?: TaskStore;
 };
@@ -135,13 +135,13 @@ export const startSdkAgent = async (t: Test, script: Script, options: Options = 
     });
   });
   await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
-  /** All that it was at breaks off. */
+  /** Aborts all its connections. */
   const stop = (): void => {
     server.close();
     server.closeAllConnections();
   };
   t.teardown(stop);
-  // A server that listens on a port has an address of this shape.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   const handler = new DefaultRequestHandler(card(origin), store, executor(script, cancelled));

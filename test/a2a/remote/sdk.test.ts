@@ -2,9 +2,9 @@ import t from 'tap';
 import { agentAt, createTurn } from './peer.ts';
 import { startSdkAgent } from './sdk-agent.ts';
 
-/** Against an agent of the official SDK: what it takes for legal, and how it answers (a2a.md 17). */
+/** Against an agent of the official SDK: its validation and its responses (a2a.md 17). */
 
-/** Lets a script wait until the test wants it to go on. */
+/** Makes a script wait until the test releases it. */
 const gate = () => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -13,7 +13,7 @@ const gate = () => {
   return { open, opened };
 };
 
-t.test('an answer is streamed as it is made', async (t) => {
+t.test('streams a response while it is created', async (t) => {
   const { open, opened } = gate();
   const { base_url, routes } = await startSdkAgent(t, async (says, text) => {
     says.status('WORKING');
@@ -32,7 +32,7 @@ t.test('an answer is streamed as it is made', async (t) => {
   t.strictSame(routes, ['POST message:send', 'POST task:subscribe']);
 });
 
-t.test('an agent that does not stream is polled', async (t) => {
+t.test('polls an agent that does not stream', async (t) => {
   const { open, opened } = gate();
   const { base_url, routes } = await startSdkAgent(
     t,
@@ -54,7 +54,7 @@ t.test('an agent that does not stream is polled', async (t) => {
   ]);
 });
 
-t.test('a question is answered in the same task', async (t) => {
+t.test('answers a question in the same task', async (t) => {
   const { base_url } = await startSdkAgent(t, async (says, text, turn) => {
     if (turn === 0) return says.status('INPUT_REQUIRED', 'Which city?');
     says.artifact(`${text} it is`);
@@ -72,7 +72,7 @@ t.test('a question is answered in the same task', async (t) => {
   t.match(second, { status: 'completed', text: 'Paris it is', task: { task_id: first.task?.task_id } });
 });
 
-t.test('a task that nobody wants any more is cancelled there', async (t) => {
+t.test('cancels an abandoned task on the remote side', async (t) => {
   const { open, opened } = gate();
   const { base_url, cancelled } = await startSdkAgent(t, async (says) => {
     says.status('WORKING');
@@ -87,7 +87,7 @@ t.test('a task that nobody wants any more is cancelled there', async (t) => {
   open();
 });
 
-t.test('a failure of the agent has its words', async (t) => {
+t.test('reports the message of a failed agent', async (t) => {
   const { base_url } = await startSdkAgent(t, async (says) => says.status('FAILED', 'no quota'));
   t.match(await agentAt(base_url).agent.converse(createTurn().turn), {
     status: 'failed',
@@ -95,7 +95,7 @@ t.test('a failure of the agent has its words', async (t) => {
   });
 });
 
-t.test('a task that the agent does not know is an error that says so', async (t) => {
+t.test('reports an unknown task as an error', async (t) => {
   const { base_url } = await startSdkAgent(t, async () => {});
   const say = {
     message_id: 'm',

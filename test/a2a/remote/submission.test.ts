@@ -20,10 +20,10 @@ import {
 
 const done = json({ task: task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'Hi' }] }] }) });
 
-t.test('a message is sent once, as the protocol wants it', async (t) => {
+t.test('sends a message once in the form of the protocol', async (t) => {
   const endpoint = { auth: { type: 'bearer' as const, token: 'secret' } };
   const { asked, outcome, submitted, deltas } = await talk(t, { [SEND]: done }, { endpoint });
-  t.equal(asked.length, 1, 'a task that is settled is not looked at again');
+  t.equal(asked.length, 1, 'a settled task is not polled');
   t.match(asked[0], {
     method: 'POST',
     path: '/a2a/message:send',
@@ -46,12 +46,12 @@ t.test('a message is sent once, as the protocol wants it', async (t) => {
   t.strictSame(deltas, ['Hi']);
 });
 
-t.test('without a token none is sent', async (t) => {
+t.test('sends no token if none is configured', async (t) => {
   const { asked } = await talk(t, { [SEND]: done });
   t.notOk(asked[0]?.headers.authorization);
 });
 
-t.test('a conversation that goes on says with which task and context', async (t) => {
+t.test('names the task and the context of a continued conversation', async (t) => {
   const say = {
     message_id: 'm-2',
     content: [{ type: 'text' as const, text: 'Paris' }],
@@ -62,7 +62,7 @@ t.test('a conversation that goes on says with which task and context', async (t)
   t.match(asked[0]?.body, { message: { messageId: 'm-2', taskId: 't-1', contextId: 'c-1' } });
 });
 
-t.test('options say how much history is wanted, and whether the answer may wait', async (t) => {
+t.test('requests the length of history and blocking as configured', async (t) => {
   const endpoint = { options: { history_length: 3, return_immediately: false } };
   const { asked } = await talk(t, { [SEND]: done }, { endpoint });
   t.match(asked[0]?.body, { configuration: { historyLength: 3, returnImmediately: false } });
@@ -77,7 +77,7 @@ const paths: [base: string, target: string | undefined, path: string][] = [
   ['/helper', 'other', '/a2a/helper/other/message:send'],
 ];
 for (const [suffix, target, path] of paths) {
-  t.test(`the target '${target}' at '/a2a${suffix}' is asked at ${path}`, async (t) => {
+  t.test(`the target '${target}' at '/a2a${suffix}' is requested at ${path}`, async (t) => {
     const { base_url, asked } = await startPeer(t, { [`POST ${path.slice('/a2a'.length)}`]: done });
     const { agent } = agentAt(`${base_url}${suffix}`, target === undefined ? {} : { target });
     await agent.converse(createTurn().turn);
@@ -86,7 +86,7 @@ for (const [suffix, target, path] of paths) {
   });
 }
 
-t.test('a message may answer at once, without a task', async (t) => {
+t.test('accepts an immediate message without a task', async (t) => {
   const message = {
     messageId: 'r-1',
     contextId: 'c-9',
@@ -102,7 +102,7 @@ t.test('a message may answer at once, without a task', async (t) => {
     status: 'completed',
     context_id: 'c-9',
     text: 'Here:\n\n{"n":1}',
-    words: 'Here:',
+    plainText: 'Here:',
     parts: [{ data: { n: 1 } }, { file: 'aGk=', media_type: 'text/plain', filename: 'hi.txt' }],
     output: {
       text: 'Here:\n\n{"n":1}',
@@ -122,7 +122,7 @@ t.test('a message may answer at once, without a task', async (t) => {
   t.strictSame(deltas, ['Here:']);
 });
 
-t.test('a task that is not over is looked at only when it is recorded', async (t) => {
+t.test('reads an unfinished task only after it was recorded', async (t) => {
   const working = json({ task: task('SUBMITTED') });
   const { base_url, routes } = await startPeer(t, { [SEND]: working, [READ]: json(task('COMPLETED')) });
   const { agent } = agentAt(base_url);
@@ -141,7 +141,7 @@ t.test('a task that is not over is looked at only when it is recorded', async (t
   });
   const outcome = agent.converse(turn);
   await accepted;
-  // Turns of the loop in which a request that was on its way would arrive.
+  // Enough event-loop ticks for a request to arrive.
   for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
   t.strictSame(routes(), [SEND]);
   recorded();
@@ -149,7 +149,7 @@ t.test('a task that is not over is looked at only when it is recorded', async (t
   t.equal(routes().at(-1), READ);
 });
 
-t.test('a task that cannot be recorded is told to stop, as nobody would find it again', async (t) => {
+t.test('cancels a task that cannot be recorded and would be lost', async (t) => {
   const { base_url, until, count } = await startPeer(t, {
     [SEND]: json({ task: task('WORKING') }),
     [CANCEL]: json(task('CANCELED')),
@@ -160,7 +160,7 @@ t.test('a task that cannot be recorded is told to stop, as nobody would find it 
   t.equal(count(CANCEL), 1);
 });
 
-t.test('who says nothing is told so, and nothing is sent', async (t) => {
+t.test('rejects an empty message without sending it', async (t) => {
   const { base_url, asked } = await startPeer(t, {});
   const say = { message_id: 'm', content: [{ type: 'thinking' as const, thinking: 'hm' }] };
   await t.rejects(agentAt(base_url).agent.converse(createTurn({ say }).turn), {
@@ -181,26 +181,26 @@ const failures: [name: string, answer: Parameters<typeof startPeer>[1][string], 
   ['500 without a body', json('', 500), /^A2A submission rejected: status 500$/],
   ['500 with a text', json({ error: 'oops' }, 500), /^A2A submission rejected: status 500: oops$/],
   [
-    'no JSON',
+    'an answer that is not JSON',
     (response) => response.end('<html>'),
-    /^failed to decode A2A submission: the answer is not JSON$/,
+    /^failed to decode A2A submission: the response is not JSON$/,
   ],
   [
     'an integer that would be rounded',
     (response) => response.end('{"message":{"parts":[{"data":{"id":9007199254740993}}]}}'),
-    /^failed to decode A2A submission: the answer: the integer 9007199254740993 cannot be kept exactly/,
+    /^failed to decode A2A submission: the response: the integer 9007199254740993 cannot be kept exactly/,
   ],
   ['an empty object', json({}), /^sendMessage response did not contain a task or message$/],
   ['a list', json([1]), /^sendMessage response did not contain a task or message$/],
   ['a task without id', json({ task: {} }), /^sendMessage response did not contain a task or message$/],
   ['a connection that is cut', brokenOff, /^failed to submit A2A task: no connection/],
   [
-    'an answer that breaks off',
+    'an answer that is truncated',
     (response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       response.write('{}', () => response.destroy());
     },
-    /^failed to submit A2A task: the answer broke off$/,
+    /^failed to submit A2A task: the response was interrupted$/,
   ],
 ];
 for (const [name, answer, message] of failures) {
@@ -211,10 +211,10 @@ for (const [name, answer, message] of failures) {
   });
 }
 
-t.test('nobody there is an error', async (t) => {
+t.test('reports an unreachable service', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens on a port has an address of this shape.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const { agent } = agentAt(`http://127.0.0.1:${port}`);
@@ -223,7 +223,7 @@ t.test('nobody there is an error', async (t) => {
   });
 });
 
-t.test('a redirect is not followed', async (t) => {
+t.test('does not follow redirects', async (t) => {
   const other = await startPeer(t, { [SEND]: done });
   const { base_url } = await startPeer(t, {
     [SEND]: (response) => response.writeHead(307, { location: `${other.base_url}/message:send` }).end(),
@@ -234,7 +234,7 @@ t.test('a redirect is not followed', async (t) => {
   t.equal(other.asked.length, 0);
 });
 
-t.test('a body of 300 MB is read no further than the limit', async (t) => {
+t.test('reads no more than the limit of a body of 300 MB', async (t) => {
   const mega = 'x'.repeat(1024 * 1024);
   let sent = 0;
   const { base_url } = await startPeer(t, {
@@ -256,19 +256,19 @@ t.test('a body of 300 MB is read no further than the limit', async (t) => {
     },
   });
   await t.rejects(agentAt(base_url).agent.converse(createTurn().turn), {
-    message: /^failed to decode A2A submission: the answer has more than 16777216 bytes$/,
+    message: /^failed to decode A2A submission: the response has more than 16777216 bytes$/,
   });
   t.ok(sent < 300);
 });
 
-t.test('what is said of a failure does not give the token away', async (t) => {
+t.test('does not reveal the token in a failure', async (t) => {
   const { base_url } = await startPeer(t, { [SEND]: json({ error: 'no' }, 400) });
   const { agent } = agentAt(base_url, { auth: { type: 'bearer', token: 'secret' } });
   const error = await agent.converse(createTurn().turn).catch((failed: unknown) => failed);
   t.notMatch(String(error), 'secret');
 });
 
-t.test('a task may come with words of the agent in its history only', async (t) => {
+t.test('takes the text from the history if there is no other', async (t) => {
   const history = [agentSays('First'), { role: 'ROLE_USER', parts: [{ text: 'And?' }] }, agentSays('Second')];
   const { outcome } = await talk(t, { [SEND]: json({ task: task('COMPLETED', { history }) }) });
   t.match(outcome, { status: 'completed', text: 'Second' });

@@ -4,7 +4,7 @@ import { backgroundTasksPlugin } from '../../../src/plugins/background/plugin.ts
 import { messageOutbox } from '../../../src/plugins/background/state.ts';
 import { textOf } from '../../../src/schema/message.ts';
 import { update } from '../../../src/tools/state.ts';
-import { endToldBy, taskEvent } from '../../../src/tools/task-event.ts';
+import { endReportedBy, taskEvent } from '../../../src/tools/task-event.ts';
 import { aboutAgent, stateStore } from '../context.ts';
 
 /** The parts of the plugin that need no run: the form of events, and the outbox. agent-loop.md 16. */
@@ -18,7 +18,7 @@ const message = (message_id: string, attempts = 0) => ({
   attempts,
 });
 
-t.test('the plugin brings its three tools and its four keys', async (t) => {
+t.test('provides its three tools and its four state keys', async (t) => {
   const { tools = [] } = backgroundTasksPlugin.parts(aboutAgent());
   t.strictSame(
     tools.map(({ descriptor }) => descriptor.id),
@@ -35,7 +35,7 @@ t.test('the plugin brings its three tools and its four keys', async (t) => {
   );
 });
 
-t.test('an event is an internal user message of one form', async (t) => {
+t.test('formats every event as an internal user message', async (t) => {
   const event = taskEvent('m1', 'completed', 'bg_1', { result: 42 });
   t.match(event, { id: 'm1', role: 'user', visibility: 'internal' });
   t.equal(
@@ -44,17 +44,17 @@ t.test('an event is an internal user message of one form', async (t) => {
   );
 });
 
-t.test('the end of a task is read from its event, and from nothing else', async (t) => {
-  t.strictSame(endToldBy(taskEvent('m1', 'failed', 'bg_2', { error: 'no' })), {
+t.test('reads the end of a task only from its event', async (t) => {
+  t.strictSame(endReportedBy(taskEvent('m1', 'failed', 'bg_2', { error: 'no' })), {
     task_id: 'bg_2',
     status: 'failed',
   });
-  t.equal(endToldBy(taskEvent('m1', 'custom', 'bg_2', {})), undefined);
+  t.equal(endReportedBy(taskEvent('m1', 'custom', 'bg_2', {})), undefined);
   const { visibility: _internal, ...said } = taskEvent('m1', 'failed', 'bg_2', {});
-  t.equal(endToldBy(said), undefined);
+  t.equal(endReportedBy(said), undefined);
 });
 
-t.test('what was delivered leaves the outbox; what failed five times goes to the failed list', async (t) => {
+t.test('removes delivered messages from the outbox, and lists those that failed five times', async (t) => {
   const { view, apply } = stateStore();
   apply([
     update(messageOutbox, [message('sent'), message('again', 3), message('given up', 4), message('untried')]),

@@ -16,31 +16,28 @@ const rule = (compaction_mode: Mode = 'keep_recent_raw_suffix', compaction_raw_s
 
 const FRONTIER = rule('compact_to_safe_frontier');
 
-/** How many of the oldest messages a plan covers. */
+/** The number of oldest messages that a plan covers. */
 const covered = (history: readonly Message[], by = rule()): number =>
   planCompaction(history, by)?.range.to_seq ?? 0;
 
-t.test(
-  'a compaction is due when the estimate of system texts and messages reaches the threshold',
-  async (t) => {
-    const request = { system: ['x '.repeat(6)], messages: [user(90)] };
-    t.equal(isCompactionDue(request, { autocompact_threshold: 100 }), true);
-    t.equal(isCompactionDue(request, { autocompact_threshold: 101 }), false);
-    t.equal(isCompactionDue(request, {}), false);
-  },
-);
+t.test('is due when the estimate of system texts and messages reaches the threshold', async (t) => {
+  const request = { system: ['x '.repeat(6)], messages: [user(90)] };
+  t.equal(isCompactionDue(request, { autocompact_threshold: 100 }), true);
+  t.equal(isCompactionDue(request, { autocompact_threshold: 101 }), false);
+  t.equal(isCompactionDue(request, {}), false);
+});
 
-t.test('everything from the latest visible user message on stays raw', async (t) => {
+t.test('keeps everything from the latest visible user message on uncompacted', async (t) => {
   const turn = [user(1024), assistant()];
   t.equal(covered([...turn, user(), calls('a'), result('a'), assistant(), assistant()]), 2);
 });
 
-t.test('so do the last messages, however old the user message', async (t) => {
+t.test('keeps the last messages uncompacted, however old the user message', async (t) => {
   t.equal(covered([user(2000), assistant(), user()], rule('keep_recent_raw_suffix', 2)), 1);
   t.equal(covered([user(2000), assistant(), user()], rule('keep_recent_raw_suffix', 0)), 2);
 });
 
-t.test('up to the safe frontier only the last message and what belongs to it stay raw', async (t) => {
+t.test('keeps only the last message and its exchange uncompacted up to the safe frontier', async (t) => {
   t.equal(covered([user(2000), assistant(), user()], FRONTIER), 2);
   t.equal(
     covered([user(2000), calls('a'), result('a'), calls('b', 'c'), result('b'), result('c')], FRONTIER),
@@ -48,7 +45,7 @@ t.test('up to the safe frontier only the last message and what belongs to it sta
   );
 });
 
-t.test('a range never ends between a call and its result', async (t) => {
+t.test('never ends a range between a call and its result', async (t) => {
   const history = [user(2000), calls('a', 'b'), result('a'), result('b'), assistant()];
   t.equal(covered(history, rule('keep_recent_raw_suffix', 5)), 0);
   for (const suffix of [4, 3, 2]) {
@@ -60,19 +57,19 @@ t.test('a range never ends between a call and its result', async (t) => {
   }
 });
 
-t.test('a result after a wait belongs to its call too', async (t) => {
+t.test('keeps a result after a suspension with its call', async (t) => {
   const history = [user(2000), calls('a'), result('a'), user(), result('a'), assistant(), user()];
   t.equal(covered(history, FRONTIER), 6);
   t.equal(covered(history.slice(0, 5), FRONTIER), 1);
   t.equal(covered([user(2000), calls('a'), result('a'), user(), retraction('a')], FRONTIER), 1);
 });
 
-t.test('a call that never got a result is open until somebody speaks', async (t) => {
+t.test('treats a call without a result as open until the next message', async (t) => {
   t.equal(covered([user(2000), assistant(), calls('a'), result('b'), result('b')], FRONTIER), 2);
   t.equal(covered([user(2000), calls('a'), user(), assistant()], FRONTIER), 3);
 });
 
-t.test('a range that would gain fewer than 1024 tokens is skipped, with the reason', async (t) => {
+t.test('skips a range that would save fewer than 1024 tokens, with the reason', async (t) => {
   const history = (tokens: number) => [user(tokens), assistant(10), user(), assistant()];
   t.match(planCompaction(history(1014), rule()), { kind: 'compact', pre_tokens: 1024 });
   t.match(planCompaction(history(1013), rule()), {
@@ -83,7 +80,7 @@ t.test('a range that would gain fewer than 1024 tokens is skipped, with the reas
   });
 });
 
-t.test('the summary before is taken in, and only what came after it is summarized', async (t) => {
+t.test('includes the previous summary, and summarizes only later messages', async (t) => {
   const before = summary(1, 2);
   const history = [user(), assistant(), before, user(1024), assistant(), user(), assistant()];
   const plan = planCompaction(history, rule());
@@ -100,20 +97,20 @@ t.test('the summary before is taken in, and only what came after it is summarize
   t.equal(plan?.pre_tokens, 1034 + estimateMessages([before]));
 });
 
-t.test('what is covered already, or was tried in vain, is not planned again', async (t) => {
+t.test('does not plan a range again that is covered or has already failed', async (t) => {
   const history = [user(2000), assistant(), user(), assistant()];
   t.equal(planCompaction([...history, summary(1, 2), assistant()], rule()), undefined);
   t.equal(planCompaction(history, rule(), 2), undefined);
   t.match(planCompaction([...history, user(), assistant()], rule(), 2), { range: { to_seq: 4 } });
 });
 
-t.test('a thread without messages has nothing to compact', async (t) => {
+t.test('plans nothing for a thread without messages', async (t) => {
   t.equal(planCompaction([], rule()), undefined);
   t.equal(planCompaction([user(5000)], FRONTIER), undefined);
 });
 
 t.test(
-  'a plan never covers an open call, the last message or the raw suffix, and covers no less than it may',
+  'covers the maximum range without open calls, the last message and the uncompacted suffix',
   async () => {
     const mode = fc.constantFrom<Mode[]>('keep_recent_raw_suffix', 'compact_to_safe_frontier');
     fc.assert(
@@ -133,30 +130,27 @@ t.test(
   },
 );
 
-t.test(
-  'however often a growing thread is compacted, its folded history is one summary and a raw tail',
-  async () => {
-    fc.assert(
-      fc.property(fc.array(histories, { minLength: 1, maxLength: 6 }), (turns) => {
-        const history: Message[] = [];
-        return turns.every((turn) => {
-          history.push(...turn, user(1100), assistant(), user(), assistant());
-          const plan = planCompaction(history, rule());
-          if (plan?.kind !== 'compact') return false;
-          const { from_seq, to_seq } = plan.range;
-          const made = summary(from_seq, to_seq);
-          const tail = history.slice(to_seq);
-          history.push(made);
-          const folded = foldHistory(history);
-          return (
-            folded[0] === made &&
-            folded.length === tail.length + 1 &&
-            tail.every((message, index) => folded[index + 1] === message) &&
-            planCompaction(history, rule()) === undefined
-          );
-        });
-      }),
-      { numRuns: 200 },
-    );
-  },
-);
+t.test('folds a growing thread to one summary and an uncompacted tail after any compactions', async () => {
+  fc.assert(
+    fc.property(fc.array(histories, { minLength: 1, maxLength: 6 }), (turns) => {
+      const history: Message[] = [];
+      return turns.every((turn) => {
+        history.push(...turn, user(1100), assistant(), user(), assistant());
+        const plan = planCompaction(history, rule());
+        if (plan?.kind !== 'compact') return false;
+        const { from_seq, to_seq } = plan.range;
+        const made = summary(from_seq, to_seq);
+        const tail = history.slice(to_seq);
+        history.push(made);
+        const folded = foldHistory(history);
+        return (
+          folded[0] === made &&
+          folded.length === tail.length + 1 &&
+          tail.every((message, index) => folded[index + 1] === message) &&
+          planCompaction(history, rule()) === undefined
+        );
+      });
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -59,7 +59,7 @@ const plan = (history: readonly Message[] = HISTORY): CompactionPlan => {
   return planned;
 };
 
-t.test('a summary becomes an internal system message that knows its range', async (t) => {
+t.test('stores a summary as an internal system message with its range', async (t) => {
   const compactor = compactorOf(() => ' They spoke. ');
   const task = compactor.begin(plan());
   const outcome = await task?.outcome;
@@ -80,7 +80,7 @@ t.test('a summary becomes an internal system message that knows its range', asyn
   });
 });
 
-t.test('to begin does not wait for the model, and there is one task at a time', async (t) => {
+t.test('starts a task without waiting for the model, and only one at a time', async (t) => {
   let answer = (_text: string): void => {};
   const compactor = compactorOf(
     () =>
@@ -94,13 +94,13 @@ t.test('to begin does not wait for the model, and there is one task at a time', 
   t.equal(compactor.begin(plan()), undefined);
   answer('short');
   await task?.outcome;
-  t.equal(compactor.begin(plan()), undefined, 'its outcome was not taken yet');
+  t.equal(compactor.begin(plan()), undefined, 'the previous outcome has not been taken');
   t.match(compactor.take(), { result: { kind: 'completed' } });
   t.equal(compactor.take(), undefined);
   t.ok(compactor.begin(plan()));
 });
 
-t.test('a task that is cancelled is over at once, even when the model does not care', async (t) => {
+t.test('ends a cancelled task at once, even if the model ignores the signal', async (t) => {
   let seen: AbortSignal | undefined;
   const compactor = compactorOf((_, signal) => {
     seen = signal;
@@ -112,13 +112,13 @@ t.test('a task that is cancelled is over at once, even when the model does not c
   t.equal(seen?.aborted, true);
 });
 
-t.test('to cancel nothing does nothing', async (t) => {
+t.test('ignores a cancel without a task', async (t) => {
   const compactor = compactorOf(() => 'short');
   compactor.cancel();
   t.match(await compactor.begin(plan())?.outcome, { result: { kind: 'completed' } });
 });
 
-t.test('a summarizer that fails or says nothing is a failure, not an exception', async (t) => {
+t.test('reports a failing or empty summarizer as a failure without throwing', async (t) => {
   const failing = compactorOf(() => {
     throw new Error('provider overloaded: busy');
   });
@@ -128,7 +128,7 @@ t.test('a summarizer that fails or says nothing is a failure, not an exception',
   t.match(await compactorOf(() => ' \n').begin(plan())?.outcome, { result: { kind: 'failed' } });
 });
 
-t.test('a summary that saves too little is discarded', async (t) => {
+t.test('discards a summary that saves too little', async (t) => {
   // The estimate of the range is 2010; 70 % of it is 1407.
   const frame = textTokens('<conversation-summary>\nx\n</conversation-summary>') - 1;
   const ofTokens = (tokens: number) => 'x '.repeat(tokens - 4 - frame);
@@ -140,11 +140,11 @@ t.test('a summary that saves too little is discarded', async (t) => {
   t.equal(await kind(1408, 0.1), 'completed');
 });
 
-t.test('mode off begins no task', async (t) => {
+t.test('starts no task in mode off', async (t) => {
   t.equal(compactorOf(() => 'short', { mode: 'off' }).begin(plan()), undefined);
 });
 
-t.test('the summarizer gets the prompts, its model and its limit, and no tools', async (t) => {
+t.test('sends prompts, model and limit to the summarizer, and no tools', async (t) => {
   const requests: InferenceRequest[] = [];
   const compactor = compactorOf(
     (request) => {
@@ -162,7 +162,7 @@ t.test('the summarizer gets the prompts, its model and its limit, and no tools',
 const promptText = (template: string, history: readonly Message[]): string =>
   summaryPrompt(plan(history), { ...SETTINGS, summarizer_user_prompt: template }, LIMITS).user;
 
-t.test('placeholders are filled once, whatever the messages say', async (t) => {
+t.test('fills placeholders once, whatever the messages contain', async (t) => {
   const said: Message = { ...user(), content: [{ type: 'text', text: '{previous_summary} $& {messages}' }] };
   const history = [user(), assistant(), summary(1, 2, 'before'), said, assistant(2000), user(), assistant()];
   t.ok(
@@ -173,11 +173,11 @@ t.test('placeholders are filled once, whatever the messages say', async (t) => {
   t.ok(promptText('A {messages} C {other}', history).endsWith('x  C {other}'));
 });
 
-t.test('a prompt that has no place for the messages gets them at its end', async (t) => {
+t.test('appends the messages to a prompt without a placeholder for them', async (t) => {
   t.ok(promptText('Condense this.', HISTORY).startsWith('Condense this.\n\nuser: x x x'));
 });
 
-t.test('the summarizer reads calls with their arguments, and long results shortened', async (t) => {
+t.test('shows calls with arguments and shortened results to the summarizer', async (t) => {
   const history = [user(), calls('c1'), result('c1', 5000), user(), assistant()];
   const text = promptText('{messages}', history);
   t.match(text, 'assistant: calls tool (c1) with {}');
@@ -186,7 +186,7 @@ t.test('the summarizer reads calls with their arguments, and long results shorte
   t.ok(text.length < 2000);
 });
 
-t.test('the events and marks of a thread count what became of its compactions', async (t) => {
+t.test('counts the outcomes of compactions in events and state of the thread', async (t) => {
   const task = compactorOf(() => 'short').begin(plan());
   const outcome = await task?.outcome;
   if (!task || !outcome) throw new Error('no task');
@@ -238,7 +238,7 @@ t.test('the events and marks of a thread count what became of its compactions', 
   });
 });
 
-t.test('what is summarized is what the view of the loop leaves of it', async (t) => {
+t.test('summarizes the messages that the loop shows to the model', async (t) => {
   let asked = '';
   const compactor = createCompactor({
     model: modelOf((request) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { foldHistory, summariesOf } from '../../../src/plugins/context/fold.ts';
+import { findSummaries, foldHistory } from '../../../src/plugins/context/fold.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import fc from '../../random.ts';
 import { assistant, summary, user } from './history.ts';
@@ -9,12 +9,12 @@ const ids = (messages: readonly Message[]): string[] => messages.map(({ id }) =>
 const raw = (count: number): Message[] =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? user() : assistant()));
 
-t.test('a history without a summary is the same history', async (t) => {
+t.test('returns a history without a summary unchanged', async (t) => {
   const history = raw(3);
   t.equal(foldHistory(history), history);
 });
 
-t.test('a summary stands where its range began', async (t) => {
+t.test('places a summary at the start of its range', async (t) => {
   const history = raw(5);
   const folded = summary(2, 3);
   t.same(
@@ -23,19 +23,19 @@ t.test('a summary stands where its range began', async (t) => {
   );
 });
 
-t.test('the widest range wins and the others are not seen', async (t) => {
+t.test('prefers the widest range and hides the others', async (t) => {
   const history = raw(6);
   const [narrow, wide] = [summary(1, 2), summary(1, 5)];
   const all = [...history.slice(0, 3), narrow, ...history.slice(3), wide, user()];
   t.same(ids(foldHistory(all)), ids([wide, ...all.slice(5, 7), ...all.slice(8)]));
 });
 
-t.test('of two equal ranges the latest wins', async (t) => {
+t.test('prefers the latest of two equal ranges', async (t) => {
   const latest = summary(1, 2);
   t.same(ids(foldHistory([...raw(2), summary(1, 2), latest])), [latest.id]);
 });
 
-t.test('ranges apart both stand, and what an ignored one covers alone is seen raw', async (t) => {
+t.test('keeps separate ranges, and shows messages that only an ignored range covers', async (t) => {
   const history = raw(6);
   const [first, second, overlapping] = [summary(1, 2), summary(4, 6), summary(3, 4)];
   t.same(
@@ -44,7 +44,7 @@ t.test('ranges apart both stand, and what an ignored one covers alone is seen ra
   );
 });
 
-t.test('only an internal system message behind its range is a summary', async (t) => {
+t.test('accepts only an internal system message after its range as a summary', async (t) => {
   const history = raw(2);
   const { visibility: _, ...visible } = summary(1, 2);
   const posing: Message = { ...summary(1, 2), role: 'user' };
@@ -52,7 +52,7 @@ t.test('only an internal system message behind its range is a summary', async (t
   t.same(ids(foldHistory([...history, summary(1, 3), summary(2, 1), summary(0, 1)])), ids(history));
 });
 
-t.test('every raw message is seen exactly when no winner covers it, and winners never overlap', async () => {
+t.test('shows exactly the messages that no applied summary covers, without overlaps', async () => {
   const entry = fc.oneof(
     { weight: 3, arbitrary: fc.constant('raw' as const) },
     { weight: 1, arbitrary: fc.tuple(fc.nat(12), fc.nat(12)) },
@@ -60,7 +60,7 @@ t.test('every raw message is seen exactly when no winner covers it, and winners 
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 16 }), (entries) => {
       const history = entries.map((one) => (one === 'raw' ? user() : summary(...one)));
-      const winners = summariesOf(history);
+      const winners = findSummaries(history);
       const covered = (seq: number) =>
         winners.some(({ from_seq, to_seq }) => seq >= from_seq && seq <= to_seq);
       const seen = new Set(ids(foldHistory(history)));

@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/schema/message.ts';
 import fc from '../../random.ts';
 
-/** Messages for tests; `tokens` is what the estimate of 12.1 says of them. */
+/** Messages for tests; `tokens` is their estimate according to 12.1. */
 
 let next = 0;
 
@@ -35,7 +35,7 @@ export const summary = (from_seq: number, to_seq: number, text = `${from_seq}-${
 
 const tokens = fc.integer({ min: 4, max: 600 });
 
-/** Calls with their results, directly behind them; ids repeat in later exchanges, as with some models. */
+/** Calls directly followed by their results; ids repeat in later exchanges, as with some models. */
 const exchange = fc
   .tuple(fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 }), tokens)
   .map(([ids, size]): Message[] => [calls(...ids), ...ids.map((id) => result(id, size))]);

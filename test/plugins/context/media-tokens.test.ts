@@ -9,7 +9,7 @@ const file = (media_type: string, content: string | Buffer) => ({
   data: Buffer.from(content).toString('base64'),
 });
 
-t.test('estimates pictures between those that providers count least and most for', async (t) => {
+t.test('estimates images between the lowest and the highest count of providers', async (t) => {
   t.equal(mediaTokens('image', file('image/png', Buffer.alloc(100))), 85);
   t.equal(mediaTokens('image', file('image/png', Buffer.alloc(190_000))), 1000);
   t.equal(mediaTokens('image', file('image/png', Buffer.alloc(5_000_000))), 1600);
@@ -22,7 +22,7 @@ t.test('estimates files by their size', async (t) => {
   t.equal(mediaTokens('video', file('video/mp4', Buffer.alloc(830_000))), 1000);
 });
 
-t.test('estimates files of text by their text', async (t) => {
+t.test('estimates text files by their text', async (t) => {
   for (const text of [TEXTS.chinese ?? '', TEXTS.json ?? '']) {
     t.equal(mediaTokens('document', file('text/plain', text)), textTokens(text));
     const long = text.repeat(200);

@@ -32,11 +32,11 @@ const partsOf = (
 const messages = [user(10), assistant(10), user(10), assistant(10)];
 const request = { system: [], messages, tools: [], overrides: {} };
 
-t.test('without a context policy a request is not touched', async (t) => {
+t.test('leaves a request unchanged without a context policy', async (t) => {
   t.same(partsOf('context_transform'), {});
 });
 
-t.test('a request is fitted to the policy, and what comes again is marked for the cache', async (t) => {
+t.test('fits a request to the policy, and marks recurring parts for the cache', async (t) => {
   const context = { ...user(4), id: contextMessageId('k') };
   const { transformRequest } = partsOf('context_transform', {}, { policy: POLICY });
   t.match(transformRequest?.({ ...request, messages: [...messages, context] }, hookContext()), {
@@ -45,7 +45,7 @@ t.test('a request is fitted to the policy, and what comes again is marked for th
   });
 });
 
-t.test('the policy gives way to the limits of the model, and the cache to the policy', async (t) => {
+t.test('limits the policy to the capabilities of the model, and caching to the policy', async (t) => {
   const { transformRequest } = partsOf(
     'context_transform',
     {},
@@ -59,7 +59,7 @@ t.test('the policy gives way to the limits of the model, and the cache to the po
   t.notOk(fitted && 'cache' in fitted);
 });
 
-t.test('a model with a known cutoff is told the date of today and the cutoff', async (t) => {
+t.test("sends today's date and the cutoff to a model with a known cutoff", async (t) => {
   const facts = { model: { knowledge_cutoff: '2024-06' } };
   const now = () => Date.UTC(2025, 10, 21, 23, 59);
   const outcome = await partsOf('knowledge_cutoff_context', {}, facts).hooks?.before_inference?.(
@@ -78,7 +78,7 @@ t.test('a model with a known cutoff is told the date of today and the cutoff', a
       },
     ],
   });
-  t.same(partsOf('knowledge_cutoff_context'), {}, 'unknown cutoff');
+  t.same(partsOf('knowledge_cutoff_context'), {}, 'a model without a known cutoff receives neither');
   t.same(partsOf('knowledge_cutoff_context', { knowledge_cutoff_context: { enabled: false } }, facts), {});
 });
 
@@ -106,7 +106,7 @@ const illegal: [string, AgentSpec['sections'], RegExp][] = [
   ],
 ];
 for (const [key, sections, reason] of illegal) {
-  t.test(`the section ${JSON.stringify(sections)} is refused`, async (t) => {
+  t.test(`rejects the section ${JSON.stringify(sections)}`, async (t) => {
     t.throws(() => partsOf(key, sections), Invalid);
     t.throws(() => partsOf(key, sections), {
       message: new RegExp(`^invalid config for plugin ${key}: section "${key}" — `),
@@ -115,7 +115,7 @@ for (const [key, sections, reason] of illegal) {
   });
 }
 
-t.test('sections fill in their defaults', async (t) => {
+t.test('fills the defaults of sections', async (t) => {
   t.same(retrySettings({ sections: {} }), {
     max_retries: 2,
     backoff_base_ms: 500,
@@ -135,7 +135,7 @@ t.test('sections fill in their defaults', async (t) => {
   });
 });
 
-t.test('every section has a JSON Schema and legal defaults', async (t) => {
+t.test('provides a JSON Schema and valid defaults for every section', async (t) => {
   for (const { sections } of createDefaultPlugins({ modelOf: () => ({}) })) {
     for (const { key, schema, default_value } of sections) {
       t.match(z.toJSONSchema(schema, { io: 'input' }), { type: 'object' }, key);

@@ -9,10 +9,12 @@ const COUNTS = {
   llama3: (text: string): number => llama.encode(text, { bos: false, eos: false }).length,
 };
 
-/** How far an estimate may be from the count, as parts of it. */
+/** The maximum relative deviation of an estimate from the count. */
 const WITHIN = 0.25;
 
-/** Llama 3 splits these scripts into single bytes more often than other tokenizers; German and Polish into syllables. */
+/**
+ * Llama 3 splits these scripts into single bytes more often than other tokenizers; German and Polish into syllables.
+ */
 const FAR: Readonly<Record<string, number>> = {
   'hebrew llama3': 0.5,
   'hindi llama3': 0.4,

@@ -1,4 +1,4 @@
-/** Texts in several languages and forms, to compare estimates of tokens with what tokenizers count. */
+/** Texts in several languages and forms, to compare token estimates with counts of tokenizers. */
 export const TEXTS: Readonly<Record<string, string>> = {
   english: `The harbour was quiet when the last ferry left. Two fishermen repaired their nets under a yellow lamp and talked about the price of diesel, the new regulations from the capital, and whether the storm that the radio had promised would really arrive before Thursday. Nobody noticed the girl who counted the boats and wrote their names into a small notebook.`,
   german: `Als der letzte Zug abgefahren war, blieb der Bahnsteig leer. Die Geschäftsführerin prüfte noch einmal die Unterlagen zur Jahresabschlussprüfung und ärgerte sich über die unvollständigen Reisekostenabrechnungen. Draußen begann es zu regnen, und die Straßenbahnhaltestelle spiegelte sich in den Pfützen. Morgen würde sie die Abteilungsleiter zu einer außerordentlichen Besprechung einladen.`,

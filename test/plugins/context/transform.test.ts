@@ -33,7 +33,7 @@ const tool: ToolDescriptor = {
 const fitted = (messages: readonly Message[], room: number, recent = 0): readonly Message[] =>
   transformMessages({ system: [], messages, tools: [] }, policy(room, recent), LIMITS);
 
-t.test('a message is 4 tokens and those of its content', async (t) => {
+t.test('estimates a message as 4 tokens plus its content', async (t) => {
   const of = (content: Message['content']) => estimateMessage({ id: 'm', role: 'user', content });
   t.equal(of([]), 4);
   t.equal(of([{ type: 'text', text: 'two words' }]), 6);
@@ -46,7 +46,7 @@ t.test('a message is 4 tokens and those of its content', async (t) => {
   );
 });
 
-t.test('a call is a block, and its text when that is longer', async (t) => {
+t.test('estimates a call as a block, or by its text if that is longer', async (t) => {
   const of = (args: string) =>
     estimateMessage({
       id: 'm',
@@ -58,14 +58,14 @@ t.test('a call is a block, and its text when that is longer', async (t) => {
   t.equal(of('x '.repeat(250)), 4 + 1 + 252);
 });
 
-t.test('a tool is 10 tokens and those of what the model reads of it', async (t) => {
+t.test('estimates a tool as 10 tokens plus the texts that the model reads', async (t) => {
   t.equal(
     estimateTools([tool]),
     10 + textTokens(tool.id) + textTokens(tool.description) + textTokens('{"type":"object"}'),
   );
 });
 
-t.test('a tool result is shortened from 2048 tokens on, by characters or by lines', async (t) => {
+t.test('shortens a tool result from 2048 tokens on, by characters or by lines', async (t) => {
   const shortened = (text: string) => {
     const message = shortenResult({ ...result('c'), content: [{ type: 'text', text }] }, LIMITS);
     return message.content[0]?.type === 'text' ? message.content[0].text : '';
@@ -83,7 +83,7 @@ t.test('a tool result is shortened from 2048 tokens on, by characters or by line
   t.ok(shortened(`x${'😀'.repeat(5000)}`).startsWith(`x${'😀'.repeat(799)}\n[`));
 });
 
-t.test('only tool results are shortened, and only in the request', async (t) => {
+t.test('shortens tool results only, and in the request only', async (t) => {
   const long = user(5000);
   const tool_result = result('a', 5000);
   const messages = [long, calls('a'), tool_result];
@@ -93,25 +93,25 @@ t.test('only tool results are shortened, and only in the request', async (t) => 
   t.equal(estimateMessage(tool_result), 5000);
 });
 
-t.test('what fits is not touched', async (t) => {
+t.test('leaves a fitting request unchanged', async (t) => {
   const messages = [user(10), assistant(10), user(10)];
   t.same(fitted(messages, 30), messages);
 });
 
-t.test('the oldest messages go first, and no more of them than needed', async (t) => {
+t.test('drops the oldest messages first, and no more than necessary', async (t) => {
   const messages = [user(10), assistant(10), user(10), assistant(10), user(10)];
   t.same(fitted(messages, 49), messages.slice(1));
   t.same(fitted(messages, 31), messages.slice(2));
   t.same(fitted(messages, 30), messages.slice(2));
 });
 
-t.test('system messages, context and the last messages stay even when they do not fit', async (t) => {
+t.test('keeps system messages, context and the last messages even if they do not fit', async (t) => {
   const context: Message = { ...user(10), id: contextMessageId('k') };
   const messages = [context, system(10), user(10), assistant(10), user(10), assistant(10), system(10)];
   t.same(fitted(messages, 1, 3), [context, messages[1], ...messages.slice(3)]);
 });
 
-t.test('the latest visible user message stays when it is older than the recent ones', async (t) => {
+t.test('keeps the latest visible user message even if it is not recent', async (t) => {
   const asked = user(10);
   const messages = [
     user(10),
@@ -126,12 +126,12 @@ t.test('the latest visible user message stays when it is older than the recent o
   t.same(fitted(messages, 1, 2), [asked, ...messages.slice(-2)]);
 });
 
-t.test('a call stays with its results when only the last of them is recent', async (t) => {
+t.test('keeps a call with its results if only the last one is recent', async (t) => {
   const messages = [user(10), calls('a', 'b'), result('a'), result('b')];
   t.same(fitted(messages, 1, 1), messages);
 });
 
-t.test('system texts and tools take room from the history', async (t) => {
+t.test('subtracts system texts and tools from the space for the history', async (t) => {
   const messages = [user(10), assistant(10), user(10)];
   const run = (more: { system?: string[]; tools?: ToolDescriptor[] }, room: number) =>
     transformMessages({ system: [], tools: [], ...more, messages }, policy(room), LIMITS).length;
@@ -149,33 +149,30 @@ const staysAlways = (messages: readonly Message[], recent: number): Message[] =>
   return messages.filter((message) => message.role === 'system' || last.has(message) || message === latest);
 };
 
-t.test(
-  'a fitted request keeps order, whole calls and what must stay, and fits unless only that is left',
-  async () => {
-    fc.assert(
-      fc.property(histories, fc.nat(6000), fc.nat(6), (messages, room, recent) => {
-        const kept = fitted(messages, room, recent);
-        const must = staysAlways(messages, recent);
-        const ids = kept.map(({ id }) => id);
-        const inOrder = messages.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
-        const whole = openCalls(kept).length === 0 && openCalls(messages).length === 0;
-        // The oldest exchange that could go and did not: nothing but what must stay is kept when it does not fit.
-        const fits = estimateMessages(kept) <= room;
-        const extra = kept.filter((message) => !must.includes(message));
-        const partOfMust = extra.every((message) => sharesExchange(messages, message, must));
-        return (
-          whole &&
-          JSON.stringify(ids) === JSON.stringify(inOrder) &&
-          must.every(({ id }) => ids.includes(id)) &&
-          (fits || partOfMust)
-        );
-      }),
-      { numRuns: 1000 },
-    );
-  },
-);
+t.test('keeps order, whole calls and required messages, and exceeds the limit only for these', async () => {
+  fc.assert(
+    fc.property(histories, fc.nat(6000), fc.nat(6), (messages, room, recent) => {
+      const kept = fitted(messages, room, recent);
+      const must = staysAlways(messages, recent);
+      const ids = kept.map(({ id }) => id);
+      const inOrder = messages.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
+      const whole = openCalls(kept).length === 0 && openCalls(messages).length === 0;
+      // If the request does not fit, only required messages and their exchanges are kept.
+      const fits = estimateMessages(kept) <= room;
+      const extra = kept.filter((message) => !must.includes(message));
+      const partOfMust = extra.every((message) => sharesExchange(messages, message, must));
+      return (
+        whole &&
+        JSON.stringify(ids) === JSON.stringify(inOrder) &&
+        must.every(({ id }) => ids.includes(id)) &&
+        (fits || partOfMust)
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
 
-t.test('what is dropped is older than all that could have been dropped and was not', async () => {
+t.test('drops only messages that are older than all optional ones it keeps', async () => {
   fc.assert(
     fc.property(histories, fc.nat(6000), fc.nat(6), (messages, room, recent) => {
       const kept = new Set(fitted(messages, room, recent).map(({ id }) => id));
@@ -203,7 +200,7 @@ const sharesExchange = (
   return others.some((other) => start(other) === start(message));
 };
 
-t.test('a policy asks for no more than the model can take', async (t) => {
+t.test('limits a policy to the capabilities of the model', async (t) => {
   const given = { ...policy(1000), autocompact_threshold: 1000 };
   const numbers = (limits: Parameters<typeof effectivePolicy>[1]) => {
     const { max_context_tokens, max_output_tokens, autocompact_threshold } = effectivePolicy(given, limits);
@@ -215,18 +212,15 @@ t.test('a policy asks for no more than the model can take', async (t) => {
   t.same(numbers({ context_window: 100 }), [100, 100, undefined]);
 });
 
-t.test(
-  'a policy needs its first four fields, fills in the mode, and ignores what it does not know',
-  async (t) => {
-    const { max_context_tokens, max_output_tokens, min_recent_messages, enable_prompt_cache } = policy(1);
-    const required = { max_context_tokens, max_output_tokens, min_recent_messages, enable_prompt_cache };
-    t.same(ContextPolicy.parse({ ...required, more: 1 }), {
-      ...required,
-      compaction_mode: 'keep_recent_raw_suffix',
-      compaction_raw_suffix_messages: 2,
-    });
-    for (const field of Object.keys(required)) {
-      t.notOk(ContextPolicy.safeParse({ ...required, [field]: undefined }).success, field);
-    }
-  },
-);
+t.test('requires the first four fields of a policy, fills the mode and ignores unknown fields', async (t) => {
+  const { max_context_tokens, max_output_tokens, min_recent_messages, enable_prompt_cache } = policy(1);
+  const required = { max_context_tokens, max_output_tokens, min_recent_messages, enable_prompt_cache };
+  t.same(ContextPolicy.parse({ ...required, more: 1 }), {
+    ...required,
+    compaction_mode: 'keep_recent_raw_suffix',
+    compaction_raw_suffix_messages: 2,
+  });
+  for (const field of Object.keys(required)) {
+    t.notOk(ContextPolicy.safeParse({ ...required, [field]: undefined }).success, field);
+  }
+});

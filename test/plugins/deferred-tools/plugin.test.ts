@@ -7,7 +7,7 @@ import { describeTool, stepThrough } from './stepping.ts';
 const TOOLS = ['get_weather', 'get_stock_price', 'finish'].map((id) => describeTool(id));
 const ON = { enabled: true };
 
-t.test('deferred tools are hidden from the request and listed in one line', async (t) => {
+t.test('hides deferred tools from the request and lists them in one line', async (t) => {
   const { request } = stepThrough({ ...ON, rules: [{ tool: 'fin*', mode: 'eager' }] }, TOOLS);
   const { hidden, messages } = await request();
   t.same(hidden, ['get_weather', 'get_stock_price']);
@@ -17,7 +17,7 @@ t.test('deferred tools are hidden from the request and listed in one line', asyn
   t.same(ids, ['get_weather, get_stock_price']);
 });
 
-t.test('the first rule that matches decides, then the default mode', async (t) => {
+t.test('applies the first matching rule, or else the default mode', async (t) => {
   const rules = [
     { tool: 'get_weather', mode: 'eager' },
     { tool: 'get_*', mode: 'deferred' },
@@ -26,7 +26,7 @@ t.test('the first rule that matches decides, then the default mode', async (t) =
   t.same((await request()).hidden, ['get_stock_price']);
 });
 
-t.test('a tool that a search has found is visible from the next inference', async (t) => {
+t.test('offers a tool that a search has found from the next inference on', async (t) => {
   const { request, answer, search } = stepThrough(ON, TOOLS);
   await request();
   await answer('ToolSearch');
@@ -41,14 +41,14 @@ t.test('a tool that a search has found is visible from the next inference', asyn
   t.notMatch(messages[0]?.content, 'get_weather');
 });
 
-t.test('a search can find a tool again that it has made visible', async (t) => {
+t.test('finds a tool again that a search has already promoted', async (t) => {
   const { request, search } = stepThrough(ON, TOOLS);
   await search({ query: 'select:get_weather' });
   await request();
   t.match(await search({ query: 'select:get_weather' }), { __promote: ['get_weather'] });
 });
 
-t.test('a search without a result says so', async (t) => {
+t.test('reports a search without results', async (t) => {
   const { search } = stepThrough(ON, TOOLS);
   t.same(await search({ query: 'select:nope' }), {
     tools: 'No matching tools found in the deferred tool registry.',
@@ -56,12 +56,12 @@ t.test('a search without a result says so', async (t) => {
   });
 });
 
-t.test('eager tools are not searched', async (t) => {
+t.test('does not search eager tools', async (t) => {
   const { search } = stepThrough({ ...ON, rules: [{ tool: 'finish', mode: 'eager' }] }, TOOLS);
   t.match(await search({ query: 'select:finish' }), { __promote: [] });
 });
 
-t.test('when the last tool is visible, one message replaces the list', async (t) => {
+t.test('replaces the list with one message once the last tool is visible', async (t) => {
   const { request, search } = stepThrough(ON, [describeTool('finish')]);
   await request();
   await search({ query: 'finish' });
@@ -71,7 +71,7 @@ t.test('when the last tool is visible, one message replaces the list', async (t)
   t.same((await request()).messages, []);
 });
 
-t.test('other plugins may promote and defer tools', async (t) => {
+t.test('lets other plugins promote and defer tools', async (t) => {
   const { request, schedule } = stepThrough({ ...ON, rules: [{ tool: 'finish', mode: 'eager' }] }, TOOLS);
   schedule({ key: 'ext-deferred-tools:promote', payload: ['get_weather', 'unknown'] });
   schedule({ key: 'ext-deferred-tools:defer', payload: ['finish', 'unknown'] });
@@ -81,14 +81,14 @@ t.test('other plugins may promote and defer tools', async (t) => {
   t.same((await request()).hidden, ['get_weather', 'get_stock_price']);
 });
 
-t.test('an action whose payload is not a list of ids fails', async (t) => {
+t.test('fails an action whose payload is not a list of ids', async (t) => {
   const { request, schedule } = stepThrough(ON, TOOLS);
   schedule({ key: 'ext-deferred-tools:promote', payload: { id: 'finish' } });
   await t.rejects(request(), { name: 'Invalid', message: 'expected a list of tool ids' });
 });
 
-t.test('a promoted tool that stays idle is hidden again after defer_after turns', async (t) => {
-  // 0.01 is the rate of an unknown tool; (1000 - 1.5) / 2000 is where a schema of 4000 characters pays.
+t.test('hides an idle promoted tool again after defer_after turns', async (t) => {
+  // 0.01 is the rate of an unknown tool; a schema of 4000 characters pays off at (1000 - 1.5) / 2000.
   const { request, answer, search } = stepThrough(ON, [describeTool('finish', 4000)]);
   await search({ query: 'finish' });
   for (let turn = 1; turn <= 5; turn += 1) {
@@ -98,7 +98,7 @@ t.test('a promoted tool that stays idle is hidden again after defer_after turns'
   t.same((await request()).hidden, ['finish']);
 });
 
-t.test('a promoted tool that is used stays visible', async (t) => {
+t.test('keeps a promoted tool visible that is used', async (t) => {
   const { request, answer, search } = stepThrough(ON, [describeTool('finish', 4000)]);
   await search({ query: 'finish' });
   await request();
@@ -110,7 +110,7 @@ t.test('a promoted tool that is used stays visible', async (t) => {
   t.same((await request()).hidden, []);
 });
 
-t.test('an idle tool stays visible while its rate is above the share of the break-even rate', async (t) => {
+t.test('keeps an idle tool visible while its rate is above the share of the break-even rate', async (t) => {
   // An unknown tool has a rate of 0.0012 after 20 idle turns; break-even is 0.002, half of it 0.001.
   const { request, answer, search } = stepThrough({ ...ON, disc_beta: { gamma: 500_000 } }, [
     describeTool('finish', 4000),
@@ -123,25 +123,22 @@ t.test('an idle tool stays visible while its rate is above the share of the brea
   t.same((await request()).hidden, []);
 });
 
-t.test(
-  'the thread keeps what it has learnt about the tools that it used, and nothing of others',
-  async (t) => {
-    const { request, answer, search, state } = stepThrough(ON, TOOLS);
-    await search({ query: 'select:finish' });
-    await request();
-    await answer('finish', 'finish', 'ToolSearch', 'unknown');
-    await request();
-    await answer();
-    t.same(state.get(usageKey), { turns: 2, uses: { finish: 1 } });
-    t.same(state.get(modesKey), { promoted: { finish: 0 }, deferred: [] });
-    t.same(state.get(registryKey), {
-      tools: ['get_weather', 'get_stock_price', 'finish'],
-      listed: ['get_weather', 'get_stock_price'],
-    });
-  },
-);
+t.test('keeps the usage statistics of used tools in the thread, and of no others', async (t) => {
+  const { request, answer, search, state } = stepThrough(ON, TOOLS);
+  await search({ query: 'select:finish' });
+  await request();
+  await answer('finish', 'finish', 'ToolSearch', 'unknown');
+  await request();
+  await answer();
+  t.same(state.get(usageKey), { turns: 2, uses: { finish: 1 } });
+  t.same(state.get(modesKey), { promoted: { finish: 0 }, deferred: [] });
+  t.same(state.get(registryKey), {
+    tools: ['get_weather', 'get_stock_price', 'finish'],
+    listed: ['get_weather', 'get_stock_price'],
+  });
+});
 
-// A schema of 4000 characters and an id of 6 save 1000 - 1.5 tokens a request.
+// A schema of 4000 characters and an id of 6 save 1000 - 1.5 tokens per request.
 const automatic: [
   what: string,
   section: Record<string, number | string | null>,
@@ -167,7 +164,7 @@ for (const [what, section, sizes, on] of automatic) {
   });
 }
 
-t.test('enabled forces it on and off', async (t) => {
+t.test('forces deferring on or off with `enabled`', async (t) => {
   t.ok(stepThrough({ enabled: true }, []).parts.tools);
   const { parts, request, schedule } = stepThrough({ enabled: false, beta_overhead: 0 }, TOOLS);
   t.notOk(parts.tools ?? parts.hooks);
@@ -181,8 +178,8 @@ for (const [section, reason] of [
   [{ beta: 1 }, "unknown field 'beta'"],
   [{ agent_priors: { x: 2 } }, 'agent_priors.x: must be at most 1'],
 ] as const) {
-  t.test(`the section ${JSON.stringify(section)} is refused`, async (t) => {
-    // A section is JSON; what is read-only here is so for the compiler alone.
+  t.test(`rejects the section ${JSON.stringify(section)}`, async (t) => {
+    // A section is JSON; it is read-only for the compiler only.
     const sections = { deferred_tools: JSON.parse(JSON.stringify(section)) };
     t.throws(() => deferredToolsPlugin.parts(aboutAgent(sections)), {
       name: 'Invalid',
@@ -191,7 +188,7 @@ for (const [section, reason] of [
   });
 }
 
-t.test('the default that an editor starts with is what a missing section means', async (t) => {
+t.test('starts editors with the same section that a missing one implies', async (t) => {
   const [section] = deferredToolsPlugin.sections;
   t.same(section?.schema.parse({}), section?.schema.parse(section.default_value));
 });

@@ -14,14 +14,14 @@ export const describeTool = (id: string, size = 400, description = `Does ${id}.`
   category: null,
 });
 
-/** Takes the plugin through steps as the loop does: actions in order, each seeing the changes before it. */
+/** Takes the plugin through steps like the loop: actions in order, each with the changes before it. */
 export const stepThrough = (section: Json, tools: readonly ToolDescriptor[]) => {
   const parts = deferredToolsPlugin.parts(aboutAgent({ deferred_tools: section }, tools));
   const state = stateStore();
   const context = hookContext({ state: state.view, tools: () => tools });
   const pending: ScheduledAction[] = [];
 
-  /** What the next request hides, and the messages that go with it. */
+  /** The tools that the next request hides, and its messages. */
   const request = async (): Promise<{ hidden: string[]; messages: ContextMessage[] }> => {
     const hidden: string[] = [];
     const messages: ContextMessage[] = [];
@@ -31,7 +31,7 @@ export const stepThrough = (section: Json, tools: readonly ToolDescriptor[]) => 
     ];
     for (let action = queue.shift(); action; action = queue.shift()) {
       const { key, payload } = action;
-      // The keys of the loop say what their payloads are.
+      // The keys of the loop define their payloads.
       if (key === 'runtime.exclude_tool') hidden.push(payload as string);
       else if (key === 'runtime.add_context_message') messages.push(payload as ContextMessage);
       else {
@@ -43,14 +43,14 @@ export const stepThrough = (section: Json, tools: readonly ToolDescriptor[]) => 
     return { hidden, messages };
   };
 
-  /** The model answers with calls of these tools. */
+  /** A completion with calls of these tools. */
   const answer = async (...names: string[]): Promise<void> => {
     const calls = names.map((name, index) => ({ id: `c${index}`, name, arguments: {} }));
     const inference = { text: '', calls, usage: undefined, model: 'm' };
     state.apply((await parts.hooks?.after_inference?.({ ...context, inference }))?.state);
   };
 
-  /** Calls `ToolSearch`; what it schedules is due before the next request. */
+  /** Calls `ToolSearch`; its actions apply before the next request. */
   const search = async (args: Json): Promise<ToolOutput['data']> => {
     const output = await parts.tools?.[0]?.execute(args, quietContext({ state: state.view }));
     if (!output || 'suspend' in output) throw new Error('ToolSearch gave no output');

@@ -8,19 +8,19 @@ const model = (omega: number, prior?: number) => ({
 });
 const NOTHING = { stats: { turns: 0, uses: {} }, beliefs: {} };
 
-t.test('a tool starts at its prior, an unknown one at one percent', async (t) => {
+t.test('starts at the prior of a tool, and at one percent for an unknown one', async (t) => {
   t.equal(usageRate(model(0.95, 0.4), {}, 'x', 0), 0.4);
   t.equal(usageRate(model(0.95), {}, 'x', 0), 0.01);
   t.equal(usageRate(model(0.95), {}, 'toString', 0), 0.01);
 });
 
-t.test('without discount the rate is the share of turns with the prior as five more', async (t) => {
+t.test('equals the share of turns without a discount, with the prior as five turns', async (t) => {
   const after = observeTurn(model(1, 0.4), NOTHING, new Set(['x']));
   t.equal(usageRate(model(1, 0.4), after.beliefs, 'x', 1), 3 / 6);
   t.equal(usageRate(model(1, 0.4), after.beliefs, 'x', 4), 3 / 9);
 });
 
-t.test('the model that skips idle turns agrees with the one that counts each', async (t) => {
+t.test('agrees with a model that counts each idle turn', async (t) => {
   const history = fc.array(fc.boolean(), { maxLength: 60 });
   const omegas = fc.double({ min: 0.5, max: 1, noNaN: true });
   fc.assert(

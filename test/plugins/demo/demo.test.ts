@@ -5,7 +5,7 @@ import { createPhaseLogger } from '../../../src/plugins/demo/phase-logger.ts';
 import { aboutAgent, hookContext } from '../context.ts';
 
 for (const name of ['askUserQuestion', 'set_background_color']) {
-  t.test(`a call of ${name} waits for the client under its own id`, async (t) => {
+  t.test(`a call of ${name} is suspended for the client under its own id`, async (t) => {
     const args = { message: 'Which one?' };
     const { gate } = frontendToolsPlugin.parts(aboutAgent());
     t.same(await gate?.({ id: 'c1', name, arguments: args }, hookContext()), {
@@ -19,20 +19,22 @@ for (const name of ['askUserQuestion', 'set_background_color']) {
   });
 }
 
-t.test('a call without arguments has a ticket without parameters', async (t) => {
+t.test('creates a ticket without parameters for a call without arguments', async (t) => {
   const { gate } = frontendToolsPlugin.parts(aboutAgent());
   const decision = await gate?.({ id: 'c1', name: 'askUserQuestion', arguments: null }, hookContext());
   t.match(decision, { ticket: { suspension: { parameters: undefined }, pending: { arguments: null } } });
 });
 
-t.test('frontend_tools lets other calls pass', async (t) => {
+t.test('lets other calls pass in frontend_tools', async (t) => {
   const { gate } = frontendToolsPlugin.parts(aboutAgent());
   t.same(await gate?.({ id: 'c1', name: 'get_weather', arguments: {} }, hookContext()), { kind: 'proceed' });
 });
 
-t.test('phase_logger writes one line a phase, without arguments and results', async (t) => {
+t.test('logs one line per phase without arguments and results in phase_logger', async (t) => {
   const lines: object[] = [];
-  const { hooks } = createPhaseLogger({ log: { info: (data) => lines.push(data) } }).parts(aboutAgent());
+  const { hooks } = createPhaseLogger({ log: { info: (_, fields = {}) => lines.push(fields) } }).parts(
+    aboutAgent(),
+  );
   const context = hookContext({ step_index: 2 });
   const call = { id: 'c1', name: 'get_weather', arguments: { location: 'Tokyo' } };
   const inference = { text: 'secret', calls: [call], usage: undefined, model: 'm' };
@@ -60,7 +62,7 @@ t.test('phase_logger writes one line a phase, without arguments and results', as
   ]);
 });
 
-t.test('budget-stop stands for a budget of tokens, time and errors', async (t) => {
+t.test('limits tokens, time and errors in budget-stop', async (t) => {
   t.equal(budgetStopPlugin.id, 'budget-stop');
   t.same(budgetStopPlugin.parts(aboutAgent()), { stop_conditions: BUDGET_STOP_CONDITIONS });
   t.same(BUDGET_STOP_CONDITIONS, [

@@ -61,7 +61,7 @@ for (const [what, args, count] of rendered) {
 const NO_KEY =
   'expected at least one A2UI message key (surfaceUpdate, dataModelUpdate, beginRendering, or deleteSurface)';
 for (const args of [null, {}, [], 'surfaceUpdate', { surface: 1 }, { surfaceId, colour: 'red' }] as Json[]) {
-  t.test(`arguments without a message key are refused: ${JSON.stringify(args)}`, async (t) => {
+  t.test(`rejects arguments without a message key: ${JSON.stringify(args)}`, async (t) => {
     t.match(await callTool(renderA2ui, args), {
       status: 'error',
       message: `Invalid arguments: ${NO_KEY}`,
@@ -74,7 +74,7 @@ const ONE_VALUE = 'expected exactly one of valueString, valueNumber, valueBoolea
 const refused: [args: Json, faults: string][] = [
   [{ messages: [] }, 'messages must be a non-empty array'],
   [{ messages: 'all' }, 'messages must be a non-empty array'],
-  [{ messages: [update], ...begin }, 'nothing may stand beside messages, got beginRendering'],
+  [{ messages: [update], ...begin }, 'no other key is allowed with messages, got beginRendering'],
   [{ messages: [update, {}] }, `message[1]: ${NO_KEY}`],
   [{ messages: [7] }, 'message[0]: must be an object'],
   [
@@ -121,14 +121,14 @@ const refused: [args: Json, faults: string][] = [
   ],
 ];
 for (const [args, faults] of refused) {
-  t.test(`${JSON.stringify(args)} is refused`, async (t) => {
+  t.test(`rejects ${JSON.stringify(args)}`, async (t) => {
     const result = await callTool(renderA2ui, args);
     t.equal(result.message, `Invalid arguments: A2UI validation failed: ${faults}`);
     t.equal(result.status, 'error');
   });
 }
 
-t.test('the model is shown an object without a choice at its top, as providers demand', async (t) => {
+t.test('shows the model an object without alternatives at its top, as providers require', async (t) => {
   const { parameters } = renderA2ui.descriptor;
   t.equal(parameters.type, 'object');
   t.equal(parameters.additionalProperties, false);
@@ -143,7 +143,7 @@ t.test('the model is shown an object without a choice at its top, as providers d
   t.notMatch(JSON.stringify(parameters), '$ref');
 });
 
-/** What the model is told under this section. */
+/** The instructions to the model under this section. */
 const instructions = async (section: Json): Promise<string> => {
   const { hooks, tools } = generativeUiPlugin.parts(aboutAgent({ 'generative-ui': section }));
   const outcome = await hooks?.before_inference?.(hookContext());
@@ -156,7 +156,7 @@ const instructions = async (section: Json): Promise<string> => {
   return content;
 };
 
-t.test('each step tells the model how to render, from the default catalog', async (t) => {
+t.test('instructs the model in each step how to render, with the default catalog', async (t) => {
   const told = await instructions({ catalog_id: ' ', examples: '', instructions: '' });
   t.match(told, /render_a2ui/);
   t.match(told, 'https://a2ui.org/specification/v0_8/standard_catalog_definition.json');
@@ -164,14 +164,14 @@ t.test('each step tells the model how to render, from the default catalog', asyn
   t.equal(told, await instructions({}));
 });
 
-t.test('a section replaces the instructions and the catalog, and adds examples', async (t) => {
+t.test('replaces instructions and catalog, and adds examples from a section', async (t) => {
   t.equal(
     await instructions({ catalog_id: 'https://c', examples: '{"a":1}', instructions: 'Draw.' }),
     'Draw.\n\nComponents come from the catalog https://c.\n\nExamples:\n{"a":1}',
   );
 });
 
-t.test('an unknown field of the section is refused', async (t) => {
+t.test('rejects an unknown field of the section', async (t) => {
   t.throws(() => generativeUiPlugin.parts(aboutAgent({ 'generative-ui': { catalog: 'x' } })), {
     name: 'Invalid',
     message: 'invalid config for plugin generative-ui: section "generative-ui" — unknown field \'catalog\'',

@@ -27,7 +27,7 @@ const MAIN = '{"op":"add","path":"/elements/main","value":{"type":"Card","props"
 const TITLE = '{"op":"add","path":"/elements/title","value":{"type":"Text","props":{"text":"Hi"}}}';
 const CHILD = '{"op":"add","path":"/elements/main/children/-","value":"title"}';
 
-t.test('render_json_ui gives its deltas while they are written and the tree at the end', async (t) => {
+t.test('streams the deltas of render_json_ui, and returns the tree at the end', async (t) => {
   const deltas: string[] = [];
   const tool = uiTool('render_json_ui', writes('```json', ROOT, MAIN, '', TITLE, CHILD, '```'));
   const result = await callTool(tool, { prompt: 'a card' }, { stream: (delta) => deltas.push(delta) });
@@ -50,7 +50,7 @@ t.test('render_json_ui gives its deltas while they are written and the tree at t
   t.equal(deltas.length, 7);
 });
 
-t.test('a stream may replace the whole document', async (t) => {
+t.test('lets a stream replace the whole document', async (t) => {
   const whole = { root: 'a', elements: { a: { type: 'Text' } } };
   const tool = uiTool('render_json_ui', writes(JSON.stringify({ op: 'replace', path: '', value: whole })));
   t.same((await callTool(tool, { prompt: 'x' })).data, { content: whole, steps: 1 });
@@ -88,7 +88,7 @@ for (const [lines, reason] of invalid) {
   });
 }
 
-t.test('render_openui_ui gives what its sub-agent wrote', async (t) => {
+t.test('returns the output of the sub-agent from render_openui_ui', async (t) => {
   const asked: string[] = [];
   const tool = uiTool('render_openui_ui', async ({ agent, prompt }) => {
     asked.push(agent, prompt);
@@ -99,7 +99,7 @@ t.test('render_openui_ui gives what its sub-agent wrote', async (t) => {
 });
 
 for (const args of [null, {}, { prompt: '' }, { prompt: ' \n' }] as Json[]) {
-  t.test(`a prompt is required: ${JSON.stringify(args)}`, async (t) => {
+  t.test(`requires a prompt: ${JSON.stringify(args)}`, async (t) => {
     t.match(await callTool(uiTool('render_openui_ui', writes('x')), args), {
       status: 'error',
       message: 'Invalid arguments: missing required non-empty field "prompt"',
@@ -107,7 +107,7 @@ for (const args of [null, {}, { prompt: '' }, { prompt: ' \n' }] as Json[]) {
   });
 }
 
-t.test('the model is told that the prompt is required and that nothing else is taken', async (t) => {
+t.test('describes the prompt as required and excludes other properties', async (t) => {
   const { descriptor } = uiTool('render_json_ui', writes());
   t.match(descriptor.parameters, { type: 'object', required: ['prompt'], additionalProperties: false });
   t.match(await callTool(uiTool('render_json_ui', writes()), { prompt: 'x', y: 1 }), {
@@ -115,7 +115,7 @@ t.test('the model is told that the prompt is required and that nothing else is t
   });
 });
 
-t.test('a sub-agent that does not complete fails the call with its reason', async (t) => {
+t.test('fails the call of an incomplete sub-agent with its reason', async (t) => {
   const tool = uiTool('render_json_ui', async () => ({
     ...CHILD_RUN,
     status: 'failed',
@@ -127,7 +127,7 @@ t.test('a sub-agent that does not complete fails the call with its reason', asyn
   });
 });
 
-t.test('a sub-agent that waits for somebody is ended: nobody would answer it', async (t) => {
+t.test('ends a suspended sub-agent, which could not be resumed', async (t) => {
   const ended: string[] = [];
   const waits: SubAgents['start'] = async () => ({
     ...CHILD_RUN,
@@ -142,7 +142,7 @@ t.test('a sub-agent that waits for somebody is ended: nobody would answer it', a
   t.strictSame(ended, ['child']);
 });
 
-t.test('a call that is cancelled says so', async (t) => {
+t.test('reports a cancelled call', async (t) => {
   const cancel = new AbortController();
   const tool = uiTool('render_json_ui', async () => {
     cancel.abort();

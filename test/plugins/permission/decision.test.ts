@@ -1,6 +1,6 @@
 import t from 'tap';
 import { rememberDecision } from '../../../src/plugins/permission/decision.ts';
-import { expiryOf } from '../../../src/plugins/permission/expiry.ts';
+import { createExpiry } from '../../../src/plugins/permission/expiry.ts';
 import { permissionPolicy } from '../../../src/plugins/permission/state.ts';
 import type { Resume } from '../../../src/schema/run.ts';
 import type { Json } from '../../../src/tools/tool.ts';
@@ -14,7 +14,7 @@ const decided = (result: Json, action: Resume['action'] = 'resume'): Resume => (
   updated_at: 1,
 });
 
-/** What the state of the thread says after these decisions on calls of a tool. */
+/** The thread state after these decisions on calls of a tool. */
 const remembered = (name: string, ...decisions: Resume[]) => {
   const { view, apply } = stateStore();
   for (const decision of decisions) {
@@ -25,7 +25,7 @@ const remembered = (name: string, ...decisions: Resume[]) => {
   return view.get(permissionPolicy);
 };
 
-t.test('a decision that is to be remembered becomes a rule with its source', async (t) => {
+t.test('stores a remembered decision as a rule with its source', async (t) => {
   t.strictSame(remembered('send_mail', decided({ approved: true, remember: 'thread' })), {
     default_behavior: 'ask',
     rules: [
@@ -41,20 +41,20 @@ t.test('a decision that is to be remembered becomes a rule with its source', asy
   });
 });
 
-t.test('what is remembered of a refusal is a deny rule', async (t) => {
+t.test('stores a remembered denial as a deny rule', async (t) => {
   const refusal = decided({ remember: 'session' }, 'cancel');
   t.match(remembered('rm', refusal), { rules: [{ tool: 'rm', behavior: 'deny', scope: 'session' }] });
   const polite = decided({ approved: false, remember: 'project' });
   t.match(remembered('rm', polite), { rules: [{ tool: 'rm', behavior: 'deny', scope: 'project' }] });
 });
 
-t.test('a pattern is remembered instead of the tool', async (t) => {
+t.test('stores a pattern instead of the tool', async (t) => {
   const pattern = 'Bash(command ~ "git *")';
   const state = remembered('Bash', decided({ approved: true, remember: 'thread', pattern }));
   t.match(state, { rules: [{ tool: pattern, behavior: 'allow' }] });
 });
 
-t.test('the id of a tool is remembered as it is, also when it reads like a pattern', async (t) => {
+t.test('escapes the id of a tool that looks like a pattern', async (t) => {
   t.match(remembered('a*(b)', decided({ approved: true, remember: 'thread' })), {
     rules: [{ tool: 'a\\*\\(b)' }],
   });
@@ -67,18 +67,18 @@ const forgotten: [why: string, payload: Json][] = [
   ['no known scope', { remember: 'galaxy' }],
   ['a pattern about another tool', { remember: 'thread', pattern: 'Read' }],
   ['a pattern about more tools', { approved: true, remember: 'thread', pattern: '*' }],
-  ['a pattern that is broken', { remember: 'thread', pattern: 'Bash(command ~ "x)' }],
-  ['an expression that is broken', { remember: 'thread', pattern: '/Bash(/' }],
-  ['a pattern that is no text', { remember: 'thread', pattern: 1 }],
+  ['an invalid pattern', { remember: 'thread', pattern: 'Bash(command ~ "x)' }],
+  ['an invalid expression', { remember: 'thread', pattern: '/Bash(/' }],
+  ['a pattern that is not text', { remember: 'thread', pattern: 1 }],
   ['a pattern of 1025 characters', { remember: 'thread', pattern: '*'.repeat(1025) }],
 ];
 for (const [why, payload] of forgotten) {
-  t.test(`nothing is remembered: ${why}`, async (t) => {
+  t.test(`stores nothing: ${why}`, async (t) => {
     t.equal(remembered('Bash', decided(payload)), undefined);
   });
 }
 
-t.test('the same decision again adds nothing, another one does', async (t) => {
+t.test('stores a repeated decision once, but another one in addition', async (t) => {
   const allow = decided({ approved: true, remember: 'thread' });
   t.equal(remembered('rm', allow, allow)?.rules.length, 1);
   const both = remembered('rm', allow, decided({ remember: 'thread' }, 'cancel'));
@@ -88,16 +88,16 @@ t.test('the same decision again adds nothing, another one does', async (t) => {
   );
 });
 
-t.test('only a rule with a time limit gives an expiry', async (t) => {
+t.test('expires only under a rule with a time limit', async (t) => {
   const rule = { tool: 'x', behavior: 'ask' } as const;
-  t.equal(expiryOf(undefined, 1000), undefined);
-  t.equal(expiryOf(rule, 1000), undefined);
-  t.strictSame(expiryOf({ ...rule, timeout_secs: 5 }, 1000), { at: 6000, outcome: 'cancel' });
-  t.strictSame(expiryOf({ ...rule, timeout_secs: 5, on_timeout: 'deny' }, 0), {
+  t.equal(createExpiry(undefined, 1000), undefined);
+  t.equal(createExpiry(rule, 1000), undefined);
+  t.strictSame(createExpiry({ ...rule, timeout_secs: 5 }, 1000), { at: 6000, outcome: 'cancel' });
+  t.strictSame(createExpiry({ ...rule, timeout_secs: 5, on_timeout: 'deny' }, 0), {
     at: 5000,
     outcome: 'cancel',
   });
-  t.strictSame(expiryOf({ ...rule, timeout_secs: 5, on_timeout: 'approve' }, 0), {
+  t.strictSame(createExpiry({ ...rule, timeout_secs: 5, on_timeout: 'approve' }, 0), {
     at: 5000,
     outcome: 'resume',
   });
@@ -119,6 +119,6 @@ t.test('renews a remembered rule that is older than the definition of the tool',
     return view.get(permissionPolicy)?.rules.map((rule) => rule.granted_at);
   };
   t.strictSame(decide(5), [5]);
-  t.strictSame(decide(6), [5], 'one rule says it already');
+  t.strictSame(decide(6), [5], 'an existing rule is not duplicated');
   t.strictSame(decide(9, 8), [9]);
 });

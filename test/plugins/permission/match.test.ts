@@ -1,7 +1,7 @@
 import t from 'tap';
 import { matches } from '../../../src/plugins/permission/match.ts';
 import { parsePattern } from '../../../src/plugins/permission/pattern.ts';
-import { literalOf } from '../../../src/plugins/permission/wildcard.ts';
+import { unescapeLiteral } from '../../../src/plugins/permission/wildcard.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import fc from '../../random.ts';
 
@@ -22,7 +22,7 @@ const tools: [pattern: string, hits: string[], misses: string[]][] = [
   ['/^(get|list)_/', ['get_x', 'list_'], ['xget_']],
 ];
 for (const [pattern, hits, misses] of tools) {
-  t.test(`${pattern} is about ${hits.join(', ')} and not about ${misses.join(', ')}`, async (t) => {
+  t.test(`${pattern} matches ${hits.join(', ')} and not ${misses.join(', ')}`, async (t) => {
     for (const name of hits) t.ok(matching(pattern, name), name);
     for (const name of misses) t.notOk(matching(pattern, name), name);
   });
@@ -73,11 +73,11 @@ const calls: [pattern: string, args: Json, holds: boolean][] = [
 for (const [pattern, args, holds] of calls) {
   t.test(`${pattern} ${holds ? 'holds' : 'does not hold'} for ${JSON.stringify(args)}`, async (t) => {
     t.equal(matching(pattern, 'T', args), holds);
-    t.notOk(matching(pattern, 'U', args), 'another tool');
+    t.notOk(matching(pattern, 'U', args), 'rules of other tools do not match');
   });
 }
 
-t.test('a missing field makes the condition false for every operator', async (t) => {
+t.test('fails a condition on a missing field for every operator', async (t) => {
   for (const operator of ['=', '~', '=~', '!=', '!~', '!=~']) {
     for (const path of ['b', 'a.b', 'a[0]', 'l[1]', 'l[*].x', 'constructor', 'a.length', '__proto__']) {
       t.notOk(matching(`T(${path} ${operator} "v")`, 'T', { a: 'x', l: [1] }), `${path} ${operator}`);
@@ -85,13 +85,13 @@ t.test('a missing field makes the condition false for every operator', async (t)
   }
 });
 
-t.test('what a set, an expression or a range says must be correct', async (t) => {
+t.test('rejects an invalid set, expression or range', async (t) => {
   t.throws(() => matching('/(/', 'T'), { name: 'Invalid', message: /^regex "\(" is not valid/ });
   t.throws(() => matching('T(a =~ "a(?=b)")', 'T'), { name: 'Invalid', message: /^regex .* is not valid/ });
   t.throws(() => matching('[z-a]*', 'T'), { name: 'Invalid', message: /^glob "\[z-a\]\*" is not valid/ });
 });
 
-/** The definition, word for word: a star is nothing, or one character and the star again. */
+/** The literal definition: a star matches nothing, or one character followed by the star again. */
 const reference = (pattern: string, text: string): boolean => {
   if (pattern === '') return text === '';
   if (pattern[0] === '*') {
@@ -108,11 +108,11 @@ const reference = (pattern: string, text: string): boolean => {
   return text[0] === pattern[width - 1] && reference(pattern.slice(width), text.slice(1));
 };
 
-t.test('a glob agrees with the definition', async () => {
+t.test('matches a glob by its definition', async () => {
   const glob = fc
     .array(fc.constantFrom('a', 'b', '.', '*', '?', '[ab]', '[!b]', '\\*'), { minLength: 1, maxLength: 8 })
     .map((tokens) => tokens.join(''))
-    .filter((text) => literalOf(text) === undefined);
+    .filter((text) => unescapeLiteral(text) === undefined);
   const text = fc.array(fc.constantFrom('a', 'b', '.', '*'), { maxLength: 10 }).map((some) => some.join(''));
   fc.assert(
     fc.property(glob, text, (pattern, name) => matching(pattern, name) === reference(pattern, name)),
@@ -120,7 +120,7 @@ t.test('a glob agrees with the definition', async () => {
   );
 });
 
-t.test('patterns that make a backtracking engine run for ever are answered', async (t) => {
+t.test('matches in linear time patterns that would backtrack exponentially', async (t) => {
   const text = `${'a'.repeat(50_000)}!`;
   t.notOk(matching('T(a =~ "^(a+)+$")', 'T', { a: text }));
   t.notOk(matching('T(a =~ "^(a|a)*$")', 'T', { a: text }));

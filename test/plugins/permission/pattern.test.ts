@@ -30,12 +30,12 @@ const forms: [text: string, pattern: Pattern][] = [
   ['mcp__*(rm *)', primary(glob('mcp__*'), 'rm *')],
 ];
 for (const [text, pattern] of forms) {
-  t.test(`${text} is read as ${JSON.stringify(pattern)}`, async (t) => {
+  t.test(`${text} is parsed as ${JSON.stringify(pattern)}`, async (t) => {
     t.strictSame(parsePattern(text), pattern);
   });
 }
 
-t.test('conditions have a path, an operator and a quoted value each', async (t) => {
+t.test('parses conditions with a path, an operator and a quoted value each', async (t) => {
   t.strictSame(parsePattern('N(a.b = "x", c[0]!=~"y" ,*.d[*] ~ "q\\"\\\\\\d")').args, {
     kind: 'conditions',
     conditions: [
@@ -90,7 +90,7 @@ const broken: [text: string, complaint: string][] = [
   ['Bash(command ~ "rm *") x', 'expected the end at character 23'],
 ];
 for (const [text, complaint] of broken) {
-  t.test(`${JSON.stringify(text)} is refused: ${complaint}`, async (t) => {
+  t.test(`rejects ${JSON.stringify(text)}: ${complaint}`, async (t) => {
     t.throws(() => parsePattern(text), { name: 'Invalid', message: new RegExp(`${escaped(complaint)}$`) });
   });
 }
@@ -106,12 +106,12 @@ const spellings: [text: string, canonical: string][] = [
   ['foo(bar', 'foo\\(bar'],
 ];
 for (const [text, canonical] of spellings) {
-  t.test(`${text} is written ${canonical}`, async (t) => {
+  t.test(`${text} is formatted as ${canonical}`, async (t) => {
     t.equal(formatPattern(parsePattern(text)), canonical);
   });
 }
 
-t.test('every pattern is read back from its text', async () => {
+t.test('parses every pattern from its formatted text', async () => {
   fc.assert(
     fc.property(anyPattern, (pattern) => {
       const text = formatPattern(pattern);
@@ -123,14 +123,14 @@ t.test('every pattern is read back from its text', async () => {
   );
 });
 
-t.test('a backslash at the end of a glob does not reach the parenthesis behind it', async (t) => {
+t.test('limits a backslash at the end of a glob to the glob', async (t) => {
   const read = parsePattern('*\\ (a)');
   t.strictSame(read, { tool: { kind: 'glob', glob: '*\\\\' }, args: { kind: 'primary', glob: 'a' } });
   t.strictSame(parsePattern(formatPattern(read)), read);
   t.equal(formatPattern(parsePattern('*\\')), '*\\\\');
 });
 
-t.test('any text is read or refused with a message, and its spelling means the same', async () => {
+t.test('parses or rejects any text, and preserves its meaning in the canonical form', async () => {
   const letters = fc.constantFrom(
     'a',
     '(',

@@ -4,7 +4,7 @@ import { Behavior, type Rule } from '../../../src/plugins/permission/policy.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import fc from '../../random.ts';
 
-/** Patterns, rules and calls of every form, from few letters, so that they meet often. */
+/** Patterns, rules and calls of every form over a small alphabet, so that they match often. */
 
 const joined = (pieces: readonly string[], most: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: most }).map((some) => some.join(''));
@@ -49,7 +49,7 @@ const args: fc.Arbitrary<ArgumentPart> = fc.oneof(
 
 export const anyPattern: fc.Arbitrary<Pattern> = fc.record({ tool, args });
 
-/** The texts of rules that meet the calls below often. */
+/** Texts of rules that often match the calls below. */
 const RULE_TEXTS = [
   'a',
   'b',

@@ -16,7 +16,7 @@ const partsOf = (section?: Json) =>
 const callOf = (name: string, args: Json, decision?: Resume): GatedCall => ({
   id: 'c1',
   name,
-  // The loop gives gates the arguments that the call is executed with.
+  // The loop passes the executed arguments to gates.
   arguments: editedArguments(decision) ?? args,
   ...(decision && { decision }),
   ...(isApproval(decision) && { approved: true }),
@@ -51,21 +51,21 @@ const TICKET = {
   },
 };
 
-t.test('without a section every call is asked for', async (t) => {
+t.test('asks for approval of every call without a section', async (t) => {
   t.strictSame(await gate(undefined, weather()), TICKET);
   t.strictSame(await gate({}, weather()), TICKET);
 });
 
-t.test('what a glob allows is not asked for', async (t) => {
+t.test('asks for no approval of calls that a glob allows', async (t) => {
   t.strictSame(await gate(rules({ tool: 'get_*', behavior: 'allow' }), weather()), PROCEED);
 });
 
-t.test('a denied call is blocked with the reason', async (t) => {
+t.test('blocks a denied call with the reason', async (t) => {
   t.strictSame(await gate(rules({ tool: 'get_weather', behavior: 'deny' }), weather()), BLOCKED);
   t.strictSame(await gate({ default_behavior: 'deny' }, weather()), BLOCKED);
 });
 
-t.test('an allow rule on arguments opens these and no others', async (t) => {
+t.test('limits an allow rule to its arguments', async (t) => {
   const section = (tool: string): Json => ({
     default_behavior: 'deny',
     rules: [{ tool, behavior: 'allow' }],
@@ -76,30 +76,30 @@ t.test('an allow rule on arguments opens these and no others', async (t) => {
   t.strictSame(await gate(section('get_weather(city != "Paris")'), weather()), BLOCKED);
 });
 
-t.test('deny on a glob wins over allow on the tool', async (t) => {
+t.test('prefers deny on a glob over allow on the tool', async (t) => {
   const section = rules({ tool: 'get_weather', behavior: 'allow' }, { tool: 'get_*', behavior: 'deny' });
   t.strictSame(await gate(section, weather()), BLOCKED);
 });
 
-t.test('an approved call proceeds, a deny that applies now still blocks it', async (t) => {
+t.test('proceeds with an approved call, unless it is denied now', async (t) => {
   t.strictSame(await gate({}, weather(approval())), PROCEED);
   t.strictSame(await gate({}, weather(approval(null))), PROCEED);
   t.strictSame(await gate(rules({ tool: '*', behavior: 'deny' }), weather(approval())), BLOCKED);
 });
 
-t.test('what is no approval does not let the call pass', async (t) => {
+t.test('blocks a call without a valid approval', async (t) => {
   t.strictSame(await gate({}, weather(approval({ approved: false }))), TICKET);
   t.strictSame(await gate({}, weather({ ...approval(), action: 'cancel' })), TICKET);
 });
 
-t.test('a deny rule is about the arguments that a decision names', async (t) => {
+t.test('applies a deny rule to edited arguments', async (t) => {
   const section = rules({ tool: 'get_weather(location = "Paris")', behavior: 'deny' });
   const edited = (location: string) => approval({ approved: true, arguments: { location } });
   t.strictSame(await gate(section, weather(edited('Paris'))), BLOCKED);
   t.strictSame(await gate(section, weather(edited('Rome'))), PROCEED);
 });
 
-t.test('the rule that asks says how long the ticket waits and what comes then', async (t) => {
+t.test('takes the expiry of a ticket from the rule that asks', async (t) => {
   const section = rules(
     { tool: '*', behavior: 'ask', timeout_secs: 5 },
     { tool: 'get_weather', behavior: 'ask', timeout_secs: 60, on_timeout: 'approve' },
@@ -119,7 +119,7 @@ const stateful = (): { context: HookContext } & ReturnType<typeof stateStore> =>
   return { ...store, context: hookContext({ state: store.view }) };
 };
 
-t.test('what is remembered when a call was decided holds for the next one', async (t) => {
+t.test('applies a remembered decision to the next call', async (t) => {
   const { context, view, apply } = stateful();
   const { hooks, gate } = partsOf();
   const decision = approval({ approved: true, remember: 'thread' });
@@ -132,16 +132,20 @@ t.test('what is remembered when a call was decided holds for the next one', asyn
   t.equal(await hooks?.decided?.({ ...context, call: once }), undefined);
 });
 
-t.test('rules of the section are not kept in the state', async (t) => {
+t.test('does not store rules of the section in the state', async (t) => {
   const { context, view, apply } = stateful();
   const { hooks, gate } = partsOf(rules({ tool: 'get_*', behavior: 'deny' }));
   await gate?.(weather(), context);
   apply((await hooks?.before_inference?.(context))?.state);
   t.equal(view.get(permissionPolicy), undefined);
-  t.strictSame(await partsOf().gate?.(weather(), context), TICKET, 'the rule is gone from the spec');
+  t.strictSame(
+    await partsOf().gate?.(weather(), context),
+    TICKET,
+    'the call is not allowed once the rule is removed from the spec',
+  );
 });
 
-t.test('what a skill allows is not asked for, and a deny still wins', async (t) => {
+t.test('applies allow rules of a skill, and still prefers deny rules', async (t) => {
   const { context, apply } = stateful();
   const allowed = ['/(/', '[z-a]*', 'get_*'].map((tool) => ({ tool, behavior: 'allow' as const }));
   apply([update(permissionOverrides, { rules: allowed })]);
@@ -158,7 +162,7 @@ const tool = (id: string): ToolDescriptor => ({
   category: null,
 });
 
-t.test('tools that are denied whatever their arguments are leave the list before an inference', async (t) => {
+t.test('removes tools that are denied for all arguments before an inference', async (t) => {
   const { context, apply } = stateful();
   const section = rules(
     { tool: 'failingTool', behavior: 'deny' },
@@ -204,12 +208,12 @@ const refused: [section: Json, complaint: RegExp][] = [
   ],
 ];
 for (const [section, complaint] of refused) {
-  t.test(`the section ${JSON.stringify(section)} is refused`, async (t) => {
+  t.test(`rejects the section ${JSON.stringify(section)}`, async (t) => {
     t.throws(() => partsOf(section), { name: 'Invalid', message: complaint });
   });
 }
 
-t.test('the section describes itself as clients expect', async (t) => {
+t.test('describes its section for clients', async (t) => {
   const [section] = permissionPlugin.sections;
   if (!section) return t.fail('no section');
   t.match(section, {

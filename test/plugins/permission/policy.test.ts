@@ -1,15 +1,20 @@
 import t from 'tap';
-import { type Behavior, compileRule, judge, type Rule } from '../../../src/plugins/permission/policy.ts';
+import {
+  type Behavior,
+  compileRule,
+  evaluateRules,
+  type Rule,
+} from '../../../src/plugins/permission/policy.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import fc from '../../random.ts';
 import { anyCall, anyRule } from './patterns.ts';
 
 const verdict = (rules: readonly Rule[], name: string, args: Json = {}, otherwise: Behavior = 'ask') =>
-  judge(rules.map(compileRule), otherwise, { name, arguments: args });
+  evaluateRules(rules.map(compileRule), otherwise, { name, arguments: args });
 
 const rule = (tool: string, behavior: Behavior): Rule => ({ tool, behavior });
 
-t.test('deny beats allow beats ask, whatever the order and the specificity', async (t) => {
+t.test('prefers deny over allow over ask, whatever the order and the specificity', async (t) => {
   const rules = [rule('get_weather', 'allow'), rule('*', 'ask'), rule('get_*', 'deny')];
   for (const order of [rules, rules.toReversed()]) {
     t.equal(verdict(order, 'get_weather').behavior, 'deny');
@@ -18,13 +23,13 @@ t.test('deny beats allow beats ask, whatever the order and the specificity', asy
   t.equal(verdict([rule('get_*', 'allow'), rule('get_weather', 'ask')], 'get_weather').behavior, 'allow');
 });
 
-t.test('a call that no rule is about gets the default, and no rule is reported', async (t) => {
+t.test('applies the default to a call without a matching rule, and reports no rule', async (t) => {
   for (const otherwise of ['allow', 'ask', 'deny'] as const) {
     t.strictSame(verdict([rule('x', 'deny')], 'y', {}, otherwise), { behavior: otherwise, rule: undefined });
   }
 });
 
-/** From the most to the least specific; each matches the call. */
+/** From the most to the least specific; each one matches the call. */
 const ranking = [
   'Bash(command = "rm x", cwd = "/")',
   'Bash(command ~ "rm *", cwd = "/")',
@@ -42,16 +47,20 @@ const ranking = [
   '/B/(command = "rm x")',
   '/B/',
 ];
-t.test('of rules with the winning behaviour the most specific one is reported', async (t) => {
+t.test('reports the most specific rule with the winning behavior', async (t) => {
   const args = { command: 'rm x', cwd: '/' };
   for (const [position, tool] of ranking.entries()) {
     const rules = ranking.slice(position).map((text) => rule(text, 'deny'));
     t.equal(verdict(rules, 'Bash', args).rule?.tool, tool);
-    t.equal(verdict(rules.toReversed(), 'Bash', args).rule?.tool, tool, 'in any order');
+    t.equal(
+      verdict(rules.toReversed(), 'Bash', args).rule?.tool,
+      tool,
+      'the order of the rules does not matter',
+    );
   }
 });
 
-t.test('of equally specific rules the first is reported', async (t) => {
+t.test('reports the first of equally specific rules', async (t) => {
   const rules: Rule[] = [
     { tool: 'a', behavior: 'ask', timeout_secs: 1 },
     { tool: 'a', behavior: 'ask', timeout_secs: 2 },
@@ -59,7 +68,7 @@ t.test('of equally specific rules the first is reported', async (t) => {
   t.equal(verdict(rules, 'a').rule?.timeout_secs, 1);
 });
 
-t.test('deny always wins', async () => {
+t.test('always prefers deny', async () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 6 }), anyCall, (rules, call) => {
       const denied = rules.some((one) => one.behavior === 'deny' && compileRule(one).matches(call));
@@ -70,7 +79,7 @@ t.test('deny always wins', async () => {
   );
 });
 
-t.test('an allow rule more never frees a denied call, wherever it stands', async () => {
+t.test('never allows a denied call after adding an allow rule, at any position', async () => {
   const allow = anyRule.map(({ tool }) => rule(tool, 'allow'));
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 6 }), allow, fc.nat(6), anyCall, (rules, more, at, call) => {
@@ -82,7 +91,7 @@ t.test('an allow rule more never frees a denied call, wherever it stands', async
   );
 });
 
-t.test('the order of the rules has no effect', async () => {
+t.test('ignores the order of the rules', async () => {
   const shuffled = fc
     .array(anyRule, { maxLength: 6 })
     .chain((rules) => fc.tuple(fc.constant(rules), fc.shuffledSubarray(rules, { minLength: rules.length })));

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { compileRule, judge } from '../../../src/plugins/permission/policy.ts';
+import { compileRule, evaluateRules } from '../../../src/plugins/permission/policy.ts';
 import { previewPermissions } from '../../../src/plugins/permission/preview.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import type { Json } from '../../../src/tools/tool.ts';
@@ -11,7 +11,7 @@ const agent = (section?: Json, plugin_ids = ['permission']) =>
 
 const TOOLS = ['Read', 'Bash', 'Edit', 'Bash'];
 
-t.test('without the plugin every candidate is effective and there is no default', async (t) => {
+t.test('lists every candidate as effective without the plugin, and no default', async (t) => {
   const preview = {
     agent_id: 'guarded',
     permission_plugin_enabled: false,
@@ -24,17 +24,17 @@ t.test('without the plugin every candidate is effective and there is no default'
   const section = { rules: [{ tool: 'Bash', behavior: 'deny' }] };
   t.strictSame(previewPermissions(agent(section, []), TOOLS), preview);
   const filtered = { ...agent(section), active_hook_filter: ['reminder'] };
-  t.strictSame(previewPermissions(filtered, TOOLS), preview, 'filtered out');
+  t.strictSame(previewPermissions(filtered, TOOLS), preview, 'filtered tools are not listed');
 });
 
-t.test('an empty filter, or one that names the plugin, keeps it', async (t) => {
+t.test('keeps the plugin with an empty filter, or one that names it', async (t) => {
   for (const active_hook_filter of [[], ['permission'], null]) {
     const preview = previewPermissions({ ...agent(), active_hook_filter }, TOOLS);
     t.match(preview, { permission_plugin_enabled: true, default_behavior: 'ask' });
   }
 });
 
-t.test('denied, effective and conditional tools are told apart', async (t) => {
+t.test('separates denied, effective and conditional tools', async (t) => {
   const section = {
     default_behavior: 'allow',
     rules: [
@@ -68,24 +68,24 @@ t.test('denied, effective and conditional tools are told apart', async (t) => {
   });
 });
 
-t.test('an invalid section is refused by its name', async (t) => {
+t.test('names an invalid section when rejecting it', async (t) => {
   t.throws(() => previewPermissions(agent({ default_behavior: 'maybe' }), TOOLS), {
     name: 'Invalid',
     message: /section "permission"/,
   });
 });
 
-t.test('no arguments open a tool that the preview calls denied', async () => {
+t.test('allows no arguments of a tool that the preview lists as denied', async () => {
   const args = fc.dictionary(fc.constantFrom('x', 'y'), fc.constantFrom('x', 'y'), { noNullPrototype: true });
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 6 }), args, (rules, given) => {
       const tools = ['a', 'b', 'ab'];
-      // Rules are made of JSON.
+      // Rules are JSON.
       const section = { rules } as unknown as Json;
       const { unconditionally_denied, effective_tools } = previewPermissions(agent(section), tools);
       const compiled = rules.map(compileRule);
       const isDenied = (name: string) =>
-        judge(compiled, 'ask', { name, arguments: given }).behavior === 'deny';
+        evaluateRules(compiled, 'ask', { name, arguments: given }).behavior === 'deny';
       return (
         unconditionally_denied.every(isDenied) && effective_tools.length + unconditionally_denied.length === 3
       );

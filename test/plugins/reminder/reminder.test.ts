@@ -15,7 +15,7 @@ const result = (overrides: Partial<ToolResult> = {}): ToolResult => ({
   ...overrides,
 });
 
-/** The messages that a call with this result leads to, under these sections. */
+/** The messages after a call with this result, under these sections. */
 const remindersOf = async (
   sections: Record<string, Json>,
   name: string,
@@ -44,7 +44,7 @@ const oneRule = (output: Json | undefined, tool = 'get_weather'): Record<string,
 });
 const REMINDED = [{ key: 'reminder.r', target: 'session', content: 'Hm.', cooldown_turns: 0 }];
 
-t.test('a rule without a name is known by its place and its tool', async (t) => {
+t.test('identifies a rule without a name by its index and its tool', async (t) => {
   const reminder: Json = {
     rules: [
       { tool: 'x', message: { target: 'system', content: 'a' } },
@@ -56,7 +56,7 @@ t.test('a rule without a name is known by its place and its tool', async (t) => 
   ]);
 });
 
-t.test('tools are matched as in permission rules', async (t) => {
+t.test('matches tools like permission rules', async (t) => {
   const rules = oneRule('any', 'get_weather(location = "Tokyo")');
   t.same(await remindersOf(rules, 'get_weather', result(), { location: 'Tokyo' }), REMINDED);
   t.same(await remindersOf(rules, 'get_weather', result(), { location: 'Paris' }), []);
@@ -72,7 +72,7 @@ const outputs: [what: string, output: Json | undefined, given: Partial<ToolResul
   ['any status', { status: 'any' }, { status: 'pending' }, true],
   ['a glob on the JSON of the data', { content: '*"condition":"Sunny"*' }, {}, true],
   ['a glob that covers only a part', { content: 'Sunny' }, {}, false],
-  ['a glob on the message, which stands for the data', { content: '*Sunny*' }, { message: 'Rain' }, false],
+  ['a glob on the message, which represents the data', { content: '*Sunny*' }, { message: 'Rain' }, false],
   ['status and content, one of them wrong', { status: 'error', content: '*Sunny*' }, {}, false],
   ['a field by glob, which is the default', fields({ path: 'condition', value: 'S*' }), {}, true],
   ['a field exactly', fields({ path: 'condition', op: 'exact', value: 'Sun' }), {}, false],
@@ -109,7 +109,7 @@ const illegal: [section: Json, reason: string][] = [
   [{ rules: [], more: true }, "unknown field 'more'"],
 ];
 for (const [section, reason] of illegal) {
-  t.test(`the section ${JSON.stringify(section)} is refused`, async (t) => {
+  t.test(`rejects the section ${JSON.stringify(section)}`, async (t) => {
     t.throws(() => plugin.parts(aboutAgent({ reminder: section })), {
       name: 'Invalid',
       message: new RegExp(
@@ -119,7 +119,7 @@ for (const [section, reason] of illegal) {
   });
 }
 
-t.test('an agent without a section has the built-in rules', async (t) => {
+t.test('uses the built-in rules for an agent without a section', async (t) => {
   t.match(await remindersOf({}, 'get_weather', result()), [
     { key: 'reminder.rule-0-get_weather', target: 'system', cooldown_turns: 5 },
     { key: 'reminder.rule-2-get_weather', target: 'suffix_system', cooldown_turns: 3 },
@@ -131,6 +131,6 @@ t.test('an agent without a section has the built-in rules', async (t) => {
   t.same(await remindersOf({}, 'append_note', result({ data: { added: 'x' } })), []);
 });
 
-t.test('an agent with a section has only its own rules', async (t) => {
+t.test('uses only the rules of the section if there is one', async (t) => {
   t.same(await remindersOf({ reminder: { rules: [] } }, 'get_weather', result()), []);
 });

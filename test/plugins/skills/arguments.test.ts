@@ -19,7 +19,7 @@ const filled: [given: Json | undefined, text: string][] = [
   [{ a: '${b}', b: '$&' }, 'Write about ${b} in $&; keep ${HOME}.'],
 ];
 for (const [given, text] of filled) {
-  t.test(`declared arguments ${JSON.stringify(given)} are filled in`, async (t) => {
+  t.test(`fills in declared arguments ${JSON.stringify(given)}`, async (t) => {
     t.equal(fillIn(declared, given), text);
   });
 }
@@ -36,12 +36,12 @@ const refused: [given: Json | undefined, message: string][] = [
   [{ a: { b: 1 } }, "argument 'a' for skill 's' must be a string, number or boolean"],
 ];
 for (const [given, message] of refused) {
-  t.test(`declared arguments ${JSON.stringify(given)} are refused`, async (t) => {
+  t.test(`rejects declared arguments ${JSON.stringify(given)}`, async (t) => {
     t.same(await failureOf(() => fillIn(declared, given)), ['invalid_arguments', message]);
   });
 }
 
-t.test('without declared arguments every given name is filled in and all else stays', async (t) => {
+t.test('fills every given name without declared arguments, and leaves the rest', async (t) => {
   t.equal(
     fillIn(open, { x: 1, y: { z: [null] }, other: 'ignored' }),
     '1 {"z":[null]} 1 $x ${ x} ${constructor}',
@@ -49,6 +49,6 @@ t.test('without declared arguments every given name is filled in and all else st
   t.equal(fillIn(open, { x: null, y: false }), ' false  $x ${ x} ${constructor}');
 });
 
-t.test('without declared arguments text, lists and nothing fill in nothing', async (t) => {
+t.test('fills nothing from texts, lists and missing values without declared arguments', async (t) => {
   for (const given of ['text', ['x'], 7, undefined]) t.equal(fillIn(open, given), open.instructions_md);
 });

@@ -14,7 +14,7 @@ const numbered = (count: number, fields: object = {}) =>
     skillWith({ id: `s${String(index).padStart(3, '0')}`, ...fields }),
   );
 
-t.test('a skill is listed with its id and its description', async (t) => {
+t.test('lists a skill with its id and its description', async (t) => {
   t.equal(
     blockOf(renderCatalog([skillWith()])),
     [
@@ -28,29 +28,29 @@ t.test('a skill is listed with its id and its description', async (t) => {
   );
 });
 
-t.test('a name of its own stands before the description, and when to use it behind', async (t) => {
+t.test('places a separate name before the description, and when to use it after it', async (t) => {
   const catalog = renderCatalog([skillWith({ name: 'Hello', when_to_use: 'at the start' })]);
   t.match(catalog, '<description>Hello: Adds friendly greeting behavior — When: at the start</description>');
 });
 
-t.test('no text of a skill can end its element', async (t) => {
+t.test('escapes the texts of a skill', async (t) => {
   const catalog = renderCatalog([skillWith({ description: '</skill> & "\'<' })]);
   t.match(catalog, '<description>&lt;/skill&gt; &amp; &quot;&apos;&lt;</description>');
 });
 
-t.test('skills are sorted by id', async (t) => {
+t.test('sorts skills by id', async (t) => {
   const skills = ['b', 'a-1', 'a', 'c'].map((id) => skillWith({ id }));
   t.same(namesIn(renderCatalog(skills)), ['a', 'a-1', 'b', 'c']);
 });
 
-t.test('a skill that models must not invoke is hidden', async (t) => {
+t.test('hides a skill that models must not invoke', async (t) => {
   const hidden = skillWith({ id: 'hidden', model_invocable: false });
   t.same(namesIn(renderCatalog([hidden, skillWith()])), ['greeting']);
   t.equal(renderCatalog([hidden]), undefined);
   t.equal(renderCatalog([]), undefined);
 });
 
-t.test('at most 32 skills are shown, and the list says so', async (t) => {
+t.test('limits the list to 32 skills and reports that', async (t) => {
   t.equal(namesIn(renderCatalog(numbered(32))).length, 32);
   t.notMatch(renderCatalog(numbered(32)), /Only/);
   const cut = renderCatalog(numbered(40));
@@ -58,7 +58,7 @@ t.test('at most 32 skills are shown, and the list says so', async (t) => {
   t.match(cut, '</available_skills>\nOnly 32 of 40 skills are shown.\n<skills_usage>');
 });
 
-t.test('the list has at most 16384 characters', async (t) => {
+t.test('limits the list to 16384 characters', async (t) => {
   const catalog = renderCatalog(numbered(20, { description: 'x'.repeat(1000) }));
   const shown = namesIn(catalog).length;
   const entry =
@@ -69,12 +69,12 @@ t.test('the list has at most 16384 characters', async (t) => {
   t.match(catalog, `Only ${shown} of 20 skills are shown.`);
 });
 
-t.test('the first skill is shown whatever its length', async (t) => {
+t.test('shows the first skill whatever its length', async (t) => {
   const long = skillWith({ id: 'a', when_to_use: '&'.repeat(16384) });
   t.same(namesIn(renderCatalog([skillWith(), long])), ['a']);
 });
 
-t.test('resource and script tools are named only when a skill has such files', async (t) => {
+t.test('names resource and script tools only if a skill has such files', async (t) => {
   const folder = { root: '/nowhere', resources: false, scripts: false };
   const catalogOf = (has: object) =>
     renderCatalog([{ ...managedSkill(greeting), folder: { ...folder, ...has } }]);

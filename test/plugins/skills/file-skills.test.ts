@@ -7,7 +7,7 @@ import { managedSkill } from '../../../src/plugins/skills/skill.ts';
 
 const skillMd = (matter: string, body = 'Do it.') => `---\n${matter}\n---\n${body}\n`;
 
-t.test('a folder with SKILL.md is a skill with everything that its front matter says', async (t) => {
+t.test('reads a folder with SKILL.md as a skill with all its front matter', async (t) => {
   const dir = t.testdir({
     review: {
       'SKILL.md': skillMd(
@@ -53,7 +53,7 @@ t.test('a folder with SKILL.md is a skill with everything that its front matter 
   });
 });
 
-t.test('a minimal skill has its folder as name and meets the rules of managed skills', async (t) => {
+t.test('names a minimal skill after its folder, and applies the rules of managed skills', async (t) => {
   const dir = t.testdir({
     tea: { 'SKILL.md': '\uFEFF---\r\ndescription: Makes tea\r\n---\r\nBoil water.\r\n' },
   });
@@ -65,7 +65,7 @@ t.test('a minimal skill has its folder as name and meets the rules of managed sk
   t.strictSame(managedSkill(skill?.spec).spec, skill?.spec);
 });
 
-t.test('a skill knows whether it has resources and scripts', async (t) => {
+t.test('detects resources and scripts of a skill', async (t) => {
   const md = skillMd('description: d');
   const dir = t.testdir({
     a: { 'SKILL.md': md, references: { 'x.md': '' } },
@@ -83,7 +83,7 @@ t.test('a skill knows whether it has resources and scripts', async (t) => {
   );
 });
 
-t.test('what is no skill is passed over, and a folder that is not there has none', async (t) => {
+t.test('ignores other files, and returns no skills of a missing folder', async (t) => {
   const dir = t.testdir({ 'README.md': 'x', shared: { 'x.txt': '' }, '.git': { 'SKILL.md': 'x' } });
   t.same(await readSkillFolder(dir), { skills: [], broken: [] });
   t.same(await readSkillFolder(join(dir, 'nowhere')), { skills: [], broken: [] });
@@ -110,7 +110,7 @@ const faults: [name: string, content: string, problem: RegExp][] = [
   ['too large a file', skillMd('description: d', 'x'.repeat(256 * 1024)), /larger than 262144 bytes/],
 ];
 for (const [name, content, problem] of faults) {
-  t.test(`a skill with ${name} is reported and does not stop the others`, async (t) => {
+  t.test(`reports a skill with ${name} without stopping the others`, async (t) => {
     const dir = t.testdir({
       bad: { 'SKILL.md': content },
       good: { 'SKILL.md': skillMd('description: d') },
@@ -124,12 +124,12 @@ for (const [name, content, problem] of faults) {
   });
 }
 
-t.test('the name of a folder must be an id', async (t) => {
+t.test('requires the name of a folder to be an id', async (t) => {
   const dir = t.testdir({ Bad_Name: { 'SKILL.md': skillMd('description: d') } });
   t.match((await readSkillFolder(dir)).broken, [{ id: 'Bad_Name', problem: /field 'id' must be lowercase/ }]);
 });
 
-t.test('a SKILL.md that is a link out of its folder is not read', async (t) => {
+t.test('does not read a SKILL.md that links out of its folder', async (t) => {
   const dir = t.testdir({ 'outside.md': skillMd('description: secret'), a: {} });
   symlinkSync(join(dir, 'outside.md'), join(dir, 'a', 'SKILL.md'));
   t.match(await readSkillFolder(dir), {
@@ -138,7 +138,7 @@ t.test('a SKILL.md that is a link out of its folder is not read', async (t) => {
   });
 });
 
-t.test('a skill may be a link to a folder elsewhere', async (t) => {
+t.test('accepts a link to another folder as a skill', async (t) => {
   const dir = t.testdir({ elsewhere: { 'SKILL.md': skillMd('description: d') }, skills: {} });
   symlinkSync(join(dir, 'elsewhere'), join(dir, 'skills', 'linked'));
   t.match((await readSkillFolder(join(dir, 'skills'))).skills, [{ spec: { id: 'linked' } }]);

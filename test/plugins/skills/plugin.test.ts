@@ -9,7 +9,7 @@ import { quietContext } from '../../tools/call.ts';
 import { aboutAgent, hookContext, stateStore } from '../context.ts';
 import { failureOf, greeting, pluginsOf, skillWith, sourceOf, toolNamed } from './skills.ts';
 
-/** An agent with both plugins, as the loop would use it step after step. */
+/** An agent with both plugins, used step by step like in the loop. */
 const agentOf = (
   source: ReturnType<typeof sourceOf>,
   store = stateStore(),
@@ -41,7 +41,7 @@ const messageOf = (outcome: { actions?: readonly ScheduledAction[] } | undefined
   return action?.key === 'runtime.add_context_message' ? action.payload : undefined;
 };
 
-t.test('the catalogue is there at every step, as the skills are then', async (t) => {
+t.test('adds the current catalog at every step', async (t) => {
   const source = sourceOf([skillWith()]);
   const { catalog } = agentOf(source);
   t.match(await catalog(), { key: 'skill_catalog', target: 'system', content: '<name>greeting</name>' });
@@ -51,7 +51,7 @@ t.test('the catalogue is there at every step, as the skills are then', async (t)
   t.equal(await catalog(), undefined);
 });
 
-t.test('instructions are injected every step after their activation', async (t) => {
+t.test('injects instructions in every step after their activation', async (t) => {
   const agent = agentOf(sourceOf([skillWith(), skillWith({ id: 'b', instructions_md: 'Be ${how}.' })]));
   t.equal(await agent.step(), undefined);
   await agent.activate('greeting');
@@ -74,7 +74,7 @@ t.test('instructions are injected every step after their activation', async (t) 
   t.strictSame(await agent.step(), message);
 });
 
-t.test('an activation whose skill was edited or deleted since is dropped', async (t) => {
+t.test('drops an activation whose skill was edited or deleted', async (t) => {
   const source = sourceOf([skillWith(), skillWith({ id: 'b' }), skillWith({ id: 'c' })]);
   const store = stateStore();
   const agent = agentOf(source, store);
@@ -89,7 +89,7 @@ t.test('an activation whose skill was edited or deleted since is dropped', async
   t.strictSame(store.view.get(skillsState), { active: [], activations: [] });
 });
 
-t.test('state is written only when something is dropped', async (t) => {
+t.test('writes state only when an activation is dropped', async (t) => {
   const store = stateStore();
   const source = sourceOf([skillWith()]);
   await agentOf(source, store).activate('greeting');
@@ -98,7 +98,7 @@ t.test('state is written only when something is dropped', async (t) => {
   t.notOk(outcome?.state);
 });
 
-t.test('an agent has only the skills of its allowlist', async (t) => {
+t.test('offers only the skills of the allowlist', async (t) => {
   const source = sourceOf([skillWith(), skillWith({ id: 'b' })]);
   const agent = agentOf(source, stateStore(), { allowlist: ['b'] });
   t.notMatch((await agent.catalog())?.content, 'greeting</name>');
@@ -106,7 +106,7 @@ t.test('an agent has only the skills of its allowlist', async (t) => {
   t.equal(await agentOf(source, stateStore(), { allowlist: [] }).catalog(), undefined);
 });
 
-t.test('instructions that the allowlist does not cover are hidden, not dropped', async (t) => {
+t.test('hides instructions outside the allowlist without dropping them', async (t) => {
   const source = sourceOf([skillWith()]);
   const store = stateStore();
   await agentOf(source, store).activate('greeting');
@@ -131,7 +131,7 @@ for (const [section, shown] of sections) {
   );
 }
 
-t.test('a section that is not legal is refused by name', async (t) => {
+t.test('names an invalid section when rejecting it', async (t) => {
   const { discovery } = pluginsOf(sourceOf([]));
   const refuse = (section: object) => () =>
     discovery.parts(aboutAgent({ skills: JSON.parse(JSON.stringify(section)) }));
@@ -143,7 +143,7 @@ t.test('a section that is not legal is refused by name', async (t) => {
   );
 });
 
-t.test('consoles are told of one section and three tools', async (t) => {
+t.test('describes one section and three tools to consoles', async (t) => {
   const { discovery, active } = pluginsOf(sourceOf([]));
   t.match([discovery.id, active.id], ['skills-discovery', 'skills-active-instructions']);
   t.match(discovery.sections, [
@@ -161,7 +161,7 @@ t.test('consoles are told of one section and three tools', async (t) => {
   );
 });
 
-t.test('activations do not overtake each other: the tool runs alone', async (t) => {
+t.test('serializes activations, because the tool is exclusive', async (t) => {
   const { tools } = pluginsOf(sourceOf([])).discovery.parts(aboutAgent());
   t.ok(toolNamed(tools, 'skill').exclusive);
   t.ok(toolNamed(tools, 'skill_script').exclusive);

@@ -7,7 +7,7 @@ import { ToolError } from '../../../src/tools/tool.ts';
 import fc from '../../random.ts';
 import { failureOf } from './skills.ts';
 
-/** A skill beside a secret, with links inside, out, to a folder outside and in a circle. */
+/** A skill next to a secret, with links inside, outside, to another folder and in a circle. */
 const skillFolder = (t: Test): { id: string; root: string } => {
   const dir = realpathSync(
     t.testdir({
@@ -31,7 +31,7 @@ const skillFolder = (t: Test): { id: string; root: string } => {
   return { id: 's', root: join(dir, 'skill') };
 };
 
-t.test('a reference is text', async (t) => {
+t.test('loads a reference as text', async (t) => {
   t.strictSame(await loadResource(skillFolder(t), './references//sub/../a.md'), {
     loaded: true,
     skill_id: 's',
@@ -43,7 +43,7 @@ t.test('a reference is text', async (t) => {
   });
 });
 
-t.test('an asset is base64 with a media type', async (t) => {
+t.test('loads an asset as base64 with a media type', async (t) => {
   t.strictSame(await loadResource(skillFolder(t), 'assets/a.png', 'asset'), {
     loaded: true,
     skill_id: 's',
@@ -88,7 +88,7 @@ for (const [path, kind, code] of refused) {
   });
 }
 
-t.test('a pipe is not read', async (t) => {
+t.test('does not read a pipe', async (t) => {
   const skill = skillFolder(t);
   execFileSync('bash', ['-c', 'mkfifo "$0"', join(skill.root, 'references', 'pipe')]);
   t.same(await failureOf(() => loadResource(skill, 'references/pipe')), [
@@ -97,7 +97,7 @@ t.test('a pipe is not read', async (t) => {
   ]);
 });
 
-t.test('a long reference is cut between characters at 256 KiB, a long asset at 512 KiB', async (t) => {
+t.test('truncates a long reference between characters at 256 KiB, and a long asset at 512 KiB', async (t) => {
   const skill = skillFolder(t);
   writeFileSync(join(skill.root, 'references', 'long.md'), `x${'é'.repeat(256 * 512)}`);
   writeFileSync(join(skill.root, 'assets', 'long.bin'), Buffer.alloc(512 * 1024 + 1, 7));
@@ -133,7 +133,7 @@ const anyPath = fc
   .tuple(fc.constantFrom('', '/', 'references/', 'assets/', '../'), fc.array(part, { maxLength: 8 }))
   .map(([start, parts]) => start + parts.join('/'));
 
-t.test('whatever the path, nothing outside of the root is read and the host is not named', async (t) => {
+t.test('reads nothing outside of the root for any path, and does not reveal the host path', async (t) => {
   const skill = skillFolder(t);
   let read = 0;
   await fc.assert(
@@ -149,10 +149,10 @@ t.test('whatever the path, nothing outside of the root is read and the host is n
     }),
     { numRuns: 2000 },
   );
-  t.ok(read > 0, 'some of the paths are good ones');
+  t.ok(read > 0, 'some of the generated paths are valid');
 });
 
-t.test('a file whose name begins with two dots is inside', async (t) => {
+t.test('accepts a file inside whose name starts with two dots', async (t) => {
   const skill = skillFolder(t);
   mkdirSync(join(skill.root, 'scripts', '..b'));
   writeFileSync(join(skill.root, 'scripts', '..b', '..x.sh'), '');

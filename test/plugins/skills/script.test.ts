@@ -14,10 +14,10 @@ const scriptFolder = (t: Test, scripts: Record<string, string>): ScriptRun['skil
 const run = (skill: ScriptRun['skill'], script: string, more: Partial<ScriptRun> = {}) =>
   runScript({ skill, script, args: [], signal: new AbortController().signal, timeoutMs: 60_000, ...more });
 
-/** Tells a test of its life: the connection lasts as long as the process. */
+/** Reports that a process is alive: the connection lasts as long as the process. */
 const LIFE = "require('node:net').connect(Number(process.argv[2]));";
 
-t.test('a script answers its exit code and what it wrote', async (t) => {
+t.test('returns the exit code and the output of a script', async (t) => {
   const skill = scriptFolder(t, {
     'a.js': "console.log(JSON.stringify(process.argv.slice(2))); console.error('é'); process.exitCode = 3;",
   });
@@ -33,31 +33,28 @@ t.test('a script answers its exit code and what it wrote', async (t) => {
   });
 });
 
-t.test('exit code 0 is ok; a signal is 128 and its number', async (t) => {
+t.test('treats exit code 0 as ok, and a signal as 128 plus its number', async (t) => {
   const skill = scriptFolder(t, { 'ok.sh': 'true', 'killed.sh': 'kill -TERM $$; sleep 1' });
   t.match(await run(skill, 'scripts/ok.sh'), { ok: true, exit_code: 0 });
   t.match(await run(skill, 'scripts/killed.sh'), { ok: false, exit_code: 143 });
 });
 
-t.test(
-  'a script works in the folder of its skill, without input and without the keys of the service',
-  async (t) => {
-    process.env.TEST_API_KEY = 'secret';
-    t.teardown(() => {
-      delete process.env.TEST_API_KEY;
-    });
-    const skill = scriptFolder(t, {
-      'where.mjs': `import { readFileSync } from 'node:fs';
+t.test('runs a script in the folder of its skill, without input and secrets of the service', async (t) => {
+  process.env.TEST_API_KEY = 'secret';
+  t.teardown(() => {
+    delete process.env.TEST_API_KEY;
+  });
+  const skill = scriptFolder(t, {
+    'where.mjs': `import { readFileSync } from 'node:fs';
       const input = readFileSync(0, 'utf8');
       console.log(JSON.stringify([process.cwd(), input, process.env.TEST_API_KEY ?? null, !!process.env.PATH]));`,
-    });
-    t.match(await run(skill, 'scripts/where.mjs'), {
-      stdout: `${JSON.stringify([skill.root, '', null, true])}\n`,
-    });
-  },
-);
+  });
+  t.match(await run(skill, 'scripts/where.mjs'), {
+    stdout: `${JSON.stringify([skill.root, '', null, true])}\n`,
+  });
+});
 
-t.test('output is cut at 32 KiB between characters, and the script ends all the same', async (t) => {
+t.test('truncates output at 32 KiB between characters without stopping the script', async (t) => {
   const skill = scriptFolder(t, {
     'loud.js':
       "process.stdout.write('x' + 'é'.repeat(500_000)); process.stderr.write('y'.repeat(32 * 1024));",
@@ -71,7 +68,7 @@ t.test('output is cut at 32 KiB between characters, and the script ends all the 
   });
 });
 
-t.test('a script that does not end is stopped when its time is over', async (t) => {
+t.test('kills a script that exceeds its timeout', async (t) => {
   const skill = scriptFolder(t, { 'endless.js': 'setInterval(() => {}, 1000);' });
   t.same(await failureOf(() => run(skill, 'scripts/endless.js', { timeoutMs: 100 })), [
     'script_timeout',
@@ -79,7 +76,7 @@ t.test('a script that does not end is stopped when its time is over', async (t) 
   ]);
 });
 
-/** A server that scripts connect to, and the connections of the first `count` processes. */
+/** A server that scripts connect to, with the connections of the first `count` processes. */
 const watcher = async (t: Test, count: number) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -101,7 +98,7 @@ const CHILD = `require('node:child_process').spawn(process.execPath, ['-e', ${JS
   LIFE.replace('process.argv[2]', 'process.argv[1]'),
 )}, process.argv[2]], { stdio: 'inherit' })`;
 
-t.test('a cancelled run stops its script and all that the script has started', async (t) => {
+t.test('kills the script of a cancelled run with all its descendants', async (t) => {
   const { port, lives } = await watcher(t, 2);
   const skill = scriptFolder(t, { 'parent.cjs': `${LIFE} ${CHILD};` });
   const cancel = new AbortController();
@@ -112,7 +109,7 @@ t.test('a cancelled run stops its script and all that the script has started', a
   await Promise.all(ends);
 });
 
-t.test('a process that has left its group does not hold up a cancel', async (t) => {
+t.test('does not delay a cancel for a process that has left its group', async (t) => {
   const { port, lives } = await watcher(t, 1);
   const skill = scriptFolder(t, {
     'parent.cjs': `${CHILD.replace("'inherit'", "'inherit', detached: true")}; setInterval(() => {}, 1000);`,
@@ -122,12 +119,12 @@ t.test('a process that has left its group does not hold up a cancel', async (t) 
   const [escaped] = await lives;
   cancel.abort();
   t.same(await failure, [undefined, "script 'scripts/parent.cjs' was stopped with its run"]);
-  t.notOk(escaped?.destroyed, 'it still runs');
+  t.notOk(escaped?.destroyed, 'the process outside of the group keeps its stream open');
   // It ends with its connection.
   escaped?.destroy();
 });
 
-t.test('what a script leaves running ends with it', async (t) => {
+t.test('kills the processes that a script leaves running', async (t) => {
   const { port, lives } = await watcher(t, 1);
   const skill = scriptFolder(t, {
     'leaver.cjs': `${CHILD}.unref(); require('node:fs').watch(__dirname, () => process.exit(0)); console.log('on')`,
@@ -140,7 +137,7 @@ t.test('what a script leaves running ends with it', async (t) => {
   await closed;
 });
 
-t.test('a run that is cancelled already starts no script', async (t) => {
+t.test('starts no script in a cancelled run', async (t) => {
   const skill = scriptFolder(t, { 'a.sh': 'touch started' });
   t.match(await failureOf(() => run(skill, 'scripts/a.sh', { signal: AbortSignal.abort() })), [
     undefined,
@@ -157,13 +154,13 @@ const refused: [script: string, code: string][] = [
   ['scripts/nope.sh', 'io_error'],
 ];
 for (const [script, code] of refused) {
-  t.test(`script ${script} is refused with ${code}`, async (t) => {
+  t.test(`rejects script ${script} with ${code}`, async (t) => {
     const skill = scriptFolder(t, { 'a.exe': '', plain: '' });
     t.equal((await failureOf(() => run(skill, script)))[0], code);
   });
 }
 
-t.test('a script that cannot be started is an io_error', async (t) => {
+t.test('reports a script that cannot be started as io_error', async (t) => {
   const skill = scriptFolder(t, { 'a.sh': 'true' });
   const [code, message] = await failureOf(() =>
     run(skill, 'scripts/a.sh', { args: ['x'.repeat(4_000_000)] }),

@@ -11,7 +11,7 @@ import { greeting, skillWith } from './skills.ts';
 
 const folder = { root: '/nowhere', resources: false, scripts: false };
 
-t.test('a minimal spec gets its defaults and nothing else', async (t) => {
+t.test('fills the defaults of a minimal spec', async (t) => {
   t.strictSame(managedSkill(greeting).spec, {
     ...greeting,
     user_invocable: true,
@@ -20,7 +20,7 @@ t.test('a minimal spec gets its defaults and nothing else', async (t) => {
   });
 });
 
-t.test('what is null or empty is as if it were absent', async (t) => {
+t.test('treats null and empty values as absent', async (t) => {
   const given = {
     ...greeting,
     allowed_tools: [],
@@ -36,7 +36,7 @@ t.test('what is null or empty is as if it were absent', async (t) => {
   t.strictSame(managedSkill(given).spec, managedSkill(greeting).spec);
 });
 
-t.test('a canonical spec is its own canonical form, with the same revision', async (t) => {
+t.test('keeps a canonical spec and its revision', async (t) => {
   const skill = skillWith({
     allowed_tools: ['get_*', '/^search/', 'finish'],
     when_to_use: 'always',
@@ -53,7 +53,7 @@ t.test('a canonical spec is its own canonical form, with the same revision', asy
   t.strictSame(managedSkill(JSON.parse(JSON.stringify(skill.spec))), skill);
 });
 
-t.test('every edit changes the revision', async (t) => {
+t.test('changes the revision on every edit', async (t) => {
   const edits = [{}, { instructions_md: 'x' }, { description: 'x' }, { allowed_tools: ['finish'] }];
   t.equal(new Set(edits.map((edit) => skillWith(edit).revision)).size, edits.length);
 });
@@ -96,30 +96,30 @@ const refusals: [fields: object, problem: string][] = [
   [{ allowed_tools: ['/get_'] }, "invalid allowed-tools pattern '/get_': a regular expression ends with `/`"],
 ];
 for (const [fields, problem] of refusals) {
-  t.test(`refused: ${JSON.stringify(fields).slice(0, 60)}`, async (t) => {
+  t.test(`rejects: ${JSON.stringify(fields).slice(0, 60)}`, async (t) => {
     t.throws(() => skillWith(fields), new Invalid(`invalid skill spec: ${problem}`));
   });
 }
 
-t.test('lengths count characters, not code units', async (t) => {
+t.test('counts characters rather than code units', async (t) => {
   t.equal(skillWith({ name: '😀'.repeat(128) }).spec.name.length, 256);
 });
 
-t.test('a regular expression that does not compile is refused', async (t) => {
+t.test('rejects an invalid regular expression', async (t) => {
   t.throws(() => skillWith({ allowed_tools: ['/(/'] }), /invalid allowed-tools pattern '\/\(\/': /);
 });
 
-t.test('an escaped backslash at the end of a pattern is no dangling escape', async (t) => {
+t.test('accepts an escaped backslash at the end of a pattern', async (t) => {
   t.strictSame(skillWith({ allowed_tools: ['get_*\\\\'] }).spec.allowed_tools, ['get_*\\\\']);
 });
 
-t.test('a file skill may have paths and tools with a scope', async (t) => {
+t.test('accepts paths and scoped tools in a file skill', async (t) => {
   const { spec } = fileSkill({ ...greeting, paths: ['src'], allowed_tools: ['Bash(git *)'] }, folder);
   t.strictSame(spec.paths, ['src']);
   t.strictSame(spec.allowed_tools, ['Bash(git *)']);
 });
 
-t.test('a token that is no pattern must name a known tool', async (t) => {
+t.test('requires a plain name to be a known tool', async (t) => {
   const { spec } = skillWith({ allowed_tools: ['finish', 'nope', 'x_*', '/^y/'] });
   t.strictSame(
     unknownToolProblems(spec, (tool) => tool === 'finish'),
@@ -127,7 +127,7 @@ t.test('a token that is no pattern must name a known tool', async (t) => {
   );
 });
 
-t.test('the JSON Schema of a spec requires what the parser requires and closes the object', async (t) => {
+t.test('requires the same fields in the JSON Schema as the parser, and closes the object', async (t) => {
   t.match(z.toJSONSchema(ManagedSkill, { io: 'input' }), {
     type: 'object',
     required: ['id', 'name', 'description', 'instructions_md'],

@@ -13,7 +13,7 @@ export const greeting = {
 /** The greeting with other fields. */
 export const skillWith = (fields: object = {}): Skill => managedSkill({ ...greeting, ...fields });
 
-/** A source whose skills a test can exchange. */
+/** A source whose skills a test can replace. */
 export const sourceOf = (
   skills: readonly Skill[],
   broken: readonly BrokenSkill[] = [],
@@ -39,7 +39,7 @@ export const toolNamed = (tools: readonly Tool[] | undefined, id: string): Tool 
   return tool;
 };
 
-/** Code and text of the failure that this must end in. */
+/** Code and text of the expected failure. */
 export const failureOf = async (
   work: () => unknown,
 ): Promise<[code: string | undefined, message: string]> => {

@@ -32,7 +32,7 @@ const withFiles = (t: Test) => {
   return fileSkill({ ...greeting, id: 'files', name: 'files' }, { root, resources: true, scripts: true });
 };
 
-/** The tools of an agent over these skills; each call sees what the calls before it have left in the state. */
+/** The tools of an agent with these skills; each call sees the state that earlier calls have left. */
 const setUp = (skills: Parameters<typeof sourceOf>, plugin_ids: string[] = [], scriptTimeoutMs = 60_000) => {
   const tools = createSkillTools({
     skills: sourceOf(...skills),
@@ -50,7 +50,7 @@ const setUp = (skills: Parameters<typeof sourceOf>, plugin_ids: string[] = [], s
   return { call, state: store.view };
 };
 
-t.test('an activation answers, and leaves the filled-in instructions on the thread', async (t) => {
+t.test('responds to an activation, and stores the filled instructions in the thread', async (t) => {
   const skill = skillWith({ instructions_md: 'Greet ${who}.' });
   const { call, state } = setUp([[skill]]);
   const output = await call('skill', {
@@ -66,13 +66,13 @@ t.test('an activation answers, and leaves the filled-in instructions on the thre
   });
 });
 
-t.test('args serve as arguments when there are no others', async (t) => {
+t.test('accepts args instead of arguments', async (t) => {
   const { call, state } = setUp([[skillWith({ instructions_md: 'Greet ${who}.' })]]);
   await call('skill', { skill: 'greeting', args: { who: 'all' }, arguments: null });
   t.match(state.get(skillsState), { activations: [{ instructions: 'Greet all.' }] });
 });
 
-t.test('another activation of a skill replaces the first and keeps its place', async (t) => {
+t.test('replaces an earlier activation of a skill at its position', async (t) => {
   const { call, state } = setUp([[skillWith({ instructions_md: 'Greet ${who}.' }), skillWith({ id: 'b' })]]);
   await call('skill', { skill: 'greeting', arguments: { who: 'one' } });
   await call('skill', { skill: 'b' });
@@ -83,7 +83,7 @@ t.test('another activation of a skill replaces the first and keeps its place', a
   });
 });
 
-t.test('allowed tools become allow rules of the run, each once', async (t) => {
+t.test('adds an allow rule of the run for each allowed tool', async (t) => {
   const skills = [
     skillWith({ allowed_tools: ['get_*', 'finish', 'get_*'] }),
     skillWith({ id: 'b', allowed_tools: ['finish', 'Bash'] }),
@@ -96,13 +96,13 @@ t.test('allowed tools become allow rules of the run, each once', async (t) => {
   });
 });
 
-t.test('without the permission plugin no rules are granted', async (t) => {
+t.test('grants no rules without the permission plugin', async (t) => {
   const { call, state } = setUp([[skillWith({ allowed_tools: ['get_*'] })]]);
   await call('skill', { skill: 'greeting' });
   t.equal(state.get(permissionOverrides), undefined);
 });
 
-t.test('tools that the skill allows are promoted, for agents with deferred tools', async (t) => {
+t.test('promotes the allowed tools of a skill for agents with deferred tools', async (t) => {
   const skill = fileSkill(
     { ...greeting, allowed_tools: ['get_*', '/^fin/', 'Bash(git *)', 'nope'] },
     { root: '/nowhere', resources: false, scripts: false },
@@ -115,19 +115,19 @@ t.test('tools that the skill allows are promoted, for agents with deferred tools
   t.strictSame(none.actions, []);
 });
 
-t.test('a resource of a file skill is loaded', async (t) => {
+t.test('loads a resource of a file skill', async (t) => {
   const { call } = setUp([[withFiles(t)]]);
   const { data } = await call('load_skill_resource', { skill: 'files', path: 'references/guide.md' });
   t.match(data, { loaded: true, skill_id: 'files', kind: 'reference', content: 'The guide.' });
 });
 
-t.test('a script of a file skill runs', async (t) => {
+t.test('runs a script of a file skill', async (t) => {
   const { call } = setUp([[withFiles(t)]]);
   const { data } = await call('skill_script', { skill: 'files', script: 'scripts/echo.js', args: ['hi'] });
   t.match(data, { ok: true, skill_id: 'files', exit_code: 0, stdout: 'hi\n' });
 });
 
-t.test('a script is stopped after the time that the tools are made with', async (t) => {
+t.test('kills a script after the configured timeout', async (t) => {
   const { call } = setUp([[withFiles(t)]], [], 100);
   const failure = await failureOf(() =>
     call('skill_script', { skill: 'files', script: 'scripts/endless.js' }),
@@ -188,7 +188,7 @@ for (const [tool, args, code, message] of failures) {
   });
 }
 
-t.test('64 arguments are not too many', async (t) => {
+t.test('accepts 64 arguments', async (t) => {
   const { call } = setUp([[withFiles(t)]]);
   const args = Array<string>(64).fill('x');
   t.match(await call('skill_script', { skill: 'files', script: 'scripts/echo.js', args }), {

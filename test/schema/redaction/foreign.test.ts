@@ -4,7 +4,7 @@ import { maskForeign, maskKnown } from '../../../src/schema/redaction/foreign.ts
 import { keepSecrets } from '../../../src/schema/redaction/known-secrets.ts';
 import fc from '../../random.ts';
 
-/** What a peer says, without the keys that it was sent. */
+/** Texts of a peer, without the keys that it received. */
 
 const KEY = 'canary-0123456789-abcdefghij-ABCDEFGHIJ';
 
@@ -17,26 +17,23 @@ keeper.note({
 });
 keeper.add(['canary"with\\quotes', undefined, 'short']);
 
-t.test(
-  'a known secret goes, whole, embedded, cut off and in the forms of JSON and of an address',
-  async (t) => {
-    for (const said of [
-      `bad key ${KEY}`,
-      `x${KEY}y`,
-      `Bearer ${KEY}.`,
-      `{"key":${JSON.stringify('canary"with\\quotes')}}`,
-      `?q=${encodeURIComponent('canary"with\\quotes')}`,
-      'token canary-of-a-header-1 is wrong',
-    ]) {
-      const masked = maskForeign(said);
-      t.notMatch(masked, /canary/, masked);
-      t.match(masked, '***');
-    }
-    t.notMatch(maskForeign(`Incorrect key: ${KEY.slice(0, 30)}…`), KEY.slice(4, 20));
-    t.notMatch(maskForeign(`ends in ${KEY.slice(-24)}`), KEY.slice(-16));
-    t.equal(maskForeign('short words in production stay'), 'short words in production stay');
-  },
-);
+t.test('masks a known secret that is whole, embedded, truncated, or escaped for JSON or a URL', async (t) => {
+  for (const said of [
+    `bad key ${KEY}`,
+    `x${KEY}y`,
+    `Bearer ${KEY}.`,
+    `{"key":${JSON.stringify('canary"with\\quotes')}}`,
+    `?q=${encodeURIComponent('canary"with\\quotes')}`,
+    'token canary-of-a-header-1 is wrong',
+  ]) {
+    const masked = maskForeign(said);
+    t.notMatch(masked, /canary/, masked);
+    t.match(masked, '***');
+  }
+  t.notMatch(maskForeign(`Incorrect key: ${KEY.slice(0, 30)}…`), KEY.slice(4, 20));
+  t.notMatch(maskForeign(`ends in ${KEY.slice(-24)}`), KEY.slice(-16));
+  t.equal(maskForeign('short words in production stay'), 'short words in production stay');
+});
 
 const SHAPED = [
   'sk-proj-abcdefABCDEF0123456789',
@@ -47,7 +44,7 @@ const SHAPED = [
   'AKIAIOSFODNN7EXAMPLE',
 ];
 
-t.test('masks words with the form of a key, also unknown ones', async (t) => {
+t.test('masks words in the form of a key, including unknown ones', async (t) => {
   for (const word of SHAPED) t.notMatch(maskForeign(`The word ${word} is wrong`), word, word);
   const unknown = 'a1B2c3D4e5F6g7H8';
   for (const said of [
@@ -63,7 +60,7 @@ t.test('masks words with the form of a key, also unknown ones', async (t) => {
   }
 });
 
-t.test('what is no key stays', async (t) => {
+t.test('keeps text that is not a key', async (t) => {
   for (const said of [
     'Incorrect API key provided: sk-ab***wxyz. You can find your key at https://example.com/keys',
     'model claude-sonnet-4-5-20250929 not found for key claude-sonnet-4-5-20250929',
@@ -77,7 +74,7 @@ t.test('what is no key stays', async (t) => {
   }
 });
 
-t.test('a long text is bounded, and no secret is cut in two where it ends', async (t) => {
+t.test('truncates a long text without cutting through a secret', async (t) => {
   for (let before = 16_300; before < 16_500; before += 7) {
     const masked = maskForeign(`${'x '.repeat(before / 2)}${KEY} ${'y '.repeat(100_000)}`);
     t.ok(masked.length < 17_000);
@@ -86,7 +83,7 @@ t.test('a long text is bounded, and no secret is cut in two where it ends', asyn
   t.notMatch(maskForeign(KEY.repeat(5000)), /canary/);
 });
 
-t.test('masking twice is masking once, and takes linear time', async () => {
+t.test('is idempotent and takes linear time', async () => {
   const piece = fc.constantFrom(KEY, ...SHAPED, 'Bearer ', 'key: ', 'a', ' ', '-', 'https://u:p@h/', '\n');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
@@ -113,7 +110,7 @@ t.test('masking twice is masking once, and takes linear time', async () => {
   }
 });
 
-t.test('the texts of a value are masked at any depth and keep their length otherwise', async (t) => {
+t.test('masks the texts of a value at any depth, and keeps other texts unchanged', async (t) => {
   const long = 'z'.repeat(100_000);
   t.strictSame(maskKnown({ a: [{ b: `x ${KEY}`, c: 5, d: null }], long }), {
     a: [{ b: 'x ***', c: 5, d: null }],
@@ -121,7 +118,7 @@ t.test('the texts of a value are masked at any depth and keep their length other
   });
 });
 
-t.test('secrets of a service that was closed are not kept', async (t) => {
+t.test('forgets the secrets of a closed service', async (t) => {
   const other = keepSecrets();
   other.add(['secret-of-the-other']);
   t.equal(maskForeign('secret-of-the-other'), '***');

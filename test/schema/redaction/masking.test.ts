@@ -1,7 +1,7 @@
 import t from 'tap';
 import { maskSecrets, secretsOf } from '../../../src/schema/redaction/masking.ts';
 
-t.test('a key, its parts when it is JSON, headers and telling options are masked', async (t) => {
+t.test('masks a key, its parts if it is JSON, headers and secret options', async (t) => {
   const pem = '-----BEGIN\nabcd';
   const secrets = secretsOf({
     id: 'p',
@@ -14,15 +14,15 @@ t.test('a key, its parts when it is JSON, headers and telling options are masked
   });
   const said = [pem, 'a-----BEGIN\\nabcd', 'a@b.example', 'X-Auth: header-value', 'one-token', 'p%26ss'];
   t.equal(maskSecrets(said.join('|'), secrets), '***|a***|***|***: ***|***|***');
-  t.equal(maskSecrets('abc note-text', secrets), 'abc note-text', 'short texts and open options stay');
+  t.equal(maskSecrets('abc note-text', secrets), 'abc note-text', 'short texts and other options are kept');
 });
 
-t.test('the longer of two secrets goes first', async (t) => {
+t.test('masks the longer of two secrets first', async (t) => {
   const secrets = secretsOf({ api_key: 'abcd', adapter_options: { token: 'abcdefgh' } });
   t.equal(maskSecrets('abcdefgh abcd', secrets), '*** ***');
 });
 
-t.test('what addresses, arguments and environments hold is masked too', async (t) => {
+t.test('masks secrets in URLs, arguments and environments', async (t) => {
   const secrets = secretsOf({
     url: 'https://user:p%40ss@h?token=one-token',
     args: ['--api-key=two-key'],
@@ -31,8 +31,8 @@ t.test('what addresses, arguments and environments hold is masked too', async (t
   t.equal(maskSecrets('user:p%40ss p@ss one-token two-key three-value', secrets), '*** *** *** *** ***');
 });
 
-t.test('a provider without secrets has none', async (t) => {
+t.test('finds no secrets in a provider without any', async (t) => {
   t.strictSame(secretsOf({ id: 'p', adapter: 'openai' }), []);
-  t.strictSame(secretsOf({ api_key: 'abc' }), [], 'too short to be told from other text');
+  t.strictSame(secretsOf({ api_key: 'abc' }), [], 'a value this short is not masked');
   t.equal(maskSecrets('x', secretsOf({ api_key: '\ud800abc' })), 'x');
 });

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { type Assistant, createAssistant } from '../assistant/assistant.ts';
+import type { Configuration } from '../configuration/control-plane/service.ts';
+import { createEvals, type Evals } from '../evals/index.ts';
+import { createEventFeed, type EventFeed } from '../events/feed.ts';
+import { createObserver } from '../observability/observer.ts';
+import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
+import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buffer.ts';
+import { createResumedChat } from '../routes/chat/resumed.ts';
+import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { monotonic } from '../schema/clock.ts';
+import type { Foundation } from './foundation.ts';
+import { type Observability, startObservability } from './observability.ts';
+
+/** The parts that execute and observe runs. */
+export type Execution = {
+  readonly events: EventFeed | undefined;
+  readonly observability: Observability;
+  readonly tasks: TaskService;
+  readonly chatStreams: ReplayBuffers;
+  readonly runtime: Runtime;
+  readonly evals: Evals;
+  readonly assistant: Assistant;
+  /** Resumes the runs of an earlier process, unless the settings leave that to the operator. */
+  recover(): void;
+  /** Waits up to `patience` milliseconds for executing runs, then releases them. */
+  stop(patience: number, waiting: (runs: number) => void): Promise<void>;
+};
+
+export const createExecution = async (foundation: Foundation, config: Configuration): Promise<Execution> => {
+  const { input, settings, log, clock, ids, metrics, stores, store, actors } = foundation;
+  const { resolve } = config.live;
+  const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
+  const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
+  const tasks = createTasks({ store, actors, log });
+  const chatStreams = createReplayBuffers({
+    capacity: settings.replay_buffer_capacity,
+    idleMs: settings.replay_buffer_idle_secs * 1000,
+    clock,
+  });
+  const hasLog = events !== undefined && settings.event_capture_mode !== 'disabled';
+  const runtime = createRuntime({
+    store,
+    events,
+    traces: observability.runs,
+    runs: tasks.runWatch,
+    resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
+    actors,
+    clock,
+    ids,
+    settings,
+    observe: observability.observe,
+    log,
+    resolve,
+    worker: `troupe-${randomUUID()}`,
+  });
+  const evals = createEvaluations(foundation, config, { runtime, observability, events });
+  const { service, live } = config;
+  const assistant = createAssistant({
+    config: service,
+    store,
+    runtime,
+    live: live.models,
+    hasRejectedKey: (provider) => observability.stats?.hasRejectedKey(provider) ?? false,
+    log,
+  });
+  const sweep = setInterval(() => chatStreams.sweep(monotonic(clock)), SWEEP_MS).unref();
+  return {
+    events,
+    observability,
+    tasks,
+    chatStreams,
+    runtime,
+    evals,
+    assistant,
+    recover() {
+      if (settings.mailbox.lifecycle !== 'auto') return;
+      runtime.recover().catch((err) => log.error('recovery.failed', { err }));
+      evals.runs.recover();
+    },
+    async stop(patience, waiting) {
+      clearInterval(sweep);
+      await evals.runs.stop();
+      await runtime.stop(patience, waiting);
+    },
+  };
+};
+
+const createEvaluations = (
+  { input, settings, log, clock, ids, metrics, store, actors }: Foundation,
+  { live }: Configuration,
+  { runtime, observability, events }: Pick<Execution, 'runtime' | 'observability' | 'events'>,
+): Evals =>
+  createEvals({
+    store,
+    clock,
+    ids,
+    run: (given) => runtime.ephemeral(given),
+    live,
+    traces: observability.traces,
+    spans: observability.replaySpans,
+    // Replays do not count in the statistics of agents.
+    observe: createObserver({ metrics, stats: undefined }),
+    events,
+    actors,
+    settings: {
+      limits: settings.eval_limits,
+      // A trace does not record that fields were removed from arguments and results.
+      hasWholeToolIo: settings.trace.tool_io_fields === undefined && input.redactTraces === undefined,
+    },
+    log,
+  });
+
+/** Interval at which abandoned streams are swept. */
+const SWEEP_MS = 30_000;

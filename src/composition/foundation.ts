@@ -1,0 +1,68 @@
+import type { AnyActorRef } from 'xstate';
+import { createInspector, type Inspector } from '../inspection/inspector.ts';
+import { nameOf, type WorksFor } from '../inspection/name.ts';
+import { type Breakers, createBreakers } from '../models/breakers.ts';
+import type { Transport } from '../models/transport/types.ts';
+import { createTransport } from '../models/transport.ts';
+import { createLog, type Log } from '../observability/log.ts';
+import { createMetrics, type Metrics } from '../observability/metrics/metrics.ts';
+import { createPrograms, type Programs } from '../programs/programs.ts';
+import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Store } from '../store/index.ts';
+import { createIds } from './ids.ts';
+import type { AppInput } from './input.ts';
+import { openStores, type Stores } from './stores.ts';
+import { version } from './version.ts';
+
+/** The parts that all others share. */
+export type Foundation = {
+  readonly input: AppInput;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Metrics;
+  readonly breakers: Breakers;
+  readonly transport: Transport;
+  readonly stores: Stores;
+  readonly store: Store;
+  readonly inspector: Inspector;
+  readonly programs: Programs;
+  /** Notified of each new actor; the returned function is called when the actor ends. */
+  readonly actors: { began(actor: AnyActorRef, scope: string, of?: WorksFor): () => void };
+  uptimeSeconds(): number;
+};
+
+/** @throws an error of the store about its folder */
+export const openFoundation = async (input: AppInput): Promise<Foundation> => {
+  const { settings } = input;
+  const log = input.log ?? createLog({ level: settings.log_level });
+  const clock: Clock = input.clock ?? { now: Date.now, monotonic: () => performance.now() };
+  const metrics = createMetrics({ prefix: settings.metrics_prefix, version });
+  const startedAt = monotonic(clock);
+  const breakers = createBreakers(clock, { threshold: settings.models.breaker_failures });
+  const transport = createTransport({
+    keepAliveSeconds: settings.models.keep_alive_secs,
+    connections: settings.models.connections_per_origin,
+    env: input.env ?? {},
+  });
+  const stores = await openStores(settings, (problem) => log.warn('store.notice', { problem }));
+  const inspector = createInspector({ clock });
+  return {
+    input,
+    settings,
+    log,
+    clock,
+    ids: input.ids ?? createIds(),
+    metrics,
+    breakers,
+    transport,
+    stores,
+    store: stores.store,
+    inspector,
+    programs: createPrograms(clock),
+    actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, scope, of)) },
+    uptimeSeconds: () => Math.floor((monotonic(clock) - startedAt) / 1000),
+  };
+};

@@ -1,0 +1,175 @@
+import { createCardReader } from '../a2a/card.ts';
+import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
+import type { Configuration } from '../configuration/control-plane/service.ts';
+import { createHostCheck } from '../http/hosts.ts';
+import { hostOf, urlOf } from '../http/listen-address.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { chooseHttpServer } from '../http/uws.ts';
+import { createProviderPreview } from '../models/provider-preview.ts';
+import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
+import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
+import { ABOUT } from '../routes/about.ts';
+import { createConsole } from '../routes/console.ts';
+import { createManual } from '../routes/manual.ts';
+import { createMcpAdapter, type McpAdapter } from '../routes/mcp/adapter.ts';
+import type { RouteDeps } from '../routes/route-deps.ts';
+import { createRouteTable } from '../routes/table.ts';
+import { listenAddress } from '../settings/index.ts';
+import type { Execution } from './execution.ts';
+import type { Foundation } from './foundation.ts';
+import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
+import type { Peers } from './peers.ts';
+import { consoleFolder, manualFolder, version } from './version.ts';
+
+/** The parts that clients reach: the HTTP server with its routes, and the port for programs that report. */
+export type Server = {
+  readonly http: HttpServer;
+  readonly a2a: A2aAdapter;
+  readonly mcp: McpAdapter;
+  readonly inspection: InspectionPort;
+  /** Returns the URL with the port that was bound. Rejects if an address cannot be bound. */
+  listen(): Promise<string>;
+};
+
+/** The parts that the routes expose. */
+type Exposed = { peers: Peers; config: Configuration; execution: Execution };
+
+export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
+  const { settings, log } = foundation;
+  const inspection = createInspectionPort(foundation);
+  const routeDeps = createRouteDeps(foundation, exposed, inspection);
+  const address = listenAddress(settings.http_addr);
+  const host = hostOf(address);
+  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, host);
+  const http = createHttp(foundation, routeDeps, { families: [...a2a.families, ...mcp.families], host });
+  return {
+    http,
+    a2a,
+    mcp,
+    inspection,
+    async listen() {
+      const server = chooseHttpServer(settings.http_server, log);
+      await inspection.listen(server);
+      const { port } = await http.listen(server, address);
+      return urlOf(address, port);
+    },
+  };
+};
+
+const createRouteDeps = (
+  {
+    input,
+    settings,
+    log,
+    clock,
+    ids,
+    metrics,
+    store,
+    transport,
+    inspector,
+    programs,
+    uptimeSeconds,
+  }: Foundation,
+  { peers, config, execution }: Exposed,
+  inspection: InspectionPort,
+): RouteDeps => {
+  const { events, observability, evals, assistant, runtime, chatStreams } = execution;
+  const { traces, stats: runtimeStats } = observability;
+  return {
+    store,
+    runtime,
+    ...(events && { events }),
+    chatStreams,
+    log,
+    inspector,
+    programs: { programs, url: inspection.url },
+    ids,
+    clock,
+    resolve: config.live.resolve,
+    findTool: config.live.tool,
+    isAgent: (id) => config.live.agents().ids.includes(id),
+    publishDraft: config.live.publishDraft,
+    config: config.service,
+    assistant,
+    metrics: {
+      render: createSharedRendering(metrics.render, RENDER_MS),
+      contentType: metrics.contentType,
+    },
+    ...(runtimeStats && { runtimeStats }),
+    ...(traces && { traces }),
+    evals,
+    mcp: peers.mcp,
+    readCard: createCardReader({ clock }),
+    testProvider: createStoredProviderTest({ clock, env: input.env ?? {}, transport }),
+    previewProvider: createProviderPreview({ clock, env: input.env ?? {}, transport }),
+    settings,
+    system: {
+      version,
+      uptimeSeconds,
+      modules: [
+        'run',
+        'admin',
+        'protocol',
+        ...(settings.AdminApiConfig.expose_config_routes ? ['config'] : []),
+        ...(events ? ['events'] : []),
+        ...(settings.AdminApiConfig.expose_eval_routes ? ['eval'] : []),
+        ...(traces && settings.AdminApiConfig.expose_trace_routes ? ['trace'] : []),
+      ],
+    },
+  };
+};
+
+/** Creates the servers of other protocols, which publications and the metrics refer to. */
+const createAdapters = (
+  { settings, log, clock, metrics, store, breakers, actors, uptimeSeconds }: Foundation,
+  { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
+  routeDeps: RouteDeps,
+  host: string,
+): { a2a: A2aAdapter; mcp: McpAdapter } => {
+  const common = { ...routeDeps, clock, settings, version, host, log, actors };
+  const a2a = createA2aAdapter({ ...common, tasks, published: live.agents });
+  const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds });
+  live.watch(mcp.published);
+  live.watch(() => breakers.keep(live.models().models.map(({ id }) => id)));
+  metrics.read({
+    store: store.stats,
+    breakers: breakers.states,
+    work: runtime.work,
+    sessions: mcp.sessions,
+    mcpServers: peers.mcp.states,
+  });
+  return { a2a, mcp };
+};
+
+const createHttp = (
+  { input, settings, log, metrics }: Foundation,
+  routeDeps: RouteDeps,
+  { families, host }: { families: A2aAdapter['families']; host: string },
+): HttpServer =>
+  createHttpServer({
+    families,
+    routes: createRouteTable(routeDeps),
+    settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    unrouted: [
+      createManual(input.manualFolder ?? manualFolder),
+      ...(settings.console.enabled
+        ? [createConsole({ folder: input.consoleFolder ?? consoleFolder, settings: settings.console })]
+        : []),
+    ],
+    acceptsHost: createHostCheck({
+      listening: host,
+      names: settings.allowed_hosts ?? [],
+      publicUrl: settings.a2a_public_base_url,
+    }),
+    publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
+    adminToken: settings.AdminApiConfig.bearer_token,
+    resolveScope: input.resolveScope ?? (() => settings.scope_id),
+    observe: metrics.http,
+    log,
+    openApi: { ...ABOUT, version },
+  });
+
+/**
+ * Renderings are shared for this long: one takes tens of milliseconds with many agents, and any client may request it.
+ */
+const RENDER_MS = 1000;

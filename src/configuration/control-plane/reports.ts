@@ -1,0 +1,54 @@
+import { NotFound, Unavailable } from '../../schema/outcome.ts';
+import { delegateCircles } from '../delegate-circles.ts';
+import type { ToolWarning } from '../diagnostics.ts';
+import { permissionPreview } from '../permission-preview.ts';
+import { leftOutProviderTools } from '../provider-tools.ts';
+import { unknownSections } from '../sections.ts';
+import { settingWarnings } from '../setting-warnings.ts';
+import { unknownModels } from '../unknown-models.ts';
+import type { ConfigService } from './api.ts';
+import { withoutToolsOfAgents } from './problems.ts';
+import type { Publisher } from './publisher.ts';
+import type { McpServers } from './servers.ts';
+
+/** Reports problems of the stored configuration, and the tools that live agents may use (config.md 6.1, 6.4). */
+export const createReports = (
+  publisher: Pick<Publisher, 'current' | 'live'>,
+  mcp: Pick<McpServers, 'leftOut'> | undefined,
+): Pick<ConfigService, 'diagnostics' | 'permissionPreview'> => ({
+  diagnostics() {
+    const snapshot = publisher.current();
+    return [
+      ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
+      ...unknownSections(snapshot.records.agents, snapshot.plugins),
+      ...leftOutProviderTools(snapshot.records, snapshot.registry.hasTools),
+      ...(mcp ? leftOutTools(mcp) : []),
+      ...delegateCircles(snapshot.records.agents),
+      ...settingWarnings(snapshot.records),
+      ...unknownModels(snapshot.registry.models),
+    ];
+  },
+  permissionPreview(agentId) {
+    const { registry, plugins, tools, pluginTools, mcpServers } = publisher.live();
+    if (!plugins.some(({ id }) => id === 'permission')) {
+      throw new Unavailable('permission plugin is not available');
+    }
+    const agent = registry.spec(agentId);
+    if (!agent) throw new NotFound(`agent not found: ${agentId}`);
+    const registered = [...tools.map(({ descriptor }) => descriptor), ...pluginTools()].map(({ id }) => id);
+    return { ...permissionPreview(agent, { tools: registered, mcp_servers: mcpServers }) };
+  },
+});
+
+/** Limit per server, whose status lists all of them. */
+const MOST_NAMED = 20;
+
+const leftOutTools = (mcp: Pick<McpServers, 'leftOut'>): ToolWarning[] =>
+  mcp.leftOut().flatMap(({ server, tools }) =>
+    tools.slice(0, MOST_NAMED).map(({ name, reason }) => ({
+      code: 'mcp_tool_left_out' as const,
+      severity: 'warning' as const,
+      resource: { namespace: 'mcp-servers' as const, id: server },
+      message: `tool '${name}' of mcp server '${server}' is not offered: ${reason}`,
+    })),
+  );

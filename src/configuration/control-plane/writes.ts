@@ -1,0 +1,164 @@
+import type { Clock } from '../../schema/clock.ts';
+import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
+import type { JsonObject } from '../../schema/endpoint.ts';
+import { checkNewId } from '../../schema/id.ts';
+import { Conflict, Outcome } from '../../schema/outcome.ts';
+import { openEnvelope } from '../namespaces/envelope.ts';
+import { asPayload, type Namespace } from '../namespaces/namespace.ts';
+import { type Namespaces, refuseReadOnly } from '../namespaces/namespaces.ts';
+import type { Caller, ConfigService } from './api.ts';
+import type { AuditDraft, AuditLog } from './audit-log.ts';
+import { resolveSpec } from './content.ts';
+import type { createFetch, Prefetch } from './fetch.ts';
+import type { Lock } from './lock.ts';
+import { refuseProblems } from './problems.ts';
+import type { Candidate, Publisher } from './publisher.ts';
+import { nextRecord, USER } from './records.ts';
+import type { Fetched } from './settlement.ts';
+import type { Change } from './stored.ts';
+
+/**
+ * Implements POST, PUT and validate (config.md 2.5). All three check a body in the same order: its envelope, the
+ * availability of the id, its shape, its usability, and its effects on the rest of the configuration. Nothing is stored
+ * before all checks have passed, so nothing is ever rolled back.
+ */
+
+export type WriteDeps = {
+  namespaces: Namespaces;
+  publisher: Publisher;
+  audit: AuditLog;
+  clock: Clock;
+  lock: Lock;
+  fetch: ReturnType<typeof createFetch>;
+};
+
+type Prepared = { id: string; before: ConfigRecord | undefined; spec: JsonObject };
+type Target = { mode: 'create' } | { mode: 'replace'; id: string | undefined };
+
+export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 'create' | 'replace'> => {
+  const writable = (name: string): Namespace => {
+    const namespace = deps.namespaces.of(name);
+    refuseReadOnly(namespace);
+    return namespace;
+  };
+  return {
+    async validate(name, body, id) {
+      const namespace = writable(name);
+      const target: Target = id === undefined ? { mode: 'create' } : { mode: 'replace', id };
+      const prepared = prepare(deps, namespace, body, target);
+      checkEffects(deps, namespace, createRecord(deps, namespace, prepared, ''));
+      return namespace.redact(prepared.spec);
+    },
+    create: async (name, body, caller) =>
+      save(deps, writable(name), { body, target: { mode: 'create' }, caller }),
+    replace: async (name, id, body, caller) =>
+      save(deps, writable(name), { body, target: { mode: 'replace', id }, caller }),
+  };
+};
+
+const prepare = ({ publisher }: WriteDeps, namespace: Namespace, body: unknown, target: Target): Prepared => {
+  const { id, body: given } = openEnvelope(body, target.mode === 'replace' ? target.id : undefined);
+  const before = publisher.stored()[namespace.name].get(id);
+  if (before && target.mode === 'create') {
+    throw new Conflict(`conflict: ${namespace.name}/${id} already exists`);
+  }
+  const spec = asPayload(() => {
+    if (!before) checkNewId(namespace.name === 'agents' ? 'agent' : 'entry', "field 'id'", id);
+    const checked = namespace.check(namespace.prepare(given, before && resolveSpec(namespace, before)));
+    namespace.complete(checked);
+    return checked;
+  });
+  return { id, before, spec };
+};
+
+/** Returns the configuration with the record. @throws Invalid if the record adds a problem to it */
+const checkEffects = (
+  { publisher }: WriteDeps,
+  namespace: Namespace,
+  record: ConfigRecord,
+  fetched?: Fetched,
+): Candidate => {
+  asPayload(() => namespace.usable(record.spec));
+  const candidate = publisher.candidate([changeOf(record)], fetched);
+  refuseProblems(publisher.current(), candidate, record);
+  return candidate;
+};
+
+const createRecord = (
+  { clock }: WriteDeps,
+  { name: namespace }: Namespace,
+  { id, before, spec }: Prepared,
+  actor: string,
+): ConfigRecord => nextRecord(before, { namespace, id, spec, source: USER, now: clock.now(), actor });
+
+const save = async (
+  deps: WriteDeps,
+  namespace: Namespace,
+  { body, target, caller }: { body: unknown; target: Target; caller: Caller },
+): Promise<JsonObject> => {
+  const { publisher, fetch, lock } = deps;
+  const first = prepare(deps, namespace, body, target);
+  const action = target.mode === 'create' ? 'create' : 'update';
+  return guarded(deps.audit, draftOf(namespace, first, action), caller, async () => {
+    // An unusable entry is rejected before a connection is opened.
+    asPayload(() => namespace.usable(first.spec));
+    const prefetch = await fetch.prefetch(namespace.name, first.spec, publisher.stored());
+    return lock(async () => {
+      const prepared = prepare(deps, namespace, body, target);
+      if (hasMoved(prefetch, first, prepared)) throw modified(namespace.name, first, prepared);
+      const record = createRecord(deps, namespace, prepared, caller.actor);
+      const candidate = checkEffects(deps, namespace, record, prefetch.fetched);
+      await publisher.commit(candidate, [draftOf(namespace, prepared, action)], caller);
+      prefetch.keep();
+      return namespace.redact(record.spec);
+    }).catch((error) => {
+      prefetch.discard();
+      throw error;
+    });
+  });
+};
+
+const changeOf = (record: ConfigRecord): Change => ({
+  namespace: record.namespace,
+  id: record.id,
+  record,
+});
+
+const draftOf = (
+  { name, audit }: Namespace,
+  { id, before, spec }: Prepared,
+  action: AuditDraft['action'],
+): AuditDraft => ({
+  action,
+  resource: `${name}/${id}`,
+  ...(before && { before: audit(before.spec) }),
+  after: audit(spec),
+});
+
+/** Records a failed change in the audit log. A conflict with another writer does not count as a failure. */
+export const guarded = async <Result>(
+  audit: Pick<AuditLog, 'record'>,
+  draft: AuditDraft,
+  caller: Caller,
+  change: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await change();
+  } catch (cause) {
+    if (cause instanceof Conflict) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const isOutcome = cause instanceof Outcome;
+    const error = isOutcome ? message : `runtime apply failed: ${message}`;
+    await audit.record({ ...draft, action: 'apply_failed', error }, caller);
+    throw isOutcome ? cause : new Error(error, { cause });
+  }
+};
+
+/** A connection is valid only for the spec that it was opened for. */
+const hasMoved = ({ fetched }: Prefetch, first: Prepared, now: Prepared): boolean =>
+  fetched.connected !== undefined && first.before !== now.before;
+
+const modified = (namespace: ConfigNamespace, first: Prepared, now: Prepared): Conflict =>
+  new Conflict(
+    `conflict: ${namespace}/${first.id} was modified by another writer (expected revision ${first.before?.revision ?? 0}, found ${now.before?.revision ?? 0}); retry the mutation`,
+  );

@@ -1,0 +1,179 @@
+import { Invalid, NotFound } from '../../schema/outcome.ts';
+import type { Thread } from '../../schema/thread.ts';
+import type { ThreadRecord } from '../../store/index.ts';
+import type { RuntimeDeps } from '../deps.ts';
+import { commit } from '../ledger/commit.ts';
+import { threadFacts } from '../ledger/event-payloads.ts';
+import { changeThread, createThread, logEvent, openWrite } from '../ledger/transaction.ts';
+import type { ChildStrategy } from './request-types.ts';
+import { deleteThread } from './requests.ts';
+import type { Thread as ThreadActor } from './state.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/** Creates, changes and deletes threads (runtime.md 3). Changes of a thread use the ledger of its actor. */
+
+export type NewThread = { title?: string; resource_id?: string; parent_thread_id?: string };
+
+/** `undefined` leaves a field unchanged, `null` clears it. */
+export type ThreadPatch = {
+  title?: string;
+  resource_id?: string | null;
+  parent_thread_id?: string | null;
+  custom?: NonNullable<Thread['metadata']['custom']>;
+};
+
+export type Threads = {
+  create(scope: string, input: NewThread): Promise<Thread>;
+  update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
+  remove(scope: string, id: string, strategy: ChildStrategy): Promise<void>;
+};
+
+type ThreadsDeps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store'> & { supervisor: Supervisor };
+
+export function createThreads(
+  { clock, ids, store }: Pick<RuntimeDeps, 'clock' | 'ids' | 'store'>,
+  supervisor: Supervisor,
+): Threads {
+  const deps: ThreadsDeps = { clock, ids, store, supervisor };
+  return {
+    create: (scope, input) => create(deps, scope, input),
+    update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
+    remove: (scope, id, strategy) => supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy)),
+  };
+}
+
+async function create(
+  { clock, ids, supervisor }: ThreadsDeps,
+  scope: string,
+  { title, resource_id, parent_thread_id }: NewThread,
+): Promise<Thread> {
+  const id = ids.uuid();
+  const parent = parent_thread_id && checkedParent(supervisor, scope, id, parent_thread_id);
+  return supervisor.reach(scope, id, async ({ ledger }) => {
+    const write = openWrite(ledger, clock.now());
+    const thread: Thread = {
+      id,
+      ...(resource_id !== undefined && { resource_id }),
+      ...(parent !== undefined && { parent_thread_id: parent }),
+      metadata: { created_at: write.at, updated_at: write.at, ...(title !== undefined && { title }) },
+    };
+    createThread(write, thread);
+    await commit(write, 'input');
+    return thread;
+  });
+}
+
+async function update(
+  { clock, supervisor }: ThreadsDeps,
+  { scope, id, ledger }: ThreadActor,
+  patch: ThreadPatch,
+): Promise<Thread> {
+  const before = existing(supervisor, scope, id);
+  if (patch.parent_thread_id) checkedParent(supervisor, scope, id, patch.parent_thread_id);
+  const write = openWrite(ledger, clock.now());
+  changeThread(write, (thread) => patched(thread, patch));
+  const after = ledger.record?.thread ?? before.thread;
+  const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
+  const facts = { ...threadFacts(after), previous: { resource_id, parent_thread_id, title, updated_at } };
+  logEvent(write, 'ThreadUpdated', facts, { correlation_id: id, origin: 'server' });
+  await commit(write, 'input');
+  return after;
+}
+
+async function remove(deps: ThreadsDeps, thread: ThreadActor, strategy: ChildStrategy): Promise<void> {
+  const { store, supervisor } = deps;
+  const { scope, id } = thread;
+  existing(supervisor, scope, id);
+  const children = store.threads.children(scope, id);
+  if (strategy === 'reject' && children.length > 0) {
+    throw new Invalid(`thread '${id}' has child threads; choose 'detach' or 'cascade'`);
+  }
+  const below = strategy === 'cascade' ? descendants(store.threads.children, scope, id) : [];
+  await Promise.all([
+    deleteThread(thread, strategy),
+    ...below.map((each) => supervisor.reach(scope, each, (doomed) => removeIfThere(doomed, strategy))),
+    ...(strategy === 'cascade' ? [] : children.map((child) => detach(deps, scope, child))),
+  ]);
+}
+
+function detach({ clock, supervisor }: ThreadsDeps, scope: string, child: string): Promise<void> {
+  return supervisor.reach(scope, child, async ({ ledger }) => {
+    const write = openWrite(ledger, clock.now());
+    changeThread(write, ({ parent_thread_id: _removed, ...thread }) => thread);
+    await commit(write, 'input');
+  });
+}
+
+/** Returns the parent. @throws Invalid */
+function checkedParent(supervisor: Supervisor, scope: string, child: string, parent: string): string {
+  checkLineage((id) => supervisor.record(scope, id), child, parent);
+  return parent;
+}
+
+const removeIfThere = async (thread: ThreadActor, strategy: ChildStrategy): Promise<void> => {
+  if (thread.ledger.record) await deleteThread(thread, strategy);
+};
+
+const existing = (supervisor: Supervisor, scope: string, id: string): ThreadRecord => {
+  const record = supervisor.record(scope, id);
+  if (!record) throw new NotFound(`thread not found: ${id}`);
+  return record;
+};
+
+const patched = (thread: Thread, patch: ThreadPatch): Thread => {
+  const { resource_id, parent_thread_id, ...rest } = thread;
+  const resource = patch.resource_id === undefined ? resource_id : patch.resource_id;
+  const parent = patch.parent_thread_id === undefined ? parent_thread_id : patch.parent_thread_id;
+  const custom = { ...thread.metadata.custom, ...patch.custom };
+  return {
+    ...rest,
+    ...(resource && { resource_id: resource }),
+    ...(parent && { parent_thread_id: parent }),
+    metadata: {
+      ...thread.metadata,
+      ...(patch.title !== undefined && { title: patch.title }),
+      ...(Object.keys(custom).length > 0 && { custom }),
+    },
+  };
+};
+
+/** A parent must exist, must not be the thread itself, and must not be below it. */
+const checkLineage = (
+  find: (id: string) => ThreadRecord | undefined,
+  child: string,
+  parent: string,
+): void => {
+  if (child === parent) throw new Invalid(`thread '${child}' cannot parent itself`);
+  let ancestor = find(parent);
+  if (!ancestor) throw new Invalid(`parent thread not found: ${parent}`);
+  const seen = new Set([child]);
+  while (ancestor) {
+    const { id, parent_thread_id } = ancestor.thread;
+    if (seen.has(id)) throw new Invalid(`thread hierarchy cycle detected at '${id}'`);
+    seen.add(id);
+    if (parent_thread_id === undefined) return;
+    ancestor = find(parent_thread_id);
+    if (!ancestor) throw new Invalid(`thread hierarchy references missing ancestor '${parent_thread_id}'`);
+  }
+};
+
+/**
+ * Returns all threads below a thread, nearest first. Lineage has no cycles, but a corrupt one must not hang the
+ * service.
+ */
+const descendants = (
+  children: (scope: string, id: string) => string[],
+  scope: string,
+  id: string,
+): string[] => {
+  const found = new Set<string>();
+  const open = [id];
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    for (const child of children(scope, next)) {
+      if (found.has(child) || child === id) continue;
+      found.add(child);
+      open.push(child);
+    }
+  }
+  return [...found];
+};

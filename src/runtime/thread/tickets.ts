@@ -1,0 +1,213 @@
+import { memoryProblem } from '../../loop/accept-decision.ts';
+import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
+import type { Json } from '../../schema/json.ts';
+import { Conflict, Unprocessable } from '../../schema/outcome.ts';
+import type { Resume, ResumeMode, Run, TicketBelow, WaitingTicket } from '../../schema/run.ts';
+import type { FoundTicket } from '../../tools/find-ticket.ts';
+import { UNCLEAR, type Verdict, verdictOf } from '../../tools/verdict.ts';
+import type { Write } from '../ledger/transaction.ts';
+import { logEvent } from '../ledger/transaction.ts';
+import type { DecisionInput } from './submission.ts';
+
+/**
+ * Decisions on the tickets of waiting runs (runtime.md 2.9, 12).
+ *
+ * Guarantees: a decision is accepted only for the ticket that it names, or the listed tickets below it; it executes
+ * nothing that the ticket does not show. A rejected decision has a reason and changes nothing.
+ */
+
+export type OpenTicket = WaitingTicket & { run_id: string };
+
+/** Returns the open, undecided tickets of a run without an execution. */
+export const ticketsOf = (run: Run): WaitingTicket[] => {
+  const decided = new Set(run.activation?.seeded_decisions?.map(([call_id]) => call_id));
+  return run.waiting?.tickets?.filter(({ tool_call_id }) => !decided.has(tool_call_id)) ?? [];
+};
+
+/** Returns the tickets of a run as listed by a call that waits for the run, including those of its delegates. */
+export const ticketsBelow = (run: Run): TicketBelow[] =>
+  ticketsOf(run).flatMap(
+    (ticket) =>
+      ticket.tickets ??
+      (isOfDelegate(ticket)
+        ? []
+        : {
+            id: ticket.ticket_id,
+            tool: ticket.tool_name,
+            arguments: ticket.arguments ?? null,
+            digest: digestOfTicket(ticket),
+            agent_id: run.agent_id,
+            run_id: run.run_id,
+            resume_mode: ticket.resume_mode,
+          }),
+  );
+
+/** A delegate that waits for input has no ticket itself. */
+export const isOfDelegate = ({ reason = '' }: WaitingTicket): boolean => reason.startsWith('agent_delegate:');
+
+/** An accepted decision; it applies to this ticket only. */
+export type Decided = {
+  run_id: string;
+  call_id: string;
+  ticket_id: string;
+  resume: Omit<Resume, 'decision_id' | 'updated_at'>;
+  /** Arguments that must be validated first, for the call of this run. */
+  edit: { run_id: string; tool: string; arguments: Json } | undefined;
+};
+
+/** The subject of a decision: the call itself, or one that a delegate waits with. */
+type Subject = {
+  run_id: string;
+  ticket_id: string;
+  tool: string;
+  digest: string;
+  resume_mode: ResumeMode;
+};
+
+/** @throws Conflict, Unprocessable */
+export const acceptDecision = (found: FoundTicket<OpenTicket>, input: DecisionInput): Decided => {
+  const { ticket } = found;
+  const { action, payload, form } = input;
+  if (input.accepted) return passedDecision(ticket, input, input.accepted);
+  const below = subjectsBelow(found);
+  const subjects = below ?? [subjectOf(ticket)];
+  // Refusing a delegating call as a whole also ends its delegate.
+  const endsDelegate = action === 'cancel' && below !== undefined && !found.below;
+  const verdicts = endsDelegate
+    ? []
+    : subjects.map((each) => verdictOf(each, { action, payload, ...(form && { form }) }));
+  const edit = checkVerdicts(found, input, subjects, verdicts);
+  checkMemory(payload, subjects);
+  if (endsDelegate) return decidedOn(ticket, input, { action });
+  if (!below) return { ...decidedOn(ticket, input, { action: actionOf(verdicts[0]) }), edit };
+  const passed = below.map(({ run_id, ticket_id }, index) => ({
+    run_id,
+    ticket_id,
+    action: actionOf(verdicts[index]),
+  }));
+  return { ...decidedOn(ticket, input, { action: 'resume', below: passed }), edit };
+};
+
+/** Returns a decision that was accepted, and validated, on the ticket above. */
+const passedDecision = (
+  ticket: OpenTicket,
+  input: DecisionInput,
+  accepted: NonNullable<DecisionInput['accepted']>,
+): Decided => {
+  if (ticket.tickets) return decidedOn(ticket, input, { action: 'resume', below: [...accepted] });
+  return decidedOn(ticket, input, { action: accepted[0]?.action ?? 'cancel' });
+};
+
+const decidedOn = (
+  { run_id, tool_call_id, ticket_id }: OpenTicket,
+  { payload, reason, decided_by }: DecisionInput,
+  effect: Pick<Resume, 'action' | 'below'>,
+): Decided => ({
+  run_id,
+  call_id: tool_call_id,
+  ticket_id,
+  resume: {
+    result: payload,
+    ...effect,
+    ...(reason !== undefined && { reason }),
+    ...(decided_by !== undefined && { decided_by }),
+  },
+  edit: undefined,
+});
+
+const actionOf = (verdict: Verdict | undefined): Resume['action'] =>
+  verdict?.kind === 'denied' ? 'cancel' : 'resume';
+
+const subjectOf = (ticket: OpenTicket): Subject => ({
+  run_id: ticket.run_id,
+  ticket_id: ticket.ticket_id,
+  tool: ticket.tool_name,
+  digest: digestOfTicket(ticket),
+  resume_mode: ticket.resume_mode,
+});
+
+/** Undefined for a ticket that lists no tickets. */
+const subjectsBelow = ({ ticket, below: named }: FoundTicket<OpenTicket>): Subject[] | undefined =>
+  ticket.tickets && (named ? [named] : ticket.tickets).map(subjectBelow);
+
+const subjectBelow = ({ run_id, id, tool, digest, resume_mode }: TicketBelow): Subject => ({
+  run_id,
+  ticket_id: id,
+  tool,
+  digest,
+  resume_mode,
+});
+
+const CHANGED = 'the call has changed';
+
+/** Returns the edited call. @throws Conflict, Unprocessable */
+const checkVerdicts = (
+  { ticket, below }: FoundTicket<OpenTicket>,
+  { digest }: DecisionInput,
+  subjects: readonly Subject[],
+  verdicts: readonly Verdict[],
+): Decided['edit'] => {
+  const [subject, another] = subjects;
+  const edited = verdicts.flatMap((verdict) =>
+    verdict.kind === 'approved' && verdict.arguments !== undefined ? [verdict.arguments] : [],
+  );
+  const [args] = edited;
+  if (args !== undefined && another)
+    throw new Unprocessable(`"arguments" replace those of one call: decide one of ${idsOf(subjects)}`);
+  if (args !== undefined && digest === undefined)
+    throw new Unprocessable('edited arguments are decided with the digest of the edited call');
+  const call = args !== undefined && subject ? { tool: subject.tool, arguments: args } : undefined;
+  const expected = call ? digestOfCall(call) : (below?.digest ?? digestOfTicket(ticket));
+  if (digest !== undefined && digest !== expected) throw new Conflict(CHANGED);
+  if (verdicts.some(({ kind }) => kind === 'unclear')) throw new Unprocessable(UNCLEAR);
+  const approves = verdicts.some(({ kind }) => kind === 'approved');
+  if (approves && another && digest === undefined)
+    throw new Unprocessable(
+      `'${ticket.ticket_id}' lists ${subjects.length} tickets: send its digest to decide all of them, or decide one of ${idsOf(subjects)}`,
+    );
+  return call && subject ? { run_id: subject.run_id, ...call } : undefined;
+};
+
+const idsOf = (subjects: readonly Subject[]): string =>
+  subjects.map(({ ticket_id }) => `'${ticket_id}'`).join(', ');
+
+/** @throws Unprocessable */
+const checkMemory = (payload: Json, subjects: readonly Subject[]): void => {
+  for (const { tool, resume_mode } of subjects) {
+    const problem = resume_mode === 'replay_tool_call' ? memoryProblem(payload, tool) : undefined;
+    if (problem !== undefined) throw new Unprocessable(problem);
+  }
+};
+
+export type DeliveryPath = 'local_live' | 'durable_dispatch';
+
+export const logDecision = (
+  write: Write,
+  about: { thread_id: string; run_id: string; dispatch_id: string; call_id: string },
+  decision: Resume,
+  delivery_path: DeliveryPath,
+): void => {
+  const { decision_id, action, result, reason = null, decided_by, below, updated_at } = decision;
+  const payload = {
+    thread_id: about.thread_id,
+    run_id: about.run_id,
+    dispatch_id: about.dispatch_id,
+    tool_call_id: about.call_id,
+    decision_id,
+    action,
+    result,
+    reason,
+    ...(decided_by !== undefined && { decided_by }),
+    ...(below && { below }),
+    resume_updated_at: updated_at,
+    delivery_path,
+  };
+  const options = { run_id: about.run_id, correlation_id: decision_id };
+  logEvent(write, 'MailboxDecisionReceived', payload, options);
+  const approved = approvedIn(result);
+  if (typeof approved === 'boolean')
+    logEvent(write, 'ToolPermissionResolved', { ...payload, approved }, options);
+};
+
+const approvedIn = (payload: Resume['result']): unknown =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload.approved : undefined;

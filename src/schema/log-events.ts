@@ -1,0 +1,201 @@
+/**
+ * The lines that the service logs. A line is one JSON object with `level`, `time`, `event`, `msg` and the fields of the
+ * event. `event` is stable: programs match it. `msg` is for people and may change.
+ *
+ * An event is named `<area>.<what happened>` in snake_case. `npm run tables` writes this table to
+ * `src/docs/reference/log-events.md`.
+ */
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+type LogRow = { readonly level: LogLevel | readonly LogLevel[]; readonly message: string };
+
+export const LOG_EVENTS = {
+  'service.started': { level: 'info', message: 'service started' },
+  'service.waiting_for_runs': { level: 'info', message: 'waiting for runs to end before stopping' },
+  'service.stopped': { level: 'info', message: 'service stopped' },
+  'service.stopping': { level: 'info', message: 'service is stopping' },
+  'service.restart_failed': {
+    level: 'error',
+    message: 'could not restart the service with the previous code',
+  },
+  'service.stopped_early': {
+    level: 'warn',
+    message: 'service stopped without waiting; the next start resumes the runs',
+  },
+  'settings.unknown_variable': { level: 'warn', message: 'unknown environment variable' },
+  'seed.model_list_unavailable': {
+    level: 'warn',
+    message: 'could not list models of OPENAI_BASE_URL; using the model of the previous start',
+  },
+  'http.request_failed': { level: 'error', message: 'request failed' },
+  'http.admin_authentication_failed': { level: 'warn', message: 'admin authentication failed' },
+  'http.uws_unavailable': {
+    level: 'info',
+    message: 'uWebSockets.js cannot be loaded; using node:http, with more CPU time per run',
+  },
+  'http.response_callback_failed': { level: 'error', message: 'response callback failed' },
+  'http.connection_limit': {
+    level: 'warn',
+    message: 'closing new connections: the limit of open files is reached',
+  },
+  'http.request_ended': { level: 'debug', message: 'request ended' },
+  'inspection.connection_limit': {
+    level: 'warn',
+    message: 'closing new inspection connections: too many are open',
+  },
+  'inspection.listening': { level: 'info', message: 'listening for inspection events of local programs' },
+  'store.notice': { level: 'warn', message: 'storage needs attention' },
+  'thread.commit_listener_failed': { level: 'error', message: 'commit listener failed' },
+  'thread.cleanup_failed': { level: 'warn', message: 'could not remove rows of deleted threads yet' },
+  'thread.start_failed': { level: 'error', message: 'could not start queued dispatches of a thread' },
+  'thread.lease_failed': { level: 'warn', message: 'could not renew the lease of a thread' },
+  'thread.recovery_failed': { level: 'error', message: 'could not recover a failed thread' },
+  'thread.rebuilt': { level: 'warn', message: 'a commit failed; rebuilding the thread actor from the store' },
+  'thread.failed': { level: 'error', message: 'thread actor failed; rebuilding it from the store' },
+  'run.inference_failed': { level: 'warn', message: 'inference failed' },
+  'run.step_failed': { level: 'error', message: 'run step failed' },
+  'run.machine_failed': { level: 'error', message: 'run statechart failed' },
+  'run.phase': { level: 'info', message: 'run phase' },
+  'run.completion_cut_short': {
+    level: 'warn',
+    message: 'the completion ended without an end marker of the provider',
+  },
+  'run.part_omitted': { level: 'warn', message: 'part of a completion is omitted' },
+  'run.ended': { level: 'info', message: 'run ended' },
+  'run.waiting': { level: 'info', message: 'run is waiting' },
+  'run.released': { level: 'info', message: 'run released' },
+  'tool.schema_unusable': {
+    level: 'warn',
+    message: 'tool arguments are not validated: the schema is invalid',
+  },
+  'tool.failed': { level: 'warn', message: 'tool failed' },
+  'task.event_delayed': { level: 'warn', message: 'could not store a background task event yet' },
+  'subagent.cancel_failed': { level: 'warn', message: 'could not cancel a sub-agent run' },
+  'subagent.sync_failed': {
+    level: 'warn',
+    message: 'could not synchronize a sub-agent result with the parent run',
+  },
+  'remote_task.orphaned': {
+    level: 'warn',
+    message: 'remote task is not cancelled: its agent is no longer configured',
+  },
+  'remote_task.cancel_failed': { level: 'warn', message: 'could not cancel a remote task; it may continue' },
+  'ticket.expiry_failed': { level: 'error', message: 'could not expire a ticket; retrying' },
+  'recovery.dispatch_missing': {
+    level: 'error',
+    message: 'listed dispatch has no record; run `troupe doctor`',
+  },
+  'recovery.input_without_run': {
+    level: 'warn',
+    message: 'pending input has no dispatch and stays on its thread',
+  },
+  'recovery.thread_failed': { level: 'error', message: 'could not recover a thread; run `troupe doctor`' },
+  'recovery.progress': { level: 'info', message: 'recovering threads of an earlier process' },
+  'recovery.subagent_failed': {
+    level: 'error',
+    message: 'could not synchronize a sub-agent run with its parent run',
+  },
+  'recovery.run_ended': {
+    level: 'warn',
+    message: 'ended a run that was recorded as running without a dispatch',
+  },
+  'recovery.run_not_ended': {
+    level: 'error',
+    message: 'could not end a run without a dispatch; run `troupe doctor`',
+  },
+  'recovery.wake_failed': {
+    level: 'error',
+    message: 'could not resume a run that waits for background tasks',
+  },
+  'recovery.finished': { level: 'info', message: 'recovery finished' },
+  'recovery.failed': { level: 'error', message: 'recovery failed' },
+  'maintenance.failed': { level: 'warn', message: 'maintenance failed; retrying in the next round' },
+  'events.stream_failed': { level: 'error', message: 'event streams failed' },
+  'chat.replay_failed': { level: 'error', message: 'could not replay the response of a run' },
+  'a2a.discovery_failed': { level: 'warn', message: 'could not discover agents of an A2A server' },
+  'a2a.duplicate_agent': {
+    level: 'warn',
+    message: 'two A2A servers offer an agent with the same id; the first one is used',
+  },
+  'a2a.task_notification_failed': { level: 'error', message: 'could not notify subscribers of a task' },
+  'push.enqueue_failed': { level: 'warn', message: 'could not queue a push notification' },
+  'push.machine_failed': { level: 'warn', message: 'push delivery statechart failed' },
+  'push.cleanup_failed': { level: 'warn', message: 'could not remove a finished push delivery' },
+  'push.config_cleanup_failed': {
+    level: 'warn',
+    message: 'could not remove the push configuration of a deleted task',
+  },
+  'push.abandoned': { level: 'warn', message: 'push notification abandoned after the last attempt' },
+  'mcp.tools_not_stored': { level: 'warn', message: 'could not store the tools of MCP servers' },
+  'mcp.invalid_message': { level: 'debug', message: 'MCP client sent an invalid message' },
+  'mcp.message_failed': { level: 'warn', message: 'could not process an MCP message' },
+  'mcp.agent_call_failed': { level: 'warn', message: 'MCP call of an agent failed' },
+  'mcp.cancel_failed': { level: 'warn', message: 'could not cancel the run of a cancelled MCP call' },
+  'mcp.machine_failed': { level: 'warn', message: 'MCP connection statechart failed' },
+  'mcp.tools_omitted': { level: 'warn', message: 'some tools of an MCP server are not offered' },
+  'mcp.server_message': { level: ['debug', 'warn'], message: 'MCP server log message' },
+  'mcp.tools_not_read': { level: 'warn', message: 'could not read all tools of an MCP server' },
+  'config.model_limits_not_applied': {
+    level: 'warn',
+    message: 'could not apply discovered model properties yet',
+  },
+  'config.model_lists_failed': { level: 'warn', message: 'could not read the model lists of providers' },
+  'config.reload_failed': { level: 'warn', message: 'could not reload the stored configuration' },
+  'config.model_list_failed': { level: 'warn', message: 'could not list the models of a provider' },
+  'config.discovery_not_applied': { level: 'warn', message: 'could not apply the model list of a provider' },
+  'config.entry_invalid': { level: 'warn', message: 'stored configuration entry is invalid and not used' },
+  'config.section_unused': { level: 'warn', message: 'no plugin reads a section of an agent' },
+  'config.provider_tool_unavailable': { level: 'warn', message: 'provider tool of an agent is not offered' },
+  'config.discovered_not_published': {
+    level: 'warn',
+    message: 'could not publish discovered agents and tools yet',
+  },
+  'skill.unusable': { level: 'warn', message: 'skill is invalid and not offered' },
+  'audit.write_failed': { level: 'warn', message: 'could not write an audit event' },
+  'audit.prune_failed': { level: 'warn', message: 'could not remove expired audit events' },
+  'assistant.tool_called': { level: 'info', message: 'admin assistant calls a tool' },
+  'assistant.tool_failed': { level: 'error', message: 'tool of the admin assistant failed' },
+  'trace.buffer_full': {
+    level: 'warn',
+    message: 'trace dropped: the run has more events than the buffer holds',
+  },
+  'trace.write_failed': { level: 'warn', message: 'could not write trace events' },
+  'trace.prune_failed': { level: 'warn', message: 'could not remove expired traces' },
+  'stats.write_failed': {
+    level: 'warn',
+    message: 'could not store agent statistics; retrying with the next bucket',
+  },
+  'stats.read_failed': {
+    level: 'warn',
+    message: 'could not read agent statistics; starting without history',
+  },
+  'stats.reset_failed': { level: 'warn', message: 'could not delete unreadable agent statistics' },
+  'otel.configuration_invalid': {
+    level: 'warn',
+    message: 'OpenTelemetry export is off: its configuration is invalid',
+  },
+  'eval.event_write_failed': { level: 'warn', message: 'could not write an event of an eval run' },
+  'eval.machine_failed': { level: 'error', message: 'eval run statechart failed' },
+  'eval.run_failed': { level: 'warn', message: 'eval run failed' },
+  'eval.record_unreadable': {
+    level: 'warn',
+    message: 'stored eval run cannot be read and is omitted from a list',
+  },
+  'eval.recovery_failed': { level: 'error', message: 'could not resume an eval run' },
+  'eval.trace_write_failed': { level: 'warn', message: 'could not write the trace of an eval replay' },
+} as const satisfies Record<string, LogRow>;
+
+type LogEvents = typeof LOG_EVENTS;
+
+type LevelOf<Row extends LogRow> = Row['level'] extends readonly (infer Level)[] ? Level : Row['level'];
+
+/** The events of a level. */
+export type LogEvent<Level extends LogLevel = LogLevel> = {
+  [Event in keyof LogEvents]: Level extends LevelOf<LogEvents[Event]> ? Event : never;
+}[keyof LogEvents];
+
+/** Writes one line per call. A call names an event of its level. */
+export type ServiceLog = {
+  readonly [Level in LogLevel]: (event: LogEvent<Level>, fields?: object) => void;
+};

@@ -1,0 +1,118 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RootDatabase } from 'lmdb';
+import { Unavailable } from '../../schema/outcome.ts';
+import { checkDataFile } from './data-file.ts';
+import { closePrivate, openPrivate } from './environment.ts';
+import { prepareFolder, reasonOf } from './folder.ts';
+import { PRIVATE } from './private-files.ts';
+
+/**
+ * Copies a store that is in use. The copy is one snapshot: everything committed before its start, nothing later,
+ * without the free pages. Writers continue in parallel. A copy is opened like any store. It is written to a separate
+ * folder inside the target and moved when it is complete: until then only LMDB determines its file permissions.
+ */
+
+const DATA = 'data.mdb';
+
+/** Receives the number of bytes written so far, and the maximum: free pages are not copied. */
+export type CopyProgress = (written: number, most: number) => void;
+
+export type CopyOptions = { follow?: (file: string) => () => void; signal?: AbortSignal };
+
+/**
+ * @throws Unavailable when the target is not empty, or cannot be written; the abort reason of the signal. LMDB
+ * continues to read and write after an abort, so the process has to end then.
+ */
+export const copyTo = async (
+  root: RootDatabase,
+  target: string,
+  { follow, signal }: CopyOptions = {},
+): Promise<void> => {
+  const dir = prepareFolder(target);
+  removeUnfinished(dir);
+  const found = readdirSync(dir).length;
+  if (found > 0) {
+    throw new Unavailable(
+      `backup folder '${dir}' is not empty (${found} entries): name a new or an empty one`,
+    );
+  }
+  try {
+    const making = mkdtempSync(join(dir, `making-${process.pid}-`));
+    try {
+      const copied = root.backup(making, true).finally(follow?.(join(making, DATA)));
+      await (signal ? Promise.race([copied, aborted(signal)]) : copied);
+      chmodSync(join(making, DATA), PRIVATE);
+      renameSync(join(making, DATA), join(dir, DATA));
+    } finally {
+      rmSync(making, { recursive: true });
+    }
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    throw new Unavailable(`backup folder '${dir}' cannot be written (${reasonOf(cause)})`, { cause });
+  }
+};
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+
+const UNFINISHED = /^making-(\d+)-/;
+
+/** Removes the leftovers of a backup whose process was killed. */
+const removeUnfinished = (dir: string): void => {
+  for (const name of readdirSync(dir)) {
+    const [, pid] = UNFINISHED.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dir, name), { recursive: true });
+  }
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of another user exists, and may not be signalled.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+};
+
+const POLL_INTERVAL_MS = 100;
+
+/** LMDB does not report its progress; the size of the file shows it. */
+const followCopy = (dir: string, onProgress: CopyProgress) => (file: string) => {
+  const most = sizeOf(join(dir, DATA));
+  const timer = setInterval(() => onProgress(sizeOf(file), most), POLL_INTERVAL_MS);
+  return () => clearInterval(timer);
+};
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/**
+ * Copies the store of a folder that another process may have open.
+ *
+ * @throws Unavailable when there is no store, or the target is not empty or cannot be written; the abort reason of the
+ * signal: the store stays open until the process ends
+ */
+export const backupFolder = async (
+  dir: string,
+  target: string,
+  { onProgress, signal }: { onProgress?: CopyProgress; signal?: AbortSignal } = {},
+): Promise<void> => {
+  if (!existsSync(join(dir, DATA))) {
+    throw new Unavailable(`'${dir}' contains no store: name the data directory of the service`);
+  }
+  checkDataFile(dir);
+  const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
+  try {
+    await copyTo(root, target, {
+      ...(onProgress && { follow: followCopy(dir, onProgress) }),
+      ...(signal && { signal }),
+    });
+  } finally {
+    if (!signal?.aborted) await closePrivate(root);
+  }
+};

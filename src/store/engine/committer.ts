@@ -1,0 +1,243 @@
+import { Unavailable } from '../../schema/outcome.ts';
+import { type Batch, collectCallbacks, createBatch, runCallbacks, type Write } from './batch.ts';
+import type { Counters } from './counters.ts';
+import { diskReason } from './disk-reason.ts';
+import { type Environment, encoded, type Transaction } from './environment.ts';
+import { reasonOf } from './folder.ts';
+import { type NetWrite, netWrites } from './net-writes.ts';
+import { createWritability, type Writability } from './writability.ts';
+
+/**
+ * Group commit. All commits of one event-loop tick, and all commits that arrived while the last transaction was being
+ * written, are part of the next transaction, in the order of the calls.
+ *
+ * Guarantees: a batch is applied whole or not at all; a batch never becomes visible before one that was committed
+ * earlier. One transaction is written at a time, so differences of counters apply to the committed value. When a
+ * transaction fails, all pending batches are rejected with it, since they were built on rows that do not exist. When a
+ * transaction is written but its flush fails, nothing is written after it, see `writability.ts`.
+ * Cost: one write per changed row, and one per changed counter, regardless of the number of batches that changed it.
+ * The flush of a transaction overlaps the writing of the next one.
+ */
+
+export type CommitKind = 'progress' | 'input';
+
+export type Committer = Pick<Writability, 'writable' | 'onRecovered' | 'check'> & {
+  commit(batch: Batch, kind: CommitKind): Promise<void>;
+  /** Rejects new commits; resolves when the ones in progress are flushed or have failed. */
+  close(): Promise<void>;
+};
+
+type Commit = { batch: Batch; waitsForFlush: boolean; resolve(): void; reject(error: unknown): void };
+
+type CommitterOptions = {
+  dir: string;
+  durability: 'process' | 'power';
+  /** Creates a row of this size, which tests whether the folder can be written. */
+  probe: (bytes: number) => Write;
+};
+
+type CommitterEnvironment = Pick<Environment, 'codecs' | 'structures' | 'transaction'>;
+
+type Queue = {
+  readonly env: CommitterEnvironment;
+  readonly counters: Counters;
+  readonly dir: string;
+  readonly durability: CommitterOptions['durability'];
+  readonly writability: Writability;
+  pending: Commit[];
+  /** Whether the next transaction starts at the end of this event-loop tick. */
+  isScheduled: boolean;
+  isWriting: boolean;
+  isClosed: boolean;
+  /** Rejects commits until the callers of a failed transaction have received its error. */
+  refusal: Unavailable | undefined;
+  readonly unflushed: Set<Promise<unknown>>;
+};
+
+export const createCommitter = (
+  env: CommitterEnvironment,
+  counters: Counters,
+  { dir, durability, probe }: CommitterOptions,
+): Committer => {
+  const writability = createWritability((bytes) => {
+    const batch = createBatch();
+    batch.writes.push(probe(bytes));
+    return commit(queue, batch, 'input');
+  });
+  const queue: Queue = {
+    env,
+    counters,
+    dir,
+    durability,
+    writability,
+    pending: [],
+    isScheduled: false,
+    isWriting: false,
+    isClosed: false,
+    refusal: undefined,
+    unflushed: new Set(),
+  };
+  return {
+    commit: (batch, kind) => commit(queue, batch, kind),
+    get writable() {
+      return writability.writable;
+    },
+    onRecovered: writability.onRecovered,
+    check: writability.check,
+    close: () => close(queue),
+  };
+};
+
+const commit = (queue: Queue, batch: Batch, kind: CommitKind): Promise<void> => {
+  if (queue.isClosed) return Promise.reject(new Unavailable(`the store in '${queue.dir}' is closed`));
+  const refusal = queue.writability.unconfirmed ?? queue.refusal;
+  if (!refusal && batch.writes.length === 0) {
+    for (const act of batch.afterwards) act();
+    return Promise.resolve();
+  }
+  runCallbacks(batch);
+  if (refusal) {
+    setImmediate(collectCallbacks, batch);
+    return Promise.reject(refusal);
+  }
+  return new Promise((resolve, reject) => {
+    const waitsForFlush = kind === 'input' && queue.durability === 'power';
+    queue.pending.push({ batch, waitsForFlush, resolve, reject });
+    if (kind === 'input' && !queue.isWriting && !queue.isScheduled) writeGroup(queue);
+    else schedule(queue);
+  });
+};
+
+const schedule = (queue: Queue): void => {
+  if (queue.isScheduled || queue.isWriting || queue.pending.length === 0) return;
+  queue.isScheduled = true;
+  setImmediate(writeGroup, queue);
+};
+
+const writeGroup = (queue: Queue): void => {
+  queue.isScheduled = false;
+  queue.isWriting = true;
+  const group = queue.pending;
+  queue.pending = [];
+  const refusal = queue.writability.unconfirmed;
+  const transaction = refusal ? refusedWith(refusal) : startTransaction(queue, group);
+  const flushed = transaction.flushed.catch((error: unknown) =>
+    reportFlushFailure(queue, transaction, error),
+  );
+  queue.unflushed.add(flushed);
+  flushed.then(() => queue.unflushed.delete(flushed));
+  transaction.visible.then(
+    () => complete(queue, group, transaction),
+    (error: unknown) => rejectAll(queue, group, error),
+  );
+};
+
+const startTransaction = ({ env, counters }: Queue, group: Commit[]): Transaction => {
+  try {
+    const batches = group.map((commit) => commit.batch);
+    const tables = netWrites(batches);
+    const counts = counters.settle(batches);
+    return env.transaction(() => {
+      writeStructures(env);
+      for (const writes of tables) for (const write of writes) apply(write);
+      for (const [key, count] of counts) counters.write(key, count);
+    });
+  } catch (error) {
+    return refusedWith(error);
+  }
+};
+
+/** Does nothing when the transaction failed as a whole. */
+const reportFlushFailure = (
+  { dir, writability }: Queue,
+  transaction: Transaction,
+  error: unknown,
+): Promise<void> =>
+  transaction.visible.then(
+    () => writability.notConfirmed(unconfirmed(dir, error)),
+    () => {},
+  );
+
+const complete = (queue: Queue, group: Commit[], transaction: Transaction): void => {
+  queue.writability.succeeded();
+  for (const { batch } of group) collectCallbacks(batch);
+  for (const { batch } of group) for (const act of batch.afterwards) act();
+  for (const commit of group) if (!commit.waitsForFlush) commit.resolve();
+  const rest = group.filter((commit) => commit.waitsForFlush);
+  if (rest.length > 0) {
+    transaction.flushed.then(
+      () => {
+        for (const commit of rest) commit.resolve();
+      },
+      (error: unknown) => {
+        for (const commit of rest) commit.reject(unconfirmed(queue.dir, error));
+      },
+    );
+  }
+  queue.isWriting = false;
+  schedule(queue);
+};
+
+const rejectAll = (queue: Queue, group: Commit[], error: unknown): void => {
+  const { env, dir, writability } = queue;
+  const rejected = [...group, ...queue.pending];
+  queue.pending = [];
+  for (const codec of env.codecs) codec.restoreChanged();
+  // Waiting callers receive the error within this tick. Until then no batch may build on the rejected ones: batches
+  // of callers that have not received the error yet are rejected too, and may still see the rows that they were built
+  // on.
+  const reason = writability.unconfirmed ?? unwritable(dir, diskReason(dir, error));
+  writability.failed(bytesOf(rejected));
+  queue.refusal = reason;
+  for (const commit of rejected) commit.reject(reason);
+  setImmediate(() => {
+    for (const { batch } of rejected) collectCallbacks(batch);
+    queue.refusal = undefined;
+    queue.isWriting = false;
+    schedule(queue);
+  });
+};
+
+const close = async (queue: Queue): Promise<void> => {
+  queue.isClosed = true;
+  queue.writability.close();
+  while (queue.isWriting || queue.isScheduled || queue.unflushed.size > 0) {
+    if (queue.unflushed.size > 0) await Promise.all(queue.unflushed);
+    await new Promise(setImmediate);
+  }
+};
+
+const refusedWith = (error: unknown): Transaction => {
+  const refused = Promise.reject(error);
+  return { visible: refused, flushed: refused };
+};
+
+const unwritable = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `data directory '${dir}' cannot be written (${reasonOf(cause)}): free space on its disk, or raise the limit that it ran into, then try again`,
+    { cause },
+  );
+
+const unconfirmed = (dir: string, cause: unknown): Unavailable =>
+  new Unavailable(
+    `the disk of data directory '${dir}' did not confirm a write (${reasonOf(cause)}): the data is readable but may not survive a power loss, so verify it before retrying; writes are suspended until the disk is checked and the service is restarted`,
+    { cause },
+  );
+
+const bytesOf = (commits: readonly Commit[]): number =>
+  commits
+    .flatMap(({ batch }) => batch.writes)
+    .reduce((sum, write) => sum + ('value' in write ? write.value.length : 0), 0);
+
+/** Structures are written before the rows that use them. */
+const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void => {
+  for (const codec of env.codecs) {
+    const structures = codec.takeChanged();
+    if (structures) env.structures.put(codec.key, encoded(structures));
+  }
+};
+
+const apply = ({ rows, key, value }: NetWrite): void => {
+  if (value) rows.put(key, encoded(value));
+  else rows.remove(key);
+};

@@ -1,0 +1,22 @@
+import type { Rows } from './batch.ts';
+
+/**
+ * Generates numbers that increase with every call, across restarts. The high part counts the openings of the folder
+ * (one write per start), the low part the calls since, so that no call reads or writes anything.
+ */
+export type Order = { next(): number };
+
+const PER_START = 2 ** 32;
+
+export const createOrder = (meta: Rows): Order => {
+  const stored = meta.get(['starts']);
+  const starts = (typeof stored === 'number' ? stored : 0) + 1;
+  meta.putSync(['starts'], starts);
+  let last = starts * PER_START;
+  return {
+    next() {
+      last += 1;
+      return last;
+    },
+  };
+};

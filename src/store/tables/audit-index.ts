@@ -1,0 +1,94 @@
+import type { AuditEvent } from '../../schema/audit-event.ts';
+import { indexed, isId, type Key } from '../engine/keys.ts';
+import type { Table } from '../engine/table.ts';
+
+/**
+ * Finds the audit events that match a filter, newest first, by ids alone.
+ *
+ * Each combination of filters is a separate list, with the ids in order, so a page reads only the ids that it shows,
+ * however few events match and however long the log is; intersecting lists would read half of the log for two filters
+ * that never match together. A resource is listed under itself and each of its ancestors. A prefix of actors is the
+ * merge of the lists of all matching actors: two more reads per actor, of which there are few (tokens, with the labels
+ * of their users).
+ * Cost: 12 index rows per event (15 microseconds and 1.5 KB on disk; 4 more for each further `/` in the resource); an
+ * event is written when the configuration is changed, which is rare.
+ */
+
+export type AuditFilter = { resource?: string; action?: AuditEvent['action']; actor?: string };
+
+/** Keys are resource, action and actor, or `ANY`, and the id of the event. */
+export type AuditIndex = Table<true>;
+
+/** Ids of a list in order, newest first. */
+type Ids = { newest: string | undefined; next(): void };
+
+type Bounds = { since: string; before?: string };
+
+/** Not a valid resource, action or actor. */
+const ANY = '*';
+/** Sorts after every id, and after all keys that begin with the text that it is appended to. */
+const BEHIND = '~';
+
+const actorPart = (actor: string): string => `=${actor}`;
+
+export const indexKeys = ({ id, resource, action, actor }: AuditEvent): Key[] =>
+  [ANY, ...withAncestors(resource).map(indexed)].flatMap((inResource) =>
+    [ANY, action].flatMap((ofAction) =>
+      [ANY, actorPart(actor)].map((byActor) => [inResource, ofAction, byActor, id]),
+    ),
+  );
+
+const withAncestors = (resource: string): string[] => {
+  const paths = [resource];
+  for (let at = resource.indexOf('/'); at >= 0; at = resource.indexOf('/', at + 1)) {
+    paths.push(resource.slice(0, at));
+  }
+  return paths;
+};
+
+/** Returns the ids in `[since, before)`, newest first. */
+export function* matchingIds(index: AuditIndex, filter: AuditFilter, bounds: Bounds): Iterable<string> {
+  const { resource, action = ANY, actor = '' } = filter;
+  const place = [resource === undefined ? ANY : indexed(resource), action];
+  const actors = actor === '' ? [ANY] : actorsWith(index, place, actor);
+  const lists = actors.map((part) => idsIn(index, [...place, part], bounds));
+  for (;;) {
+    const list = newestOf(lists);
+    if (list?.newest === undefined) return;
+    yield list.newest;
+    list.next();
+  }
+}
+
+const newestOf = (lists: readonly Ids[]): Ids | undefined => {
+  let found: Ids | undefined;
+  for (const list of lists) if ((list.newest ?? '') > (found?.newest ?? '')) found = list;
+  return found;
+};
+
+const idsIn = (index: AuditIndex, prefix: Key, { since, before = BEHIND }: Bounds): Ids => {
+  const below = (id: string): string | undefined =>
+    index.firstKey({ prefix, from: [since], after: [id], reverse: true })?.[prefix.length]?.toString();
+  const ids: Ids = {
+    newest: below(before),
+    next() {
+      ids.newest = ids.newest && below(ids.newest);
+    },
+  };
+  return ids;
+};
+
+/**
+ * Returns the distinct actors with this prefix, with one read each: the next actor follows the ids of the previous one.
+ */
+const actorsWith = (index: AuditIndex, place: Key, actor: string): string[] => {
+  const found: string[] = [];
+  if (!isId(actor)) return found;
+  let from: Key = [actorPart(actor)];
+  for (;;) {
+    const part = index.firstKey({ prefix: place, from })?.[place.length];
+    if (typeof part !== 'string' || !part.startsWith(actorPart(actor))) return found;
+    found.push(part);
+    from = [part, BEHIND];
+  }
+};

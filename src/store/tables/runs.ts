@@ -1,0 +1,256 @@
+import { Integrity } from '../../schema/outcome.ts';
+import { type Run, RunStatus } from '../../schema/run.ts';
+import { isRunState, type RunRecord, wireRun } from '../../schema/run-state.ts';
+import { taskStateOf } from '../../schema/task-state.ts';
+import { type AnswerTexts, fillIn, holdAnswer, hollowed, isHeld, type Path } from '../engine/answers.ts';
+import { type Batch, createNoteBoard } from '../engine/batch.ts';
+import type { Counters } from '../engine/counters.ts';
+import type { Environment } from '../engine/environment.ts';
+import { checkId, isId, type Key } from '../engine/keys.ts';
+import type { Order } from '../engine/order.ts';
+import { counted, type List, type PageOf } from '../engine/page.ts';
+import { createPlacement, type Place } from '../engine/placement.ts';
+import type { Table } from '../engine/table.ts';
+import { listRuns, type RunFilter, type RunPage, type RunSources } from './run-list.ts';
+import type { TaskIndex, TimedRun } from './tasks.ts';
+
+/**
+ * Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). A run is in the lists of its
+ * status, one for its thread and one for all; a list of all statuses is their merge.
+ */
+
+export type RunRow = {
+  run: RunRecord;
+  /** Position in the order of insertion, which is global for the store. */
+  order: number;
+  /** Time of the last change of its task state, in milliseconds. Rows of formats 1 to 5 may have none: `changedAt`. */
+  changed_at?: number;
+  /** The response with which the run ended first, see `answers.ts`. */
+  held?: string;
+  /** Positions of that response in the record. */
+  places?: Path[];
+};
+
+/** The values that each record of a run takes from the previous one. */
+type RunMark = Pick<RunRow, 'order' | 'held'> & Pick<TimedRun, 'changed_at'>;
+
+export type RunningRun = {
+  scope: string;
+  run_id: string;
+  /** Position in the list of its scope. */
+  order: number;
+};
+
+export type RunTable = AnswerTexts & {
+  get(scope: string, run_id: string): RunRecord | undefined;
+  /** Returns the run with the time of the last change of its task state. */
+  find(scope: string, run_id: string): TimedRun | undefined;
+  /**
+   * `before` is the last put record, committed or not; `now` is in milliseconds. Returns the time of the last change of
+   * its task state: of two changes of one run the later one has the later time, even if the clock was set back.
+   */
+  put(batch: Batch, scope: string, after: RunRecord, before: RunRecord | undefined, now?: number): number;
+  /**
+   * Oldest first, unless the page has another order; see `run-list.ts`.
+   *
+   * @param shown returns the client's view of a record; a page also ends when that becomes too long (`page-rows.ts`)
+   */
+  list(
+    scope: string,
+    filter: RunFilter,
+    page: RunPage,
+    shown?: (run: RunRecord) => unknown,
+  ): PageOf<RunRecord>;
+  count(scope: string, status: RunStatus): number;
+  /** Counts the runs of sub-agents that were started below this run, at any depth. */
+  countBelow(scope: string, root_run_id: string): number;
+  /** Returns the waiting runs of a thread, oldest first. */
+  waitingOf(scope: string, thread_id: string): RunRecord[];
+  /**
+   * Returns up to `limit` runs with status `running`, of all scopes, after `after`. Reads the list, not the records.
+   */
+  running(after: RunningRun | undefined, limit: number): RunningRun[];
+  /** Returns the newest run of a thread with this status. */
+  newest(scope: string, thread_id: string, status: RunStatus): RunRecord | undefined;
+};
+
+type RunTableDeps = { counters: Counters; order: Order; tasks: TaskIndex };
+
+export const createRunTable = (env: Environment, { counters, order, tasks }: RunTableDeps): RunTable => {
+  const rows = env.table<RunRow>('runs');
+  const index = env.table<string>('run_index');
+  const placement = createPlacement(index, counters);
+  const marks = createNoteBoard<RunMark>();
+
+  const get = (scope: string, run_id: string): RunRecord | undefined =>
+    isId(run_id) ? recordIn(rows.get([scope, run_id])) : undefined;
+
+  const existing = (scope: string, run_id: string): RunRecord => {
+    const run = get(scope, run_id);
+    if (!run) throw new Integrity(`run '${run_id}' is listed and has no record`);
+    return run;
+  };
+
+  const markOf = (batch: Batch, scope: string, run_id: string): RunMark => {
+    const mark = marks.newest(batch, `${scope}\0${run_id}`);
+    if (mark) return mark;
+    const row = rows.get([scope, run_id]);
+    if (!row) throw new Integrity(`run '${run_id}' has no record to change`);
+    return newMark(row.order, changedAt(row), row.held);
+  };
+
+  return {
+    get,
+    find(scope, run_id) {
+      const row = isId(run_id) ? rows.get([scope, run_id]) : undefined;
+      const run = recordIn(row);
+      return row && run && { run, changed_at: changedAt(row) };
+    },
+    textOf: (scope, run_id) => heldIn(rows.get([scope, run_id]), run_id),
+    put(batch, scope, after, before, now = after.updated_at * 1000) {
+      checkIds(scope, after);
+      const { run_id } = after;
+      const previous = before && markOf(batch, scope, run_id);
+      const at = previous?.order ?? order.next();
+      const listed = before && previous && { run: before, changed_at: previous.changed_at };
+      const changed_at = listed ? changeTime(listed, after, now) : now;
+      const held = previous?.held ?? answerOf(after);
+      const mark = newMark(at, changed_at, held);
+      marks.note(batch, `${scope}\0${run_id}`, mark);
+      rows.put(batch, [scope, run_id], rowOf(after, mark));
+      if (held !== undefined && previous?.held === undefined) holdAnswer(batch, scope, run_id, held);
+      placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
+      tasks.move(batch, scope, { run: after, changed_at }, listed);
+      return changed_at;
+    },
+    list(scope, filter, page, shown = wireRun) {
+      if (filter.thread_id !== undefined && !isId(filter.thread_id))
+        return { items: [], texts: [], total: 0, offset: page.offset };
+      const sources = createSources({ index, counters, tasks }, scope, (id) => existing(scope, id));
+      return listRuns(sources, filter, page, shown);
+    },
+    count: (scope, status) => counters.get(listOf(scope, status)),
+    countBelow: (scope, root_run_id) => (isId(root_run_id) ? counters.get(listBelow(scope, root_run_id)) : 0),
+    waitingOf(scope, thread_id) {
+      if (!isId(thread_id)) return [];
+      const prefix = listOf(scope, 'waiting', thread_id);
+      return Array.from(index.values({ prefix }), (run_id) => existing(scope, run_id));
+    },
+    running: (after, limit) => runningRuns(index, after, limit),
+    newest(scope, thread_id, status) {
+      if (!isId(thread_id)) return undefined;
+      const prefix = listOf(scope, status, thread_id);
+      for (const run_id of index.values({ prefix, reverse: true, limit: 1 })) return existing(scope, run_id);
+      return undefined;
+    },
+  };
+};
+
+const checkIds = (scope: string, { run_id, thread_id }: Run): void => {
+  checkId('scope', scope);
+  checkId('run id', run_id);
+  checkId('thread id', thread_id);
+};
+
+const runningRuns = (index: Table<string>, after: RunningRun | undefined, limit: number): RunningRun[] => {
+  const found: RunningRun[] = [];
+  for (
+    let scope = after?.scope ?? scopeBehind(index, undefined);
+    scope !== undefined;
+    scope = scopeBehind(index, scope)
+  ) {
+    const span = { prefix: listOf(scope, 'running'), limit: limit - found.length };
+    const start = scope === after?.scope ? { after: [after.order] } : {};
+    for (const { key, value } of index.entries({ ...span, ...start }))
+      found.push({ scope, run_id: value, order: orderIn(key) });
+    if (found.length >= limit) break;
+  }
+  return found;
+};
+
+/** Returns the first scope after this one that has runs. */
+const scopeBehind = (index: Table<string>, scope: string | undefined): string | undefined => {
+  const first = scope === undefined ? index.firstKey({ prefix: [] }) : index.firstKeyBehind([scope]);
+  return first && String(first[0]);
+};
+
+const newMark = (order: number, changed_at: number, held: string | undefined): RunMark =>
+  held === undefined ? { order, changed_at } : { order, changed_at, held };
+
+/** Returns the time at which the run is listed as a task. */
+export const changedAt = ({ run, changed_at }: Pick<RunRow, 'run' | 'changed_at'>): number =>
+  changed_at ?? run.updated_at * 1000;
+
+/** The time of a change is later than that of the change before. */
+const changeTime = ({ run: before, changed_at: then }: TimedRun, after: RunRecord, now: number): number =>
+  taskStateOf(before) === taskStateOf(after) ? then : Math.max(now, then + 1);
+
+/** Moves the held answer out of the record. */
+const rowOf = (run: RunRecord, { order, changed_at, held }: RunMark): RunRow => {
+  if (held === undefined) return { run, order, changed_at };
+  const { value, places } = hollowed(run, held);
+  return { run: value, order, changed_at, held, places };
+};
+
+/** Fills in the answer. @throws Integrity for a row without a state, which nothing can continue */
+const recordIn = (row: RunRow | undefined): RunRecord | undefined => {
+  if (row && !isRunState(row.run.machine_state))
+    throw new Integrity(
+      `run '${row.run.run_id}' has no valid state: stop the service and run troupe doctor --repair`,
+    );
+  if (row?.held !== undefined && row.places) fillIn(row.run, row.places, row.held);
+  return row?.run;
+};
+
+/** @throws Integrity */
+const heldIn = (row: RunRow | undefined, run_id: string): string => {
+  if (row?.held !== undefined) return row.held;
+  throw new Integrity(`run '${run_id}' does not contain its final response`);
+};
+
+const answerOf = ({ status, final_output }: Run): string | undefined =>
+  status === 'done' && isHeld(final_output) ? final_output : undefined;
+
+const orderIn = (key: Key): number => Number(key.at(-1));
+
+const listOf = (scope: string, status: RunStatus, thread_id?: string): Key =>
+  thread_id === undefined ? [scope, 'runs', status] : [scope, 'thread', thread_id, status];
+
+/** A run is only in the lists of its status. */
+const listsOf = (scope: string, { thread_id, status }: Pick<RunFilter, 'thread_id' | 'status'>): Key[] =>
+  status === undefined
+    ? RunStatus.options.map((each) => listOf(scope, each, thread_id))
+    : [listOf(scope, status, thread_id)];
+
+const createSources = (
+  { index, counters, tasks }: Pick<RunTableDeps, 'counters' | 'tasks'> & { index: Table<string> },
+  scope: string,
+  read: (run_id: string) => RunRecord,
+): RunSources => ({
+  created(range, within) {
+    const list = counted(index, counters, listsOf(scope, range));
+    return { list: within ? limited(list, within) : list, read, isExact: true };
+  },
+  changed(range) {
+    const isExact = range.thread_id === undefined || (!range.agent_id && !range.states);
+    return { list: tasks.rows(scope, range), read: (_row, key) => read(String(key.at(-1))), isExact };
+  },
+});
+
+/** The rows with these numbers, counted inside LMDB. */
+const limited = (list: List<string>, [from, to]: [number, number]): List<string> => {
+  const ranges = list.ranges.map((range) => ({ ...range, from: [from], to: [to] }));
+  const total = ranges.reduce((sum, range) => sum + list.index.count(range), 0);
+  return { ...list, ranges, total };
+};
+
+const listBelow = (scope: string, root_run_id: string): Key => [scope, 'below', root_run_id];
+
+const places = (scope: string, { thread_id, status, activation }: Run, order: number): Place[] => {
+  const own = [
+    { list: listOf(scope, status), position: [order] },
+    { list: listOf(scope, status, thread_id), position: [order] },
+  ];
+  const root = activation?.trace.root_run_id;
+  return root === undefined ? own : [...own, { list: listBelow(scope, root), position: [order] }];
+};
