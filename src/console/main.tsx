@@ -5,6 +5,7 @@ import { readConfiguration } from './boot/configuration.ts';
 import { watchConnection } from './data/connection.ts';
 import { queryClient, watchToken } from './data/queries.ts';
 import { setBackend } from './data/request.ts';
+import { signInByLink } from './data/sign-in.ts';
 import { Theme } from './design/theme.tsx';
 import { startLocale } from './i18n/locale.ts';
 import { screens } from './screens/table.ts';
@@ -12,19 +13,24 @@ import { createConsoleRouter } from './shell/router.tsx';
 import { startDensity, startTheme } from './shell/theme.ts';
 
 /**
- * The browser console: a thin client of the service's own routes, built by Vite into what the service serves.
+ * The browser console: a thin client of the service's own routes, which Vite builds and the service serves.
  *
- *   boot/     what it is told before it starts; the theme is set before that, by the script of `index.html`
- *   data/     the one request client (token, 401, guards), what is read and when it is read again, what is masked
- *   design/   the tokens, and the parts that every screen is made of
- *   i18n/     texts in two languages, numbers and times; `en.ts` and `zh-CN.ts` have all of them
- *   list/     the one list: search, order, pages, columns, selection
- *   screens/  a folder a screen; `table.ts` is all there is
- *   shell/    what is around the screens: sidebar, top bar, palette, keys, toasts, notifications
+ *   boot/          settings read before the start; the script of `index.html` sets the theme even earlier
+ *   data/          the only request client (token, 401, guards), cached reads and their refresh, masking of secrets
+ *   i18n/          language, numbers and times; each folder has its texts, and `dictionaries/` contains all of them
+ *   design/        the design tokens, and the components that every screen uses
+ *   feedback/      writes and the toasts about them
+ *   navigation/    links between screens, and the protection of unsaved changes
+ *   list/, entry/  the only list (search, order, pages, columns, selection), and the form of an entry
+ *   screens/       one folder per screen; `table.ts` lists them all
+ *   shell/         everything around the screens: sidebar, top bar, palette, keys, notifications
  *
- * What needs no browser is in modules that import none of it, and is tested without one.
+ * The other folders hold what several screens share; they import neither a screen nor the shell.
+ *
+ * Code that needs no browser is in modules without browser imports, and is tested without one.
  */
 const start = async (): Promise<void> => {
+  signInByLink();
   startTheme();
   startDensity();
   startLocale();

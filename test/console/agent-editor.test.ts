@@ -1,13 +1,7 @@
 import t from 'tap';
+import { z } from 'zod';
+import { capabilities } from '../../src/console/data/resources.ts';
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
-import { choiceOf, linesOf, stopOf, toolOf } from '../../src/console/model-settings/settings.ts';
-import { lockedFields, rawText, readRaw } from '../../src/console/screens/agent-editor/advanced/raw-json.ts';
-import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/basics/prompt-text.ts';
-import {
-  kindOf,
-  newStop,
-  STOP_KINDS,
-} from '../../src/console/screens/agent-editor/basics/stop-conditions.ts';
 import {
   changedFields,
   copyOf,
@@ -31,6 +25,8 @@ import {
   startNew,
   validateRequest,
 } from '../../src/console/screens/agent-editor/editing.ts';
+import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/fields/prompt-text.ts';
+import { lockedFields, rawText, readRaw } from '../../src/console/screens/agent-editor/fields/raw-json.ts';
 import {
   comparedIn,
   versionOf,
@@ -53,22 +49,22 @@ import {
   withSkillTools,
 } from '../../src/console/screens/agent-editor/references/skill-access.ts';
 import { snippetOf } from '../../src/console/screens/agent-editor/snippet.ts';
-import { permissionsOf } from '../../src/console/screens/agent-editor/tools/permission.ts';
-import { itemsIn, withItems, withTool } from '../../src/console/screens/agent-editor/tools/provider-tools.ts';
+import { permissionsOf, withDecision } from '../../src/console/screens/agent-editor/tools/permission.ts';
 import {
   fieldsOf,
-  groupsOf,
   hasServer,
   matchesOf,
   mcpPattern,
   selectionOf,
+  tokensOf,
   verdictsOf,
   withPattern,
   withServer,
+  withTool,
 } from '../../src/console/screens/agent-editor/tools/selection.ts';
-import { barsOf, isWindow, placeOf, shareOfChange } from '../../src/console/screens/agent-stats/snapshot.ts';
+import { AgentSpec } from '../../src/schema/agent.ts';
 
-/** The editor of agents, as far as it needs no browser. */
+/** The parts of the agent editor that need no browser. */
 
 const LOCAL = 'local';
 
@@ -95,7 +91,7 @@ const meta = (kind: string, overrides?: Record<string, unknown>) => ({
   revision: 1,
 });
 
-t.test('a draft repeats what its backend says, and is changed only by what means something', async (t) => {
+t.test('mirrors fields into the local backend and detects only changes with an effect', async (t) => {
   const draft = newDraft(LOCAL);
   t.strictSame(changedFields(draft, draft), []);
   const next = withFields(draft, { model_id: 'm', max_rounds: 4, system_prompt: 'Hi' }, LOCAL);
@@ -108,10 +104,9 @@ t.test('a draft repeats what its backend says, and is changed only by what means
   t.strictSame(withSection({ sections: { a: {}, b: {} } }, 'a', undefined), { sections: { b: {} } });
 });
 
-t.test('settings of model calls are edited, cleared and sent as overrides', async (t) => {
-  const set = { temperature: 0.5, stop: stopOf('END\n\n '), tool_choice: { tool: 'x' }, seed: undefined };
+t.test('edits, clears and overrides settings of model calls', async (t) => {
+  const set = { temperature: 0.5, stop: ['END', ' '], tool_choice: { tool: 'x' }, seed: undefined };
   const draft = withFields({ ...stored, id: 'helper' }, set, LOCAL);
-  t.strictSame(draft.stop, ['END', ' '], 'white space is a sequence');
   t.strictSame(changedFields(stored, draft).sort(), ['stop', 'temperature', 'tool_choice']);
   t.strictSame(changedFields(stored, { ...stored, verbosity: null, seed: '' }), []);
   const parts = {
@@ -127,14 +122,9 @@ t.test('settings of model calls are edited, cleared and sent as overrides', asyn
     'advanced',
     'basics',
   ]);
-  t.strictSame([choiceOf({ tool: 'x' }), choiceOf('none'), choiceOf(null)], ['tool', 'none', '']);
-  t.strictSame(
-    [toolOf({ tool: 'x' }), toolOf('none'), stopOf('\n'), linesOf(undefined)],
-    ['x', '', undefined, ''],
-  );
 });
 
-t.test('a remote backend has no model and no prompt', async (t) => {
+t.test('clears the model and the prompt for a remote backend', async (t) => {
   const remote = withFields(
     { ...stored, id: 'helper' },
     { backend: { kind: 'a2a', version: 1, config: { base_url: 'https://far' } } },
@@ -148,7 +138,7 @@ t.test('a remote backend has no model and no prompt', async (t) => {
   t.equal(discoveredAt(stored), undefined);
 });
 
-t.test('a copy takes over everything but who it is and where it runs', async (t) => {
+t.test('copies an agent without its identity and backend', async (t) => {
   const copy = copyOf({ ...stored, created_at: 1, registry: 'r' }, LOCAL);
   t.match(copy, { id: '', model_id: 'm', plugin_ids: ['permission'] });
   t.notOk('created_at' in copy || 'registry' in copy);
@@ -156,7 +146,7 @@ t.test('a copy takes over everything but who it is and where it runs', async (t)
   t.ok(isLocal(far, LOCAL));
 });
 
-t.test('who made an agent decides how it is written', async (t) => {
+t.test('chooses the write request by the source of the agent', async (t) => {
   const change = (editing: ReturnType<typeof opened>) => edited(editing, { max_rounds: 8 }, LOCAL);
   const fresh = change(startNew(LOCAL));
   t.match(saveRequest(fresh, LOCAL), { method: 'POST', path: '/v1/config/agents', body: { max_rounds: 8 } });
@@ -177,7 +167,7 @@ t.test('who made an agent decides how it is written', async (t) => {
   t.notOk(dropsOverrides(user));
 });
 
-t.test('overrides are what differs, and what is as it was is cleared', async (t) => {
+t.test('sends only differences as overrides', async (t) => {
   const patch = (
     from: Record<string, unknown>,
     fields: Record<string, unknown>,
@@ -204,7 +194,7 @@ t.test('overrides are what differs, and what is as it was is cleared', async (t)
   t.strictSame(patch(stored, { backend: far }, { endpoint: {} }), { backend: far, _clear: ['endpoint'] });
 });
 
-t.test('a field that was overridden here and is set back is cleared', async (t) => {
+t.test('clears an override when the field is set back to its base value', async (t) => {
   const first = edited(opened(stored, meta('builtin')), { max_rounds: 8 }, LOCAL);
   const saved = reopened(first, first.draft, meta('builtin', { max_rounds: 8 }));
   t.equal(saved.key, first.key);
@@ -212,7 +202,7 @@ t.test('a field that was overridden here and is set back is cleared', async (t) 
   t.strictSame(overridePatch(edited(saved, { max_rounds: 3 }, LOCAL), LOCAL), { _clear: ['max_rounds'] });
 });
 
-t.test('two that change the same agent are told field by field', async (t) => {
+t.test('merges concurrent edits of an agent field by field', async (t) => {
   const base = { ...stored, sections: { a: 1, b: 1 } };
   const theirs = { ...base, max_rounds: 5, system_prompt: 'Theirs', sections: { a: 2, b: 1 } };
   const mine = { ...base, description: 'Mine', system_prompt: 'Mine', sections: { a: 1, b: 3 } };
@@ -239,11 +229,13 @@ t.test('two that change the same agent are told field by field', async (t) => {
   t.match(rebased(editing, theirs, meta('builtin')).draft, { system_prompt: 'Mine', max_rounds: 5 });
 });
 
-t.test('what is wrong is found before anything is sent, in the tab where it is', async (t) => {
-  const context = { localKind: LOCAL, isNew: true, taken: new Set(['pool']) };
+t.test('finds invalid fields before saving and assigns them to tabs', async (t) => {
+  const schema = z.toJSONSchema(AgentSpec, { io: 'input', unrepresentable: 'any' });
+  const known = capabilities.guard({ namespaces: [{ namespace: 'agents', schema }] }, '');
+  const context = { localKind: LOCAL, taken: new Set(['pool']), capabilities: known };
   const fieldsIn = (fields: Record<string, unknown>, isNew = true) =>
     problemsOf({ ...newDraft(LOCAL), model_id: 'm', id: 'x', ...fields }, { ...context, isNew }).map(
-      ({ field, key }) => `${field} ${key.slice(8)}`,
+      ({ path, key }) => `${path} ${key.slice(8)}`,
     );
   t.strictSame(fieldsIn({}), []);
   t.strictSame(fieldsIn({ id: '', model_id: '' }), ['id required', 'model_id required']);
@@ -252,27 +244,26 @@ t.test('what is wrong is found before anything is sent, in the tab where it is',
   t.strictSame(fieldsIn({ id: 'pool' }), ['id idTaken']);
   t.strictSame(fieldsIn({ id: 'x'.repeat(129) }), ['id id']);
   t.strictSame(fieldsIn({ max_rounds: -1, max_continuation_retries: '1.5' }), [
-    'max_rounds integer',
-    'max_continuation_retries integer',
+    'max_rounds least',
+    'max_continuation_retries number',
   ]);
-  t.strictSame(fieldsIn({ reasoning_effort: { budget: '' } }), ['reasoning_effort integer']);
+  t.strictSame(fieldsIn({ max_rounds: '', description: null, future: 1 }), ['max_rounds required']);
+  t.strictSame(fieldsIn({ reasoning_effort: { budget: '' } }), ['reasoning_effort.budget required']);
   t.strictSame(
     fieldsIn({
-      stop_conditions: [
-        { type: 'timeout', seconds: 'x' },
-        { type: 'stop_on_tool', tool_name: '' },
-      ],
+      stop_conditions: [{ type: 'timeout', seconds: 'x' }, { type: 'stop_on_tool' }],
     }),
-    ['stop_conditions.0 integer', 'stop_conditions.1 required'],
+    ['stop_conditions.0.seconds number', 'stop_conditions.1.tool_name required'],
   );
   t.strictSame(fieldsIn({ context_policy: { max_context_tokens: 1, max_output_tokens: 1 } }), [
-    'context_policy.min_recent_messages integer',
+    'context_policy.min_recent_messages required',
+    'context_policy.enable_prompt_cache required',
   ]);
   t.strictSame(
     fieldsIn({ sections: { compaction: { summarizer_user_prompt: 'x', min_savings_ratio: 2 } } }),
-    ['sections.compaction.summarizer_system_prompt required', 'sections.compaction.min_savings_ratio share'],
+    ['sections.compaction.summarizer_system_prompt required', 'sections.compaction.min_savings_ratio most'],
   );
-  t.strictSame(fieldsIn({ allowed_tool_patterns: ['a('] }), ['allowed_tool_patterns pattern']);
+  t.strictSame(fieldsIn({ allowed_tool_patterns: ['a('] }), ['allowed_tool_patterns tools']);
   t.strictSame(fieldsIn({ model_id: '', backend: { kind: 'a2a', config: {} } }), []);
   t.strictSame(['*', 'a\\*', 'a\\\\', 'a\\', '', 'a(b)'].map(isToolPattern), [
     true,
@@ -295,7 +286,7 @@ t.test('what is wrong is found before anything is sent, in the tab where it is',
   );
 });
 
-t.test('what the service says of a field is said at the field', async (t) => {
+t.test('assigns messages of the service to fields', async (t) => {
   const first = (message: string) => [...fieldErrors(message)][0];
   t.strictSame(first("invalid payload: invalid agent spec: field 'max_rounds': must be a number"), [
     'max_rounds',
@@ -334,12 +325,13 @@ t.test('what the service says of a field is said at the field', async (t) => {
   );
 });
 
-t.test('JSON that is typed becomes the draft only where it may', async (t) => {
+t.test('accepts raw JSON only with known, unlocked fields and unmoved secrets', async (t) => {
   const draft = { ...stored, endpoint: { auth: { type: 'bearer', token: 'hush-hush' } } };
   const text = rawText(draft);
   t.notMatch(text, /hush/);
   t.match(text, /\n {2}"id": "helper"/);
-  const read = (typed: string, locked = lockedFields(false, false)) => readRaw(typed, draft, { locked });
+  const read = (typed: string) =>
+    readRaw(typed, draft, { locked: lockedFields(false, false), allowed: Object.keys(draft) });
   t.strictSame(read(text), { draft });
   t.match(read(text.replace('"max_rounds": 3,', '"max_rounds": 4,')), {
     draft: { endpoint: draft.endpoint },
@@ -368,13 +360,13 @@ t.test('JSON that is typed becomes the draft only where it may', async (t) => {
   );
 });
 
-t.test('drafts that were kept are read with care', async (t) => {
+t.test('ignores malformed kept drafts', async (t) => {
   t.strictSame(keptFrom('{"spec":{"id":"a"},"kept":5}'), { spec: { id: 'a' }, kept: 5 });
   t.strictSame(keptFrom('{"spec":{"model_id":"m"}}'), { spec: { id: '', model_id: 'm' } });
   for (const nothing of [null, '', '{', '{}', '[]', '{"spec":1}']) t.equal(keptFrom(nothing), undefined);
 });
 
-t.test('which tools an agent sees, and why', async (t) => {
+t.test('decides which tools an agent sees, with the deciding entry', async (t) => {
   const tools = ['get_weather', 'get_stock', 'shell', 'mcp__my_files__read'];
   t.strictSame(selectionOf({}, 'allowed'), { names: [], patterns: ['*'] });
   t.strictSame(selectionOf({ allowed_tools: null }, 'allowed'), { names: [], patterns: [] });
@@ -410,21 +402,16 @@ t.test('which tools an agent sees, and why', async (t) => {
   t.strictSame(withPattern(empty, ' a* ')?.patterns, ['a*']);
   t.equal(withPattern({ names: [], patterns: ['a'] }, 'a'), undefined);
   t.equal(withPattern(empty, ' '), undefined);
-  const tool = (id: string, kind: string, from?: string) => ({
-    id,
-    name: id,
-    description: '',
-    source: { kind, id: from },
-  });
-  t.strictSame(
-    groupsOf([tool('c', 'mcp', 's'), tool('a', 'builtin'), tool('d', 'mcp', 's'), tool('b', 'builtin')]).map(
-      ({ tools: own }) => own.map(({ id }) => id).join(),
-    ),
-    ['a,b', 'c,d'],
-  );
+  const toggled = (spec: Record<string, unknown>, isVisible: boolean) =>
+    JSON.parse(JSON.stringify({ ...spec, ...withTool(spec, 'shell', isVisible) }));
+  t.match(toggled({}, false), { allowed_tool_patterns: ['*'], excluded_tools: ['shell'] });
+  t.strictSame(toggled(toggled({}, false), true), { allowed_tools: null, allowed_tool_patterns: ['*'] });
+  t.match(toggled({ allowed_tools: ['shell', 'x'] }, false), { allowed_tools: ['x'] });
+  t.match(toggled({ allowed_tools: ['x'] }, true), { allowed_tools: ['x', 'shell'] });
+  t.strictSame([tokensOf({ request_bytes: 401 }), tokensOf({ request_bytes: undefined })], [101, undefined]);
 });
 
-t.test('what becomes of a call: deny beats allow, allow beats ask, whatever the order', async (t) => {
+t.test('applies deny before allow and allow before ask, in any order of rules', async (t) => {
   const spec = {
     plugin_ids: ['permission'],
     sections: {
@@ -448,9 +435,17 @@ t.test('what becomes of a call: deny beats allow, allow beats ask, whatever the 
   t.match(of(spec, 'http'), { behavior: 'ask', conditional: ['deny http(url ~ "*x*")'] });
   t.match(of({ ...spec, active_hook_filter: ['reminder'] }, 'delete_one'), { behavior: 'allow' });
   t.match(of({}, 'x'), { behavior: 'allow' });
+  const asked = withDecision({ plugin_ids: ['reminder'], active_hook_filter: ['reminder'] }, 'shell', 'ask');
+  t.strictSame(asked, {
+    plugin_ids: ['reminder', 'permission'],
+    active_hook_filter: ['reminder', 'permission'],
+    sections: { permission: { default_behavior: 'allow', rules: [{ tool: 'shell', behavior: 'ask' }] } },
+  });
+  t.strictSame([of(asked, 'shell')?.behavior, of(asked, 'other')?.behavior], ['ask', 'allow']);
+  t.match(withDecision(asked, 'shell', 'allow'), { sections: { permission: { rules: [] } } });
 });
 
-t.test('skills: which, and whether the tools for them are there', async (t) => {
+t.test('edits the allowed skills and detects hidden skill tools', async (t) => {
   t.equal(allowlistOf({}), undefined);
   t.equal(allowlistOf({ sections: { skills: { allowlist: null } } }), undefined);
   t.strictSame(allowlistOf({ sections: { skills: { ids: ['a'] } } }), ['a']);
@@ -463,7 +458,7 @@ t.test('skills: which, and whether the tools for them are there', async (t) => {
   t.match(fixed, { allowed_tools: ['a', 'skill'] });
 });
 
-t.test('delegation that leads back is found, however long it is', async (t) => {
+t.test('finds delegation cycles of any length', async (t) => {
   const others = new Map([
     ['b', ['c', 'd']],
     ['c', ['b']],
@@ -474,7 +469,7 @@ t.test('delegation that leads back is found, however long it is', async (t) => {
   t.equal(cycleThrough('x', ['b'], others), undefined);
 });
 
-t.test('versions come from events, and two are compared the older first', async (t) => {
+t.test('derives versions from audit events and compares the older one first', async (t) => {
   const event = (id: string, action: string, before?: object, after?: object) => ({
     id,
     ts: '',
@@ -499,53 +494,12 @@ t.test('versions come from events, and two are compared the older first', async 
   t.equal(comparedIn(events, ['1']), undefined);
 });
 
-t.test('prompts, conditions and snippets', async (t) => {
+t.test('splits prompts and quotes snippets', async (t) => {
   t.strictSame(
     piecesOf('Hi {name}, {{ x.y }}!').map(({ text, isVariable }) => `${isVariable ? '*' : ''}${text}`),
     ['Hi ', '*{name}', ', ', '*{{ x.y }}', '!'],
   );
   t.strictSame(piecesOf('').length, 1);
   t.strictSame(countsOf('a\nbcde'), { characters: 6, lines: 2, tokens: 2 });
-  t.ok(STOP_KINDS.every((kind) => kindOf(newStop(kind)) === kind));
   t.match(snippetOf('http://x', "it's"), /'\\''/);
-});
-
-t.test('durations on a scale that gets wider', async (t) => {
-  const bars = barsOf([
-    { upper_bound_ms: 10, count: 2 },
-    { upper_bound_ms: 100, count: 1 },
-    { upper_bound_ms: null, count: 0 },
-  ]);
-  t.strictSame(
-    bars.map(({ height }) => height),
-    [1, 0.5, 0],
-  );
-  t.equal(placeOf(bars, 5), 0.5);
-  t.ok(Math.abs(placeOf(bars, Math.sqrt(1000)) - 1.5) < 1e-9);
-  t.equal(placeOf(bars, 5000), 2.5);
-  t.strictSame(['1h', '90', '7d', '0h', '5x', 'abc', ''].map(isWindow), [
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-    false,
-  ]);
-  t.equal(shareOfChange(2, 3), 0.5);
-  t.equal(shareOfChange(0, 3), undefined);
-});
-
-t.test('tools of the model provider are chosen, and keep the options that have no control', async (t) => {
-  const search = { type: 'web_search', max_uses: 3 };
-  const files = { type: 'file_search', store_ids: ['vs_1'] };
-  t.strictSame(withTool(undefined, 'web_search', search), [search]);
-  t.strictSame(withTool([search], 'file_search', files), [search, files]);
-  t.strictSame(withTool([search, files], 'web_search', undefined), [files]);
-  const limited = withItems(search, 'web_search', itemsIn('a.example, b.example\n c.example'));
-  t.strictSame(limited, { ...search, allowed_domains: ['a.example', 'b.example', 'c.example'] });
-  t.strictSame(withTool([search, files], 'web_search', limited), [limited, files]);
-  t.strictSame(withItems(limited, 'web_search', itemsIn(' ')), search);
-  t.strictSame(withItems(files, 'file_search', []), { ...files, store_ids: [] });
-  t.strictSame(changedFields({ provider_tools: [] }, {}), []);
 });

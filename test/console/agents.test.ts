@@ -1,8 +1,17 @@
 import t from 'tap';
 import { agentsIn, isMasked } from '../../src/console/screens/agents/import-agents.ts';
+import { BOX, layoutOf } from '../../src/console/screens/agents/map-layout.ts';
 import { graphOf, type Known, reachOf } from '../../src/console/screens/agents/reference-graph.ts';
 
-/** What agents stand on, and what is read of a file of agents. */
+/** The dependency graph of agents, and files that contain agents. */
+
+const AGENT = {
+  model_id: undefined,
+  delegates: undefined,
+  allowed_tools: undefined,
+  allowed_tool_patterns: undefined,
+  endpoint: undefined,
+};
 
 const KNOWN: Known = {
   agents: [
@@ -15,13 +24,7 @@ const KNOWN: Known = {
       allowed_tool_patterns: ['*'],
       endpoint: undefined,
     },
-  ].map((agent) => ({
-    delegates: undefined,
-    allowed_tools: undefined,
-    allowed_tool_patterns: undefined,
-    model_id: undefined,
-    ...agent,
-  })),
+  ].map((agent) => ({ ...AGENT, ...agent })),
   models: [
     { id: 'fast', provider_id: 'p' },
     { id: 'slow', provider_id: 'q' },
@@ -41,7 +44,7 @@ const KNOWN: Known = {
   ],
 };
 
-t.test('references lead from agents to what they stand on, and dangle where that is not there', async (t) => {
+t.test('links agents to their dependencies and marks missing ones as dangling', async (t) => {
   const graph = graphOf({ ...KNOWN, diagnostics: undefined });
   const lines = graph.edges.map(({ from, to, isDangling }) => `${from} → ${to}${isDangling ? ' !' : ''}`);
   t.strictSame(lines.sort(), [
@@ -65,11 +68,11 @@ t.test('references lead from agents to what they stand on, and dangle where that
   );
   t.ok(
     graph.columns[1]?.some(({ id }) => id === 'unused'),
-    'what nobody uses is there too',
+    'unused entries are listed',
   );
 });
 
-t.test('what the service does not miss is there, though not in the configuration', async (t) => {
+t.test('treats unconfigured dependencies as present unless diagnostics report them', async (t) => {
   const { columns, edges } = graphOf(KNOWN);
   t.strictSame(
     edges.filter(({ isDangling }) => isDangling),
@@ -78,15 +81,45 @@ t.test('what the service does not miss is there, though not in the configuration
   t.match(columns[3], [{ isMissing: false }, { isMissing: false }]);
 });
 
-t.test('who is pointed at shows all that it stands on, and all that stands on it', async (t) => {
+t.test('reaches all direct and indirect dependencies and dependents of a node', async (t) => {
   const reached = reachOf(graphOf(KNOWN), 'models/fast');
   t.ok(
     ['providers/p', 'model-pools/both', 'agents/helper', 'agents/planner'].every((key) => reached.has(key)),
   );
-  t.notOk(reached.has('models/slow'), 'but not what stands beside it');
+  t.notOk(reached.has('models/slow'), 'unconnected entries are not reached');
 });
 
-t.test('a file of agents is one, a list, or the answer of a list route', async (t) => {
+t.test('leads edges around boxes, and bundles those to the same target', async (t) => {
+  const shared = ['a', 'b', 'c'].map((id) => ({ ...AGENT, id, model_id: 'slow' }));
+  const graph = graphOf({ ...KNOWN, agents: [...KNOWN.agents, ...shared], diagnostics: undefined });
+  const { places, heads, edges, width, height } = layoutOf(graph);
+  t.equal(heads.size, 4);
+  const second = heads.get(1) ?? 0;
+  const boxes = graph.columns[1]?.map(({ key }) => places.get(key)?.y ?? 0) ?? [];
+  t.equal(new Set(boxes).size, boxes.length);
+  const passing = new Map<string, Set<number>>();
+  for (const { from, to, path } of edges.filter((edge) =>
+    /^agents.*models/.test(`${edge.from} ${edge.to}`),
+  )) {
+    if (to.startsWith('model-pools')) continue;
+    const [, y] = new RegExp(`${second} ([\\d.]+)H${second + BOX.width}`).exec(path) ?? [];
+    t.ok(y, `${from} passes the second column`);
+    t.ok(boxes.every((box) => Math.abs(box - Number(y)) > BOX.height / 2));
+    passing.set(to, (passing.get(to) ?? new Set()).add(Number(y)));
+  }
+  t.strictSame(
+    [...passing].map(([to, heights]) => [to, heights.size]),
+    [
+      ['models/fast', 1],
+      ['models/slow', 1],
+    ],
+  );
+  t.ok([...places.values()].every(({ x, y }) => x >= 0 && x <= width && y > 0 && y < height));
+  const delegation = edges.find(({ from, to }) => from === 'agents/planner' && to === 'agents/helper');
+  t.match(delegation?.path, /^M56 /, 'delegations are arcs at the left');
+});
+
+t.test('reads one agent, a list or the response of a list route', async (t) => {
   const a = { id: 'a', model_id: 'm', created_at: 1, updated_at: 2 };
   const found = { found: [{ id: 'a', spec: { id: 'a', model_id: 'm' } }] };
   for (const written of [a, [a], { items: [a] }, { agents: [a] }])

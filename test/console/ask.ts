@@ -1,11 +1,11 @@
 import type { Inference } from '../service/models.ts';
 import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 
-/** Runs for the console to show. */
+/** Runs that the console shows. */
 
 export const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-/** Its tools ask first. What its model says is put into `models.steps`; otherwise it repeats what was said. */
+/** An agent whose tools require approval. Its model executes `models.steps`, and otherwise repeats the prompt. */
 export const ASKS_FIRST = {
   id: 'asks-first',
   model_id: 'steps',
@@ -31,20 +31,20 @@ const bodyOf = (agentId: string, content: string, threadId?: string) => ({
   ...(threadId !== undefined && { threadId }),
 });
 
-/** A run that goes on by itself. */
+/** Starts a run and returns before it ends. */
 export const begin = (troupe: Troupe, agentId: string, content: string, threadId?: string): Promise<Asked> =>
   asked(troupe, 'its start', bodyOf(agentId, content, threadId));
 
-/** A run that has ended, or that waits for somebody. */
+/** Starts a run and waits until it has ended or is suspended. */
 export const ask = (troupe: Troupe, agentId: string, content: string, threadId?: string): Promise<Asked> =>
   asked(troupe, 'its rest', bodyOf(agentId, content, threadId));
 
-/** The same for an agent whose model does this first. */
+/** Like `ask`, for an agent whose model executes these steps first. */
 export const askWith = (troupe: Troupe, agentId: string, ...steps: Inference[]): Promise<Asked> => {
   troupe.models.steps.push(...steps);
   return ask(troupe, agentId, 'What is the weather?');
 };
 
-/** What the service says at a path. */
+/** Reads a path of the service. */
 export const read = async (troupe: Troupe, path: string): Promise<Record<string, unknown>> =>
   (await troupe.call('GET', path, undefined, headers)).body;

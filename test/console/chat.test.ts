@@ -1,67 +1,66 @@
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import t from 'tap';
-import { actionOf, problemsIn } from '../../src/console/assistant/actions.ts';
+import { actionOf, problemsIn } from '../../src/console/assistant-chat/actions.ts';
 import { MOST_BYTES, refusalOf, sizeText, typeOf } from '../../src/console/chat/attachments.ts';
 import { blocksOf, textOf, transcriptOf } from '../../src/console/chat/blocks.ts';
 import { callState, callsIn, isOfProvider } from '../../src/console/chat/call.ts';
+import { type CallTimes, timed, timeOf } from '../../src/console/chat/call-times.ts';
 import { type Growing, grow, NOTHING } from '../../src/console/chat/markdown/growing.ts';
-import { parseInline, safeHref } from '../../src/console/chat/markdown/inline.ts';
-import { parseMarkdown } from '../../src/console/chat/markdown/parse.ts';
+import { LONGEST_INLINE, lex, safeHref, safeImage } from '../../src/console/chat/markdown/lex.ts';
+import { withoutFiles } from '../../src/console/chat/output-files.ts';
 import { statsOf, turnOf } from '../../src/console/chat/turn.ts';
 import { redactText } from '../../src/console/data/redact-text.ts';
 import { blockedBy, isScripted, modelsBehind, previewAgent } from '../../src/console/sandbox/preview.ts';
+import { rowsOf } from '../../src/console/thread-messages/conversation.ts';
 
-/** What conversations work out of what is said in them, whoever says it. */
+/** Parsing and state of conversations, independent of the agent. */
 
-const nodesIn = (text: string) => parseMarkdown(text).map(({ node }) => node);
-const kindsIn = (text: string): string[] => nodesIn(text).map(({ kind }) => kind);
+const tokensIn = (text: string) => lex(text).map(({ token }) => token);
+const kindsIn = (text: string): string[] => tokensIn(text).map(({ type }) => type);
+const inlineIn = (text: string): object[] => Object(tokensIn(text)[0]).tokens;
 
-t.test('Markdown becomes a tree, also where it is not finished', async (t) => {
+t.test('parses Markdown into tokens, including incomplete input', async (t) => {
   t.strictSame(
-    kindsIn('# A\n\ntext\n- a\n- b\n\n> q\n\n---\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nx\n```'),
-    ['heading', 'paragraph', 'list', 'quote', 'rule', 'table', 'code'],
+    kindsIn('# A\n\ntext\n- a\n- b\n\n> q\n\n---\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |\n\n```ts\nx\n```'),
+    ['heading', 'paragraph', 'list', 'blockquote', 'hr', 'table', 'code'],
   );
-  t.match(nodesIn('```js\nconst a = 1;'), [{ kind: 'code', language: 'js', text: 'const a = 1;' }]);
-  t.match(nodesIn('1. a\n\n   more of a\n2. [x] b'), [
-    {
-      kind: 'list',
-      start: 1,
-      items: [
-        { checked: undefined, children: [{ kind: 'paragraph' }, { kind: 'paragraph' }] },
-        { checked: true },
-      ],
-    },
+  t.match(tokensIn('| a | b |\n|:-:|--:|\n| 1 | 2 |'), [{ align: ['center', 'right'] }]);
+  t.match(tokensIn('```js\nconst a = 1;'), [{ type: 'code', lang: 'js', text: 'const a = 1;' }]);
+  t.match(tokensIn('3. a\n\n   more of a\n4. [x] b'), [
+    { type: 'list', start: 3, items: [{ task: false }, { task: true, checked: true }] },
   ]);
-  t.match(parseInline('a **b _c_** `d*` get_the_weather ~~e~~'), [
-    { kind: 'text', text: 'a ' },
-    { kind: 'strong', children: [{ kind: 'text', text: 'b ' }, { kind: 'em' }] },
-    { kind: 'text', text: ' ' },
-    { kind: 'code', text: 'd*' },
-    { kind: 'text', text: ' get_the_weather ' },
-    { kind: 'strike' },
+  t.match(inlineIn('a **b _c_** `d*` get_the_weather ~~e~~'), [
+    { type: 'text', text: 'a ' },
+    { type: 'strong', tokens: [{ text: 'b ' }, { type: 'em' }] },
+    { text: ' ' },
+    { type: 'codespan', text: 'd*' },
+    { type: 'text', text: ' get_the_weather ' },
+    { type: 'del' },
   ]);
 });
 
-t.test('nothing of a stranger becomes more than text and links to the web', async (t) => {
+t.test('reduces untrusted Markdown to text, safe links and embedded images', async (t) => {
   for (const href of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', '//x', ' https://x'])
     t.equal(safeHref(href), undefined, href);
-  t.match(parseInline('[click](javascript:alert(1))'), [{ kind: 'text' }]);
-  t.match(parseInline('![pixel](https://x.example/p.png)'), [
-    { kind: 'link', href: 'https://x.example/p.png' },
+  t.equal(safeHref('https://x.example/a'), 'https://x.example/a');
+  for (const href of ['https://x.example/p.png', 'data:text/html;base64,eA==', 'data:image/png,x'])
+    t.equal(safeImage(href), undefined, href);
+  t.equal(safeImage('data:image/png;base64,eA=='), 'data:image/png;base64,eA==');
+  for (const html of ['<script>alert(1)</script>', '<div>\n\nx\n</div>', 'a <b onclick="x">b</b>'])
+    t.notMatch(JSON.stringify(tokensIn(html)), /"type":"html"/, html);
+  t.match(inlineIn('see https://x.example/a).'), [
+    { text: 'see ' },
+    { type: 'link', href: 'https://x.example/a' },
+    { text: ').' },
   ]);
-  t.match(parseInline('<script>alert(1)</script>'), [{ kind: 'text', text: '<script>alert(1)</script>' }]);
-  t.match(parseInline('see https://x.example/a).'), [
-    { kind: 'text', text: 'see ' },
-    { kind: 'link', href: 'https://x.example/a' },
-    { kind: 'text', text: ').' },
-  ]);
+  t.strictSame(kindsIn('[a]: https://x.example'), ['paragraph'], 'there are no reference definitions');
 });
 
-/** Steps that grow with the square of these would take hours. */
+/** With inputs of this length, quadratic steps would take hours. */
 const LETTERS = 300_000;
 
-t.test('however many marks a text has, it costs what its length does', async (t) => {
+t.test('parses hostile Markdown in linear time', async (t) => {
   const hostile = [
     '[',
     '![',
@@ -77,14 +76,21 @@ t.test('however many marks a text has, it costs what its length does', async (t)
     '|',
     '\\',
     '- a\n\n\n',
+    '- a\n',
+    '- - a\n',
+    '***a',
+    '__a',
+    'a|b\n-|-\n',
     '\n',
   ];
   for (const mark of hostile) {
     const text = mark.repeat(LETTERS / mark.length);
-    t.ok(parseMarkdown(text).length >= 0, JSON.stringify(mark));
+    t.ok(lex(text).length >= 0, JSON.stringify(mark));
   }
-  t.match(nodesIn(`- a${'\n'.repeat(LETTERS)}  b`), [{ kind: 'list', items: [{ children: { length: 2 } }] }]);
-  t.match(nodesIn(`**${'long '.repeat(1000)}**`), [{ kind: 'paragraph' }]);
+  t.match(tokensIn(`- a${'\n'.repeat(LETTERS)}  b`), [{ type: 'list', items: { length: 1 } }]);
+  const bold = (letters: number): object[] => inlineIn(`**${'x'.repeat(letters)}**`);
+  t.match(bold(LONGEST_INLINE - 4), [{ type: 'strong' }]);
+  t.match(bold(LONGEST_INLINE), [{ type: 'text' }]);
 });
 
 const LINES = [
@@ -117,7 +123,7 @@ const LINES = [
   '\t',
 ];
 
-t.test('a text that grows is at each moment what it would be as a whole, masks and all', async (t) => {
+t.test('equals the parse and the mask of the whole text after each appended piece', async (t) => {
   const lines = fc.array(fc.constantFrom(...LINES), { maxLength: 14 });
   const ends = fc.constantFrom('\n', '\r\n');
   fc.assert(
@@ -132,9 +138,9 @@ t.test('a text that grows is at each moment what it would be as a whole, masks a
           at += sizes[piece % sizes.length] ?? 1;
           const soFar = text.slice(0, at);
           growing = grow(growing, soFar);
-          const whole = nodesIn(redactText(soFar));
-          if (JSON.stringify(growing.nodes) !== JSON.stringify(whole)) {
-            t.strictSame(growing.nodes, whole, JSON.stringify(soFar));
+          const whole = tokensIn(redactText(soFar.replaceAll(/\r\n?/g, '\n')));
+          if (JSON.stringify(growing.tokens) !== JSON.stringify(whole)) {
+            t.strictSame(growing.tokens, whole, JSON.stringify(soFar));
             return false;
           }
         }
@@ -145,15 +151,15 @@ t.test('a text that grows is at each moment what it would be as a whole, masks a
   );
 });
 
-t.test('a piece of a long answer costs what its last blocks do', async (t) => {
+t.test('reparses only the last blocks when text is appended', async (t) => {
   const long = Array.from({ length: 400 }, (_, place) => `Paragraph ${place} of **many**.\n\n`).join('');
   const before = grow(NOTHING, long);
   t.ok(before.text.length - before.from < 100, 'all but the last blocks are settled');
   const after = grow(before, `${long}And more`);
-  t.equal(after.nodes.length, 401);
-  t.equal(after.nodes[397], before.nodes[397], 'the nodes before the last two are the same ones');
-  t.not(grow(before, 'Another').nodes[0], before.nodes[0]);
-  t.match(grow(before, 'Another').nodes, { length: 1 });
+  t.equal(after.tokens.length, 401);
+  t.equal(after.tokens[397], before.tokens[397], 'settled tokens are reused');
+  t.not(grow(before, 'Another').tokens[0], before.tokens[0]);
+  t.match(grow(before, 'Another').tokens, { length: 1 });
 });
 
 const message = (parts: object[]): UIMessage => ({
@@ -170,7 +176,7 @@ const call = (id: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('calls of one tool in a row are one block, and steps begin with a line', async (t) => {
+t.test('groups consecutive calls of one tool and separates steps', async (t) => {
   const parts = [
     { type: 'step-start' },
     { type: 'text', text: 'Looking' },
@@ -193,7 +199,7 @@ t.test('calls of one tool in a row are one block, and steps begin with a line', 
   t.match(transcriptOf([message(parts)]), /assistant:\nLooking\n\[look × 2\]\nFound\n\[image\/png\]/);
 });
 
-t.test('a call is decided in the last message, or not at all', async (t) => {
+t.test('allows a decision on a call only in the last message', async (t) => {
   const asks = { type: 'tool-look', toolCallId: '1', input: {} };
   const states = (more: object) =>
     callsIn(message([{ ...asks, ...more }])).flatMap((part) =>
@@ -208,7 +214,7 @@ t.test('a call is decided in the last message, or not at all', async (t) => {
   t.strictSame(states(responded), ['approved', 'approved', 'approved']);
 });
 
-t.test('adds up what a turn took and the costs that the service reports', async (t) => {
+t.test('sums the durations of a turn and the costs that the service reports', async (t) => {
   const data = (type: string, of: object) => ({ type, data: of });
   const told = message([
     data('data-run-info', { runId: 'r1', threadId: 't' }),
@@ -243,7 +249,7 @@ t.test('adds up what a turn took and the costs that the service reports', async 
   });
 });
 
-t.test('files are taken all or none: how many, how large, of which kind', async (t) => {
+t.test('accepts or rejects added files together by number, size and type', async (t) => {
   const file = (name: string, size: number, type = 'image/png') => ({ name, size, type });
   t.equal(refusalOf([file('a', MOST_BYTES)], []), undefined);
   t.match(refusalOf([file('a', 9 * 1024 * 1024)], []), { reason: 'large' });
@@ -259,7 +265,26 @@ t.test('files are taken all or none: how many, how large, of which kind', async 
   t.equal(sizeText(3 * 1024 * 1024), '3.0 MB');
 });
 
-t.test('a draft is tried as it is, where it can be', async (t) => {
+t.test('shows the files of an output instead of their base64, each once', async (t) => {
+  const data =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const content = [
+    { type: 'text', text: 'It rains' },
+    { type: 'image', mimeType: 'image/png', data },
+    { type: 'document', title: 'a', source: { type: 'base64', media_type: 'application/pdf', data } },
+  ];
+  const { shown, files } = withoutFiles({ data: content, metadata: { 'mcp.result.content': content } });
+  t.strictSame(
+    files.map(({ mediaType, url }) => [mediaType, url]),
+    ['image/png', 'application/pdf'].map((type) => [type, `data:${type};base64,${data}`]),
+  );
+  t.notMatch(JSON.stringify(shown), /iVBOR/);
+  t.match(shown, { data: [{ text: 'It rains' }, { data: 'image/png' }] });
+  const plain = { temperature: 20, image: 'none' };
+  t.equal(withoutFiles(plain).shown, plain);
+});
+
+t.test('previews a draft unless it is remote or has no model', async (t) => {
   const draft = {
     id: 'a',
     backend: { kind: 'local', config: { model_id: 'm' } },
@@ -277,7 +302,7 @@ t.test('a draft is tried as it is, where it can be', async (t) => {
   t.equal(isScripted([], []), false);
 });
 
-t.test('what the assistant has done is told from the results of its tools', async (t) => {
+t.test('derives the actions of the assistant from results of its tools', async (t) => {
   const result = (tool: string, output: unknown) =>
     actionOf({
       type: `tool-${tool}`,
@@ -319,4 +344,92 @@ t.test('marks a call that the model provider executes, and does not wait for the
   t.equal(isOfProvider(marked), true);
   t.equal(isOfProvider(part), false);
   t.equal(callState(marked, 'last'), 'stopped');
+});
+
+t.test('separates the time that a call waited from the time that its tool ran', async (t) => {
+  const asks = { type: 'tool-look', toolCallId: '1', input: {} };
+  const approval = { id: 'a', approved: true };
+  let times: CallTimes = new Map();
+  const look = (now: number, more: object, isBusy = true): void => {
+    times = timed(times, [message([{ ...asks, ...more }])], isBusy, now);
+  };
+  look(0, { state: 'input-available' });
+  look(10, { state: 'approval-requested', approval: { id: 'a' } });
+  const asked = times;
+  look(500, { state: 'approval-requested', approval: { id: 'a' } });
+  t.equal(times, asked, 'nothing has changed');
+  look(2010, { state: 'approval-responded', approval });
+  look(2017, { state: 'output-available', output: 1 }, false);
+  const known = times.get('1');
+  t.strictSame(known && timeOf(known), { waited: 2000, ran: 17 });
+  const ended = timed(new Map(), [message([{ ...asks, state: 'output-available' }])], true, 9);
+  t.equal(ended.size, 0, 'a call that had ended before has no time');
+});
+
+const text = (said: string) => [{ type: 'text', text: said }];
+
+t.test('shows stored messages like an open chat, with each result in its call', async (t) => {
+  const rows = rowsOf([
+    { role: 'user', content: text('Hi'), seq: 1 },
+    {
+      role: 'assistant',
+      content: text('Looking'),
+      metadata: { reasoning: 'Hm' },
+      tool_calls: [
+        { id: 'c1', name: 'look', arguments: { at: 1 } },
+        { id: 'c2', name: 'ask', arguments: {} },
+      ],
+      seq: 2,
+    },
+    { role: 'tool', content: text("Tool 'ask' suspended: awaiting decision"), tool_call_id: 'c2', seq: 3 },
+    { role: 'tool', content: text('{"found":true}'), tool_call_id: 'c1', seq: 4 },
+    { role: 'tool', content: text('of an earlier page'), tool_call_id: 'c0', seq: 5 },
+    { role: 'assistant', content: [], tool_calls: [{ id: 'c1', name: 'look', arguments: {} }], seq: 6 },
+    { role: 'tool', content: text('twice'), tool_call_id: 'c1', seq: 7 },
+  ]);
+  t.match(
+    rows.map(({ said, message: { role, parts } }) => [said.seq, role, parts]),
+    [
+      [1, 'user', [{ type: 'text', text: 'Hi' }]],
+      [
+        2,
+        'assistant',
+        [
+          { type: 'reasoning', text: 'Hm' },
+          { type: 'text', text: 'Looking' },
+          { toolName: 'look', input: { at: 1 }, state: 'output-available', output: { found: true } },
+          { toolName: 'ask', state: 'input-available' },
+        ],
+      ],
+      [5, 'assistant', [{ type: 'data-block', data: 'of an earlier page' }]],
+      [6, 'assistant', [{ toolName: 'look', output: 'twice' }]],
+    ],
+  );
+  t.equal(rows.length, 4);
+});
+
+t.test('shows each block of a stored message, and an unknown one as JSON', async (t) => {
+  const source = { type: 'base64', media_type: 'image/png', data: 'eA==' };
+  const [row] = rowsOf([
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm' },
+        { type: 'image', source, title: 'cat.png' },
+        { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } },
+        { type: 'provider_call', id: 'p', tool: 'web_search', status: 'completed', output: { hits: 1 } },
+        { type: 'source_url', id: 's', url: 'https://x.example', title: 'X' },
+        { type: 'of_tomorrow', value: 1 },
+      ],
+    },
+  ]);
+  t.match(row?.message.parts, [
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'file', url: 'data:image/png;base64,eA==', filename: 'cat.png' },
+    { type: 'file', mediaType: 'image/*', url: 'https://x.example/a.png' },
+    { toolName: 'web_search', state: 'output-available', output: { hits: 1 } },
+    { type: 'source-url', url: 'https://x.example', title: 'X' },
+    { type: 'data-block', data: { type: 'of_tomorrow', value: 1 } },
+  ]);
+  t.equal(row && callsIn(row.message).some(isOfProvider), true);
 });

@@ -19,9 +19,9 @@ import {
 } from '../../src/console/data/redaction.ts';
 import { visibleText } from '../../src/console/data/visible-text.ts';
 
-/** What the console makes of answers, before anything of them is shown. */
+/** Checking and masking of responses before they are shown. */
 
-t.test('keys of secrets are known in every spelling, and counters are no secrets', async (t) => {
+t.test('recognizes keys of secrets in every spelling, but not counters', async (t) => {
   for (const key of [
     'token',
     'api_key',
@@ -48,7 +48,7 @@ t.test('keys of secrets are known in every spelling, and counters are no secrets
     t.notOk(isSecretKey(key), key);
 });
 
-t.test('what looks like a secret is masked in any text', async (t) => {
+t.test('masks secrets in any text', async (t) => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
   for (const [said, shown] of [
     ['Authorization: Basic dXNlcjpwYXNz', `Authorization: ${MASK}`],
@@ -67,14 +67,14 @@ t.test('what looks like a secret is masked in any text', async (t) => {
     t.equal(redactText(said), shown);
 });
 
-t.test('an open quotation hides none of the secrets behind it', async (t) => {
+t.test('masks secrets after an unclosed quotation', async (t) => {
   t.equal(redactText('token="abc, then password=hunter2'), `token="abc, then password=${MASK}`);
   t.ok(mayHideMore('token="abc'));
   t.ok(mayHideMore('Authorization: '));
   t.notOk(mayHideMore('a plain line'));
 });
 
-t.test('shows characters that cannot be seen, or that look like others, as escapes', async (t) => {
+t.test('shows invisible and imitating characters as escapes', async (t) => {
   for (const [text, shown] of [
     ['rm\u200b -rf', String.raw`rm\u200b -rf`],
     ['a\u202eb', String.raw`a\u202eb`],
@@ -87,7 +87,7 @@ t.test('shows characters that cannot be seen, or that look like others, as escap
     t.equal(visibleText(text), shown);
 });
 
-t.test('secrets are masked wherever they are in a value', async (t) => {
+t.test('masks secrets anywhere in a value', async (t) => {
   t.strictSame(
     redact({
       auth: { type: 'bearer', value: 'x' },
@@ -108,7 +108,7 @@ t.test('secrets are masked wherever they are in a value', async (t) => {
   );
 });
 
-t.test('a secret comes through an editor unchanged, and is missed when it is moved', async (t) => {
+t.test('restores unchanged secrets of an editor and rejects moved ones', async (t) => {
   const original = { env: { TOKEN: 'abc', HOME: '/' }, list: [{ password: 'p' }] };
   const { value, secrets } = toEditable(original);
   t.notMatch(JSON.stringify(value), /abc|"p"/);
@@ -121,7 +121,7 @@ t.test('a secret comes through an editor unchanged, and is missed when it is mov
   t.strictSame(fromEditable({ env: { TOKEN: 'new' } }, secrets), { env: { TOKEN: 'new' } });
 });
 
-t.test('a guard names the place that is not as expected', async (t) => {
+t.test('names the path of an unexpected value', async (t) => {
   const guard = object({
     items: list(object({ id: text, size: optional(number) })),
     more: withDefault(text, 'no'),
@@ -135,7 +135,7 @@ t.test('a guard names the place that is not as expected', async (t) => {
   t.throws(() => guard('no', ''), { message: 'the answer is not an object' });
 });
 
-t.test('what an answer says of its failure is told, and what it means is told apart', async (t) => {
+t.test('extracts the message of a failure and classifies it', async (t) => {
   t.equal(messageOf({ error: 'no such agent' }, 404), 'no such agent');
   t.equal(messageOf({ message: 'too much' }, 413), 'too much');
   t.equal(messageOf('plain', 500), 'plain');

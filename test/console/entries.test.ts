@@ -1,42 +1,57 @@
 import t from 'tap';
-import { isDirty, type Opened, saidOf, withFields } from '../../src/console/entry/entry.ts';
-import { compareItems, isBlocking, resultsOf, toolUseOf, totalsOf } from '../../src/console/evals/compare.ts';
-import { failureText } from '../../src/console/evals/failure-text.ts';
-import { Item, keyOf } from '../../src/console/evals/report.ts';
-import { texts as evalTexts } from '../../src/console/evals/texts.ts';
+import { idFrom } from '../../src/console/connect-model/connect.ts';
+import { ModelFigures, NOTHING_KNOWN } from '../../src/console/data/resources.ts';
+import {
+  copyOf,
+  isDirty,
+  type Opened,
+  saidOf,
+  withFields,
+  writtenOf,
+} from '../../src/console/entry/entry.ts';
+import { freeId } from '../../src/console/entry/free-id.ts';
+import {
+  blocks,
+  passRateOf,
+  resultsOf,
+  toolUseOf,
+  totalsOf,
+} from '../../src/console/eval-results/compare.ts';
+import { failureText } from '../../src/console/eval-results/failure-text.ts';
+import { Item } from '../../src/console/eval-results/report.ts';
+import { texts as evalTexts } from '../../src/console/eval-results/texts.ts';
+import { type Sides, sidesOf } from '../../src/console/eval-results/use-sides.ts';
 import { itemOf } from '../../src/console/fixtures/curate.ts';
 import { isScriptable } from '../../src/console/fixtures/dataset.ts';
+import { expectationsOf } from '../../src/console/fixtures/expectations.ts';
+import { texts as fixtureTexts } from '../../src/console/fixtures/texts.ts';
 import { say } from '../../src/console/i18n/locale.ts';
-import { factsOf } from '../../src/console/remote/status.ts';
-import { tokenOf, withToken } from '../../src/console/screens/a2a-servers/server.ts';
-import {
-  fixtureOf,
-  fixturesIn,
-  freeId,
-  problemsOf,
-  summaryOf,
-  typedOf,
-  withFixture,
-} from '../../src/console/screens/datasets/fixture.ts';
-import { cellsOf, requestOf, USUAL } from '../../src/console/screens/datasets/run-request.ts';
-import { texts as datasetTexts } from '../../src/console/screens/datasets/texts.ts';
-import { creationOf, grouped, placeOf } from '../../src/console/screens/diagnostics/places.ts';
+import { factsOf, refusedHostIn } from '../../src/console/remote/status.ts';
+import { problemsIn } from '../../src/console/schema-form/check.ts';
+import { authOf, tokenOf } from '../../src/console/screens/a2a-servers/a2a-server.ts';
+import { fixturesIn, withFixture } from '../../src/console/screens/datasets/fixture.ts';
+import { FIXTURE } from '../../src/console/screens/datasets/fixture-schema.ts';
+import { cellsOf, requestOf } from '../../src/console/screens/datasets/run-request.ts';
+import { creationOf, grouped, placeOf } from '../../src/console/screens/diagnostics/diagnosed-resource.ts';
 import { csvOf, markdownOf } from '../../src/console/screens/eval-reports/export.ts';
-import { parseReport } from '../../src/console/screens/eval-reports/parse.ts';
-import { areComparable, passRates } from '../../src/console/screens/eval-runs/runs.ts';
-import * as mcp from '../../src/console/screens/mcp-servers/server.ts';
+import { parseReport } from '../../src/console/screens/eval-reports/parse-report.ts';
+import { nameOf, obstacleOf, passRates } from '../../src/console/screens/eval-runs/runs.ts';
+import { texts as runTexts } from '../../src/console/screens/eval-runs/texts.ts';
+import * as mcp from '../../src/console/screens/mcp-servers/mcp-server.ts';
 import * as pools from '../../src/console/screens/model-pools/pool.ts';
 import * as models from '../../src/console/screens/models/model.ts';
 import { failureOf } from '../../src/console/screens/models/model-test.ts';
 import * as providers from '../../src/console/screens/providers/provider.ts';
-import { bytesOf, parametersOf } from '../../src/console/screens/tool-editor/tool.ts';
+import { outcomeOf } from '../../src/console/screens/providers/tests.ts';
+import { bytesOf, parametersOf } from '../../src/console/screens/tools/tool.ts';
 
-/** What forms and lists of the configuration and of evaluations work out. */
+/** Logic of the forms and lists for the configuration and evaluations. */
 
-const fieldsOf = (errors: ReadonlyMap<string, string>): string[] => [...errors.keys()].sort();
+const fieldsOf = (errors: Iterable<readonly [field: string, text: string]>): string[] =>
+  [...errors].map(([field]) => field).sort();
 
 t.test(
-  'a draft has what was typed and nothing that says nothing, and what is said of it is at its field',
+  'drops unset fields from a draft, detects its changes, and assigns messages of the service to fields',
   async (t) => {
     const opened: Opened = { isNew: false, start: { id: 'a', x: 1, extra: { deep: 1 } }, meta: undefined };
     t.strictSame(withFields(opened.start, { x: undefined, y: 2 }), { id: 'a', extra: { deep: 1 }, y: 2 });
@@ -48,7 +63,8 @@ t.test(
     );
     t.strictSame(fieldsOf(said), ['', 'adapter', 'base_url']);
     t.strictSame(fieldsOf(saidOf('conflict: models/x already exists', ['id'])), ['id']);
-    const ofServer = (text: string) => fieldsOf(saidOf(`invalid payload: ${text}`, ['id', ...mcp.FIELDS]));
+    const ofServer = (text: string) =>
+      fieldsOf(saidOf(`invalid payload: ${text}`, ['id', 'command', 'url', 'env', 'restart_policy']));
     t.strictSame(ofServer('mcp transport error: spawn no-such-command ENOENT'), ['']);
     t.strictSame(ofServer("mcp server config cannot hold a redacted placeholder: field 'env.TOKEN'"), [
       'env',
@@ -57,81 +73,75 @@ t.test(
   },
 );
 
-t.test(
-  'a provider: a key is kept, replaced or removed, and what is wrong is seen before it is sent',
-  async (t) => {
-    const draft = { id: 'p', adapter: 'openai', has_api_key: true };
-    t.strictSame(providers.bodyOf(draft), { id: 'p', adapter: 'openai' });
-    t.strictSame(providers.bodyOf({ ...draft, api_key: '' }), { id: 'p', adapter: 'openai', api_key: '' });
-    t.strictSame(fieldsOf(providers.check({ id: 'p', adapter: '', base_url: 'ftp://x', timeout_secs: 0 })), [
-      'adapter',
-      'base_url',
-      'timeout_secs',
-    ]);
-    const vertex = {
-      id: 'p',
-      adapter: 'vertex',
-      adapter_options: { credentials_kind: 'service_account_json' },
-    };
-    t.strictSame(fieldsOf(providers.check({ ...vertex, api_key: '{"client_email":"a"}' })), ['api_key']);
-    t.equal(providers.check({ ...vertex, api_key: '{"client_email":"a","private_key":"b"}' }).size, 0);
-    const options = { adapter_options: { headers: { a: 'b' }, other: 1, credentials_kind: 'bearer' } };
-    t.strictSame(providers.otherOptions(options), { other: 1 });
-    const azure = { adapter_options: { resource: 'r', client_secret: '***', headers: {}, other: 1 } };
-    const fields = ['resource', 'client_secret'];
-    t.strictSame(providers.otherOptions(azure, fields), { other: 1 });
-    t.strictSame(providers.fieldOptions(azure, fields), {
-      resource: 'r',
-      client_secret: '***',
-      headers: {},
-    });
-    const defaults = {
-      azure: {
-        base_url: null,
-        key_variable: 'AZURE_OPENAI_API_KEY',
-        docs_url: 'https://learn.microsoft.com/azure',
-        options: [{ name: 'api', is_secret: false, choices: ['chat', 'responses'] }],
-      },
-      older: { base_url: 'https://a.example/', key_variable: 'A_API_KEY' },
-    };
-    t.match(providers.defaultOf(defaults, 'azure'), {
-      options: [{ name: 'api', choices: ['chat', 'responses'] }],
-    });
-    t.match(providers.defaultOf(defaults, 'older'), { options: [] });
-    t.strictSame(providers.withOptions(options, { headers: {} }), {
-      adapter_options: { other: 1, credentials_kind: 'bearer' },
-    });
-    t.strictSame(providers.withOptions({}, { headers: {} }), { adapter_options: undefined });
-  },
-);
-
-t.test('a model: more output than context, a month that there is not, a price below nothing', async (t) => {
-  const wrong = {
-    id: 'm',
-    provider_id: '',
-    upstream_model: ' ',
-    context_window: 10,
-    max_output_tokens: 11,
-    knowledge_cutoff: '2024-13',
-    input_token_price_per_million_usd: -1,
-    output_token_price_per_million_usd: 'much',
-    cached_input_token_price_per_million_usd: -1,
-    cache_write_5m_token_price_per_million_usd: 'x',
-    cache_write_1h_token_price_per_million_usd: -2,
-    reasoning_token_price_per_million_usd: 0,
+t.test('writes and copies entries without the facts and the masks of their secrets', async (t) => {
+  const stored = {
+    id: 'p',
+    adapter: 'openai',
+    has_api_key: true,
+    env_keys: ['A'],
+    adapter_options: { client_secret: '***', headers: { 'x-key': '***', plain: 'y' } },
+    args: ['***', 'b'],
   };
-  t.strictSame(fieldsOf(models.check(new Set(['m']))(wrong)), [
-    'cache_write_1h_token_price_per_million_usd',
-    'cache_write_5m_token_price_per_million_usd',
-    'cached_input_token_price_per_million_usd',
-    'id',
-    'input_token_price_per_million_usd',
-    'knowledge_cutoff',
-    'max_output_tokens',
-    'output_token_price_per_million_usd',
-    'provider_id',
-    'upstream_model',
-  ]);
+  t.strictSame(writtenOf({ id: 'p', has_auth: true, api_key: '' }), { id: 'p', api_key: '' });
+  t.strictSame(copyOf(stored), {
+    id: 'p-copy',
+    adapter: 'openai',
+    adapter_options: { headers: { plain: 'y' } },
+    args: ['***', 'b'],
+  });
+});
+
+t.test('divides the options of a provider by its adapter, and checks the key of an account', async (t) => {
+  const vertex = {
+    id: 'p',
+    adapter: 'vertex',
+    adapter_options: { credentials_kind: 'service_account_json' },
+  };
+  t.strictSame(fieldsOf(providers.check({ ...vertex, api_key: '{"client_email":"a"}' })), ['api_key']);
+  t.strictSame(providers.check({ ...vertex, api_key: '{"client_email":"a","private_key":"b"}' }), []);
+  const defaults = {
+    azure: {
+      base_url: null,
+      docs_url: 'https://learn.microsoft.com/azure',
+      options: [
+        { name: 'api', is_secret: false, choices: ['chat', 'responses'] },
+        { name: 'client_secret', is_secret: true },
+      ],
+    },
+    older: { base_url: 'https://a.example/' },
+  };
+  const schema = providers.optionSchema('azure', providers.defaultOf(defaults, 'azure'));
+  t.match(schema.properties, {
+    api: { enum: ['chat', 'responses'] },
+    client_secret: { type: 'string', writeOnly: true },
+  });
+  const options = { api: 'chat', client_secret: '***', headers: { a: 'b' }, other: 1 };
+  t.strictSame(providers.divided(options, schema), {
+    known: { api: 'chat', client_secret: '***' },
+    others: { other: 1 },
+  });
+  t.match(providers.defaultOf(defaults, 'older'), { options: [] });
+  t.match(providers.defaultOf(defaults, 'unknown'), { options: [], base_url: undefined });
+  t.strictSame(providers.optionsOf({ headers: {}, api: undefined, other: 1 }), { other: 1 });
+  t.equal(providers.optionsOf({ headers: {} }), undefined);
+});
+
+t.test('names the reason of a failed provider test', async (t) => {
+  const outcome = (more: object) =>
+    outcomeOf({ ok: false, network_tested: true, status: undefined, error: undefined, ...more });
+  t.match(outcome({ status: 401 }), { key: 'test.key', values: { status: 401 } });
+  t.match(outcome({ status: 503 }), { key: 'test.status', values: { status: 503 } });
+  t.match(outcome({ error: 'http://a.example/v1/models: no connection (ECONNREFUSED)' }), {
+    key: 'test.failed',
+    values: { reason: 'No connection (ECONNREFUSED)' },
+  });
+  t.match(outcome({ ok: true }), { key: 'test.ok' });
+  t.match(outcome({ ok: true, network_tested: false }), { key: 'test.config' });
+});
+
+t.test('validates the limits and the date of a model', async (t) => {
+  const wrong = { id: 'm', context_window: 10, max_output_tokens: 11, knowledge_cutoff: '2024-13' };
+  t.strictSame(fieldsOf(models.check(wrong)), ['knowledge_cutoff', 'max_output_tokens']);
   t.same(['2024-02', '2024-02-29', '2023-02-29', '2024-2', '2024-13x'].map(models.isDate), [
     true,
     true,
@@ -139,11 +149,9 @@ t.test('a model: more output than context, a month that there is not, a price be
     false,
     false,
   ]);
-  const draft = { id: 'm', modalities: { input: ['text'] } };
-  t.strictSame(models.withModality(draft, 'input', 'image', true), {
-    modalities: { input: ['text', 'image'] },
-  });
-  t.strictSame(models.withModality(draft, 'input', 'text', false), { modalities: undefined });
+  const given = { input: ['text'] };
+  t.strictSame(models.withKind(given, 'input', 'image', true), { input: ['text', 'image'] });
+  t.equal(models.withKind(given, 'input', 'text', false), undefined);
   const answer = (runtime_failure: unknown) =>
     ({ cell: undefined, report: { final_text: '', runtime_failure } }) as Parameters<typeof failureOf>[0];
   t.equal(failureOf(answer(undefined)), undefined);
@@ -151,7 +159,7 @@ t.test('a model: more output than context, a month that there is not, a price be
 });
 
 t.test(
-  'shows what is known of a model in fields that are empty, but not next to a price of the entry',
+  'shows built-in figures for empty fields, except for the parts of a price that the entry itself sets',
   async (t) => {
     const known = {
       context_window: 200_000,
@@ -162,20 +170,22 @@ t.test(
       knowledge_cutoff: '2025-01',
       modalities: { input: ['text'] },
     };
-    const shown = (more: object) => Object.fromEntries(models.placeholdersOf({ id: 'm', ...more }, known));
+    const shown = (more: object) =>
+      Object.fromEntries(
+        Object.entries(models.defaultsOf({ id: 'm', ...more }, ModelFigures(known, ''))).map(
+          ([field, schema]) => [field, schema.default],
+        ),
+      );
     const { modalities: _, ...figures } = known;
-    t.strictSame(
-      shown({}),
-      Object.fromEntries(Object.entries(figures).map(([field, value]) => [field, String(value)])),
-    );
+    t.strictSame(shown({}), figures);
     t.notOk('cached_input_token_price_per_million_usd' in shown({ input_token_price_per_million_usd: 0 }));
-    t.match(shown({ input_token_price_per_million_usd: 0 }), { reasoning_token_price_per_million_usd: '20' });
+    t.match(shown({ input_token_price_per_million_usd: 0 }), { reasoning_token_price_per_million_usd: 20 });
     t.notOk('reasoning_token_price_per_million_usd' in shown({ output_token_price_per_million_usd: 1 }));
-    t.equal(models.placeholdersOf({ id: 'm' }, {}).size, 0);
+    t.strictSame(models.defaultsOf({ id: 'm' }, NOTHING_KNOWN), {});
   },
 );
 
-t.test('a pool: only stand-ins, somebody twice, nobody, and who is asked while some are down', async (t) => {
+t.test('validates a pool and previews its failover', async (t) => {
   const member = (model_id: string, more: object = {}) => ({
     model_id,
     weight: 1,
@@ -183,16 +193,12 @@ t.test('a pool: only stand-ins, somebody twice, nobody, and who is asked while s
     ...more,
   });
   const spare = member('c', { role: 'failover_only' });
-  const check = pools.check(new Set(['taken']));
+  const { check } = pools;
   t.strictSame(fieldsOf(check({ id: 'p', members: [] })), ['members']);
   t.strictSame(fieldsOf(check({ id: 'p', members: [spare] })), ['members']);
   t.strictSame(fieldsOf(check({ id: 'p', members: [member('a'), member('a')] })), ['members']);
   t.strictSame(fieldsOf(check({ id: 'p', members: [member('a', { weight: 0 })] })), ['members']);
-  t.strictSame(
-    fieldsOf(check({ id: 'taken', members: [member('a')], switch: { max_switches_per_session: -1 } })),
-    ['id', 'switch.max_switches_per_session'],
-  );
-  t.equal(check({ id: 'p', members: [member('a'), spare] }).size, 0);
+  t.strictSame(check({ id: 'p', members: [member('a'), spare] }), []);
   const members = pools.membersOf({ id: 'p', members: [member('a', { weight: 3 }), member('b'), spare] });
   const picks = (home: string, ...down: string[]) => pools.picksOf(members, home, new Set(down));
   t.strictSame(picks('deterministic'), [
@@ -202,11 +208,10 @@ t.test('a pool: only stand-ins, somebody twice, nobody, and who is asked while s
   t.strictSame(picks('first_healthy', 'a'), [{ model_id: 'b', share: 1 }]);
   t.strictSame(picks('round_robin', 'a', 'b'), [{ model_id: 'c', share: 1 }]);
   t.strictSame(picks('deterministic', 'a', 'b', 'c'), []);
-  t.strictSame(pools.moved(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
 });
 
 t.test(
-  'an MCP server: who has given up is not who tries again, and pauses are those of its policy',
+  'derives the health of an MCP server, validates its form, and computes the delays of its policy',
   async (t) => {
     const status = {
       connected: false,
@@ -219,10 +224,7 @@ t.test(
     t.equal(mcp.healthOf({ ...status, reconnecting: true, consecutive_failures: 2 }), 'reconnecting');
     t.equal(mcp.healthOf({ ...status, consecutive_failures: 2, last_attempt_at: 1 }), 'failing');
     t.equal(mcp.healthOf({ ...status, permanently_failed: true, reconnecting: true }), 'givenUp');
-    t.strictSame(fieldsOf(mcp.check({ id: 'm', transport: 'stdio', command: ' ', config: 'no' })), [
-      'command',
-      'config',
-    ]);
+    t.strictSame(fieldsOf(mcp.check({ id: 'm', transport: 'stdio', command: ' ' })), ['command']);
     t.strictSame(fieldsOf(mcp.check({ id: 'm', transport: 'http' })), ['url']);
     t.strictSame(
       mcp.bodyOf({ id: 'm', transport: 'http', url: 'u', command: 'c', env_keys: ['A'], has_env: true }),
@@ -237,10 +239,30 @@ t.test(
   },
 );
 
-t.test('a token of an A2A server, and a card of a stranger', async (t) => {
-  t.strictSame(withToken('x', true), { auth: { type: 'bearer', token: 'x' } });
-  t.strictSame(withToken('', true), { auth: null });
-  t.strictSame(withToken('', false), { auth: undefined });
+t.test('reads MCP servers from the configurations of other clients', async (t) => {
+  const files = { command: 'npx', args: ['-y', 'server-files', '/tmp'], env: { TOKEN: 'x' } };
+  const spec = { id: 'my-files', transport: 'stdio', ...files };
+  const remote = { url: 'https://a.example/mcp', headers: { authorization: 'Bearer x' } };
+  t.strictSame(mcp.serversIn(JSON.stringify({ mcpServers: { 'my files': files } })), [spec]);
+  t.strictSame(mcp.serversIn(JSON.stringify({ servers: { 'my-files': files, broken: {} } })), [spec]);
+  t.strictSame(mcp.serversIn(`"my-files": ${JSON.stringify(files)},`), [spec], 'braces may be missing');
+  t.strictSame(mcp.serversIn(JSON.stringify(remote)), [
+    { id: '', transport: 'http', url: remote.url, config: { headers: remote.headers } },
+  ]);
+  for (const nothing of ['', '{', '[]', '{"mcpServers":{}}', '5'])
+    t.strictSame(mcp.serversIn(nothing), [], nothing);
+});
+
+t.test('edits the token of an A2A server and reads malformed agent cards', async (t) => {
+  t.strictSame(authOf('x', true), { type: 'bearer', token: 'x' });
+  t.equal(authOf('', true), null);
+  t.equal(authOf('', false), undefined);
+  t.equal(
+    refusedHostIn({ last_error: 'A2A discovery URL resolves to a non-public address: 10.0.0.1' }),
+    '10.0.0.1',
+  );
+  t.equal(refusedHostIn({ last_error: 'A2A discovery URL host is not allowed' }), 'localhost');
+  t.equal(refusedHostIn({ last_error: 'no answer within 500 ms' }), undefined);
   t.equal(tokenOf({ id: 'a' }), undefined);
   t.equal(tokenOf({ id: 'a', auth: null }), '');
   t.match(
@@ -259,7 +281,7 @@ t.test('a token of an A2A server, and a card of a stranger', async (t) => {
   );
 });
 
-t.test('a description is counted in bytes, and a schema is told in words', async (t) => {
+t.test('counts description bytes and lists the parameters of a tool', async (t) => {
   t.equal(bytesOf('天'.repeat(1365)), 4095);
   t.equal(bytesOf(`${'天'.repeat(1365)}é`), 4097);
   const schema = {
@@ -268,20 +290,31 @@ t.test('a description is counted in bytes, and a schema is told in words', async
       a: { type: 'array', items: { type: 'string' } },
       b: { enum: ['x', 1] },
       c: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/Place' }], description: 'where' },
-      d: 5,
+      d: { type: 'array', items: { $ref: '#/$defs/Place' } },
+      e: 5,
     },
+    $defs: { Place: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } } },
   };
+  const row = (name: string, type: string, isRequired = false, description = '') => ({
+    ...{ name, type, isRequired, description },
+  });
   t.strictSame(parametersOf(schema), [
-    { name: 'a', type: 'string[]', isRequired: true, description: '' },
-    { name: 'b', type: '"x" | 1', isRequired: false, description: '' },
-    { name: 'c', type: 'null | Place', isRequired: false, description: 'where' },
+    row('a', 'string[]', true),
+    row('b', '"x" | 1'),
+    row('c', 'object | null', false, 'where'),
+    row('c.city', 'string', true),
+    row('d', 'object[]'),
+    row('d[].city', 'string', true),
+    row('e', 'any'),
   ]);
+  const tree = { properties: { below: { $ref: '#' } } };
+  t.equal(parametersOf(tree).at(-1)?.name, 'below.below.below.below');
 });
 
 const item = (fixture_id: string, passed: boolean, more: object = {}) =>
   Item({ fixture_id, report: { fixture_id, passed, final_text: 'Hello', ...more } }, '');
 
-t.test('results are compared as the service compares them, and the worst comes first', async (t) => {
+t.test('compares eval results by the rules of the service and sorts them by severity', async (t) => {
   const before = [
     item('same', true),
     item('worse', true),
@@ -296,34 +329,104 @@ t.test('results are compared as the service compares them, and the worst comes f
     item('drifts', true, { final_text: 'Hi' }),
     item('new', false),
   ];
-  const entries = compareItems(now, before);
-  t.strictSame(Object.fromEntries(entries.map(({ fixture_id, kind }) => [fixture_id, kind])), {
-    same: 'unchanged',
-    worse: 'regression',
-    better: 'fixed',
-    drifts: 'drift',
-    new: 'newly_added',
-    gone: 'missing_from_new',
-  });
-  t.strictSame(entries.find(({ kind }) => kind === 'drift')?.fields, ['final_text']);
-  t.equal(entries.filter(isBlocking).length, 4);
-  const results = resultsOf(now, entries, before);
+  const results = resultsOf(now, before);
   t.strictSame(
-    results.map(({ item: { fixture_id } }) => fixture_id),
-    ['worse', 'gone', 'drifts', 'new', 'better', 'same'],
+    results.map(({ item: { fixture_id }, verdict }) => [fixture_id, verdict]),
+    [
+      ['worse', 'worse'],
+      ['gone', 'missing'],
+      ['drifts', 'changed'],
+      ['new', 'new'],
+      ['better', 'better'],
+      ['same', 'same'],
+    ],
   );
   t.match(results[1], { isGone: true });
-  t.match(totalsOf(now), { items: 5, passed: 3, cost: undefined });
-  t.match(totalsOf([item('1', true, { cost_usd: 0.5 }), item('2', true)]), { cost: 0.5 });
+  t.match(results[2], { entry: { kind: 'drift', fields: ['final_text'] } });
+  t.equal(results.filter(blocks).length, 4);
+  t.match(totalsOf(now), { items: 5, counts: { passed: 3, failed: 2 }, cost: undefined });
+  t.match(totalsOf([item('1', true, { cost_usd: 0.5, judge_cost_usd: 0.25 }), item('2', true)]), {
+    cost: 0.75,
+  });
   t.strictSame([...totalsOf(now).failures], [['forbidden_tool_used', 1]]);
   const tally = { tool_calls_by_agent: [{ agent_id: 'a', tool: 'x', call_count: 2, failure_count: 1 }] };
   t.match(toolUseOf([item('1', true, tally), item('2', true, tally)]), [
     { calls: 4, failures: 2, fixtures: 2 },
   ]);
-  t.not(keyOf({ fixture_id: 'a', sample_index: 1 }), keyOf({ fixture_id: 'a' }));
 });
 
-t.test('failures are told in words, and new kinds as they came', async (t) => {
+const ofModel = (model_id: string, items: Item[]): Item[] =>
+  items.map((one) => ({ ...one, cell: { model_id, agent_id: undefined, variant_id: undefined } }));
+
+t.test('matches the results of different models by test case', async (t) => {
+  const large = ofModel('large', [
+    item('both', true),
+    item('lost', true),
+    item('won', false),
+    item('judged', true, { judge_score: 0.9 }),
+    item('close', true, { judge_score: 0.9 }),
+    item('only-large', true),
+  ]);
+  const mini = ofModel('mini', [
+    item('both', true, { final_text: 'In other words' }),
+    item('lost', false),
+    item('won', true),
+    item('judged', true, { judge_score: 0.6 }),
+    item('close', true, { judge_score: 0.85 }),
+    item('only-mini', true),
+  ]);
+  const results = resultsOf(mini, large);
+  t.strictSame(
+    Object.fromEntries(results.map(({ item: { fixture_id }, verdict }) => [fixture_id, verdict])),
+    {
+      lost: 'worse',
+      judged: 'worse',
+      'only-large': 'missing',
+      'only-mini': 'new',
+      won: 'better',
+      both: 'same',
+      close: 'same',
+    },
+  );
+  t.equal(results.filter(blocks).length, 3, 'other texts and tokens of another model do not block');
+  t.strictSame(
+    results.slice(0, 2).map(({ verdict }) => verdict),
+    ['worse', 'worse'],
+  );
+});
+
+t.test('compares the columns of one run, or those that were chosen of two', async (t) => {
+  const matrix = {
+    label: 'run',
+    items: [...ofModel('a', [item('f', true)]), ...ofModel('b', [item('f', false)])],
+  };
+  const labels = (sides: Sides) => [sides.before?.label, sides.after.label];
+  t.strictSame(labels(sidesOf(matrix, undefined, {})), ['a', 'b']);
+  t.strictSame(labels(sidesOf(matrix, undefined, { a: 'b' })), ['b', 'a']);
+  t.match(sidesOf({ label: 'run', items: [item('f', true)] }, undefined, {}), { isComparable: false });
+  const earlier = { ...matrix, label: 'earlier' };
+  t.match(sidesOf(matrix, earlier, {}), {
+    before: { label: 'earlier', items: { length: 2 } },
+    choice: { a: '', b: '', hasWhole: true },
+  });
+  t.match(sidesOf(matrix, earlier, { a: 'b' }), {
+    before: { label: 'earlier', items: { length: 1 } },
+    after: { label: 'run', items: { length: 1 } },
+  });
+  const single = { label: 'single', items: ofModel('c', [item('f', true)]) };
+  t.strictSame(labels(sidesOf(single, matrix, {})), ['a', 'c'], 'of the same cases, column by column');
+  t.strictSame(labels(sidesOf(single, matrix, { a: 'b' })), ['b', 'c']);
+});
+
+t.test('counts test cases without a recording apart from failures', async (t) => {
+  const runtime_failure = { kind: 'runtime_error', message: 'none', no_script: true };
+  const totals = totalsOf([item('a', true), item('b', false), item('c', false, { runtime_failure })]);
+  t.strictSame(totals.counts, { passed: 1, failed: 1, unplayable: 1 });
+  t.equal(passRateOf(totals), 0.5);
+  t.equal(passRateOf(totalsOf([item('c', false, { runtime_failure })])), undefined);
+});
+
+t.test('describes failures and shows unknown kinds as received', async (t) => {
   const tell = (failure: { kind: string; [key: string]: unknown }): string =>
     failureText(failure, (key, values) => say(evalTexts, key, values));
   t.match(tell({ kind: 'answer_missing_phrase', phrase: 'hello' }), /hello/);
@@ -336,7 +439,7 @@ t.test('failures are told in words, and new kinds as they came', async (t) => {
   t.notMatch(tell({ kind: 'scorer_failed', scorer: 's', message: 'Bearer abcdefghijkl' }), /abcdefghijkl/);
 });
 
-t.test('a file of results is read line by line, whatever is in it', async (t) => {
+t.test('parses report files line by line and reports invalid lines', async (t) => {
   const line = (value: unknown): string => JSON.stringify(value);
   const text = [
     line({ fixture_id: 'a', passed: true }),
@@ -387,67 +490,36 @@ t.test('a file of results is read line by line, whatever is in it', async (t) =>
   t.ok(shares.length >= 10 && shares.every((share) => share > 0 && share < 1));
 });
 
-t.test('what is exported holds whatever is in it', async (t) => {
+t.test('escapes formulas, quotes and separators in exports', async (t) => {
   const results = resultsOf([
     item('=cmd|"x"', false, { failures: [{ kind: 'forbidden_tool_used', tool: 'a,b' }] }),
   ]);
-  t.match(csvOf(results).split('\r\n')[1], /^"'=cmd\|""x""",,false,,"[^"]*a,b[^"]*"/);
-  t.match(markdownOf(results, totalsOf(results.map((result) => result.item))), /=cmd\\\|"x"/);
+  const [head, first] = csvOf(results).split('\r\n');
+  t.match(head, /,cost_usd,judge_cost_usd,judge_score$/);
+  t.match(first, /^"'=cmd\|""x""",,false,,"[^"]*a,b[^"]*"/);
+  t.match(markdownOf(results), /=cmd\\\|"x"/);
 });
 
-t.test('a test case is what was typed, and keeps what the form has no field for', async (t) => {
-  const tell = (key: keyof typeof datasetTexts.en, values?: Record<string, string | number>): string =>
-    say(datasetTexts, key, values);
-  const before = {
-    id: 'a',
-    user_input: 'Hi',
-    source_run_id: 'r',
-    expect: {
-      final_answer_contains: ['x'],
-      tool_sequence: ['t'],
-      tool_sequence_mode: 'ordered_subseq',
-      scorers: [{ kind: 'equals', text: 'x' }],
-    },
-    provider_script: [{ kind: 'chat_response', content: 'Hi' }],
-  };
-  t.strictSame(fixtureOf(typedOf(before), before), before);
-  const typed = {
-    ...typedOf({}),
-    id: 'b',
-    input: 'Hi',
-    contains: 'x\n\n y ',
-    tokens: '5',
-    judge: '0.5',
-    isLoose: true,
-  };
-  t.strictSame(fixtureOf(typed, {}), {
-    id: 'b',
-    user_input: 'Hi',
-    expect: { final_answer_contains: ['x', ' y '], max_tokens_total: 5, min_judge_score: 0.5 },
-  });
+t.test('checks the fields of a test case, and merges concurrent changes of it', async (t) => {
   const wrong = {
-    ...typed,
-    id: 'taken',
-    input: ' ',
-    script: '{}',
-    turns: '[',
-    more: '[]',
-    tokens: '-1',
-    judge: '2',
+    id: '-',
+    user_input: '',
+    expect: { max_tokens_total: -1, min_judge_score: 2, final_answer_contains: [5], unknown: 1 },
+    source_run_id: 'r',
   };
-  t.strictSame(Object.keys(problemsOf(wrong, new Set(['taken']), tell)).sort(), [
-    'id',
-    'input',
-    'judge',
-    'more',
-    'script',
-    'tokens',
-    'turns',
-  ]);
-  t.match(
-    summaryOf({ ...before.expect, max_tokens_total: 5 }, tell),
-    /says “x”; calls t; scorers: …; at most 5 tokens/,
+  t.strictSame(
+    problemsIn(FIXTURE, wrong)
+      .map(({ path }) => path)
+      .sort(),
+    [
+      'expect.final_answer_contains.0',
+      'expect.max_tokens_total',
+      'expect.min_judge_score',
+      'id',
+      'user_input',
+    ],
   );
+  t.strictSame(problemsIn(FIXTURE, { id: 'a', user_input: 'Hi', expect: {} }), []);
   t.equal(freeId('a', new Set(['a', 'a-2'])), 'a-3');
   t.strictSame(withFixture([{ id: 'a' }, { id: 'b' }], 'a', { id: 'c' }), [{ id: 'c' }, { id: 'b' }]);
   const opened = {
@@ -479,51 +551,84 @@ t.test('a test case is what was typed, and keeps what the form has no field for'
         description: 'New',
       },
     ],
-    'what two have changed of a test case is both there',
+    'changes of two users are merged',
   );
   t.strictSame(
     withFixture([{ id: 'b' }], 'a', { id: 'a' }),
     [{ id: 'b' }, { id: 'a' }],
-    'what is gone comes back',
+    'a fixture that was deleted elsewhere is restored',
   );
   t.strictSame(fixturesIn('{"id":"d","spec":{"fixtures":[{"id":"a"},5]}}'), [{ id: 'a' }]);
   t.strictSame(fixturesIn('[{"id":"a"}]'), [{ id: 'a' }]);
   t.throws(() => fixturesIn('{"spec":{}}'), /fixtures/);
 });
 
-t.test('a run is asked for with nothing that is as usual', async (t) => {
+t.test('states the expectations of a test case as sentences', async (t) => {
+  const tell = (key: keyof typeof fixtureTexts.en, values?: Record<string, string | number>): string =>
+    say(fixtureTexts, key, values);
+  t.strictSame(
+    expectationsOf(
+      {
+        final_answer_contains: ['hello', 'bye'],
+        tool_sequence: ['search', 'read'],
+        tool_sequence_mode: 'ordered_subseq',
+        required_tool_calls: [{ name: 'search', args_subset: { q: 'x' }, count: { op: 'at_most', n: 2 } }],
+        scorers: [{ kind: 'similar', text: 'Hi', min_score: 0.8 }, { kind: 'own' }],
+        max_tokens_total: 5,
+        later: [1],
+      },
+      tell,
+    ),
+    [
+      'The answer contains “hello”, “bye”',
+      'The run calls search, read in this order; other calls may come between',
+      'The run calls search {"q":"x"} at most 2 times',
+      'The answer resembles “Hi” (similarity of 0.8 or more)',
+      '{"kind":"own"}',
+      'The run uses at most 5 tokens',
+      'later: 1',
+    ],
+  );
+});
+
+t.test('leaves defaults out of eval run requests', async (t) => {
   const none = { provider_script: undefined, provider_script_error: undefined, mock_response: undefined };
   t.equal(isScriptable(none), false);
   t.equal(isScriptable({ ...none, mock_response: { kind: 'text', text: '' } }), false);
   t.equal(isScriptable({ ...none, mock_response: { kind: 'text', text: 'Hi' } }), true);
   t.equal(isScriptable({ ...none, provider_script: [{}] }), true);
   t.equal(isScriptable({ ...none, provider_script: [{}], provider_script_error: 'cut' }), false);
-  t.strictSame(requestOf('d', USUAL), { dataset_id: 'd', mode: 'scripted', async: true });
-  const live = {
-    ...USUAL,
-    mode: 'live' as const,
-    models: ['m'],
-    samples: 3,
-    judge: 'j',
-    rubric: 'kind',
-    seconds: '9',
-  };
-  t.strictSame(requestOf('d', live), {
+  t.strictSame(requestOf('d', { mode: 'scripted', models: ['m'], baseline_run_id: 'b', tools: undefined }), {
     dataset_id: 'd',
-    mode: 'live',
-    models: ['m'],
-    samples: 3,
-    judge: { model_id: 'j', rubric: 'kind' },
-    max_walltime_secs: 9,
+    mode: 'scripted',
+    baseline_run_id: 'b',
     async: true,
   });
+  const live = { mode: 'live', models: ['m'], samples: 3, judge: { model_id: 'j' }, max_walltime_secs: 9 };
+  t.strictSame(requestOf('d', { ...live, agent_id: undefined }), { dataset_id: 'd', ...live, async: true });
+  const { judge: _, ...unjudged } = live;
+  t.strictSame(
+    requestOf('d', { ...live, judge: { rubric: 'kind' } }),
+    { dataset_id: 'd', ...unjudged, async: true },
+    'a judge without a model is left out',
+  );
   t.equal(cellsOf(live, 4), 12);
-  t.equal(cellsOf(USUAL, 4), 4);
-  const run = { dataset_id: 'd', dataset_revision: 1, execution_mode: 'live' };
-  t.equal(areComparable(run, { ...run, dataset_revision: 2 }), false);
+  t.equal(cellsOf({ mode: 'scripted' }, 4), 4);
+  const run = { id: '1', dataset_id: 'd', dataset_revision: 1, execution_mode: 'live' };
+  t.equal(obstacleOf(run, { ...run, dataset_revision: 2 }), 'revision');
+  t.equal(obstacleOf(run, { ...run, execution_mode: 'scripted' }), 'mode');
+  t.equal(obstacleOf(run, { ...run, dataset_id: 'e', dataset_revision: 2 }), 'dataset');
+  t.equal(obstacleOf(run, run), undefined);
+  const named = (models: string[]) =>
+    nameOf(
+      { models, started_at_secs: 60 },
+      (key) => say(runTexts, key),
+      (at) => `at ${at}`,
+    );
+  t.strictSame([named(['large', 'mini']), named([])], ['large, mini · at 60000', 'Recorded · at 60000']);
   const summary = {
     ...run,
-    id: '1',
+    models: [],
     started_at_secs: 1,
     ended_at_secs: 2,
     item_count: 2,
@@ -554,7 +659,7 @@ t.test('a run is asked for with nothing that is as usual', async (t) => {
   });
 });
 
-t.test('what leads nowhere is told the worst first, with the place where it is put right', async (t) => {
+t.test('groups diagnostics by severity and links to the screen with the fix', async (t) => {
   const found = (code: string, severity: string, namespace = 'agents') => ({
     code,
     severity,
@@ -577,4 +682,12 @@ t.test('what leads nowhere is told the worst first, with the place where it is p
   t.equal(placeOf(found('x', 'error', 'of-tomorrow')), undefined);
   t.equal(creationOf({ namespace: 'models', id: 'gone' }), '/models?new=1');
   t.equal(creationOf({ namespace: 'plugins', id: 'gone' }), undefined);
+});
+
+t.test('makes free ids from the names of models', async (t) => {
+  t.equal(idFrom('openai/GPT-4o'), 'gpt-4o');
+  t.equal(idFrom('OpenAI-compatible server'), 'openai-compatible-server');
+  t.equal(idFrom('llama3.2:1b'), 'llama3.2-1b');
+  t.equal(idFrom('模型'), 'model');
+  t.equal(freeId('gpt-4o', new Set(['gpt-4o', 'gpt-4o-2'])), 'gpt-4o-3');
 });

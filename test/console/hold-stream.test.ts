@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { holdStream, type Next } from '../../src/console/data/hold-stream.ts';
 
-/** A page holds a stream of the service while it is seen, and no longer. */
+/** Streams of a page are open only while the page is visible. */
 
-/** A page whose streams are ended, broken and counted by hand. */
+/** A page with a stream that the test controls, and counters of its state. */
 const openPage = (t: Test, visibilityState: 'visible' | 'hidden') => {
   const page = Object.assign(new EventTarget(), { visibilityState: visibilityState as string });
   Object.assign(globalThis, { document: page });
@@ -52,13 +52,17 @@ const openPage = (t: Test, visibilityState: 'visible' | 'hidden') => {
   };
 };
 
-t.test('a page that is not seen any more lets its stream go after a few seconds', async (t) => {
+t.test('closes the stream a few seconds after the page was hidden', async (t) => {
   const { seen, show, wait } = openPage(t, 'visible');
   await show('hidden');
   await wait(2900);
   await show('visible');
   await wait(60_000);
-  t.strictSame(seen, { begun: 1, held: 1, cuts: 0 }, 'who only glances at another page keeps it');
+  t.strictSame(
+    seen,
+    { begun: 1, held: 1, cuts: 0 },
+    'a short visit to another page does not close the stream',
+  );
   await show('hidden');
   await wait(3000);
   t.strictSame(seen, { begun: 1, held: 0, cuts: 1 });
@@ -68,7 +72,7 @@ t.test('a page that is not seen any more lets its stream go after a few seconds'
   t.match(seen, { begun: 2, held: 1 });
 });
 
-t.test('a page that is opened unseen holds none before it is seen', async (t) => {
+t.test('opens no stream while a page is hidden from the start', async (t) => {
   const { seen, show, wait } = openPage(t, 'hidden');
   await wait(3_600_000);
   t.strictSame(seen, { begun: 0, held: 0, cuts: 1 });
@@ -76,7 +80,7 @@ t.test('a page that is opened unseen holds none before it is seen', async (t) =>
   t.match(seen, { begun: 1, held: 1 });
 });
 
-t.test('a stream that breaks is taken up after growing pauses, unless nobody sees the page', async (t) => {
+t.test('reconnects a broken stream with backoff while the page is visible', async (t) => {
   const { seen, show, wait, end } = openPage(t, 'visible');
   await end(new Error('broken'));
   await wait(999);
@@ -89,7 +93,7 @@ t.test('a stream that breaks is taken up after growing pauses, unless nobody see
   await wait(1);
   await end('after a pause');
   await wait(1000);
-  t.equal(seen.begun, 4, 'it had been answered meanwhile');
+  t.equal(seen.begun, 4, 'the response resets the backoff');
   await show('hidden');
   await end(new Error('broken'));
   await wait(3_600_000);
@@ -98,7 +102,7 @@ t.test('a stream that breaks is taken up after growing pauses, unless nobody see
   t.match(seen, { begun: 5, held: 1 });
 });
 
-t.test('what is over is begun anew only when somebody asks', async (t) => {
+t.test('restarts an ended stream only on request', async (t) => {
   const { seen, held, show, wait, end } = openPage(t, 'visible');
   await end('at once');
   t.equal(seen.begun, 2);

@@ -1,34 +1,49 @@
 import t from 'tap';
-import { evalNews, mcpNews } from '../../src/console/shell/notifications.ts';
+import { changeNews, evalNews, mcpNews, waitingNews } from '../../src/console/shell/news.ts';
 
-/** What a user is told of while looking at something else. */
+/** Notifications about changes on other screens. */
 
-const states = (one: string, other = 'ready'): Map<string, string> =>
-  new Map([
-    ['mcp-connection:files', one],
-    ['mcp-connection:mail', other],
-  ]);
+const states = (one: string, other = 'ready') => ({
+  items: [
+    { id: 'mcp-connection:files', state: one },
+    { id: 'mcp-connection:mail', state: other },
+  ],
+});
 
-t.test('a connection that is given up is told once, and so is that it is back', async (t) => {
-  t.strictSame(mcpNews(undefined, states('givenUp')), [], 'as it was when the page was opened');
-  t.strictSame(mcpNews(states('ready.serving'), states('givenUp')), [{ server: 'files', hasGivenUp: true }]);
+t.test('notifies once when an MCP server is abandoned and when it recovers', async (t) => {
+  const lost = [{ text: 'bell.gaveUp', values: { server: 'files' }, href: '/mcp-servers/files' }];
+  t.match(mcpNews(states('ready.serving'), states('givenUp')), lost);
   t.strictSame(mcpNews(states('givenUp'), states('givenUp')), []);
-  t.strictSame(mcpNews(states('givenUp'), states('ready.serving')), [{ server: 'files', hasGivenUp: false }]);
+  t.match(mcpNews(states('givenUp'), states('ready.serving')), [{ text: 'bell.recovered' }]);
   t.strictSame(
     mcpNews(states('reconnecting'), states('ready.serving')),
     [],
-    'nobody was told that it was gone',
+    'a recovery without a reported failure is not reported',
   );
-  t.strictSame(mcpNews(new Map(), states('givenUp')), [{ server: 'files', hasGivenUp: true }], 'a new one');
-  t.strictSame(mcpNews(states('ready', 'ready'), states('givenUp', 'givenUp')).length, 2);
+  t.match(mcpNews({ items: [] }, states('givenUp')), lost, 'a server that was added later is reported');
+  t.equal(mcpNews(states('ready', 'ready'), states('givenUp', 'givenUp')).length, 2);
 });
 
-t.test('an evaluation is told of when it has ended', async (t) => {
-  const ended = { id: 'a', ended_at_secs: 1 };
-  const goesOn = { id: 'b' };
-  t.strictSame(evalNews(undefined, [ended]), []);
-  t.strictSame(evalNews(new Set(), [ended, goesOn]), [ended]);
-  t.strictSame(evalNews(new Set(['a']), [ended, { ...goesOn, ended_at_secs: 2 }]), [
-    { id: 'b', ended_at_secs: 2 },
-  ]);
+t.test('notifies about an eval run once it has ended', async (t) => {
+  const run = (id: string, ended_at_secs?: number, passed_count = 2) => ({
+    ...{ id, dataset_id: 'd', ended_at_secs, item_count: 2, passed_count },
+  });
+  const idsOf = (before: ReturnType<typeof run>[], now: ReturnType<typeof run>[]) =>
+    evalNews({ runs: before }, { runs: now }).map(({ href }) => href);
+  t.strictSame(idsOf([], [run('a', 1), run('b')]), ['/eval-runs/a']);
+  t.strictSame(idsOf([run('a', 1), run('b')], [run('a', 1), run('b', 2)]), ['/eval-runs/b']);
+  t.match(evalNews({ runs: [] }, { runs: [run('a', 1, 1)] }), [{ text: 'bell.evalFailed' }]);
+});
+
+t.test('notifies about more waiting runs, and about changes by others', async (t) => {
+  const waiting = (count: number) => ({ running: 0, waiting: count, created: 0 });
+  t.match(waitingNews(waiting(1), waiting(3)), [{ values: { count: 3 }, href: '/inbox' }]);
+  t.strictSame(waitingNews(waiting(3), waiting(1)), []);
+  const line = (id: string, actor: string) => ({ id, actor, resource: 'agents/a' });
+  const before = { items: [line('2', 'abcd')] };
+  const now = {
+    items: [line('5', 'abcd/me'), line('4', 'ffff0000aa/bob'), line('3', 'eeee1111bb'), line('2', 'abcd')],
+  };
+  t.match(changeNews(before, now, 'abcd'), [{ values: { actor: 'eeee1111' } }, { values: { actor: 'bob' } }]);
+  t.equal(changeNews(before, now, undefined).length, 3);
 });

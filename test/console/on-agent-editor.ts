@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** The editor of agents: what is sent, what is said, and what is never lost. */
+/** The agent editor: requests, messages and unsaved changes. */
 
 const tab = (page: Page, name: string) =>
   page.getByRole('tablist', { name: 'Editor sections' }).getByRole('tab', { name });
@@ -13,7 +13,7 @@ const sectionOf = (page: Page, heading: string) =>
 const raw = (page: Page) => sectionOf(page, 'Raw JSON').getByRole('textbox');
 const guard = (page: Page) => page.getByRole('dialog', { name: /Discard unsaved changes/ });
 
-/** The next write: its method, path and body. */
+/** Method, path and body of the next write. */
 const nextWrite = async (page: Page) => {
   const request = await page.waitForRequest(
     (one) => one.method() !== 'GET' && one.url().includes('/v1/config/agents'),
@@ -31,7 +31,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
   const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
 
   t.test(
-    'a new agent is what was typed and nothing else, and keeps its place when it is stored',
+    'creates an agent from the typed values and defaults only, and replaces the address when it is stored',
     async (t) => {
       const { page, go } = await house.visit(t);
       await go('/agents/new');
@@ -71,17 +71,26 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
       await page.keyboard.press('ArrowRight');
       await page.locator('#panel-tools').waitFor();
       const allowed = page.getByTestId('tool-selector-allowed');
+      const tools = page.getByTestId('permission-preview-list');
+      await page.getByText(/All \d+ tools add about [\d,]+ tokens to each request/).waitFor();
+      await tools.getByLabel('get_weather', { exact: true }).uncheck();
       await allowed.getByLabel('New pattern').fill('mcp:*');
       await allowed.getByRole('button', { name: 'Add pattern' }).click();
       await allowed.locator('code').getByText('mcp:*', { exact: true }).waitFor();
       await allowed.getByRole('button', { name: 'Remove pattern *', exact: true }).click();
       await page.getByText('0 of').waitFor();
-      await page.getByTestId('tool-selector-excluded').getByLabel('get_weather').check();
+      await tools.getByLabel('get_stock_price', { exact: true }).check();
+      await page.getByText(/^1 of/).waitFor();
+      t.equal(await page.getByText(/tokens to each request/).count(), 0);
       await button(page, 'Save').click();
       await toast(page, 'Agent "studio" saved');
       await page.reload();
       await allowed.locator('code').getByText('mcp:*', { exact: true }).waitFor();
-      t.match(await stored('studio'), { allowed_tool_patterns: ['mcp:*'], excluded_tools: ['get_weather'] });
+      t.match(await stored('studio'), {
+        allowed_tools: ['get_stock_price'],
+        allowed_tool_patterns: ['mcp:*'],
+        excluded_tools: ['get_weather'],
+      });
 
       await tab(page, 'Skills').click();
       await page.getByLabel('Skill discovery').check();
@@ -98,11 +107,13 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
       });
       await button(page, 'Save').click();
       await page.getByText('Up to date', { exact: true }).waitFor();
-      t.match(await stored('studio'), { allowed_tools: ['skill', 'load_skill_resource', 'skill_script'] });
+      t.match(await stored('studio'), {
+        allowed_tools: ['get_stock_price', 'skill', 'load_skill_resource', 'skill_script'],
+      });
     },
   );
 
-  t.test('JSON is refused for what is wrong with it, and a policy is a form and JSON', async (t) => {
+  t.test('rejects invalid raw JSON and shows a context policy as form and JSON', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/agents/studio?tab=advanced');
     const policy = sectionOf(page, 'Context window policy');
@@ -136,7 +147,35 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     t.match(await stored('studio'), { max_rounds: 4, context_policy: { max_context_tokens: 200_000 } });
   });
 
-  t.test('what is not stored is not lost: by a link, the palette, going back, or a reload', async (t) => {
+  t.test('puts the prompt first, numbers under limits, and one bar at the bottom', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/agents/studio');
+    const prompt = page.getByLabel('System prompt');
+    await prompt.waitFor();
+    const top = async (label: string) => (await page.getByLabel(label).boundingBox())?.y ?? 0;
+    t.ok((await top('System prompt')) < (await top('Agent ID')));
+    t.ok(((await prompt.boundingBox())?.height ?? 0) >= 0.4 * 720);
+    const limits = page.getByRole('group', { name: 'Limits' });
+    await limits.getByLabel('Reasoning effort').selectOption({ label: 'Token budget' });
+    await limits.getByLabel('Budget').fill('2048');
+    await limits.getByLabel('Add a condition…').selectOption({ label: 'Time' });
+    t.equal(await limits.getByLabel('Seconds').inputValue(), '60');
+    await limits.getByLabel('Seconds').fill('-1');
+    await limits.getByText('At least 0').waitFor();
+    const bar = page.locator('[data-save-bar]');
+    await bar.getByText('Unsaved changes', { exact: true }).waitFor();
+    await button(page, 'Save').click();
+    await toast(page, '1 field is invalid');
+    await limits.getByLabel('Seconds').fill('30');
+    await button(page, 'Save').click();
+    await bar.getByText('Up to date', { exact: true }).waitFor();
+    t.match(await stored('studio'), {
+      reasoning_effort: { budget: 2048 },
+      stop_conditions: [{ type: 'timeout', seconds: 30 }],
+    });
+  });
+
+  t.test('protects unsaved changes on links, the palette, going back and reloading', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents');
     await page.getByRole('link', { name: '+ New Agent' }).click();
@@ -168,7 +207,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     t.equal(await button(page, 'Continue with it').count(), 0);
   });
 
-  t.test('an agent that is built in is given only what differs, and gets it back', async (t) => {
+  t.test('sends only the overrides of a built-in agent and resets them', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents/limited');
     const first = await page.getByLabel('Max rounds').inputValue();
@@ -203,12 +242,22 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await page
       .getByTestId('permission-preview-list')
       .getByRole('row', { name: 'failingTool' })
-      .getByText('deny')
+      .locator('select[data-behavior="deny"]')
       .waitFor();
     await page.getByTestId('permission-preview-conditional').getByText('allow get_*').waitFor();
+    await page.getByLabel('Permission of delete_trips').selectOption('allow');
+    await page.getByText('The rule delete_* takes precedence').waitFor();
+    t.equal(await page.getByLabel('Permission of delete_trips').inputValue(), 'deny');
+    await page.getByLabel('Permission of finish').selectOption('deny');
+    await page.getByText('Estimated from the draft').waitFor();
+    const ruled = nextWrite(page);
+    await button(page, 'Save').click();
+    const { rules } = (await ruled).body.sections.permission;
+    t.strictSame(rules.at(-1), { tool: 'finish', behavior: 'deny' });
+    await troupe.call('DELETE', '/v1/config/agents/permission/overrides', undefined, headers);
   });
 
-  t.test('nobody is overwritten, and a model that is gone stays chosen', async (t) => {
+  t.test('merges concurrent saves and keeps a deleted model selected', async (t) => {
     const { page, go, load } = await house.visit(t, { noisy: true });
     const spec = { id: 'shared', model_id: 'default', system_prompt: 'One', max_rounds: 2 };
     await troupe.call('POST', '/v1/config/agents', spec, headers);
@@ -222,11 +271,11 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
       headers,
     );
     await button(page, 'Save').click();
-    const dialog = page.getByRole('dialog', { name: '"shared" was changed meanwhile' });
+    const dialog = page.getByRole('dialog', { name: '"shared" was changed by another user' });
     await dialog.getByText('both changed it').waitFor();
     t.match(await stored('shared'), { system_prompt: 'Theirs', max_rounds: 2 });
     await dialog.getByLabel('Take mine: system_prompt').check();
-    await dialog.getByRole('button', { name: 'Store what was merged' }).click();
+    await dialog.getByRole('button', { name: 'Save merged' }).click();
     await toast(page, 'Agent "shared" saved');
     t.match(await stored('shared'), { system_prompt: 'Mine', max_rounds: 7, description: 'New' });
 
@@ -236,13 +285,13 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await troupe.call('DELETE', '/v1/config/models/fleeting?force=true', undefined, headers);
     await load('/agents/shared');
     t.equal(await page.getByLabel('Model').inputValue(), 'fleeting');
-    await page.getByText('There is no "fleeting" any more').waitFor();
+    await page.getByText('"fleeting" no longer exists').waitFor();
     await go('/agents/does-not-exist');
     await page.getByText('There is no agent "does-not-exist"').waitFor();
     t.equal(await page.getByRole('link', { name: 'Back to agents' }).count(), 1);
   });
 
-  t.test('any version can be looked at, compared and brought back', async (t) => {
+  t.test('shows, compares and restores versions of an agent', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await troupe.call('DELETE', '/v1/config/agents/studio', undefined, headers);
     const spec = { id: 'studio', model_id: 'default', system_prompt: 'First', max_rounds: 2 };
@@ -284,17 +333,10 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await toast(page, '"studio" is active as it is stored');
     await page.getByText('Restored in store, not yet active').waitFor({ state: 'detached' });
     t.match(await stored('studio'), { system_prompt: 'First' });
-    // The one that was deleted, as it was before that.
+    // Restores the deleted agent as it was before the deletion.
     await rows.filter({ hasText: 'delete' }).getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
     await page.getByText('Restored in store, not yet active').waitFor();
     t.match(await stored('studio'), { max_rounds: 4 });
-    await go('/agents/default/dashboard?window=24h&compare=7d');
-    await page.getByText('Latency of inferences').first().waitFor();
-    await page.getByLabel('Another window').fill('abc');
-    await page.getByText('A number and s, m, h or d').waitFor();
-    await button(page, '1h').click();
-    await page.waitForURL('**/dashboard?window=1h&compare=7d');
-    await page.getByText('Over 1 h').waitFor();
   });
 };

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** Many agents at once: what they stand on, and how they come and go as files. */
+/** Several agents: their dependency map, and their import, export and deletion. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
@@ -14,7 +14,7 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
   const call = (method: string, path: string, body?: object) => troupe.call(method, path, body, headers);
 
   t.test(
-    'the map shows what agents stand on, and what leads nowhere, as a picture and as a table',
+    'shows the dependencies of agents, including missing ones, on a map that is also available as a table',
     async (t) => {
       const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
       await call('POST', '/v1/config/models', { id: 'brief', provider_id: 'default', upstream_model: 'x' });
@@ -25,8 +25,8 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       await go('/agents');
       await button(page, 'Map').click();
       await page.waitForURL('**/agents?view=map');
-      // Other tests may have left some, too.
-      await page.getByText(/\d references? leads? nowhere\./).waitFor();
+      // Other tests may have left further missing references.
+      await page.getByText(/\d references? (is|are) dangling\./).waitFor();
       const node = (id: string) =>
         page.locator('[data-kind]').filter({ has: page.getByRole('link', { name: id, exact: true }) });
       await node('brief').getByText('missing').waitFor();
@@ -38,7 +38,10 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       await page.getByText('As a table').click();
       const dangling = page.locator('tbody tr[data-dangling]');
       t.ok((await dangling.allTextContents()).some((row) => /Agent map-one.*Model brief.*missing/.test(row)));
-      t.ok(await page.locator('tbody tr').first().getAttribute('data-dangling'), 'the worst comes first');
+      t.ok(
+        await page.locator('tbody tr').first().getAttribute('data-dangling'),
+        'dangling entries are first',
+      );
       await node('map-one').getByRole('link').click();
       await page.waitForURL('**/agents/map-one');
       await call('DELETE', '/v1/config/agents/map-two');
@@ -46,7 +49,7 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     },
   );
 
-  t.test('an id as long as ids may be fits a narrow screen', async (t) => {
+  t.test('fits ids of the maximum length on a narrow screen', async (t) => {
     const id = `a-${'x'.repeat(121)}`;
     await call('POST', '/v1/config/agents', { id, model_id: 'default', system_prompt: 'x' });
     const { page, go } = await house.visit(t, { viewport: { width: 390, height: 844 } });
@@ -64,7 +67,7 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     await call('DELETE', `/v1/config/agents/${id}`);
   });
 
-  t.test('agents are exported as they are stored, and imported one by one', async (t) => {
+  t.test('exports stored agents and imports them individually', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     const spec = { id: 'travels', model_id: 'default', system_prompt: 'Of a file', max_rounds: 3 };
     await call('POST', '/v1/config/agents', spec);
@@ -94,7 +97,11 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId('import-row-travels').getByText('accepted').waitFor();
     await page.getByTestId('import-row-lost-agent').getByText('refused').waitFor();
     t.match(await page.getByTestId('import-row-lost-agent').textContent(), /no-such-model/);
-    t.equal((await call('GET', '/v1/config/agents/travels')).status, 404, 'nothing is stored by a check');
+    t.equal(
+      (await call('GET', '/v1/config/agents/travels')).status,
+      404,
+      'a dry run of an import stores nothing',
+    );
     await button(page, 'Add 1 agent').click();
     await page.getByTestId('import-row-travels').getByText('added').waitFor();
     t.match((await call('GET', '/v1/config/agents/travels')).body, spec);
@@ -104,7 +111,7 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     await call('DELETE', '/v1/config/agents/travels');
   });
 
-  t.test('many agents are deleted at once, but for those that others refer to', async (t) => {
+  t.test('deletes several agents except the referenced ones', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     const spec = (id: string, more: object = {}) => ({
       id,
@@ -127,5 +134,27 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     t.equal((await call('GET', '/v1/config/agents/gone-two')).status, 200);
     await call('DELETE', '/v1/config/agents/boss');
     await call('DELETE', '/v1/config/agents/gone-two');
+  });
+
+  t.test('leaves test agents out of lists until the user asks for them', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/playground');
+    const agents = page.getByLabel('Agent').first();
+    const options = () => agents.locator('option').allTextContents();
+    await agents.locator('option', { hasText: 'travel' }).waitFor({ state: 'attached' });
+    t.notOk((await options()).includes('bench-paced'));
+    t.ok((await options()).includes('travel'));
+    await go('/agents?size=100');
+    await page.getByRole('row', { name: 'travel' }).first().waitFor();
+    t.equal(await page.getByRole('row', { name: 'bench-paced' }).count(), 0);
+    t.equal(await page.getByText('Plans trips').count(), 1, 'demo agents have descriptions');
+    await page.getByRole('searchbox').fill('bench-paced');
+    await page.getByRole('row', { name: 'bench-paced' }).first().waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('row', { name: 'bench-paced' }).first().waitFor({ state: 'detached' });
+    await page.getByLabel(/^Show \d test agents/).check();
+    await page.getByRole('row', { name: 'bench-paced' }).first().waitFor();
+    await go('/playground');
+    await agents.locator('option', { hasText: 'bench-paced' }).waitFor({ state: 'attached' });
   });
 };

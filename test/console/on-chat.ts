@@ -9,13 +9,15 @@ import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { ASKS_FIRST } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** Talking: to a draft, to an agent of the playground, and to the assistant. */
+/** Chats with a draft, an agent of the playground, and the assistant. */
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const sandbox = (page: Page) =>
   page.locator('aside').filter({ has: page.getByRole('heading', { name: 'Sandbox' }) });
 
-/** Bodies that the page sends from now on: those of streams are not told by the browser. */
+/**
+ * Records the bodies of POST requests in the page, because the browser does not report the bodies of streamed requests.
+ */
 const listen = async (page: Page): Promise<() => Promise<unknown>> => {
   await page.evaluate(`{
     const own = window.fetch;
@@ -38,7 +40,7 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-  t.test('a draft is tried before it is stored: its tools ask, and whoever is asked decides', async (t) => {
+  t.test('previews an unsaved draft and decides on its tool calls', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     const asking = {
       id: 'asking',
@@ -65,7 +67,18 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     await page.goto(`${troupe.url}/agents`).catch(() => {});
   });
 
-  t.test('a call cannot be decided any more once something else was said', async (t) => {
+  t.test('sends one message for a double click, and does not stop its run', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/playground?agent=bench-paced');
+    await page.getByPlaceholder('Type a message…').fill('Count');
+    await button(page, 'Send').dblclick();
+    await button(page, 'Stop').waitFor();
+    await button(page, 'Stop').waitFor({ state: 'detached' });
+    t.equal(await page.getByText(/^(token ?){200}$/).count(), 1, 'the response is complete');
+    t.equal(await page.getByRole('article').getByText('Count', { exact: true }).count(), 1);
+  });
+
+  t.test('supersedes a pending call once another message is sent', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await troupe.call('POST', '/v1/config/agents', { ...ASKS_FIRST, id: 'asks-anew' }, headers);
     await go('/agents/asks-anew');
@@ -80,7 +93,7 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     await place.getByText('Done', { exact: true }).waitFor();
   });
 
-  t.test('an answer may come all at once, and is found again whole', async (t) => {
+  t.test('shows a response that arrives at once, and restores it after a reload', async (t) => {
     const words = Array.from({ length: 300 }, (_, at) => `word${at}`);
     const saysThem: Inference = async (sink) => {
       for (const word of words) {
@@ -100,7 +113,7 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
       await whole.waitFor();
       await isOver.waitFor();
     }
-    // Who comes while it is given is told all that was said in one go.
+    // A reader that joins while the response is written receives the text so far in one piece.
     await button(page, 'New thread').click();
     troupe.models.steps.push(async (sink, ...given) => {
       await saysThem(sink, ...given);
@@ -114,14 +127,14 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     await isOver.waitFor();
   });
 
-  t.test('what has failed is seen, however long the conversation is', async (t) => {
+  t.test('scrolls to a failure in a long conversation', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 }, noisy: true });
     await go('/agents/steps');
     const place = sandbox(page);
     troupe.models.steps.push((sink) => giveAnswer({ text: 'Another line.\n\n'.repeat(40) }, sink));
     await say(place, 'At length');
     await place.getByText('Another line.').last().waitFor();
-    await place.getByRole('button', { name: 'Send' }).waitFor();
+    await place.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await page.route('**/agent-previews/runs', async (route) => {
       await place.getByText('Thinking…').waitFor();
       await route.fulfill({ status: 422, json: { error: 'refused by the test' } });
@@ -136,7 +149,7 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     t.ok((await endOf(failure)) <= (await endOf(place.getByLabel('Conversation', { exact: true }))));
   });
 
-  t.test('files go along as many and as large as they may be', async (t) => {
+  t.test('limits the number and size of attached files', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go('/agents/default');
     const place = sandbox(page);
@@ -147,12 +160,12 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
       buffer: Buffer.alloc(bytes, 97),
     });
     await chooser.setInputFiles([1, 2, 3, 4, 5].map((n) => file(`${n}.txt`, 1)));
-    await place.getByText('No more than 4 files').waitFor();
-    // By its path: what is given as bytes goes to the browser as text.
+    await place.getByText('at most 4 files').waitFor();
+    // Passed as a path, because Playwright sends buffers to the browser as text.
     const large = join(t.testdir(), 'large.txt');
     writeFileSync(large, Buffer.alloc(9 * 1024 * 1024, 97));
     await chooser.setInputFiles(large);
-    await place.getByText('may have 8.0 MB').waitFor();
+    await place.getByText('may have at most 8.0 MB').waitFor();
     await chooser.setInputFiles([1, 2, 3, 4].map((n) => file(`${n}.txt`, 100)));
     await place.getByTestId('sandbox-selected-files').waitFor();
     const sent = await listen(page);
@@ -164,14 +177,14 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
     t.match(urls[0], /^data:text\/plain;base64,/);
   });
 
-  t.test('an answer that is stopped is cancelled, and a conversation is found again', async (t) => {
+  t.test('cancels a stopped response and restores a conversation', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/playground?agent=bench-paced');
     await say(page.locator('main'), 'Go on');
     const cancelled = page.waitForRequest((one) => one.method() === 'POST' && one.url().includes('/cancel'));
     await button(page, 'Stop').click();
     await cancelled;
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await button(page, 'Stop').waitFor({ state: 'detached' });
     const { body } = await troupe.call('GET', '/v1/runs/summary', undefined, headers);
     t.match(body, { running: 0 });
 
@@ -183,7 +196,7 @@ export const onChat = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test(
-    'the assistant drafts, and what it may do is set by nobody behind the back of somebody',
+    'limits the policy of the assistant in bytes, and reports a concurrent change of its settings on saving',
     async (t) => {
       const { page, go } = await house.visit(t, { noisy: true });
       await go('/assistant');

@@ -6,8 +6,8 @@ import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
 /**
- * What tests of others find the console by. Names match as they do for them: case-insensitively, as a part of the text,
- * and whatever is acted upon or waited for must be there exactly once.
+ * The labels and roles by which external tests find the console. Names match as in those tests: case-insensitively and
+ * as a part of the text. Each element that is used or awaited must exist exactly once.
  */
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
@@ -22,7 +22,7 @@ const rowOf = (page: Page, id: string) =>
 const alert = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text });
 const raw = (page: Page) => sectionOf(page, 'Raw JSON').getByRole('textbox');
 
-/** What is written waits until it was looked at. */
+/** Holds writes until `release` is called, so that the test can inspect the page. */
 const holdWrites = async (page: Page, path: string): Promise<() => void> => {
   let release = (): void => {};
   const looked = new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
   const remove = (...paths: string[]) =>
     Promise.all(paths.map((path) => troupe.call('DELETE', `/v1/config/${path}`, undefined, headers)));
 
-  t.test('providers and models are found by their labels, and their ids stand once', async (t) => {
+  t.test('finds providers and models by label and shows each id once', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/providers');
     await button(page, 'New Provider').click();
@@ -75,7 +75,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await remove('models/ui-m', 'providers/ui-provider');
   });
 
-  t.test('an agent is made, guarded, denied and deferred by what its editor calls its parts', async (t) => {
+  t.test('finds all parts of the agent editor by label', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents/new');
     await page.getByLabel('Agent ID').fill('ui-agent');
@@ -150,7 +150,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await remove('agents/ui-agent');
   });
 
-  t.test('a token that is asked for, a dark theme and a small screen change nothing of that', async (t) => {
+  t.test('keeps labels after a token prompt, in the dark theme and on a small screen', async (t) => {
     const { page, go } = await house.visit(t, {
       token: null,
       noisy: true,
@@ -175,7 +175,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     t.equal(await tab(page, 'Basics').getAttribute('aria-selected'), 'true');
   });
 
-  t.test('a sandbox names a tool once, and what is said is there as JSON', async (t) => {
+  t.test('names a called tool once in the sandbox and shows messages as JSON', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents/default');
     const sandbox = page.locator('aside').filter({ has: page.getByRole('heading', { name: 'Sandbox' }) });
@@ -202,7 +202,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId('recent-traces-drawer').waitFor({ state: 'detached' });
   });
 
-  t.test('whoever records a tour finds all that it shows', async (t) => {
+  t.test('finds every element of the recorded tour', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1600, height: 1000 } });
     page.on('response', (answer) => {
       if (answer.status() >= 400) t.fail(`${answer.status()} of ${answer.url()}`);
@@ -229,6 +229,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
 
     await follow('MCP Servers');
     await button(page, 'New MCP Server').first().click();
+    await labelled('Server ID').waitFor();
     for (const text of ['Server ID', 'Transport', 'Command', 'Arguments \\(one per line\\)'])
       t.equal(await labelled(text).count(), 1, text);
     await page.getByLabel('Transport', { exact: true }).selectOption('stdio');
@@ -258,7 +259,7 @@ export const onContract = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('link', { name: 'Back to agents' }).click();
     await button(page, 'Discard changes').click();
     await page.getByPlaceholder('Search by id, model, or plugin…').fill('limited');
-    // Rows move once it is looked for, perhaps between the two halves of a click.
+    // Rows move when the search applies, possibly between the two halves of a click.
     await page.waitForURL('**/agents?q=limited');
     await page.getByRole('row', { name: 'limited' }).click();
     await page.waitForURL('**/agents/limited');

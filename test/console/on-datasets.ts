@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN, eventually } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** Datasets: conversations that become test cases, what came of them last, and what two change at once. */
+/** Datasets: import of conversations, eval runs and concurrent changes. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
@@ -14,7 +14,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
   const call = (method: string, path: string, body?: object) => troupe.call(method, path, body, headers);
   const DATASET = '/v1/eval/datasets/talks';
 
-  t.test('a conversation becomes a test case, and is played against an earlier play', async (t) => {
+  t.test('imports a conversation as a test case and compares eval runs', async (t) => {
     const { page, go, asked } = await house.visit(t, { noisy: true });
     await call('POST', '/v1/eval/datasets', { id: 'talks', spec: { description: '', fixtures: [] } });
     const threadId = 'talk-of-two';
@@ -23,7 +23,11 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await go('/datasets/talks');
     await button(page, 'Import a conversation').click();
     const dialog = page.getByRole('dialog', { name: 'Import a conversation' });
-    await dialog.getByLabel('Thread').selectOption(threadId);
+    const option = dialog
+      .getByLabel('Thread')
+      .locator('option')
+      .filter({ hasText: /talk-of-two|First question/ });
+    await dialog.getByLabel('Thread').selectOption(await option.getAttribute('value'));
     await dialog.getByRole('checkbox').nth(1).waitFor();
     await dialog.getByLabel('Test case ID (optional)').fill('two-turns');
     await dialog.getByRole('textbox').last().fill('Scripted');
@@ -34,14 +38,18 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
       spec: { fixtures: [{ id: 'two-turns', user_input: 'First question', continued_turns: { length: 1 } }] },
     });
 
-    t.equal(await page.getByLabel('Held against').count(), 0, 'there is no play yet');
+    t.equal(
+      await page.getByLabel('Compare with').count(),
+      0,
+      'an eval run without another one has no baseline',
+    );
     await page.getByRole('button', { name: 'Run' }).first().click();
     await page.waitForURL(/\/eval-runs\/.+/);
     const first = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     await page.getByText('100%').waitFor();
     await go('/datasets/talks');
     await page.getByText('1 of 1 passed', { exact: true }).waitFor();
-    await page.getByLabel('Held against').selectOption(first);
+    await page.getByLabel('Compare with').selectOption({ index: 1 });
     const sent = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/v1/eval/runs'));
     await page.getByRole('button', { name: 'Run' }).first().click();
     t.match((await sent).postDataJSON(), { dataset_id: 'talks', mode: 'scripted', baseline_run_id: first });
@@ -49,14 +57,14 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
     await go(`/eval-runs/${first}?baseline=nope`);
-    await page.getByText('baseline eval run not found: nope').waitFor();
+    await page.getByText('There is no eval run nope.').waitFor();
     await page.getByText('100%').waitFor();
     await go('/eval-runs/nope');
     await page.getByText('There is no eval run nope').waitFor();
     t.ok(asked.some((one) => one.includes('import-dialogue')));
   });
 
-  t.test('a run that goes on is followed, and held against another once it has ended', async (t) => {
+  t.test('follows a running eval run and compares it once it has ended', async (t) => {
     const { page, go } = await house.visit(t);
     const fixtures = [{ id: 'f', user_input: 'Hello' }];
     await call('POST', '/v1/eval/datasets', { id: 'slowly', spec: { description: '', fixtures } });
@@ -71,23 +79,23 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     };
     const first = await play();
     await go(`/eval-runs/${first}`);
-    await page.getByText('0 of 1 played').waitFor();
+    await page.getByText('0 of 1 executed').waitFor();
     troupe.models.release();
     await page.getByText('100%').waitFor();
     const second = await play();
     await go(`/eval-runs/${second}?baseline=${first}`);
-    await page.getByText('0 of 1 played').waitFor();
+    await page.getByText('0 of 1 executed').waitFor();
     troupe.models.release();
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
     await call('DELETE', '/v1/eval/datasets/slowly');
   });
 
-  t.test('two who change one test case both find what they have changed', async (t) => {
+  t.test('merges concurrent changes of one test case', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/datasets/talks?fixture=two-turns');
     const form = page.getByRole('dialog').last();
-    await form.getByLabel('What the user says').fill('Another question');
+    await form.getByLabel('User input').fill('Another question');
     const { body } = await call('GET', DATASET);
     const { spec, meta } = Object(body);
     const [fixture] = spec.fixtures;
@@ -98,9 +106,9 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     };
     const write = { expected_revision: meta.revision, spec: { ...spec, fixtures: [theirs] } };
     t.equal((await call('PUT', DATASET, write)).status, 200);
-    await form.getByLabel('The answer contains (one a line)').fill('Scripted\nresponse');
+    await form.getByLabel('The answer contains (one per line)').fill('Scripted\nresponse');
     await button(page, 'Save').click();
-    await button(page, 'Make it again').click();
+    await button(page, 'Apply again').click();
     await toast(page, 'Dataset "talks" saved');
     t.match((await call('GET', DATASET)).body, {
       spec: {
@@ -116,7 +124,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await call('DELETE', DATASET);
   });
 
-  t.test('a description that is not stored is asked about, and no change of others takes it', async (t) => {
+  t.test('asks before discarding a description and keeps it after a conflict', async (t) => {
     await call('POST', '/v1/eval/datasets', { id: 'told', spec: { description: 'As it was', fixtures: [] } });
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/datasets/told');
@@ -128,14 +136,14 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     const { meta } = Object((await call('GET', '/v1/eval/datasets/told')).body);
     const theirs = { expected_revision: meta.revision, spec: { description: 'Theirs', fixtures: [] } };
     t.equal((await call('PUT', '/v1/eval/datasets/told', theirs)).status, 200);
-    // What the page looks at again after any change of a dataset.
+    // The page reads the dataset again after any change of it.
     const again = page.waitForResponse((one) => one.url().endsWith('/v1/eval/datasets/told'));
     await page.locator('input[type="file"]').setInputFiles({
       name: 'none.json',
       mimeType: 'application/json',
       buffer: Buffer.from('[]'),
     });
-    await button(page, 'Drop my change').click();
+    await button(page, 'Discard my change').click();
     await again;
     t.equal(await description.inputValue(), 'Mine');
     await button(page, 'Save').click();

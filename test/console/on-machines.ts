@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { SERVER } from '../mcp/manage.ts';
 import { ROOT } from '../run/places.ts';
 import { asks } from '../service/models.ts';
 import { farAgent, startPeer } from '../service/remote/peer.ts';
-import { begin, headers } from './ask.ts';
+import { ASKS_FIRST, ask, begin, headers } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** What moves beside runs, seen as it moves: connections to tools, and tasks of other services. */
+/** Statecharts of other actors than runs: MCP connections and remote tasks. */
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 
@@ -18,7 +19,7 @@ const shown = (page: Page, state: string) => page.locator(`svg [data-state="${st
 export const onMachines = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
 
-  t.test('a server of tools that dies is seen being connected again', async (t) => {
+  t.test('shows the reconnection to a killed MCP server', async (t) => {
     const file = join(t.testdir(), 'pid');
     const tells = `import fs from 'node:fs'; fs.writeFileSync(${JSON.stringify(file)}, String(process.pid));`;
     const server = {
@@ -45,10 +46,55 @@ export const onMachines = async (t: Test, house: House): Promise<void> => {
       .first()
       .waitFor();
     await shown(page, 'ready').waitFor();
-    t.not(Number(readFileSync(file, 'utf8')), first, 'it is another process');
+    t.not(Number(readFileSync(file, 'utf8')), first, 'the process was replaced');
   });
 
-  t.test('a task that another service does is seen moving here', async (t) => {
+  t.test('names the dots of runs, and replays a run that ended before the page was opened', async (t) => {
+    const { run_id } = await ask(troupe, 'echo', 'Replay me');
+    troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Rome' }]));
+    await troupe.call('POST', '/v1/config/agents', { ...ASKS_FIRST, id: 'asks-on-wall' }, headers);
+    await ask(troupe, 'asks-on-wall', 'Who am I?');
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go('/statecharts/run');
+    await page.getByText('Who am I?').waitFor();
+    const box = await page.locator('svg [data-state="waiting"] rect').first().boundingBox();
+    t.ok(box);
+    if (!box) return;
+    await page.mouse.move(box.x + 9, box.y + box.height - 9);
+    await page.getByRole('tooltip').filter({ hasText: /./ }).waitFor();
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    await page.locator(':fullscreen [data-state="waiting"]').first().waitFor();
+    await page.evaluate('document.exitFullscreen()');
+
+    await go(`/statecharts/run?actor=run:${run_id}`);
+    await shown(page, 'completed').waitFor();
+    await page.getByText('Replay me').waitFor();
+    await path(page).getByText('→ completed').waitFor();
+    await page.getByTestId('time-travel-slider').press('Home');
+    await shown(page, 'created').waitFor();
+    const link = page.getByRole('link', { name: 'Open run' });
+    t.equal(await link.getAttribute('href'), `/runs/${run_id}`);
+  });
+
+  t.test('links the tools of an MCP server whose names contain dashes', async (t) => {
+    const id = 'with-dashes';
+    const server = {
+      id,
+      transport: 'stdio',
+      command: process.execPath,
+      args: [SERVER],
+      env: { TOOLS: 'get-sum,print-env' },
+    };
+    await troupe.call('POST', '/v1/config/mcp-servers', server, headers);
+    t.teardown(() => troupe.call('DELETE', `/v1/config/mcp-servers/${id}`, undefined, headers));
+    const { page, go } = await house.visit(t);
+    await go(`/mcp-servers/${id}`);
+    await page.getByRole('link', { name: 'mcp__with_dashes__get_sum' }).waitFor();
+    await page.getByRole('link', { name: 'mcp__with_dashes__print_env' }).waitFor();
+    t.equal(await page.getByText('not registered').count(), 0);
+  });
+
+  t.test('shows the progress of a task at another service', async (t) => {
     const peer = await startPeer(t);
     const boss = { id: 'far-boss', model_id: 'steps', system_prompt: 'x', max_rounds: 8, delegates: ['far'] };
     for (const agent of [farAgent(peer), boss])

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** What plugins and backends are told, by forms that their schemas make, and skills. */
+/** Settings of plugins and backends in schema forms, and skills. */
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const tab = (page: Page, name: string) => page.getByRole('tab', { name });
@@ -21,7 +21,7 @@ const toast = (page: Page, text: string) => page.getByRole('alert').getByText(te
 const switchOf = (page: Page, id: string) =>
   plugins(page).locator('label').filter({ hasText: id }).getByRole('checkbox').first();
 
-/** A plugin that this console has never heard of. */
+/** A plugin unknown to this console. */
 const STUDIO = {
   id: 'studio',
   config_schemas: [
@@ -59,7 +59,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     return { method: request.method(), path: new URL(request.url()).pathname, body: request.postDataJSON() };
   };
 
-  t.test('plugins are turned on with what they begin with, and what is denied is denied', async (t) => {
+  t.test('adds default settings of plugins and enforces denied tools', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents/new?from=default&tab=plugins');
     await switchOf(page, 'permission').check();
@@ -68,11 +68,16 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     t.notMatch(JSON.parse(await raw(page).inputValue()), { sections: { permission: {} } });
     await tab(page, 'Plugins').click();
     await switchOf(page, 'permission').check();
+    const rows = plugins(page).locator('li:has(> div > label)').filter({ hasNotText: 'hands-over' });
+    for (const row of await rows.all())
+      t.match(await row.textContent(), /[A-Z][^.]+\./, 'each plugin has a sentence');
     await page.getByRole('button', { name: /Permissions/ }).click();
+    const own = rows.filter({ has: page.getByRole('checkbox', { name: 'permission' }) });
+    await own.getByRole('button', { name: /^Deny/ }).waitFor();
     await plugins(page).getByRole('button', { name: /^Deny/ }).first().click();
     await button(page, 'Add rule').click();
     await page.getByLabel('Tool pattern').fill('get_*');
-    await page.getByLabel('A call is').selectOption('deny');
+    await page.getByLabel('A call is').selectOption({ label: 'denied' });
     await plugins(page).getByText('get_stock_price, get_weather').waitFor();
     await button(page, 'Add rule').click();
     await page.getByLabel('Tool pattern').last().fill('get_weather');
@@ -107,7 +112,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     t.match(JSON.stringify(run), /denied by permission rules/);
   });
 
-  t.test('what a built-in agent is told no more is taken from it, and who acts is chosen', async (t) => {
+  t.test('removes settings of a built-in agent and selects its active hooks', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents/permission?tab=plugins');
     await button(page, 'Only these').click();
@@ -115,7 +120,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.getByText('not enabled', { exact: true }).waitFor();
     t.ok(await page.getByRole('checkbox', { name: 'frontend_tools' }).last().isDisabled());
     await button(page, 'Remove').click();
-    await button(page, 'Drop them').click();
+    await button(page, 'Remove them').click();
     const sent = nextWrite(page);
     await button(page, 'Save').click();
     t.strictSame(await sent, {
@@ -131,7 +136,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await troupe.call('DELETE', '/v1/config/agents/permission/overrides', undefined, headers);
   });
 
-  t.test('a plugin that nobody knows is a form, and what is wrong is not sent', async (t) => {
+  t.test('edits an unknown plugin in a form and sends no invalid settings', async (t) => {
     const { page, asked, go } = await house.visit(t);
     await page.route('**/v1/capabilities', async (route) => {
       const known = await (await route.fetch()).json();
@@ -150,7 +155,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.keyboard.press('Enter');
     await page.getByText('More than 0').waitFor();
     await button(page, 'Save').click();
-    await toast(page, '4 fields are not right yet');
+    await toast(page, '4 fields are invalid');
     t.equal(
       asked.some((one) => one.startsWith('PATCH')),
       false,
@@ -177,7 +182,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     t.strictSame(others, all);
     t.match(key, /REDACTED/);
     await tab(page, 'Plugins').click();
-    await page.getByText('One is stored').waitFor();
+    await page.getByText('A secret is stored').waitFor();
     t.notMatch(await page.content(), 'hush-hush');
     await page.getByLabel('Note').fill('');
     await button(page, 'JSON').first().click();
@@ -185,7 +190,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Discard').click();
   });
 
-  t.test('a skill is written, refused, stored, and not written over', async (t) => {
+  t.test('creates, validates and merges a skill', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/skills');
     await page.getByRole('link', { name: '+ New Skill' }).waitFor();
@@ -197,7 +202,7 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Description').first().fill('Keeps it short');
     await page.getByLabel('Markdown').fill('## Be *brief*');
     await page.getByRole('heading', { name: 'Be brief' }).waitFor();
-    await page.getByText('Exactly what a model gets').click();
+    await page.getByText('Text that a model receives').click();
     t.match(await page.getByTestId('skill-injected').textContent(), /skill="Brief">\n## Be \*brief\*\n/);
     await button(page, 'Save').click();
     await page.getByText("field 'id' must be lowercase").first().waitFor();
@@ -219,14 +224,15 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.getByLabel('When to use').inputValue(), 'Always');
     await troupe.call('PUT', '/v1/config/skills/brief', { ...body, description: 'Theirs' }, headers);
     await button(page, 'Save').click();
-    const dialog = page.getByRole('dialog', { name: '"brief" was changed meanwhile' });
-    await dialog.getByRole('button', { name: 'Store what was merged' }).click();
+    const dialog = page.getByRole('dialog', { name: '"brief" was changed by another user' });
+    await dialog.getByRole('button', { name: 'Save merged' }).click();
     await toast(page, 'Skill "brief" saved');
     t.match((await troupe.call('GET', '/v1/config/skills/brief', undefined, headers)).body, {
       description: 'Theirs',
       when_to_use: 'Always',
     });
-    await button(page, 'Delete brief').click();
+    await button(page, 'More actions for brief').click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await toast(page, 'Skill "brief" deleted');
     await page.waitForURL('**/skills');

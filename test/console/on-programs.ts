@@ -6,7 +6,7 @@ import { shop } from '../programs/machines.ts';
 import { connectPeer } from '../programs/peer.ts';
 import type { House } from './visit.ts';
 
-/** Programs of others: how they come here, their wall, and one of their actors step by step. */
+/** Other programs: their connection, their wall, and one of their actors step by step. */
 
 const BROWSING = 'browsing\u00a0the\u00a0shelves';
 
@@ -17,7 +17,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
   const { body } = await house.troupe.admin('GET', '/v1/system/programs');
   const address = String(body.url);
 
-  t.test('who has no program yet is told how one reports, and where the service takes reports', async (t) => {
+  t.test('explains how a program reports, with the address for reports', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/statecharts');
     const section = page.getByTestId('programs');
@@ -26,9 +26,9 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     t.equal(await section.getByText('--inspection-addr').count(), 0);
   });
 
-  t.test('where it takes none, it says how to turn it on, in both languages', async (t) => {
+  t.test('explains how to enable reports in both languages', async (t) => {
     for (const [language, text] of [
-      ['en', 'The service takes no reports'],
+      ['en', 'The service accepts no reports'],
       ['zh-CN', '服务目前不接收上报'],
     ] as const) {
       const { page, go } = await house.visit(t, { stored: { 'troupe.admin.locale': language } });
@@ -41,7 +41,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     }
   });
 
-  t.test('a program comes, is drawn, moves, is looked back at, and goes', async (t) => {
+  t.test('shows a program from its connection to its disconnection', async (t) => {
     const { page, asked, go } = await house.visit(t, { viewport: { width: 1440, height: 1000 } });
     await go('/statecharts');
     const section = page.getByTestId('programs');
@@ -55,7 +55,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     await program.getByText('1 live · 11 states').waitFor();
     await program.locator('svg [data-state]').first().waitFor();
 
-    await program.getByRole('link', { name: 'shop', exact: true }).click();
+    await program.getByRole('link', { name: 'shop', exact: true }).first().click();
     await page.waitForURL('**/statecharts/programs/*/shop');
     await page.getByText('A shop of somebody else.').waitFor();
     await page.locator('[data-testid^="actor-"]').click();
@@ -67,7 +67,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     await chart(page, 'paying.goods.box paying.money.due').waitFor();
     t.ok(
       await page.locator('[data-testid$="/shop-statechart"] [data-passed]').count(),
-      'the way that it came',
+      'passed states are marked',
     );
     const steps = page.getByRole('region', { name: 'Path taken' }).locator('ol > li');
     t.match((await steps.allInnerTexts()).join(' '), /ADD.*CHECK.*always.*PACK/s);
@@ -85,11 +85,11 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     t.equal(asked.filter((one) => one.includes('/programs/stream')).length >= 2, true);
     t.notOk(
       asked.some((one) => /elk/.test(one)),
-      'nothing is laid out in the browser',
+      'the layout is computed by the service',
     );
   });
 
-  t.test('what cannot be drawn says why, and its actors move all the same', async (t) => {
+  t.test('explains a missing chart and still shows the actors', async (t) => {
     const peer = await connectPeer(t, address, { path: '/broken' });
     const definition = JSON.stringify({ id: 'broken', states: { a: { on: { GO: 'nowhere' } } } });
     const said = { sessionId: 'b', name: 'broken', snapshot: { value: 'a' } };
@@ -99,7 +99,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     await go('/statecharts');
     const program = page.getByRole('region', { name: 'broken' });
     await program.getByText(/There is no chart: XState refuses its definition/).waitFor();
-    await program.getByText('1 message was refused; the last: a message is not JSON').waitFor();
+    await program.getByText('1 message was rejected; the last: a message is not JSON').waitFor();
     await program.getByRole('link', { name: 'broken' }).click();
     await page.getByText(/There is no chart/).waitFor();
     const row = page.getByTestId(/^actor-\d+:b$/);
@@ -110,7 +110,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('region', { name: 'Path taken' }).getByText('GO').first().waitFor();
   });
 
-  t.test('a machine that is not there says so', async (t) => {
+  t.test('reports an unknown machine', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/statecharts/programs/999/none');
     await page.getByText('There is no such machine').waitFor();

@@ -1,9 +1,13 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import { says } from '../service/agent-loop/agents.ts';
+import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
+import { askWith } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** One run: what it does, why it waits, what it was at each moment, and what may be done with it. */
+/** The screen of a run: its progress, waits, history and actions. */
 
 const ASKING = {
   id: 'asks-for-all',
@@ -16,7 +20,7 @@ const ASKING = {
 
 const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-/** A run that waits for a permission, or has ended. @returns its id */
+/** Starts a run and waits until it is suspended or has ended. @returns its id */
 const runOf = async (troupe: Troupe, agentId: string, content: string): Promise<string> => {
   const response = await fetch(`${troupe.url}/v1/runs`, {
     method: 'POST',
@@ -29,7 +33,7 @@ const runOf = async (troupe: Troupe, agentId: string, content: string): Promise<
 const EVENTS = 4000;
 const SAID = 1000;
 
-/** Of a run that calls a tool again and again. */
+/** An event of a run that calls a tool repeatedly. */
 const eventAt = (at: number) => {
   const isReady = at % 2 === 1;
   const kind = isReady ? 'ToolCallReady' : 'ToolCallDone';
@@ -46,7 +50,6 @@ const eventAt = (at: number) => {
 
 const chart = (page: Page, state: string) =>
   page.locator(`[data-testid="run-statechart"][data-state="${state}"]`);
-const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 export const onRunDetail = async (t: Test, house: House): Promise<void> => {
@@ -61,12 +64,12 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
   await troupe.call('POST', '/v1/config/models', priced, headers);
   await troupe.call('POST', '/v1/config/agents', ASKING, headers);
 
-  t.test('a run that asks is seen waiting, decided, done, and looked back at', async (t) => {
+  t.test('shows a waiting run, its decision, its end and each earlier moment', async (t) => {
     const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go, asked } = await house.visit(t, { viewport: { width: 1440, height: 1000 } });
     await go(`/runs/${id}`);
     await chart(page, 'waiting').waitFor();
-    await page.getByText('Waits for a permission').waitFor();
+    await page.getByText('Approval needed').waitFor();
     await page.evaluate(`{
       const seen = (window.seen = []);
       const chart = document.querySelector('[data-testid="run-statechart"]');
@@ -74,32 +77,45 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     }`);
     await button(page, 'Approve').click();
     await chart(page, 'done').waitFor();
-    await page.getByText('max_rounds').waitFor();
-    // A page that has little time draws some of the states only.
+    await page.getByText('Stopped: max rounds').waitFor();
+    // A busy page renders only some of the states.
     t.match(
       await page.evaluate('window.seen.join()'),
       /^(running|ending|completed)/,
-      'it moved without being asked again',
+      'the view followed the run without a reload',
     );
     t.ok(await page.locator('[data-testid="run-statechart"] [data-passed]').count());
 
-    await tab(page, 'Calls').click();
-    const part = page.getByTestId('part-statechart');
-    await page
-      .getByRole('button', { name: /^get_weather/ })
+    // Selecting a row shows its details and does not travel in time.
+    const timeline = page.getByTestId('run-timeline');
+    const panel = page.getByTestId('span-panel');
+    await timeline
+      .getByRole('button', { name: /^Tool get_weather/ })
       .first()
       .click();
+    await panel.getByText('Waited', { exact: true }).waitFor();
+    await panel.getByText('Statechart').click();
+    const part = page.getByTestId('part-statechart');
+    await part.locator('[data-passed]').first().waitFor();
     t.equal(await part.getAttribute('data-state'), 'succeeded');
-    t.ok(await part.locator('[data-passed]').count(), 'its way is seen in its chart');
-    await page.getByRole('button', { name: /^Delivery/ }).click();
+    await chart(page, 'done').waitFor();
+    t.equal(await page.locator('[data-span][data-later]').count(), 0);
+    await timeline
+      .getByRole('button', { name: /^Queue/ })
+      .first()
+      .click();
+    await panel.getByText('Statechart').click();
     await page.locator('[data-testid="part-statechart"][data-state="acked"]').waitFor();
+    await page.getByTestId('time-travel-slider').press('Home');
+    await page.locator('[data-span][data-later]').first().waitFor();
+    t.ok(await timeline.getByRole('button', { name: /^Tool get_weather/ }).count(), 'later rows are dimmed');
 
-    await tab(page, 'Events').click();
+    await button(page, 'Events').click();
     await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
     await page.getByRole('button', { name: /MailboxDecisionReceived/ }).click();
     await chart(page, 'waiting').waitFor();
     await page.getByText('"decision_id"').waitFor();
-    await tab(page, 'Conversation').click();
+    await button(page, 'Conversation').click();
     const messages = page.getByTestId('run-conversation').locator(':scope > li');
     const then = await messages.count();
     const slider = page.getByTestId('time-travel-slider');
@@ -107,22 +123,91 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await chart(page, 'created').waitFor();
     await button(page, 'Follow live').click();
     await chart(page, 'done').waitFor();
-    t.ok((await messages.count()) > then, 'the conversation of a moment ends there');
+    t.ok((await messages.count()) > then, 'the conversation ends at the selected moment');
 
-    await tab(page, 'Usage').click();
+    await button(page, 'Timeline').click();
+    await timeline.getByRole('button', { name: /^Run asks-for-all/ }).click();
     // Two inferences of 10 and 5 tokens: 2 × (10 × 1000 + 5 × 2000) / 1,000,000 USD.
-    await page.getByRole('cell', { name: '$0.04' }).first().waitFor();
-    await tab(page, 'Timeline').click();
-    await page
-      .getByTestId('run-timeline')
-      .getByRole('button', { name: /^Waits get_weather/ })
-      .waitFor();
+    await panel.getByRole('cell', { name: '$0.04' }).first().waitFor();
     await page.waitForLoadState('networkidle');
     const streams = asked.filter((one) => one.includes('/events/stream'));
-    t.equal(streams.length, 1, 'one stream, and none any more once the run is done');
+    t.equal(streams.length, 1, 'the stream of the run is closed after its end');
   });
 
-  t.test('a log that is cut or that has gone is read on without a gap', async (t) => {
+  t.test('explains a failed run in two clicks from the dashboard', async (t) => {
+    const fails = (kind: 'overloaded' | 'unauthorized', detail: string) => async (): Promise<never> => {
+      throw new ModelError(kind, detail);
+    };
+    const retry = { max_retries: 1, backoff_base_ms: 1, overloaded_backoff_base_ms: 1 };
+    const troubled = { id: 'troubled', model_id: 'steps', system_prompt: 'Be brief.', sections: { retry } };
+    await troupe.call('POST', '/v1/config/agents', troubled, headers);
+    const { run_id } = await askWith(
+      troupe,
+      troubled.id,
+      fails('overloaded', 'busy'),
+      fails('unauthorized', 'the key is wrong'),
+    );
+    const { page, go } = await house.visit(t);
+    await go('/');
+    await page.getByRole('navigation').getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByTestId(`run-row-${run_id}`).click();
+    const notice = page.getByRole('alert').filter({ hasText: 'Inference 1 failed after 2 attempts' });
+    await notice.getByText('unauthorized: the key is wrong').waitFor();
+    t.equal(await notice.getByRole('link', { name: 'Open providers' }).getAttribute('href'), '/providers');
+    const timeline = page.getByTestId('run-timeline');
+    await timeline.getByRole('button', { name: /^Inference attempt 1, Failed/ }).click();
+    const panel = page.getByTestId('span-panel');
+    await panel.getByText('provider overloaded: busy').waitFor();
+    await panel.getByText('Be brief.').waitFor();
+    await panel.getByText('What is the weather?').waitFor();
+    await page.getByText('Cost', { exact: true }).locator('..').getByText('—').waitFor();
+  });
+
+  t.test('nests the run of a delegate, and shows what each model received and returned', async (t) => {
+    const writer = { id: 'writer', model_id: 'steps', system_prompt: 'You write poems.' };
+    const lead = { id: 'lead', model_id: 'steps', system_prompt: 'You delegate.', delegates: ['writer'] };
+    for (const agent of [writer, lead]) await troupe.call('POST', '/v1/config/agents', agent, headers);
+    const { run_id } = await askWith(
+      troupe,
+      lead.id,
+      asks(['d', 'agent_run_writer', { prompt: 'A poem, please' }]),
+      says('Roses are red'),
+      says('Here it is'),
+    );
+    const { page, go } = await house.visit(t);
+    await go(`/runs/${run_id}`);
+    const timeline = page.getByTestId('run-timeline');
+    const panel = page.getByTestId('span-panel');
+    await panel.getByText('Here it is').waitFor();
+    await timeline.getByRole('button', { name: /^Run writer/ }).waitFor();
+    t.equal(await timeline.getByRole('button', { name: /^Inference/ }).count(), 3);
+    await page.waitForFunction(`(() => {
+      const boxes = [...document.querySelectorAll('[data-span]')].map((row) => row.getBoundingClientRect());
+      return boxes.every(({ top }, at) => at === 0 || top >= boxes[at - 1].bottom - 1);
+    })()`);
+    await timeline
+      .getByRole('button', { name: /^Inference/ })
+      .nth(1)
+      .click();
+    await panel.getByText('Roses are red').waitFor();
+    await panel.getByRole('button', { name: 'Input', exact: true }).click();
+    await panel.getByText('You write poems.').waitFor();
+    await panel.getByText('A poem, please').first().waitFor();
+    await panel.getByText(/^\d+ tools$/).click();
+    await panel.getByPlaceholder('Filter tools…').fill('get_weather');
+    await panel.getByRole('button', { name: 'get_weather', exact: true }).click();
+    await panel.getByText('"properties"').waitFor();
+    await timeline.getByRole('button', { name: 'Collapse writer' }).click();
+    await timeline.getByRole('button', { name: /^Run writer/ }).waitFor({ state: 'detached' });
+    await timeline.getByRole('button', { name: /^Delegate writer/ }).press('ArrowUp');
+    t.match(await page.evaluate('document.activeElement.ariaLabel'), /^Inference/);
+    await timeline.getByRole('button', { name: /^Delegate writer/ }).click();
+    await panel.getByRole('link', { name: 'Open the run of the delegate' }).click();
+    await page.getByText('Another agent').waitFor();
+    t.match(await page.getByRole('link', { name: /^\d+$/ }).getAttribute('href'), /^\/audit-log\?resource=/);
+  });
+
+  t.test('resumes an interrupted or expired log without gaps', async (t) => {
     const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go } = await house.visit(t, { noisy: true });
     let refusals = 0;
@@ -133,7 +218,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
       return route.continue();
     });
     await go(`/runs/${id}?tab=events`);
-    await page.getByText('The service does not keep the older events any more').waitFor();
+    await page.getByText('The service has removed older events').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const { body } = await troupe.call('GET', `/v1/runs/${id}/events?limit=200`, undefined, headers);
     const before = Object(body).items.length;
@@ -147,7 +232,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await page.getByText('run not found').waitFor();
   });
 
-  t.test('a page that is opened behind another holds no stream before it is seen', async (t) => {
+  t.test('opens no stream in a hidden page', async (t) => {
     const id = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go, asked, rest } = await house.visit(t);
     const streams = () => asked.filter((one) => /v1.*stream/.test(one));
@@ -159,7 +244,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await go('/skills');
     await show('hidden');
     await go(`/runs/${id}`);
-    await page.getByText('Waits for a permission').waitFor();
+    await page.getByText('Approval needed').waitFor();
     await rest();
     t.strictSame(streams(), []);
     await show('visible');
@@ -178,22 +263,23 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await chart(page, 'done').waitFor();
   });
 
-  t.test('a run is steered, interrupted, cancelled and asked again', async (t) => {
+  t.test('denies, interrupts and repeats a run', async (t) => {
     const waiting = await runOf(troupe, 'asks-for-all', 'RUN_WEATHER_TOOL');
     const { page, go } = await house.visit(t);
     await go(`/runs/${waiting}`);
     await chart(page, 'waiting').waitFor();
-    await page.getByLabel('Why not (optional)').fill('too wet');
-    await button(page, 'Refuse').click();
+    await button(page, 'Deny').click();
+    await page.getByLabel('Reason (optional)').fill('too wet');
+    await button(page, 'Deny').click();
     await chart(page, 'done').waitFor();
-    await tab(page, 'Events').click();
+    await button(page, 'Events').click();
     await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
     await page.getByRole('button', { name: /cancel · too wet/ }).waitFor();
 
-    await button(page, 'Ask again').click();
+    await button(page, 'Run again').click();
     const dialog = page.getByRole('dialog');
-    t.equal(await dialog.getByLabel('What is asked').inputValue(), 'RUN_WEATHER_TOOL');
-    await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
+    t.equal(await dialog.getByLabel('Message', { exact: true }).inputValue(), 'RUN_WEATHER_TOOL');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(waiting));
     await chart(page, 'waiting').waitFor();
     await button(page, 'Interrupt thread').click();
@@ -201,7 +287,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await chart(page, 'done').waitFor();
   });
 
-  t.test('of a long conversation only what is in view is made, at each moment', async (t) => {
+  t.test('renders only the visible part of a long conversation at each moment', async (t) => {
     const id = await runOf(troupe, 'default', 'Hello');
     const { page, go, rest } = await house.visit(t);
     const seqs = Array.from({ length: SAID }, (_, at) => at + 1);
@@ -230,7 +316,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     t.ok((await messages.count()) < 40);
     const toEnd = async (): Promise<void> => {
       await page.evaluate(`{
-        const frame = document.querySelector('[role="tabpanel"] section');
+        const frame = document.querySelector('section[aria-label="Conversation"]');
         frame.scrollTo({ top: frame.scrollHeight });
       }`);
       await rest();
@@ -247,7 +333,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     t.equal(await messages.count(), 2);
   });
 
-  t.test('of a run of many events only those in view are made, bars too', async (t) => {
+  t.test('renders only the visible events and bars of a long run', async (t) => {
     const id = await runOf(troupe, 'default', 'Hello');
     const { page, go } = await house.visit(t);
     await page.route(`**/v1/runs/${id}/events?*`, (route) => {
@@ -258,21 +344,18 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await go(`/runs/${id}`);
     const bars = page.getByTestId('run-timeline').getByRole('button', { name: /^Tool/ });
     await bars.first().waitFor();
-    await page.getByRole('button', { name: 'Follow live' }).waitFor();
+    await page.getByText('RunFinished').first().waitFor();
     t.ok((await bars.count()) < 60);
-    await tab(page, 'Events').click();
+    await button(page, 'Events').click();
     await page.getByText('4,000 events').waitFor();
-    const rows = page.getByRole('tabpanel').getByRole('button', { name: /ToolCall/ });
+    const rows = page.getByRole('region', { name: 'Events' }).getByRole('button', { name: /ToolCall/ });
     t.ok((await rows.count()) < 60);
     await page.getByTestId('time-travel-slider').press('End');
     await page.evaluate(`{
-      const frame = document.querySelector('[role="tabpanel"] section');
+      const frame = document.querySelector('section[aria-label="Events"]');
       frame.scrollTo({ top: frame.scrollHeight });
     }`);
-    await page
-      .getByRole('tabpanel')
-      .getByRole('button', { name: /RunFinished/ })
-      .waitFor();
+    await page.getByRole('button', { name: /RunFinished/ }).waitFor();
     t.ok((await rows.count()) < 60);
   });
 };

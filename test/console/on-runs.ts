@@ -1,11 +1,14 @@
 import type { Page, Route } from 'playwright-core';
 import type { Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
 import { eventually } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, askWith, begin, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** The list of runs: what is found in it, how fast it answers the usual questions, and what is done with many. */
+const MANY = 10_000;
+
+/** The list of runs: filters, facts that are visible within two clicks, and operations on several runs. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const rowOf = (page: Page, id: string) =>
@@ -27,63 +30,155 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
   await troupe.call('POST', '/v1/config/models', { ...model, ...prices }, headers);
   for (const each of [agent, priced]) await troupe.call('POST', '/v1/config/agents', each, headers);
 
-  t.test('runs are found by their status, agent and words, and the view is kept by a name', async (t) => {
+  t.test('finds runs by outcome, agent and words in the service, and stores the view', async (t) => {
     const waits = await askWith(troupe, agent.id, asks(['listed', 'get_weather', { location: 'Oslo' }]));
-    const ends = await ask(troupe, agent.id, 'Hello');
-    const { page, go } = await house.visit(t);
-    await go('/runs');
-    await page.getByRole('combobox', { name: 'Agent' }).selectOption(agent.id);
-    await rowOf(page, ends.run_id).getByText('Completed').waitFor();
-    t.equal(await rows(page).count(), 2);
-    t.equal(await page.getByTestId('run-status').first().getAttribute('data-status'), 'done', 'newest first');
-    await page.getByRole('button', { name: /^Waiting/ }).click();
-    await rowOf(page, ends.run_id).waitFor({ state: 'detached' });
-    await page.getByRole('searchbox').fill('permission');
-    await page.waitForURL((url) => url.searchParams.get('q') === 'permission');
-    await rowOf(page, waits.run_id).waitFor();
-    await button(page, 'Keep this view').click();
-    await page.getByLabel('Name of the view').fill('Mine');
-    await button(page, 'Keep').click();
-    await go('/runs');
-    await rowOf(page, ends.run_id).waitFor();
-    await page.getByLabel('Views').selectOption('Mine');
-    await page.waitForURL(
-      (url) => url.search.includes('status=waiting') && url.search.includes('q=permission'),
+    const ends = await ask(troupe, agent.id, 'The refund of Ms Okafor');
+    const fails = await askWith(troupe, agent.id, () =>
+      Promise.reject(new ModelError('unauthorized', 'no such model')),
     );
+    const { page, go, asked } = await house.visit(t);
+    await go('/runs');
+    await button(page, 'Filter').click();
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption(agent.id);
+    await page.waitForURL((url) => url.searchParams.get('agent') === agent.id);
+    await page.keyboard.press('Escape');
+    await rowOf(page, ends.run_id).getByText('Completed').waitFor();
+    await rowOf(page, fails.run_id).getByText('Failed', { exact: true }).waitFor();
+    // The rows of other agents leave with the response.
+    await rows(page).nth(3).waitFor({ state: 'detached' });
+    t.equal(await rows(page).count(), 3);
+    t.ok(asked.some((each) => /\/v1\/runs\?agent_id=of-the-list&sort=-changed/.test(each)));
+    await page.getByRole('group', { name: 'Status' }).getByText('Failed').click();
+    await rowOf(page, ends.run_id).waitFor({ state: 'detached' });
+    t.match(await rowOf(page, fails.run_id).textContent(), /no such model/);
+    t.equal(await rows(page).count(), 1, 'failures are apart from other ended runs');
+    await page.getByRole('group', { name: 'Status' }).getByText('Done').click();
+    await page.getByRole('searchbox').fill('okafor refund');
+    await page.waitForURL((url) => url.searchParams.get('q') === 'okafor refund');
+    await rowOf(page, fails.run_id).waitFor({ state: 'detached' });
+    await rowOf(page, ends.run_id).waitFor();
+    await page.getByText(/^1 found · all \d+ searched$/).waitFor();
+    await button(page, 'Save view').click();
+    await page.getByLabel('Name').fill('Mine');
+    await button(page, 'Save').click();
+    await go('/runs');
     await rowOf(page, waits.run_id).waitFor();
-    t.equal(await rows(page).count(), 1);
-
-    await troupe.call('POST', `/v1/runs/${waits.run_id}/cancel`, undefined, headers);
+    await page.getByLabel('Views').selectOption('Mine');
+    await page.waitForURL((url) => url.search.includes('status=done') && url.search.includes('q=okafor'));
     await rowOf(page, waits.run_id).waitFor({ state: 'detached' });
-    await button(page, 'Forget this view').click();
+    await button(page, 'Agent: of-the-list').click();
+    await page.waitForURL((url) => !url.searchParams.has('agent'));
+    await rowOf(page, ends.run_id).waitFor();
+    await button(page, 'Delete this view').waitFor({ state: 'detached' });
+    await page.getByLabel('Views').selectOption('Mine');
+    await button(page, 'Delete this view').click();
     await page.getByLabel('Views').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: /^Done/ }).click();
-    await rowOf(page, waits.run_id).waitFor({ state: 'detached' });
-    await page.getByRole('searchbox').fill('cancelled');
+
+    await go(`/runs?agent=${agent.id}`);
+    await rowOf(page, waits.run_id).getByText('Waiting', { exact: true }).waitFor();
+    await page.getByRole('button', { name: `Actions of ${waits.run_id}` }).click();
+    await page.getByTestId('run-cancel').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel runs' }).click();
     await rowOf(page, waits.run_id).getByText('Cancelled', { exact: true }).waitFor();
   });
 
-  t.test('why it waits, what it cost and which call failed take two clicks at most', async (t) => {
+  t.test('opens the menu of a row by keyboard, copies the id, and returns the focus', async (t) => {
+    const { run_id } = await ask(troupe, agent.id, 'By keyboard');
+    const { page, go, context } = await house.visit(t);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await go('/runs');
+    const opener = page.getByRole('button', { name: `Actions of ${run_id}` });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Copy ID' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.getByText(`${run_id} is copied`).waitFor();
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), run_id);
+    t.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), `Actions of ${run_id}`);
+  });
+
+  t.test('sorts in the service, continues a search that has found little, and loads more', async (t) => {
+    const { run_id } = await ask(troupe, agent.id, 'Look for me');
+    const { body } = await troupe.call('GET', `/v1/runs/${run_id}`, undefined, headers);
+    const { page, go, asked } = await house.visit(t);
+    await page.route('**/v1/runs?*', (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const at = Number(query.get('cursor') ?? 0);
+      if (!query.has('q')) return route.fallback();
+      const found = { items: at === 22 ? [Object(body)] : [], total: 30_000, searched: (at + 1) * 1000 };
+      return route.fulfill({ json: { ...found, next_cursor: at < 29 ? String(at + 1) : null } });
+    });
+    await go('/runs?q=rare');
+    await page.getByText('0 found · 20,000 of 30,000 searched').waitFor();
+    await button(page, 'Continue searching').click();
+    await page.getByText('1 found · all 30,000 searched').waitFor();
+    t.equal(await rows(page).count(), 1);
+
+    await go('/runs');
+    await button(page, 'Tokens in / out').click();
+    await page.waitForURL((url) => url.searchParams.get('sort') === 'tokens');
+    await rows(page).first().waitFor();
+    t.ok(asked.some((each) => /\/v1\/runs\?sort=-tokens/.test(each)));
+    t.equal(await page.locator('th[aria-sort="descending"]').textContent(), 'Tokens in / out');
+    await button(page, 'Started').click();
+    await page.waitForURL((url) => !url.searchParams.has('sort'));
+  });
+
+  t.test('renders only the visible ones of ten thousand runs', async (t) => {
+    const { run_id } = await ask(troupe, agent.id, 'One of many');
+    const { body } = await troupe.call('GET', `/v1/runs/${run_id}`, undefined, headers);
+    const { page, go } = await house.visit(t);
+    const items = Array.from({ length: MANY }, (_, at) => ({ ...Object(body), run_id: `run-${at}` }));
+    await page.route('**/v1/runs?*', (route) =>
+      route.fulfill({ json: { items, total: MANY, next_cursor: null } }),
+    );
+    await go('/runs');
+    await page.getByTestId('run-row-run-0').waitFor();
+    t.ok((await rows(page).count()) < 60);
+    await page.evaluate(`{
+      const frame = document.querySelector('section:has(> table)');
+      frame.scrollTo({ top: frame.scrollHeight });
+    }`);
+    await page.getByTestId(`run-row-run-${MANY - 1}`).waitFor();
+    t.ok((await rows(page).count()) < 60);
+    t.equal(
+      await page.evaluate(`{
+        const main = document.querySelector('main');
+        main.scrollHeight - main.clientHeight;
+      }`),
+      0,
+      'only the list scrolls',
+    );
+  });
+
+  t.test('shows waits, costs and failed calls within two clicks', async (t) => {
     const waits = await askWith(troupe, agent.id, asks(['asked', 'get_weather', { location: 'Rome' }]));
     const costs = await ask(troupe, priced.id, 'Hello');
     const fails = await askWith(troupe, 'steps', asks(['broken', 'failingTool', { reason: 'of the test' }]));
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go('/runs');
-    t.match(await rowOf(page, waits.run_id).textContent(), /Waits for a permission.*get_weather/, 'no click');
+    t.match(
+      await rowOf(page, waits.run_id).textContent(),
+      /Waiting.*Approval needed.*get_weather/,
+      'zero clicks',
+    );
     // 10 tokens in and 20 out: (10 × 1000 + 20 × 2000) / 1,000,000 USD.
-    t.match(await rowOf(page, costs.run_id).textContent(), /10 \/ 20.*\$0\.05/, 'no click');
+    t.match(await rowOf(page, costs.run_id).textContent(), /10 \/ 20.*\$0\.05/, 'zero clicks');
     await page.getByTestId(`run-row-${fails.run_id}`).click();
     await page
       .getByTestId('run-timeline')
       .getByRole('button', { name: /^Tool failingTool/ })
       .click();
-    const detail = page.getByRole('tabpanel');
+    const detail = page.getByTestId('span-panel');
     await detail.getByText('of the test').first().waitFor();
-    t.match(await detail.textContent(), /error/, 'what went in and what came of it, after two clicks');
+    t.match(await detail.textContent(), /error/i, 'two clicks show the arguments and the result');
     await troupe.call('POST', `/v1/runs/${waits.run_id}/cancel`, undefined, headers);
   });
 
-  t.test('twenty runs are cancelled five at a time, and what became of each is told', async (t) => {
+  t.test('cancels twenty runs five at a time and reports each result', async (t) => {
     const started = await Promise.all(
       Array.from({ length: 20 }, () => begin(troupe, 'slow', 'Take your time')),
     );
@@ -117,17 +212,17 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
       held.push(route);
       if (held.length < 5) return;
       if (held.length > 5) return goOn(route);
-      // Whatever else is asked for in that moment is counted by then.
+      // Waits for an animation frame, so that all concurrent requests are counted.
       await page.evaluate('new Promise(requestAnimationFrame)');
       for (const each of held.slice(0, 5)) await goOn(each);
     });
     await button(page, 'Cancel runs').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel runs' }).click();
-    const results = page.getByRole('dialog', { name: 'What became of the runs' });
+    const results = page.getByRole('dialog', { name: 'Result for each run' });
     await results.getByText('no disk').waitFor();
     t.equal(await page.evaluate('counted.most'), 5);
-    t.equal(await results.getByText('ends', { exact: true }).count(), 18);
-    t.equal(await results.getByText('had ended already').count(), 1);
+    t.equal(await results.getByText('cancelled', { exact: true }).count(), 18);
+    t.equal(await results.getByText('had already ended').count(), 1);
     const left = await eventually(
       () => read(troupe, '/v1/runs?status=running&limit=200'),
       (body) => Object(body).items.length === 2,

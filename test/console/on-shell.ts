@@ -4,13 +4,13 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { type House, NOTICES } from './visit.ts';
 
-/** What is around all screens: the token, the states, the palette, the list, the theme. */
+/** The shell: token, connection, palette, list and theme. */
 
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
 const row = (page: Page, id: string) => page.getByRole('row', { name: id }).first();
 const stored = (page: Page, key: string) => page.evaluate(`localStorage.getItem('${key}')`);
 
-/** Of each address, how often it was asked for. */
+/** Number of requests for each address. */
 const timesAsked = (asked: readonly string[], part: string): number[] => {
   const times = new Map<string, number>();
   for (const line of asked.filter((line) => line.includes(part))) times.set(line, (times.get(line) ?? 0) + 1);
@@ -30,7 +30,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
   await troupe.call('PUT', '/v1/config/agents/helper', { ...agent, system_prompt: 'Be very brief' }, headers);
   await troupe.runToEnd({ agentId: 'default', messages: [{ role: 'user', content: 'RUN_WEATHER_TOOL' }] });
 
-  t.test('a token that is missing is asked for once, and each request is sent once more', async (t) => {
+  t.test('requests a missing token once, and retries each request', async (t) => {
     const { page, go, asked } = await house.visit(t, { token: null, noisy: true });
     const refused = ['/v1/config/agents?', '/v1/config/agents/meta'].map((path) =>
       page.waitForResponse((answer) => answer.url().includes(path)),
@@ -54,13 +54,21 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.strictSame(timesAsked(asked, '/v1/config/agents'), [2, 2]);
   });
 
-  t.test('a token that is wrong is no loop, and whoever cancels is left alone', async (t) => {
+  t.test('does not save a wrong token, and does not ask again after a cancelled dialog', async (t) => {
     const { page, go, asked } = await house.visit(t, { token: null, noisy: true });
     await go('/agents');
     await dialog(page, 'Admin token required').waitFor();
     await enterToken(page, 'wrong');
+    await dialog(page, 'Admin token required').getByText('The service rejected this token').waitFor();
+    t.equal(await stored(page, 'troupe.adminToken'), null);
+    t.equal(await page.getByTestId('toast-success').count(), 0);
+    await page.getByPlaceholder('Bearer token').fill('wrong again');
+    await dialog(page, 'Admin token required')
+      .getByText('The service rejected this token')
+      .waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Set token' }).waitFor();
-    await page.getByRole('button', { name: 'currently Token rejected' }).waitFor();
+    await page.getByRole('button', { name: 'currently Token missing' }).waitFor();
     t.equal(await page.getByRole('dialog').count(), 0);
     t.ok(timesAsked(asked, '/v1/config/').every((times) => times <= 2));
     await page.getByRole('button', { name: 'Set token' }).click();
@@ -74,7 +82,49 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await row(page, 'helper').waitFor();
   });
 
-  t.test('what a token has shown is gone with it, in all tabs', async (t) => {
+  t.test('does not save a token that was edited during its check', async (t) => {
+    const { page, go } = await house.visit(t, { token: null, noisy: true });
+    await go('/agents');
+    await dialog(page, 'Admin token required').waitFor();
+    const checks: (() => Promise<void>)[] = [];
+    await page.route('**/v1/capabilities', (route) => {
+      if (route.request().headers().authorization === undefined) return route.fallback();
+      checks.push(() => route.fulfill({ json: {} }).catch(() => {}));
+      return undefined;
+    });
+    const checked = page.waitForRequest('**/v1/capabilities');
+    await enterToken(page, 'half');
+    await checked;
+    await page.getByPlaceholder('Bearer token').fill('half of it');
+    for (const answer of checks) await answer();
+    await page.unroute('**/v1/capabilities');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog(page, 'Admin token required').getByText('The service rejected this token').waitFor();
+    t.equal(await stored(page, 'troupe.adminToken'), null, 'the first value is not saved');
+    t.equal(await page.getByTestId('toast-success').count(), 0);
+    await enterToken(page, ADMIN_TOKEN);
+    await row(page, 'helper').waitFor();
+  });
+
+  t.test('signs in with a link that only changes the fragment of an open page', async (t) => {
+    const { page, load, asked } = await house.visit(t, { token: null, noisy: true });
+    await load('/agents?q=default');
+    await page.getByRole('dialog', { name: 'Admin token required' }).waitFor();
+    await page.evaluate(`location.hash = '#token=${ADMIN_TOKEN}'`);
+    await page.getByRole('row', { name: 'default' }).first().waitFor();
+    t.equal(await page.getByRole('dialog').count(), 0);
+    t.equal(page.url(), `${troupe.url}/agents?q=default`);
+    t.notOk(asked.some((line) => line.includes(ADMIN_TOKEN)));
+  });
+
+  t.test('asks for another token if the service rejects that of the link', async (t) => {
+    const { page } = await house.visit(t, { token: null, noisy: true });
+    await page.goto(`${troupe.url}/agents#token=old`);
+    await page.getByRole('dialog', { name: 'Admin token required' }).waitFor();
+    t.equal(page.url(), `${troupe.url}/agents`);
+  });
+
+  t.test('clears all data with the token, in all tabs', async (t) => {
     const { page, go, context } = await house.visit(t, { noisy: true });
     await go('/agents');
     await row(page, 'helper').waitFor();
@@ -96,7 +146,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await row(other, 'helper').waitFor();
   });
 
-  t.test('a service that goes away is missed, and welcome back', async (t) => {
+  t.test('detects an unreachable service and its return', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/tools');
     await row(page, 'get_weather').waitFor();
@@ -104,15 +154,70 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('button', { name: 'currently Backend unreachable' }).waitFor();
     await row(page, 'get_weather').waitFor();
-    await page.getByRole('link', { name: 'System' }).click();
+    await page.getByRole('link', { name: 'Skills' }).click();
     await page.getByRole('alert').getByText(troupe.url).first().waitFor();
     await page.unroute('**/v1/**');
     await page.evaluate("dispatchEvent(new Event('focus'))");
     await page.getByRole('button', { name: 'currently Connected' }).waitFor();
-    await page.getByText('service_build_info').waitFor();
+    await row(page, 'greeting').waitFor();
   });
 
-  t.test('what is off, and what cannot be read, is said and not left blank', async (t) => {
+  t.test('loads a screen again once the service that did not serve it has returned', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/tools');
+    await row(page, 'get_weather').waitFor();
+    const stop = (url: URL): boolean => url.origin === troupe.url;
+    await page.route(stop, (route) => route.abort());
+    await page.getByRole('link', { name: 'Skills' }).click();
+    await page.getByText('A part of the console could not be loaded').waitFor();
+    await page.getByRole('button', { name: 'currently Backend unreachable' }).waitFor();
+    await page.unroute(stop);
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await row(page, 'greeting').waitFor();
+    t.equal(
+      await page.evaluate(
+        `[...document.querySelectorAll('link[rel="stylesheet"]')].every(({ sheet }) => sheet)`,
+      ),
+      true,
+      'style sheets are loaded too',
+    );
+  });
+
+  t.test(
+    'loads a screen when its link is pointed at, and the others while the browser is idle',
+    async (t) => {
+      const { page, go } = await house.visit(t, { preloads: true, noisy: true });
+      const chunkOf = (name: string) => page.waitForResponse((answer) => answer.url().includes(`/${name}-`));
+      const isLoaded = (name: string) =>
+        page.evaluate(
+          `performance.getEntriesByType('resource').some(({ name }) => name.includes('/${name}-'))`,
+        );
+      await go('/tools');
+      t.equal(await isLoaded('Datasets'), false);
+      const hovered = chunkOf('Datasets');
+      await page.getByRole('link', { name: 'Datasets' }).hover();
+      await hovered;
+      await chunkOf('System');
+      await page.route('**/assets/**', (route) => route.abort());
+      await page.getByRole('link', { name: 'System' }).click();
+      await page.getByRole('heading', { name: 'Features' }).waitFor();
+    },
+  );
+
+  t.test('marks a live list as interrupted while the service is unreachable', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/runs');
+    await page.getByLabel('Live', { exact: true }).waitFor();
+    await page.route('**/v1/**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByLabel('Live: interrupted').waitFor();
+    await page.getByText(/^as of /).waitFor();
+    await page.unroute('**/v1/**');
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await page.getByLabel('Live', { exact: true }).waitFor();
+  });
+
+  t.test('reports disabled features and unreadable responses', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await page.route('**/v1/config/agents?*', (route) => route.fulfill({ json: {} }));
     await go('/agents');
@@ -122,27 +227,28 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
       route.fulfill({ status: 400, json: { error: 'config management API not enabled' } }),
     );
     await page.getByRole('button', { name: 'Retry' }).click();
-    await page.getByText('The service keeps no configuration').waitFor();
+    await page.getByText('The service stores no configuration').waitFor();
     t.equal(await page.getByRole('alert').count(), 0);
     await page.getByRole('link', { name: 'System' }).click();
     await page.getByRole('heading', { name: 'Features' }).waitFor();
   });
 
-  t.test('an unknown address is said to be one, inside the shell', async (t) => {
+  t.test('reports an unknown address within the shell', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/nowhere/at-all');
-    await page.getByText('/nowhere/at-all is no screen').waitFor();
+    await page.getByText('/nowhere/at-all is not a screen of this console').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Agents' }).click();
     await row(page, 'helper').waitFor();
   });
 
-  t.test('the palette and keys lead to screens', async (t) => {
+  t.test('opens screens with the palette and shortcuts', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/agents');
     await row(page, 'helper').waitFor();
     await page.getByRole('button', { name: 'Open command palette' }).focus();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Go to a screen, a resource or an id…').fill('audit');
+    const input = page.getByPlaceholder('Search screens, entries, threads, runs and actions…');
+    await input.fill('audit');
     await page.getByRole('option', { name: /Audit Log/, selected: true }).waitFor();
     await page.keyboard.press('Escape');
     t.equal(await page.getByRole('dialog').count(), 0);
@@ -166,7 +272,75 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.getByText('1 selected').waitFor();
   });
 
-  t.test('an address shows the same list again', async (t) => {
+  t.test('finds threads and runs by their words, and acts on entries from the palette', async (t) => {
+    const { page, go, asked } = await house.visit(t);
+    const question = 'Refund the order of Ms Okafor';
+    await troupe.runToEnd({ agentId: 'default', messages: [{ role: 'user', content: question }] });
+    await go('/agents');
+    const option = (name: string | RegExp) => page.getByRole('option', { name }).first();
+    const search = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+    };
+    await search('new');
+    for (const name of ['New agent', 'New skill', 'New MCP server', 'New model pool'])
+      await option(name).waitFor();
+    t.equal(await page.getByRole('option', { name: 'New', exact: true }).count(), 0);
+    await page.keyboard.press('Escape');
+    await search('okafor refund');
+    await page.getByRole('group', { name: 'Threads' }).getByRole('option', { name: question }).waitFor();
+    await page.getByRole('group', { name: 'Runs' }).getByRole('option', { name: question }).click();
+    await page.waitForURL('**/runs/*');
+    const searches = asked.filter((line) => line.includes('/v1/runs?') && line.includes('q='));
+    t.strictSame(
+      searches.map((line) => new URLSearchParams(line.split('?')[1]).get('q')),
+      ['okafor refund'],
+    );
+    await search('chat with helper');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/playground?agent=helper');
+    await page.keyboard.press('Escape');
+    await page.locator('h1, h2').first().click();
+    await search('test provider default');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('toast-success').getByText('Provider default works').waitFor();
+    await search('audit log');
+    await option(/Audit Log/)
+      .locator('[data-key="l"]')
+      .waitFor();
+  });
+
+  t.test('lists shortcuts with those of the screen first, and shows a repeated message once', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/inbox');
+    await page.locator('h1').click();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Close');
+    t.strictSame((await help.getByRole('heading', { level: 3 }).allTextContents()).slice(0, 3), [
+      'Lists',
+      'Inbox',
+      'Everywhere',
+    ]);
+    await help.locator('[data-key="Ctrl"]').first().waitFor();
+    await page.keyboard.press('Enter');
+    t.equal(await help.count(), 0);
+    await go('/tools/get_weather');
+    await page.route('**/v1/config/tools/**', (route) =>
+      route.fulfill({ status: 409, json: { error: 'no' } }),
+    );
+    await page.getByLabel('Description for models').fill('another');
+    for (const _ of [1, 2]) {
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByTestId('toast-error').waitFor();
+    }
+    await page.getByText('×2').waitFor();
+    t.equal(await page.getByTestId('toast-error').count(), 1);
+    const place = await page.getByTestId('toast-error').boundingBox();
+    t.ok(place && place.x > 1280 / 2, 'messages are at the right, away from the sidebar');
+  });
+
+  t.test('restores the list from its address', async (t) => {
     const { page, go } = await house.visit(t);
     const items = Array.from({ length: 250 }, (_, index) => ({ id: `agent-${index}`, model_id: 'default' }));
     await page.route('**/v1/config/agents?*', (route) => {
@@ -188,21 +362,23 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await go('/agents?page=99&size=13');
     await page.getByText('241–250 of 250').waitFor();
     await page.getByRole('searchbox').fill('249');
-    await page.getByText('1–1 of 1').waitFor();
+    await page.locator('mark').waitFor();
     await page.waitForURL(({ searchParams }) => searchParams.get('q') === '249' && !searchParams.has('page'));
     t.equal(await page.locator('mark').count(), 1);
   });
 
-  t.test('a deletion says what it does, and comes back', async (t) => {
+  t.test('confirms a deletion and undoes it', async (t) => {
     const { page, go } = await house.visit(t);
     await troupe.call('POST', '/v1/config/agents', { ...agent, id: 'doomed' }, headers);
     await go('/agents?q=doomed');
-    await page.getByRole('button', { name: 'Delete doomed' }).click();
+    await page.getByRole('button', { name: 'Actions of doomed' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog(page, 'Delete Agent "doomed"?').waitFor();
     t.equal(await page.evaluate('document.activeElement.textContent'), 'Cancel');
     await page.keyboard.press('Escape');
     t.equal((await troupe.call('GET', '/v1/config/agents/doomed', undefined, headers)).status, 200);
-    await page.getByRole('button', { name: 'Delete doomed' }).click();
+    await page.getByRole('button', { name: 'Actions of doomed' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('alert').getByText('Agent "doomed" deleted').waitFor();
     await page.getByText('Nothing matches').waitFor();
@@ -211,7 +387,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.equal((await troupe.call('GET', '/v1/config/agents/doomed', undefined, headers)).status, 200);
   });
 
-  t.test('the audit log shows what changed, and brings it back', async (t) => {
+  t.test('shows changes in the audit log and restores a version', async (t) => {
     const { page, go, asked } = await house.visit(t);
     await go('/audit-log?resource=agents/helper');
     await page.locator('tr[data-row]').filter({ hasText: 'update' }).getByRole('button').click();
@@ -227,7 +403,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.strictSame((await sent).postDataJSON(), { version: new URL(page.url()).searchParams.get('event') });
     await page.getByText('Restored in store, not yet active').waitFor();
     await page.getByRole('button', { name: 'Publish now' }).click();
-    await page.getByRole('alert').getByText('agents/helper is active').waitFor();
+    await page.getByRole('alert').getByText('"helper" is active').waitFor();
     t.match((await troupe.call('GET', '/v1/config/agents/helper', undefined, headers)).body, {
       system_prompt: 'Be brief',
     });
@@ -239,7 +415,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.match(readFileSync(await (await file).path(), 'utf8'), /^time,actor,action,resource,summary\r\n/);
   });
 
-  t.test('the notices of the System screen open as text', async (t) => {
+  t.test('opens the license notices of the System screen as text', async (t) => {
     const { page, context, go } = await house.visit(t);
     await go('/system');
     const link = page.getByRole('link', { name: 'licenses.txt' });
@@ -253,7 +429,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.equal(context.pages().length, 1);
   });
 
-  t.test('the theme is there before anything is painted, and follows nobody but its user', async (t) => {
+  t.test('applies the stored theme before the first paint and keeps it', async (t) => {
     const { page, context } = await house.visit(t, { stored: { 'troupe.admin.theme': 'dark' }, noisy: true });
     await context.route('**/assets/*.js', (route) => route.abort());
     await page.goto(troupe.url).catch(() => {});
@@ -270,6 +446,10 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.evaluate("document.documentElement.dataset.theme = 'dark'");
     await page.getByRole('link', { name: 'Tools', exact: true }).first().click();
     await row(page, 'get_weather').waitFor();
-    t.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'set from outside, it stays');
+    t.equal(
+      await page.locator('html').getAttribute('data-theme'),
+      'dark',
+      'a theme that is set outside of the page is kept',
+    );
   });
 };

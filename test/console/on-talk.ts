@@ -4,7 +4,7 @@ import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN, eventually } from '../service/troupe.ts';
 import type { House } from './visit.ts';
 
-/** What is left behind by a conversation: runs that are ended, test cases, and drafts of the assistant. */
+/** Effects of conversations: cancelled runs, test cases, and drafts of the assistant. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const sandbox = (page: Page) =>
@@ -26,7 +26,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const get = async (path: string) => (await troupe.call('GET', path, undefined, headers)).body;
-  /** How many tries are under way on the service. */
+  /** Number of previews with an open run. */
   const tries = async (): Promise<number> => {
     const lists = await Promise.all(
       ['created', 'running', 'waiting'].map((status) => get(`/v1/runs?status=${status}&limit=200`)),
@@ -37,7 +37,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
   };
   const ended = () => eventually(tries, (count) => count === 0);
 
-  t.test('a try that is stopped, or left, leaves no run behind', async (t) => {
+  t.test('cancels the run of a preview that is stopped or left', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await troupe.call('POST', '/v1/config/agents', ASKING, headers);
     await ended();
@@ -53,7 +53,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Stop').waitFor();
     await sandbox(page).getByPlaceholder('Type a message…').fill('And again');
     await page.keyboard.press('Enter');
-    await sandbox(page).getByText('Sent once this answer has ended').waitFor();
+    await sandbox(page).getByText('Sent when the current response ends').waitFor();
     await button(page, 'Stop').click();
     await sandbox(page).locator('p', { hasText: 'And again' }).waitFor();
     t.equal(await sandbox(page).getByPlaceholder('Type a message…').inputValue(), '');
@@ -77,7 +77,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test(
-    'a test case that cannot be made takes its new dataset with it, unless somebody uses it',
+    'removes the new dataset of a test case that could not be created, unless the dataset was changed',
     async (t) => {
       const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 }, noisy: true });
       await troupe.runToEnd({
@@ -98,7 +98,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
       await page.getByTestId('save-trace-as-fixture-submit').click();
       const dialog = page.getByRole('dialog', { name: 'Test case of this run' });
       await dialog.getByText('the store of traces is away').waitFor();
-      await dialog.getByText('has been removed again').waitFor();
+      await dialog.getByText('has been removed').waitFor();
       const path = '/v1/eval/datasets/short-lived';
       t.equal((await troupe.call('GET', path, undefined, headers)).status, 404);
 
@@ -108,10 +108,11 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
         await troupe.call('PUT', path, { expected_revision: revision, spec }, headers);
       };
       await page.getByTestId('save-trace-as-fixture-submit').click();
-      await dialog.getByText('is still there').waitFor();
+      await dialog.getByText('because another user has changed it').waitFor();
       t.match(await get(path), { spec: { description: 'Of somebody else' } });
-      await dialog.locator('option[value="short-lived"]').waitFor({ state: 'attached' });
-      t.equal(await dialog.getByLabel('Dataset').inputValue(), 'short-lived');
+      await dialog.getByLabel('Dataset').locator('option:checked', { hasText: 'short-lived' }).waitFor({
+        state: 'attached',
+      });
       await page.unroute('**/v1/eval/datasets/*/items');
       await page.getByTestId('save-trace-as-fixture-submit').click();
       await dialog.waitFor({ state: 'detached' });
@@ -122,7 +123,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     },
   );
 
-  /** A run of the agent that asks has got this reason. */
+  /** Waits until a run of the asking agent has received the reason. */
   const told = async (reason: string): Promise<void> => {
     const all = async (): Promise<string> => {
       const { items } = Object(await get('/v1/runs?limit=200'));
@@ -133,12 +134,12 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     await eventually(all, (events) => events.includes(reason));
   };
 
-  t.test('a call is refused with a reason, which the agent is told', async (t) => {
+  t.test('passes the reason of a denial to the agent', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go('/agents/asks-in-sandbox');
     await say(page, 'RUN_WEATHER_TOOL');
     const approval = sandbox(page).getByTestId('sandbox-approval').first();
-    await approval.getByLabel('Why not (optional)').fill('not in this weather');
+    await approval.getByLabel('Reason (optional)').fill('not in this weather');
     await approval.getByTestId('sandbox-approval-deny').click();
     await sandbox(page).getByText('Denied', { exact: true }).first().waitFor();
     await told('not in this weather');
@@ -147,13 +148,13 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     const main = page.getByRole('main');
     await main.getByPlaceholder('Type a message…').fill('RUN_WEATHER_TOOL');
     await page.keyboard.press('Enter');
-    await main.getByLabel('Why not (optional)').fill('nor in that');
+    await main.getByLabel('Reason (optional)').fill('nor in that');
     await page.keyboard.press('Enter');
     await told('nor in that');
     await main.getByText('Denied', { exact: true }).first().waitFor();
   });
 
-  t.test('a draft is tried as it is with values, and by somebody', async (t) => {
+  t.test('previews a draft with the variables and the persona of a preset', async (t) => {
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go('/agents/echo');
     await page.getByLabel('System prompt').fill('Show {city}');
@@ -162,7 +163,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Keep').click();
     await dialog.getByText('It needs a name.').waitFor();
     await dialog.getByLabel('Name').fill('A tourist');
-    await dialog.getByLabel('Who the user is').fill('in a hurry');
+    await dialog.getByLabel('Persona of the user').fill('in a hurry');
     await dialog.getByLabel('{city}').fill('Oslo');
     await button(page, 'Keep').click();
     await dialog.waitFor({ state: 'detached' });
@@ -170,7 +171,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     await say(page, 'Hello');
     await sandbox(page).getByText('echo: Hello').first().waitFor();
     t.match(asked(), /Show Oslo.*The user you talk with: in a hurry/);
-    t.equal(await page.getByLabel('System prompt').inputValue(), 'Show {city}', 'the draft is as it was');
+    t.equal(await page.getByLabel('System prompt').inputValue(), 'Show {city}', 'the draft is unchanged');
     await page.getByLabel(/^Preset/).selectOption('');
     await say(page, 'Again');
     await sandbox(page).getByText('echo: Again').first().waitFor();
@@ -184,7 +185,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.evaluate("localStorage.getItem('troupe.admin.presets')"), null);
   });
 
-  t.test('an assistant that is off says why, and where that is changed', async (t) => {
+  t.test('explains why the assistant is disabled and where to enable it', async (t) => {
     const { page, go } = await house.visit(t);
     await page.route('**/v1/capabilities', async (route) => {
       const known = await (await route.fetch()).json();
@@ -204,7 +205,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
     await page.waitForURL('**/providers');
   });
 
-  t.test('a draft of the assistant opens in the editor, and is stored by nobody but its user', async (t) => {
+  t.test('opens a draft of the assistant in the editor without storing it', async (t) => {
     const { page, go, asked } = await house.visit(t);
     const config = '/v1/admin/assistant/config';
     const { revision } = await get(config);

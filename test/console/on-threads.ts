@@ -3,14 +3,14 @@ import type { Test } from 'tap';
 import { ask, begin, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** Threads: their conversation, their queue, and conversations that go on in another way. */
+/** Threads: their conversation, their mailbox and forks. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
 const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
 const talk = (page: Page) => page.getByTestId('thread-conversation').first();
 
-/** So many messages as nobody can hold in a page. */
+/** More messages than the page keeps in memory. */
 const MANY = 10_000;
 
 const messageAt = (seq: number) => ({
@@ -22,7 +22,7 @@ const messageAt = (seq: number) => ({
   created_at: 1_700_000_000_000 + seq,
 });
 
-/** As the service pages them. */
+/** A page of messages as the service returns it. */
 const pageOf = (query: URLSearchParams) => {
   const limit = Number(query.get('limit'));
   const before = Number(query.get('before') ?? MANY + 1);
@@ -38,20 +38,20 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
   const messagesOf = async (id: string) =>
     Object(await read(troupe, `/v1/threads/${id}/messages?limit=100`)).messages;
 
-  t.test('what waits behind a run is superseded when its thread is interrupted', async (t) => {
+  t.test('supersedes queued dispatches when the thread is interrupted', async (t) => {
     const { thread_id: id } = await begin(troupe, 'slow', 'First');
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await go(`/threads/${id}`);
     await talk(page).getByText('First').waitFor();
     await tab(page, 'Mailbox').click();
     for (const said of ['Second', 'Third']) {
-      await page.getByLabel('Say something in this thread').fill(said);
+      await page.getByLabel('Send a message to this thread').fill(said);
       await page.keyboard.press('Enter');
-      await toast(page, 'It waits in the queue');
+      await toast(page, 'The message is queued');
       await button(page, 'Dismiss').first().click();
     }
     await button(page, 'Push work').click();
-    await page.getByLabel('What the agent reads').fill('Fourth');
+    await page.getByLabel('Content for the agent').fill('Fourth');
     await button(page, 'Push').click();
     const queue = page.getByRole('region', { name: 'Queue' });
     const queued = queue.locator('[data-testid^="mailbox-row-"][data-status="Queued"]');
@@ -60,7 +60,7 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     t.equal(rows.length, 3);
     await page
       .getByRole('region', { name: 'Executing' })
-      .getByText(/^held for/)
+      .getByText(/^lease ends in/)
       .waitFor();
     await button(page, 'Interrupt').click();
     await toast(page, 'Interrupted; 3 dispatches of the queue were superseded');
@@ -69,7 +69,7 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Interrupt').waitFor({ state: 'detached' });
   });
 
-  t.test('a conversation goes on in another way, and stays as it was', async (t) => {
+  t.test('forks a conversation without changing the original', async (t) => {
     const { thread_id: id } = await ask(troupe, 'echo', 'Blue or red?');
     await ask(troupe, 'echo', 'Then blue', id);
     const before = await messagesOf(id);
@@ -80,9 +80,9 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
       .locator('li')
       .filter({ has: page.getByText('Then blue', { exact: true }) });
     await said.getByRole('button', { name: 'Fork here' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Go on in another way' });
-    await dialog.getByText('2 messages come before it').waitFor();
-    const question = dialog.getByLabel('What is asked instead');
+    const dialog = page.getByRole('dialog', { name: 'Continue in a fork' });
+    await dialog.getByText('It starts with 2 earlier messages').waitFor();
+    const question = dialog.getByLabel('New message');
     t.equal(await question.inputValue(), 'Then blue');
     await question.fill('Then red');
     await dialog.getByRole('button', { name: 'Ask in a fork' }).click();
@@ -92,7 +92,7 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     await talk(page).getByText('Blue or red?', { exact: true }).waitFor();
     const other = page.getByRole('region', { name: 'Forked from' });
     await other.getByText('echo: Then blue').waitFor();
-    t.strictSame(await messagesOf(id), before, 'the one that it came from is as it was');
+    t.strictSame(await messagesOf(id), before, 'the original conversation is unchanged');
     t.match(
       (await messagesOf(fork)).map(({ content }: { content: [{ text: string }] }) => content[0].text),
       ['Blue or red?', 'echo: Blue or red?', 'Then red', 'echo: Then red'],
@@ -115,50 +115,68 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     await go(`/threads/${id}`);
     await button(page, 'Delete thread').click();
     await page.getByRole('dialog').getByText('1 thread is below it:').waitFor();
-    await page.getByLabel('What becomes of them').selectOption('cascade');
+    await page.getByLabel('Handling of child threads').selectOption('cascade');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await toast(page, 'The thread is deleted');
     await page.waitForURL((url) => url.pathname === '/threads');
     t.equal((await troupe.call('GET', `/v1/threads/${fork}`, undefined, headers)).status, 404);
   });
 
-  t.test('a search that finds nothing says that it looked at what is loaded, and loads more', async (t) => {
-    const { thread_id: id } = await ask(troupe, 'echo', 'Look for me');
-    const { page, go } = await house.visit(t);
-    await page.route('**/v1/threads/summaries?*', (route) => {
-      const isFirst = !route.request().url().includes('cursor=');
-      const items = [isFirst ? { id: 'newest', title: 'Of today' } : { id, title: 'Of old' }];
-      return route.fulfill({
-        json: { items, total: 2, has_more: isFirst, next_cursor: isFirst ? 'c' : null },
-      });
-    });
-    await go('/threads?q=old');
-    await button(page, 'Clear filters').waitFor();
-    await page.getByText('1 of 2 are loaded').waitFor();
-    await button(page, 'Load more').click();
-    await page.locator(`tbody a[href="/threads/${id}"]`).waitFor();
+  t.test('shows the chart of the run next to the conversation, and leads to the playground', async (t) => {
+    const { thread_id: id } = await ask(troupe, 'echo', 'Move');
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go(`/threads/${id}`);
+    await page.getByRole('heading', { name: 'Move', exact: true }).waitFor();
+    const state = page.getByTestId('thread-chart-state');
+    await state.getByText('completed').waitFor();
+    await page.getByLabel('Send a message to this thread').fill('Move again');
+    await page.keyboard.press('Enter');
+    await talk(page).getByText('echo: Move again').waitFor();
+    await state.getByText('completed').waitFor();
+    await button(page, 'Chart').click();
+    await state.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Continue in playground' }).click();
+    await page.waitForURL((url) => url.pathname === '/playground' && url.searchParams.get('thread') === id);
+    await page.getByText('echo: Move again').waitFor();
+  });
+
+  t.test('finds threads by title and words in the service', async (t) => {
+    const { thread_id: id } = await ask(troupe, 'echo', 'The delivery of Ms Okafor');
+    const { thread_id: other } = await ask(troupe, 'echo', 'Something else');
+    const { page, go, asked } = await house.visit(t);
+    await go('/threads');
+    await page.locator(`tbody a[href="/threads/${other}"]`).waitFor();
+    await page.getByRole('searchbox').fill('okafor');
+    await page.locator(`tbody a[href="/threads/${other}"]`).waitFor({ state: 'detached' });
+    t.equal(await page.locator(`tbody a[href="/threads/${id}"]`).textContent(), 'The delivery of Ms Okafor');
+    t.ok(asked.some((each) => /summaries\?q=okafor/.test(each)));
+    await page.getByRole('button', { name: `Actions of ${id}` }).click();
+    await page.getByRole('menuitem', { name: 'Show its runs' }).click();
+    await page.waitForURL((url) => url.pathname === '/runs' && url.searchParams.get('thread') === id);
+    await page.locator('tbody tr[data-row]').first().waitFor();
+    t.equal(await page.locator('tbody tr[data-row]').count(), 1);
   });
 
   t.test(
-    'of a thread that somebody else deletes the open page says so, and keeps what was typed',
+    'reports that another client deleted the open thread, and keeps the text that is being typed in it',
     async (t) => {
       const { thread_id: id } = await ask(troupe, 'echo', 'Not for long');
       const { page, go } = await house.visit(t, { noisy: true });
       await go(`/threads/${id}`);
       await talk(page).getByText('echo: Not for long').waitFor();
-      const composer = page.getByLabel('Say something in this thread');
+      const composer = page.getByLabel('Send a message to this thread');
       await composer.fill('Half a thought');
       await troupe.call('DELETE', `/v1/threads/${id}`, undefined, headers);
       await page.getByText('This thread was deleted').waitFor();
       t.equal(await composer.inputValue(), 'Half a thought');
-      t.ok(await button(page, 'Tell').isDisabled());
+      t.ok(await button(page, 'Send').isDisabled());
       t.equal(await button(page, 'Delete thread').count(), 0);
       await go('/threads/nowhere');
       await page.getByText('There is no thread nowhere').waitFor();
     },
   );
 
-  t.test('of ten thousand messages only those in view are made, and few are held', async (t) => {
+  t.test('renders only the visible ones of ten thousand messages', async (t) => {
     const { thread_id: id } = await ask(troupe, 'echo', 'The only one');
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
     await page.route(`**/v1/threads/${id}/messages?*`, (route) =>
@@ -168,7 +186,7 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     await talk(page).getByText(`Message number ${MANY}`, { exact: true }).waitFor();
     const made = () => talk(page).locator(':scope > li').count();
     t.ok((await made()) < 40);
-    /** Back by one page: it is asked for near the upper end, and what was there stays in view. */
+    /** Scrolling to the start reads the previous page and keeps the scroll position. */
     for (let held = 100; held < 400; held += 100) {
       const asked = page.waitForResponse((one) => one.url().includes(`before=${MANY - held + 1}`));
       await page.evaluate(

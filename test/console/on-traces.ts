@@ -5,7 +5,7 @@ import { eventually } from '../service/troupe.ts';
 import { ask, askWith, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** Traces: found, summed, looked at alone and in pairs, kept, and made into test cases. */
+/** Traces: filters, totals, comparison, pinning, and test cases. */
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const toast = (page: Page, text: string) => page.getByRole('alert').getByText(text).first().waitFor();
@@ -23,6 +23,7 @@ const line = (at: number) =>
     duration_ms: 1,
     input_tokens: 2,
     output_tokens: 1,
+    ...(at === 0 && { cost_usd: 0.05 }),
   });
 
 export const onTraces = async (t: Test, house: House): Promise<void> => {
@@ -37,63 +38,88 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     ({ runs }) => Array.isArray(runs) && runs.length === 2,
   );
 
-  t.test('traces are filtered by the service, summed, and laid side by side', async (t) => {
-    const { page, go, asked } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
-    await go('/traces');
-    await page.getByRole('combobox', { name: 'Agent' }).selectOption(traced.id);
-    await page.locator(`a[href="/traces/${one.run_id}"]`).waitFor();
-    await page.waitForLoadState('networkidle');
-    t.equal(await rows(page).count(), 2);
-    t.match(await page.getByRole('region', { name: 'Of the 2 newest' }).textContent(), /Traces2Failed0%/);
-    await page.getByLabel('Since').selectOption('1h');
-    await page.waitForURL(/since=1h/);
-    await page.waitForLoadState('networkidle');
-    t.equal(await rows(page).count(), 2);
-    t.ok(asked.some((each) => /agent_id=observed.*since=20/.test(each)));
-    await page.getByLabel('Variant').pressSequentially('nobody', { delay: 1 });
-    await page.getByText('Clear filters').waitFor();
-    t.equal(await page.evaluate('document.activeElement.value'), 'nobody', 'whoever types is not disturbed');
-    await button(page, 'Clear filters').click();
-    await page.getByRole('combobox', { name: 'Agent' }).selectOption(traced.id);
-    await page.locator(`a[href="/traces/${other.run_id}"]`).waitFor();
-
-    await page.locator('thead [data-check]').hover();
-    for (const { run_id } of [one, other]) await page.getByLabel(`Select ${run_id}`).check();
-    await button(page, 'Keep for ever').click();
-    await toast(page, '2 traces are kept');
-    await button(page, 'Compare these two').click();
-    await page.waitForURL(/\/traces\/.*with=/);
-    const traces = page.getByRole('region', { name: /^Trace / });
-    await events(page).nth(3).waitFor();
-    t.strictSame(
-      [await events(traces.nth(0)).count(), await events(traces.nth(1)).count()].sort(),
-      [1, 3],
-      'an inference; and an inference, its call and another inference',
-    );
-    await page.getByRole('button', { name: 'get_weather' }).click();
-    await page.getByText('"type": "tool"').waitFor();
-    await button(page, 'Show one').click();
-    await page.waitForURL((url) => !url.search.includes('with='));
-    t.equal(await traces.count(), 1);
-  });
-
   t.test(
-    'a run that was not observed, and one that there is not, are told apart from a part that is off',
+    'shows the outcome of the run next to failed calls, filters in the service, and compares',
     async (t) => {
-      const { run_id } = await ask(troupe, 'echo', 'Unobserved');
-      const { page, go } = await house.visit(t, { noisy: true });
-      await go(`/traces/${run_id}`);
-      await page.getByText('This run was not observed').waitFor();
-      t.equal(await page.getByTestId('save-trace-as-fixture-button').count(), 0);
-      await go('/traces/nope');
-      await page.getByText('There is no run nope').waitFor();
+      const failing = asks(['failing', 'failingTool', { reason: 'of the test' }]);
+      const recovered = await askWith(troupe, traced.id, failing);
+      await eventually(
+        () => read(troupe, '/v1/traces?agent_id=observed'),
+        ({ runs }) => Array.isArray(runs) && runs.length === 3,
+      );
+      const { page, go, asked } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+      await go('/traces?agent=observed');
+      const row = rows(page).filter({ has: page.locator(`a[href="/traces/${recovered.run_id}"]`) });
+      await row.getByText('Completed', { exact: true }).waitFor();
+      await row.getByText('1 tool error').waitFor();
+      t.equal(await rows(page).count(), 3);
+      await button(page, 'Filter').click();
+      await page.getByLabel('Outcome').selectOption('failed');
+      await page.getByText('No row matches').waitFor();
+      await page.getByLabel('Outcome').selectOption('completed');
+      await page.getByLabel('Started within').selectOption('1h');
+      await page.waitForURL(/since=1h/);
+      await page.waitForLoadState('networkidle');
+      t.ok(
+        asked.some((each) =>
+          /run=true&agent_id=observed&since=20.*outcome=completed.*stored=true/.test(each),
+        ),
+      );
+      await page.getByLabel('Variant').pressSequentially('nobody', { delay: 1 });
+      await page.getByText('Clear filters').waitFor();
+      t.equal(await page.evaluate('document.activeElement.value'), 'nobody', 'the focus stays in the field');
+      await page.keyboard.press('Escape');
+      await button(page, 'Clear filters').click();
+      await page.getByRole('searchbox').fill('what is NEW');
+      await row.waitFor({ state: 'detached' });
+      await page.locator(`a[href="/traces/${other.run_id}"]`).waitFor();
+      await go('/traces?agent=observed');
+      await page.locator(`a[href="/traces/${one.run_id}"]`).waitFor();
+
+      await page.locator('thead [data-check]').hover();
+      for (const { run_id } of [one, other]) await page.getByLabel(`Select ${run_id}`).check();
+      await button(page, 'Keep forever').click();
+      await toast(page, '2 traces are kept');
+      await button(page, 'Compare two').click();
+      await page.waitForURL(/\/traces\/.*with=/);
+      const traces = page.getByRole('region', { name: /^Trace / });
+      await events(page).nth(3).waitFor();
+      const names = async (at: number) =>
+        (await events(traces.nth(at)).allTextContents()).map(
+          (text) => /Run|Queue|Inference|Tool/.exec(text)?.[0],
+        );
+      t.strictSame(
+        [await names(0), await names(1)].sort((a, b) => a.length - b.length),
+        [
+          ['Run', 'Queue', 'Inference'],
+          ['Run', 'Queue', 'Inference', 'Tool', 'Inference'],
+        ],
+        'one run has an inference, the other a call between two inferences',
+      );
+      await page.getByRole('button', { name: /^Tool get_weather/ }).click();
+      await page.getByTestId('span-panel').getByText('Oslo').first().waitFor();
+      await button(page, 'Show one').click();
+      await page.waitForURL(/\/runs\//);
+      await page.getByTestId('run-timeline').waitFor();
     },
   );
 
-  t.test('a trace is a test case after two clicks and its words', async (t) => {
+  t.test('shows a run without a trace as a run, and reports a run that does not exist', async (t) => {
+    const { run_id } = await ask(troupe, 'echo', 'Unobserved');
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go(`/traces/${run_id}`);
+    await page.waitForURL(`**/runs/${run_id}`);
+    await page.getByTestId('run-timeline').waitFor();
+    t.equal(await page.getByTestId('save-trace-as-fixture-button').count(), 0);
+    await go('/traces/nope');
+    await page.getByText('There is no run nope').waitFor();
+  });
+
+  t.test('creates a test case from a trace with two clicks', async (t) => {
     const { page, go } = await house.visit(t);
-    await go(`/traces/${other.run_id}`);
-    await page.getByTestId('save-trace-as-fixture-button').click();
+    await go('/traces');
+    await page.getByRole('button', { name: `Actions of ${other.run_id}` }).click();
+    await page.getByRole('menuitem', { name: 'Save as test case' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox').first().fill('of-traces');
     await dialog.getByRole('textbox').last().fill('echo');
@@ -104,8 +130,8 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
     t.match(JSON.stringify(spec.fixtures), /What is new\?/);
   });
 
-  t.test('a long trace is read whole, and only what is in view is made', async (t) => {
-    const { page, go, asked } = await house.visit(t);
+  t.test('reads a long trace completely and renders only its visible part', async (t) => {
+    const { page, go, asked } = await house.visit(t, { noisy: true });
     await page.route('**/v1/traces/long-one?*', (route) => {
       const query = new URL(route.request().url()).searchParams;
       const [offset, limit] = [Number(query.get('offset')), Number(query.get('limit'))];
@@ -113,14 +139,15 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
       return route.fulfill({ contentType: 'application/x-ndjson', body: `${found.join('\n')}\n` });
     });
     await go('/traces/long-one');
-    await page.getByText(`2,500 events · 5,000 tokens in, 2,500 out · 2.5 s`).waitFor();
+    await page.getByRole('button', { name: 'Run, 2.5 s' }).click();
+    await page.getByRole('cell', { name: '$0.05' }).waitFor();
     t.equal(asked.filter((each) => each.includes('/v1/traces/long-one?')).length, 3);
     t.ok((await events(page).count()) < 60);
     await page.evaluate(`{
-      const frame = document.querySelector('section[aria-label="Traces"]');
+      const frame = document.querySelector('section[aria-label="Timeline"]');
       frame.scrollTo({ top: frame.scrollHeight });
     }`);
-    await page.getByRole('button', { name: 'call-2499' }).waitFor();
+    await page.getByRole('button', { name: /call-2499/ }).waitFor();
     t.ok((await events(page).count()) < 60);
   });
 };

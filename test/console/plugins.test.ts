@@ -1,11 +1,12 @@
 import t from 'tap';
 import { Meta } from '../../src/console/data/meta.ts';
 import { capabilities } from '../../src/console/data/resources.ts';
+import { saidOf } from '../../src/console/entry/entry.ts';
 import { isBlank, problemsIn, variantOf } from '../../src/console/schema-form/check.ts';
 import { unreadAt, withUnread } from '../../src/console/schema-form/context.ts';
 import { nameOf, resolved, type Schema, seen } from '../../src/console/schema-form/schema.ts';
 import { asEdited, startOf } from '../../src/console/schema-form/start.ts';
-import { variantName } from '../../src/console/schema-form/variant-name.ts';
+import { variantKey, variantsOf } from '../../src/console/schema-form/variants.ts';
 import {
   isDirty,
   opened,
@@ -13,24 +14,29 @@ import {
   replacedBy,
   typedAt,
 } from '../../src/console/screens/agent-editor/editing.ts';
-import { ruleRows } from '../../src/console/screens/agent-editor/plugins/rules.ts';
 import {
   hookFilterOf,
   sectionFields,
   settingsOf,
   stateOf,
   switched,
-} from '../../src/console/screens/agent-editor/plugins/settings.ts';
-import { schemaProblems } from '../../src/console/screens/agent-editor/schema-problems.ts';
-import { activeText, listedText } from '../../src/console/screens/skills/injected.ts';
-import { callerOf, isCalledBy, refusedFields, usersOf } from '../../src/console/screens/skills/skill.ts';
+} from '../../src/console/screens/agent-editor/plugins/plugin-settings.ts';
+import { ruleRows } from '../../src/console/screens/agent-editor/plugins/rules.ts';
+import { problemsOf } from '../../src/console/screens/agent-editor/problems.ts';
+import {
+  activeText,
+  callerOf,
+  isCalledBy,
+  listedText,
+  usersOf,
+} from '../../src/console/screens/skills/skill.ts';
 
-/** Forms that schemas make, what plugins are told, and skills. */
+/** Schema forms, settings of plugins, and skills. */
 
 const at = (schema: Schema, value: unknown): string[] =>
   problemsIn(schema, value).map(({ path, key }) => `${path}: ${key.replace('problem.', '')}`);
 
-t.test('what a schema says is seen as a kind of field', async (t) => {
+t.test('maps schemas to kinds of fields', async (t) => {
   const kind = (schema: Schema): string => {
     const { view, isNullable } = seen(schema, schema);
     return isNullable ? `${view.kind}?` : view.kind;
@@ -63,7 +69,7 @@ t.test('what a schema says is seen as a kind of field', async (t) => {
   t.equal(nameOf({ title: 'Mode' }, 'default_mode'), 'Mode');
 });
 
-t.test('a value is checked as far as its schema is understood', async (t) => {
+t.test('validates a value against the supported keywords', async (t) => {
   const schema: Schema = {
     type: 'object',
     required: ['level'],
@@ -126,10 +132,10 @@ t.test('a value is checked as far as its schema is understood', async (t) => {
   ];
   for (const [value, expected] of wrong)
     t.strictSame(at(schema, { level: 'low', ...value }), [expected], JSON.stringify(value));
-  t.strictSame(at({ type: 'string', pattern: '(' }, 'x'), [], 'an expression that is none refuses nothing');
+  t.strictSame(at({ type: 'string', pattern: '(' }, 'x'), [], 'an invalid expression accepts every value');
 });
 
-t.test('variants are told apart by what they fit, then by their constants', async (t) => {
+t.test('selects a variant by validity, then by its constants', async (t) => {
   const mail: Schema = {
     properties: { kind: { const: 'mail' }, to: { type: 'string', minLength: 1 } },
     required: ['kind', 'to'],
@@ -147,11 +153,20 @@ t.test('variants are told apart by what they fit, then by their constants', asyn
   t.strictSame(at(schema, { kind: 'mail' }), ['to: required']);
   t.strictSame(at(schema, { kind: 'call', number: 1.5 }), ['number: integer']);
   t.strictSame(at(schema, 7), [': variant']);
-  const names = variants.map((variant) => variantName(variant, schema, (kind) => `(${kind})`));
-  t.strictSame(names, ['mail', 'call', '(text)']);
+  const names = variants.map((variant) => variantKey(variant, schema));
+  t.strictSame(names, ['mail', 'call', 'text']);
+  const effort: Schema = {
+    anyOf: [{ anyOf: [{ enum: ['low', 'high'] }, { type: 'object', properties: { budget: {} } }] }, mail],
+  };
+  t.strictSame(
+    variantsOf(effort, effort).map((variant) => variantKey(variant.schema, effort)),
+    ['low', 'high', 'budget', 'mail'],
+    'a nested choice and its options become options of the whole',
+  );
+  t.strictSame(variantsOf(mail, mail), []);
 });
 
-t.test('what begins is as little as its schema asks for', async (t) => {
+t.test('starts values with the minimum that the schema requires', async (t) => {
   const token: Schema = {
     anyOf: [
       { type: 'null' },
@@ -197,9 +212,9 @@ const permission = {
   ],
 };
 
-t.test('a plugin begins with what it has, and keeps it when it is turned off', async (t) => {
+t.test('adds default settings with a plugin and keeps edited ones when it is disabled', async (t) => {
   const [settings] = settingsOf([permission]);
-  if (!settings) return t.fail('there are no settings');
+  if (!settings) return t.fail('no settings exist');
   const on = {
     id: 'a',
     ...switched({ plugin_ids: ['other'] }, { plugin: permission, isOn: true, start: {} }),
@@ -220,12 +235,12 @@ t.test('a plugin begins with what it has, and keeps it when it is turned off', a
       { plugin: permission, isOn: false, start: {} },
     ),
     { plugin_ids: ['other'], sections: { more: {} } },
-    'what nobody has changed goes with it',
+    'unedited default settings are removed with their plugin',
   );
   t.strictSame(
     switched(on, { plugin: permission, isOn: false, start: on }),
     { plugin_ids: ['other'] },
-    'unless it was stored',
+    'stored settings are kept',
   );
   const bare = {
     ...permission,
@@ -241,7 +256,7 @@ t.test('a plugin begins with what it has, and keeps it when it is turned off', a
   });
 });
 
-t.test('rules stand by what they do, and say what overrules them', async (t) => {
+t.test('finds the tools of each rule and the overruling rule', async (t) => {
   const rules = [
     { tool: 'get_weather', behavior: 'ask' },
     { tool: 'get_*', behavior: 'allow' },
@@ -251,28 +266,29 @@ t.test('rules stand by what they do, and say what overrules them', async (t) => 
   ];
   const rows = ruleRows({ rules }, ['get_weather', 'get_stock', 'shell']);
   t.strictSame(
-    rows.map(({ index, behavior, matches, overruledBy }) => [index, behavior, matches.length, overruledBy]),
+    rows.map(({ matches, overruledBy }) => [matches.length, overruledBy]),
     [
-      [2, 'deny', 2, undefined],
-      [3, 'deny', 1, undefined],
-      [1, 'allow', 2, undefined],
-      [4, 'allow', 1, 3],
-      [0, 'ask', 1, 1],
+      [1, 1],
+      [2, undefined],
+      [2, undefined],
+      [1, undefined],
+      [1, 3],
     ],
   );
   t.strictSame(ruleRows({}, []), []);
 });
 
-t.test('only what is on is checked, by the schemas that the service gives', async (t) => {
+t.test('validates the settings of enabled plugins and remote backends only', async (t) => {
   const remote = { type: 'object', required: ['base_url'], properties: { base_url: { type: 'string' } } };
   const known = capabilities.guard(
     { plugins: [permission], backends: [{ kind: 'local' }, { kind: 'a2a', schema: remote }] },
     '',
   );
   const paths = (fields: object) =>
-    schemaProblems({ id: 'a', backend: { kind: 'local' }, ...fields }, known, 'local').map(
-      ({ path }) => path,
-    );
+    problemsOf(
+      { id: 'a', model_id: 'm', backend: { kind: 'local' }, ...fields },
+      { capabilities: known, localKind: 'local', isNew: false, taken: new Set() },
+    ).map(({ path }) => path);
   const sections = { permission: { rules: 'none' } };
   t.strictSame(paths({ plugin_ids: ['permission'], sections }), ['sections.permission.rules']);
   t.strictSame(paths({ plugin_ids: [], sections }), []);
@@ -280,7 +296,7 @@ t.test('only what is on is checked, by the schemas that the service gives', asyn
   t.strictSame(paths({ backend: { kind: 'new' } }), []);
 });
 
-t.test('what is no JSON yet is unsaved, until it is or something else is edited', async (t) => {
+t.test('treats invalid JSON as unsaved until it is fixed or replaced', async (t) => {
   const editing = opened({ id: 'a', active_hook_filter: ['x'] }, Meta({ source: { kind: 'builtin' } }, ''));
   const half = typedAt(editing, 'sections.a.b', '{');
   t.ok(isDirty(half));
@@ -291,7 +307,7 @@ t.test('what is no JSON yet is unsaved, until it is or something else is edited'
   t.strictSame(overridePatch(emptied, 'local'), { active_hook_filter: [] });
 });
 
-t.test('a skill says who takes it up, who finds it, and what is wrong with it', async (t) => {
+t.test('derives callers, users and field problems of a skill', async (t) => {
   const skill = {
     id: 'brief',
     name: 'Brief',
@@ -325,13 +341,14 @@ t.test('a skill says who takes it up, who finds it, and what is wrong with it', 
     { id: 'without', plugin_ids: [], sections: undefined },
   ];
   t.strictSame(usersOf(agents, 'brief'), ['all', 'chosen']);
-  const said = refusedFields(
+  const said = saidOf(
     "invalid payload: invalid skill spec: field 'id' must be lowercase; scoped allowed_tools entry 'a(b)' is not supported; nothing known",
+    ['id', 'allowed_tools'],
   );
   t.strictSame([...said.keys()], ['id', 'allowed_tools', '']);
 });
 
-t.test('what a model gets of a skill is told to the letter', async (t) => {
+t.test('shows the exact texts that a model receives for a skill', async (t) => {
   const skill = {
     id: 'a',
     name: 'A <b>',

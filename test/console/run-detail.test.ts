@@ -3,17 +3,27 @@ import { dispatchMachine } from '../../machines/dispatch.ts';
 import { runMachine } from '../../machines/run.ts';
 import { threadMachine } from '../../machines/thread.ts';
 import { toolCallMachine } from '../../machines/tool-call.ts';
-import { addTo, createLog, cursorOf, LogEvent } from '../../src/console/events/event.ts';
-import { Run, reasonOf, toneOf } from '../../src/console/runs/run.ts';
+import { addTo, createLog, cursorOf, LogEvent } from '../../src/console/event-log/event.ts';
+import { createWays, machines } from '../../src/console/run-course/machine.ts';
+import { courseOf, isEnd } from '../../src/console/run-course/moments.ts';
+import { noteOf, Run, reasonOf, stateOf } from '../../src/console/run-records/run.ts';
+import { type Part, partAt, partsOf, stepsOf } from '../../src/console/run-view/parts.ts';
+import {
+  notableSpan,
+  placeOf,
+  rangeOf,
+  type Span,
+  toolName,
+  waitedIn,
+} from '../../src/console/run-view/span.ts';
+import { spansOf } from '../../src/console/run-view/spans.ts';
+import { recordedIn, refined, spansOfTrace } from '../../src/console/run-view/trace-spans.ts';
+import { usageOf } from '../../src/console/run-view/usage.ts';
+import { adviceFor } from '../../src/console/screens/run-detail/advice.ts';
 import { gistOf } from '../../src/console/screens/run-detail/gist.ts';
-import { createWays, machines } from '../../src/console/screens/run-detail/machine.ts';
-import { courseOf, isEnd } from '../../src/console/screens/run-detail/moments.ts';
-import { type Part, partAt, partsOf, stepsOf } from '../../src/console/screens/run-detail/parts.ts';
-import { placeOf, rangeOf, refined, spansOf } from '../../src/console/screens/run-detail/spans.ts';
-import { usageOf } from '../../src/console/screens/run-detail/usage.ts';
-import { describeMachine } from '../../src/statecharts/describe.ts';
+import { describeMachine } from '../../src/diagrams/describe.ts';
 
-/** What is made of a run from what the service tells of it. */
+/** Interpretation of a run's events. */
 
 const described = [describeMachine('thread', threadMachine), describeMachine('run', runMachine)];
 const run = machines.guard(JSON.parse(JSON.stringify(described)), '').find(({ name }) => name === 'run');
@@ -56,7 +66,7 @@ const suspended = (id: string) =>
 const endsIn = (events: readonly LogEvent[]): string | undefined =>
   courseOf(events, ways).moments.at(-1)?.state;
 
-/** Every step is one that the machine has, and begins where the one before it ended. */
+/** Checks that every step is a transition of the machine and starts where the previous one ended. */
 const isWhole = (t: Tap, events: readonly LogEvent[]): void => {
   const { steps } = courseOf(events, ways);
   let at = 'created';
@@ -72,7 +82,7 @@ const isWhole = (t: Tap, events: readonly LogEvent[]): void => {
 };
 type Tap = Pick<typeof t, 'ok' | 'equal'>;
 
-t.test('the way of a run through its machine', async (t) => {
+t.test('derives the path of a run through its machine', async (t) => {
   const asked = [
     ...BEGINS(),
     ...asks('a'),
@@ -110,7 +120,7 @@ t.test('the way of a run through its machine', async (t) => {
   );
 });
 
-t.test('each way to wait and to end', async (t) => {
+t.test('derives each waiting and final state', async (t) => {
   t.equal(
     endsIn([...BEGINS(), ...asks('a'), suspended('a'), event('RunSuspended')]),
     'waiting.forInput.parked',
@@ -134,10 +144,10 @@ t.test('each way to wait and to end', async (t) => {
   }
   t.ok(isEnd(event('RunTerminated')));
   t.notOk(isEnd(event('RunSuspended')));
-  t.strictSame(courseOf(BEGINS(), undefined).steps, [], 'without the machine there are states and no steps');
+  t.strictSame(courseOf(BEGINS(), undefined).steps, [], 'without the machine the course has no steps');
 });
 
-t.test('where a moment is in the conversation', async (t) => {
+t.test('tracks the last message at each event', async (t) => {
   const { moments } = courseOf(
     [event('RunQueued'), event('MessageCommitted', { message_seq: 4 }), event('RunStarted')],
     ways,
@@ -148,49 +158,172 @@ t.test('where a moment is in the conversation', async (t) => {
   );
 });
 
-t.test('bars of the time that a run took', async (t) => {
+/** The fields of spans that a test compares. */
+const shown = (spans: readonly Span[]) =>
+  spans.map(({ kind, name, from, to, waits, hasFailed, attempt }) => ({
+    kind,
+    name,
+    from,
+    to,
+    ...(waits.length > 0 && { waits }),
+    ...(hasFailed && { hasFailed }),
+    ...(attempt !== undefined && { attempt }),
+  }));
+
+t.test('derives the spans of a run with its critical path', async (t) => {
   const events = [
     event('RunQueued', {}, 0),
     event('RunSubmitted', {}, 50),
     event('RunStarted', {}, 50),
-    event('ToolCallReady', { id: 'a', name: 'slow' }, 100),
+    event('ToolCallReady', { id: 'a', name: 'slow', arguments: { q: 'x' } }, 100),
     event('ToolCallReady', { id: 'b', name: 'quick' }, 100),
     event('InferenceComplete', { model: 'm', duration_ms: 40 }, 100),
-    event('ToolCallDone', { id: 'b', outcome: 'failed', result: { status: 'error' } }, 110),
+    event('ToolCallDone', { id: 'b', outcome: 'failed', result: { status: 'error', message: 'no' } }, 110),
     event('ToolCallDone', { id: 'a', outcome: 'succeeded' }, 200),
     event('ToolCallReady', { id: 'c', name: 'ask' }, 250),
     event('InferenceComplete', { model: 'm', duration_ms: 50 }, 250),
     event('ToolCallSuspended', { id: 'c', result: { tool_name: 'ask' } }, 251),
   ];
-  const spans = spansOf(events);
-  t.match(
-    spans.map(({ kind, name, step, from, to }) => ({ kind, name, step, from, to })),
-    [
-      { kind: 'queue', from: 0, to: 50, step: 0 },
-      { kind: 'inference', from: 60, to: 100, step: 1 },
-      { kind: 'tool', name: 'slow', from: 100, to: 200, step: 1 },
-      { kind: 'tool', name: 'quick', from: 100, to: 110, step: 1 },
-      { kind: 'inference', from: 200, to: 250, step: 2 },
-      { kind: 'tool', name: 'ask', from: 250, to: undefined, step: 2 },
-      { kind: 'wait', name: 'ask', from: 251, to: undefined, step: 2 },
-    ],
+  const spans = spansOf(events, 'agent');
+  t.strictSame(shown(spans), [
+    { kind: 'run', name: 'agent', from: 0, to: undefined },
+    { kind: 'queue', name: '', from: 0, to: 50 },
+    { kind: 'inference', name: 'm', from: 60, to: 100 },
+    { kind: 'tool', name: 'slow', from: 100, to: 200 },
+    { kind: 'tool', name: 'quick', from: 100, to: 110, hasFailed: true },
+    { kind: 'inference', name: 'm', from: 200, to: 250 },
+    { kind: 'tool', name: 'ask', from: 250, to: undefined, waits: [{ from: 251, to: undefined }] },
+  ]);
+  t.strictSame(
+    spans.map(({ step }) => step),
+    [0, 0, 0, 0, 0, 1, 1],
+    'each span has the index of its inference',
   );
   const named = (name: string) => spans.find((span) => span.name === name);
-  t.ok(named('quick')?.hasFailed);
-  t.notOk(named('quick')?.isCritical, 'what another call outlasted held nothing up');
-  t.ok(named('slow')?.isCritical);
+  t.match(named('slow'), { isCritical: true, detail: { arguments: { q: 'x' }, outcome: 'succeeded' } });
+  t.match(named('quick'), { isCritical: false, error: 'no' });
+  t.equal(notableSpan(spans, false)?.name, 'ask', 'the call that waits is shown first');
   const range = rangeOf(spans, 1000);
   t.strictSame(range, { from: 0, to: 1000 });
-  const open = named('ask');
-  t.ok(open && placeOf(open, range, 1000).left === 0.25 && placeOf(open, range, 1000).width === 0.75);
-  const trace = [{ type: 'tool', name: 'slow', started_at_ms: 120, ended_at_ms: 190 }];
-  const exact = refined(spans, trace as never).find(({ name }) => name === 'slow');
-  t.match(exact, { from: 120, to: 190 });
+  t.strictSame(placeOf({ from: 250, to: undefined }, range, 1000), { left: 0.25, width: 0.75 });
+  const trace = [{ type: 'tool', call_id: 'a', started_at_ms: 120, ended_at_ms: 190 }];
+  t.match(
+    refined(spans, trace as never).find(({ name }) => name === 'slow'),
+    { from: 120, to: 190 },
+  );
+  const decided = [
+    ...events,
+    event('MailboxDecisionReceived', { tool_call_id: 'c' }, 400),
+    event('RunResumed', {}, 410),
+    event('ToolCallResumed', { target_id: 'c', action: 'resume', result: { ok: true } }, 450),
+  ];
+  const resumed = spansOf(decided).find(({ name }) => name === 'ask');
+  t.match(resumed, { from: 250, to: 450, waits: [{ from: 251, to: 400 }], hasFailed: false });
+  t.equal(resumed && waitedIn(resumed, 0), 149, 'the wait ends with the decision, before the execution');
+  t.match(
+    spansOf(decided).at(-1),
+    { kind: 'inference', from: 450, to: undefined },
+    'the model is called again',
+  );
   const ended = spansOf([...events, event('RunCancelled', {}, 300)]);
   t.ok(
-    ended.every(({ to }) => to !== undefined),
-    'nothing goes on when the run has ended',
+    ended.every(({ to, waits }) => to !== undefined && waits.every((wait) => wait.to !== undefined)),
+    'no span is open after the end of the run',
   );
+});
+
+t.test('shows each attempt of an inference with its error and the pause after it', async (t) => {
+  const retries = [{ failed_at: 30, error: 'provider error: busy', wait_ms: 20 }];
+  const error = 'inference failed: provider error: down';
+  const begun = [event('RunQueued', {}, 0), event('RunSubmitted', {}, 10), event('RunStarted', {}, 10)];
+  const failing = [
+    ...begun,
+    event('StreamReset', { reason: 'resumed from checkpoint', error, retries }, 70),
+    event('RunRescheduled', { reason: 'retry_backoff', error }, 70),
+    event('RunSubmitted', {}, 170),
+  ];
+  const attempts = [
+    { from: 10, to: 50, waits: [{ from: 30, to: 50 }], hasFailed: true, attempt: 1 },
+    { from: 50, to: 170, waits: [{ from: 70, to: 170 }], hasFailed: true, attempt: 2 },
+  ].map((each) => ({ kind: 'inference', name: '', ...each }));
+  const inferences = (spans: readonly Span[]) => shown(spans).filter(({ kind }) => kind === 'inference');
+  const failed = spansOf([
+    ...failing,
+    event('RunErrored', { termination: { type: 'error', value: error } }, 180),
+  ]);
+  t.strictSame(inferences(failed), [
+    ...attempts,
+    { kind: 'inference', name: '', from: 170, to: 180, hasFailed: true, attempt: 3 },
+  ]);
+  t.match(failed[0], { kind: 'run', hasFailed: true, error: 'provider error: down' });
+  t.match(notableSpan(failed, true), { attempt: 3, error: 'provider error: down' });
+  t.strictSame(usageOf(failed), [], 'failed attempts have no usage');
+  const answered = (more: object, at: number) => [
+    event('InferenceComplete', { model: 'm', ...more }, at),
+    event('RunFinished', {}, at),
+  ];
+  const recovered = spansOf([...failing, ...answered({ duration_ms: 9 }, 180)]);
+  t.strictSame(inferences(recovered), [
+    ...attempts,
+    { kind: 'inference', name: 'm', from: 171, to: 180, attempt: 3 },
+  ]);
+  const once = spansOf([...begun, ...answered({ duration_ms: 90, retries }, 100)]);
+  t.strictSame(inferences(once), [
+    { ...attempts[0], name: 'm' },
+    { kind: 'inference', name: 'm', from: 50, to: 100, attempt: 2 },
+  ]);
+  const lost = spansOf([...begun, event('RunRescheduled', { reason: 'expired_lease_reclaimed' }, 60)]);
+  t.match(lost.at(-1), { kind: 'restart', waits: [{ from: 60, to: undefined }] });
+});
+
+t.test('finds the run of a delegate, and names tools by their server', async (t) => {
+  const result = { status: 'success', metadata: { child_run_id: 'child' } };
+  const spans = spansOf([event('RunQueued'), call('a', 'agent_run_writer'), done('a', { result })]);
+  t.equal(spans.find(({ kind }) => kind === 'tool')?.childRunId, 'child');
+  t.strictSame(toolName('agent_run_writer'), { name: 'writer', agent: 'writer' });
+  t.strictSame(toolName('mcp__my_server__get_sum'), { name: 'get_sum', server: 'my_server' });
+  t.strictSame(toolName('get_weather'), { name: 'get_weather' });
+});
+
+t.test('rebuilds the input of each inference from a trace', async (t) => {
+  const asked = { id: 'm', role: 'user', content: [{ type: 'text', text: 'Hi' }] };
+  const calls = [{ id: 'c', name: 'search', arguments: {} }];
+  const spans = spansOfTrace([
+    {
+      type: 'inference',
+      started_at_ms: 1,
+      ended_at_ms: 2,
+      request_messages: [asked],
+      response_tool_calls: calls,
+    },
+    { type: 'tool', call_id: 'c', name: 'search', started_at_ms: 3, ended_at_ms: 4, call_result: { n: 1 } },
+    {
+      type: 'inference',
+      started_at_ms: 5,
+      ended_at_ms: 6,
+      response_content: [{ type: 'text', text: 'Done' }],
+    },
+  ] as never);
+  const last = spans.at(-1);
+  t.ok(last);
+  if (!last) return;
+  const { messages, response } = recordedIn(spans, last);
+  t.strictSame(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool'],
+  );
+  t.match(response, { content: [{ text: 'Done' }] });
+});
+
+t.test('advises on the next step after a failure', async (t) => {
+  t.match(adviceFor('error', 'inference failed: unauthorized: bad key'), {
+    screen: 'providers',
+    text: 'key',
+  });
+  t.match(adviceFor('error', 'inference failed: model not found: x'), { screen: 'models' });
+  t.match(adviceFor('error', 'inference failed: timeout: 60 s'), { text: 'provider' });
+  t.match(adviceFor('stopped', 'max_rounds'), { screen: 'agent', text: 'limit' });
+  t.match(adviceFor('error', 'a hook failed'), { text: 'other' });
 });
 
 t.test(
@@ -202,18 +335,15 @@ t.test(
         usage: { prompt_tokens: 20, completion_tokens: 7 },
         ...(cost_usd !== undefined && { cost_usd }),
       });
-    const usage = usageOf([inference('m', 0.25), inference('x'), inference('m', 0.5), inference('m')]);
-    t.strictSame(usage, {
-      models: [
-        { model: 'm', input: 60, output: 21, inferences: 3, cost: 0.75 },
-        { model: 'x', input: 20, output: 7, inferences: 1, cost: undefined },
-      ],
-      tokens: { input: 80, output: 28 },
-    });
+    const spans = spansOf([inference('m', 0.25), inference('x'), inference('m', 0.5), inference('m')]);
+    t.strictSame(usageOf(spans), [
+      { model: 'm', inferences: 3, input: 60, output: 21, cost: 0.75 },
+      { model: 'x', inferences: 1, input: 20, output: 7, cost: undefined },
+    ]);
   },
 );
 
-t.test('a log holds each event once, whatever is told again', async (t) => {
+t.test('keeps each event of a log once', async (t) => {
   const log = createLog();
   const [first, second] = [event('A'), event('B')];
   t.ok(addTo(log, [first]));
@@ -237,7 +367,7 @@ t.test('a log holds each event once, whatever is told again', async (t) => {
   t.equal(cursorOf(first, 'run'), undefined);
 });
 
-t.test('the line of an event is short, and tells no secret', async (t) => {
+t.test('limits event summaries and masks secrets', async (t) => {
   const long = gistOf(
     event('MessageCommitted', { role: 'user', content_blocks: [{ text: 'x'.repeat(1e6) }] }),
   );
@@ -249,22 +379,26 @@ t.test('the line of an event is short, and tells no secret', async (t) => {
   t.match(gistOf(event('MailboxDecisionReceived', { action: 'resume', decided_by: 'ann' })), /resume · ann/);
 });
 
-t.test('why a run waits or has ended, also in words that this console does not know', async (t) => {
+t.test('explains waits and ends, including unknown kinds', async (t) => {
   const of = (more: object) =>
     Run(
       { run_id: 'r', thread_id: 't', agent_id: 'a', status: 'done', created_at: 1, updated_at: 1, ...more },
       '',
     );
-  t.match(reasonOf(of({ termination_reason: { type: 'stopped', value: { code: 'max_rounds' } } })), {
-    text: 'end.stopped',
-    detail: 'max_rounds',
+  const stopped = of({
+    termination_reason: { type: 'stopped', value: { code: 'max_rounds', detail: '3 rounds' } },
   });
-  t.match(reasonOf(of({ termination_reason: { type: 'odd' } })), { text: undefined, kind: 'odd' });
+  t.match(stateOf(stopped), { text: 'state.stopped', code: 'max rounds', tone: 'warn' });
+  t.match(reasonOf(stopped), { kind: 'stopped', detail: 'max_rounds: 3 rounds' });
+  t.match(noteOf(stopped), { detail: '3 rounds' }, 'a list shows the code in the state');
+  t.match(stateOf(of({ termination_reason: { type: 'odd' } })), { text: undefined, kind: 'odd' });
+  t.match(reasonOf(of({ termination_reason: { type: 'error', value: 'no model' } })), { detail: 'no model' });
   t.match(reasonOf(of({ status: 'waiting', waiting: { reason: 'tool_permission', tickets: null } })), {
     text: 'waits.tool_permission',
   });
   t.equal(reasonOf(of({})), undefined);
-  t.equal(toneOf(of({ status: 'odd' })), 'none');
+  t.match(stateOf(of({ status: 'odd' })), { text: undefined, tone: 'none' });
+  t.match(stateOf(of({})), { text: 'state.completed', tone: 'success' });
 });
 
 const recordWays = new Map(
@@ -281,13 +415,13 @@ const recordWays = new Map(
     .map((machine) => [machine.name, createWays(machine)] as const),
 );
 
-/** Every move is one that the machine has. @returns the states, the first one included */
+/** Checks that every move is one transition of the machine. @returns the states, including the first one */
 const courseOfPart = (t: Tap, part: Part): string[] => {
   const ways = recordWays.get(part.machine);
   const now = partAt(part, Number.POSITIVE_INFINITY);
   const steps = ways && now ? stepsOf(part, now.moves, ways) : [];
   const states = [part.begins.state, ...(now?.moves ?? []).map(({ state }) => state)];
-  t.equal(steps.map(({ to }) => to).join(), states.slice(1).join(), 'one transition a move');
+  t.equal(steps.map(({ to }) => to).join(), states.slice(1).join(), 'each transition has one step');
   return states;
 };
 
@@ -295,7 +429,7 @@ const delivery = (kind: string, dispatch_id: string, more: object = {}) =>
   event(kind, { dispatch_id, ...more });
 const delivered = (id: string) => [delivery('RunQueued', id), delivery('RunSubmitted', id)];
 
-t.test('calls of a run, each through the chart of calls', async (t) => {
+t.test('derives the states of tool calls', async (t) => {
   const courses = (events: readonly LogEvent[]): string[] =>
     partsOf(events)
       .filter(({ machine }) => machine === 'tool-call')
@@ -308,8 +442,12 @@ t.test('calls of a run, each through the chart of calls', async (t) => {
   t.strictSame(courses([...asks('a'), done('a', { outcome: 'failed' })]), ['new running failed']);
   t.strictSame(courses([...asks('a'), event('ToolCallRejected', { id: 'a' })]), ['new failed']);
   t.strictSame(courses([...asks('a'), event('ToolCallTimedOut', { id: 'a' })]), ['new running failed']);
-  t.strictSame(courses(asked), ['new suspended'], 'the gate asks before the tool is executed');
-  t.strictSame(courses([...asks('a'), suspended('a')]), ['new running suspended'], 'a tool that asks');
+  t.strictSame(courses(asked), ['new suspended'], 'a gate suspends the call before the tool is executed');
+  t.strictSame(
+    courses([...asks('a'), suspended('a')]),
+    ['new running suspended'],
+    'a tool suspends its call during the execution',
+  );
   t.strictSame(courses([...asked, resumed('resume', { sunny: true })]), [
     'new suspended resuming running succeeded',
   ]);
@@ -320,15 +458,23 @@ t.test('calls of a run, each through the chart of calls', async (t) => {
   t.strictSame(courses([...asked, suspended('a'), event('ToolPermissionRequested', { id: 'a' })]), [
     'new suspended resuming suspended',
   ]);
-  t.strictSame(courses([...asked, event('RunSuspended')]), ['new suspended'], 'it waits with its run');
+  t.strictSame(
+    courses([...asked, event('RunSuspended')]),
+    ['new suspended'],
+    'a call is suspended with its run',
+  );
   t.strictSame(courses([...asks('a', 'b'), done('b'), event('RunCancelled')]), [
     'new cancelled',
     'new running succeeded',
   ]);
-  t.strictSame(courses([done('a'), event('ToolCallDone', {})]), [], 'a call that nobody asked for');
+  t.strictSame(
+    courses([done('a'), event('ToolCallDone', {})]),
+    [],
+    'a result without a request creates no call',
+  );
 });
 
-t.test('deliveries of a run, each through the chart of dispatches', async (t) => {
+t.test('derives the states of dispatches', async (t) => {
   const courses = (events: readonly LogEvent[]): string[] =>
     partsOf(events)
       .filter(({ machine }) => machine === 'dispatch')
@@ -344,7 +490,7 @@ t.test('deliveries of a run, each through the chart of dispatches', async (t) =>
   t.strictSame(
     courses([...delivered('d'), delivery('RunRescheduled', 'd'), delivery('RunSubmitted', 'd')]),
     ['queued claimed queued claimed'],
-    'another attempt',
+    'the second attempt is queued again',
   );
   t.strictSame(courses([...delivered('d'), delivery('RunInterrupted', 'd'), event('RunCancelled')]), [
     'queued claimed superseded',
@@ -357,10 +503,10 @@ t.test('deliveries of a run, each through the chart of dispatches', async (t) =>
   );
 });
 
-t.test('a part at a moment', async (t) => {
+t.test('finds the state of a part at a moment', async (t) => {
   const events = [...delivered('d'), ...asks('a'), done('a')];
   const [, call] = partsOf(events);
-  t.equal(call && partAt(call, 2), undefined, 'it had not begun');
+  t.equal(call && partAt(call, 2), undefined, 'the call has no state before its request');
   t.equal(call && partAt(call, 3)?.state, 'new');
   t.equal(call && partAt(call, events.length)?.state, 'succeeded');
 });

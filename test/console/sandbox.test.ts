@@ -1,7 +1,7 @@
 import t from 'tap';
 import { applied, variablesOf } from '../../src/console/sandbox/presets.ts';
 
-/** What a draft is tried with. */
+/** Presets for trying a draft. */
 
 const DRAFT = {
   id: 'guide',
@@ -9,7 +9,7 @@ const DRAFT = {
   system_prompt: 'Show {city} in {{ season }}, {city} at {hour}. {',
 };
 
-t.test('the variables of a prompt are found, and filled where there is a value', async (t) => {
+t.test('finds prompt variables and fills those with a value', async (t) => {
   t.strictSame(variablesOf(DRAFT), ['city', 'season', 'hour']);
   t.strictSame(variablesOf({ id: 'x' }), []);
   const variables = { city: 'Oslo $1', season: 'May', hour: '', other: 'x' };
@@ -23,7 +23,7 @@ t.test('the variables of a prompt are found, and filled where there is a value',
   t.equal(applied(DRAFT, undefined), DRAFT);
 });
 
-t.test('who the user is stands at the end of the prompt', async (t) => {
+t.test('appends the persona to the prompt', async (t) => {
   const persona = { name: 'a', persona: 'In a hurry', variables: {} };
   t.match(applied(DRAFT, persona), { system_prompt: /\{$/m });
   t.match(applied(DRAFT, persona), { system_prompt: /\n\nThe user you talk with: In a hurry$/ });

@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { startTroupe } from '../service/troupe.ts';
 
-/** How the service serves its console: to browsers that go to a page, and to nobody else. */
+/** The service serves the console to browsers that navigate to a page, and to no other client. */
 
 const SCRIPT = "document.documentElement.dataset.theme = 'dark'";
 const PAGE = `<!doctype html><script>${SCRIPT}</script><script type="module" src="/assets/a-1.js"></script>`;
@@ -23,7 +23,7 @@ const folder = join(dist, 'console');
 
 const HTML = { accept: 'text/html,application/xhtml+xml;q=0.9' };
 
-t.test('a page for every path that no route has', async (t) => {
+t.test('serves the console', async (t) => {
   const { url, app } = await startTroupe(t, {
     settings: { console: { backend_url: 'https://troupe.example.com/base', title: 'Staging' } },
     app: { consoleFolder: folder },
@@ -37,7 +37,7 @@ t.test('a page for every path that no route has', async (t) => {
     t.equal(await answer.text(), 'notices');
   });
 
-  t.test('with what browsers are to be told', async (t) => {
+  t.test('serves the page with security headers for each path without a route', async (t) => {
     const hash = createHash('sha256').update(SCRIPT).digest('base64');
     for (const path of ['/', '/agents', '/agents/gpt-4.1', '/agents/a%2Fb?tab=tools', '/healthy']) {
       const answer = await get(path);
@@ -63,7 +63,7 @@ t.test('a page for every path that no route has', async (t) => {
     t.equal(await head.text(), '');
   });
 
-  t.test('and for nobody who wants something else', async (t) => {
+  t.test('returns errors to clients other than browsers that open a page', async (t) => {
     for (const [path, headers, method, status] of [
       ['/v1/nope', HTML, 'GET', 404],
       ['/health/nope', HTML, 'GET', 404],
@@ -81,7 +81,7 @@ t.test('a page for every path that no route has', async (t) => {
     }
   });
 
-  t.test('its files are kept for good, and compressed for who takes that', async (t) => {
+  t.test('caches assets permanently and compresses them on request', async (t) => {
     const plain = await get('/assets/a-1.js', { 'accept-encoding': 'identity' });
     t.equal(await plain.text(), CODE);
     t.match(Object.fromEntries(plain.headers), {
@@ -95,20 +95,24 @@ t.test('a page for every path that no route has', async (t) => {
     );
     t.equal(local.headers.get('content-encoding'), 'gzip');
     t.equal(gunzipSync(await local.arrayBuffer()).toString(), CODE);
-    t.equal(await (await get('/assets/a-1.js')).text(), CODE, 'a browser sees no difference');
+    t.equal(
+      await (await get('/assets/a-1.js')).text(),
+      CODE,
+      'the browser receives the uncompressed content',
+    );
     t.equal((await get('/assets/b-2.css')).headers.get('content-encoding'), null);
     for (const path of ['/assets/nope-3.js', '/assets/..%2fsecret.txt', '/assets/a-1.js.gz', '/assets/'])
       t.equal((await get(path)).status, 404, path);
   });
 
-  t.test('and what it is told before it starts', async (t) => {
+  t.test('serves the configuration of the console', async (t) => {
     const answer = await get('/console-config.json', {});
     t.strictSame(await answer.json(), { backendUrl: 'https://troupe.example.com/base', title: 'Staging' });
     t.equal(answer.headers.get('cache-control'), 'no-cache');
   });
 });
 
-t.test('without a build, a page that says how to make one', async (t) => {
+t.test('explains how to build the console if the build is missing', async (t) => {
   const { url } = await startTroupe(t, { app: { consoleFolder: join(folder, 'nothing') } });
   const answer = await fetch(`${url}/agents`, { headers: HTML });
   t.equal(answer.status, 503);
@@ -116,7 +120,7 @@ t.test('without a build, a page that says how to make one', async (t) => {
   t.strictSame(await (await fetch(`${url}/console-config.json`)).json(), {});
 });
 
-t.test('it can be left out', async (t) => {
+t.test('can be disabled', async (t) => {
   const { url } = await startTroupe(t, {
     settings: { console: { enabled: false } },
     app: { consoleFolder: folder },
@@ -125,7 +129,7 @@ t.test('it can be left out', async (t) => {
     t.equal((await fetch(`${url}${path}`, { headers: HTML })).status, 404, path);
 });
 
-t.test('a build that goes away is missed at once', async (t) => {
+t.test('detects a removed build immediately', async (t) => {
   const own = t.testdir({ console: { 'index.html': PAGE, assets: {} } });
   const { createConsole } = await import('../../src/routes/console.ts');
   const pages = createConsole({ folder: join(own, 'console'), settings: {} });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { runMachine } from '../../machines/run.ts';
+import { toolCallMachine } from '../../machines/tool-call.ts';
 import {
   type Actors,
   countByState,
@@ -10,18 +11,20 @@ import {
   MOST_ENDED,
   MOST_STEPS,
   take,
-} from '../../src/console/statechart/actors.ts';
-import { arrowFor, litBy, shownIn } from '../../src/console/statechart/chart.ts';
-import { along, createWall, restOf } from '../../src/console/statechart/dots.ts';
-import { momentOf } from '../../src/console/statechart/path.ts';
+} from '../../src/console/live-charts/actors.ts';
+import { arrowFor, litBy, shownIn } from '../../src/console/live-charts/chart.ts';
+import { along, createWall, MOST_DOTS, restOf } from '../../src/console/live-charts/dots.ts';
+import { paceFor } from '../../src/console/live-charts/pace.ts';
+import { momentOf } from '../../src/console/live-charts/path.ts';
+import { currentRun, loggedId, shownRun } from '../../src/console/live-charts/thread-run.ts';
+import { chartLevels } from '../../src/diagrams/chart.ts';
+import { describeMachine } from '../../src/diagrams/describe.ts';
 import type { Chart } from '../../src/schema/chart.ts';
-import { chartLevels } from '../../src/statecharts/chart.ts';
-import { describeMachine } from '../../src/statecharts/describe.ts';
 
-/** What is seen of actors while they move. */
+/** Display of actors as they move. */
 
 const machine = describeMachine('run', runMachine);
-const { levels } = await chartLevels(machine);
+const { levels, compact } = await chartLevels(machine);
 const overview = levels[0] as Chart;
 const whole = levels.at(-1) as Chart;
 
@@ -41,7 +44,7 @@ const began = (id: string, state = 'created') => ({
   at_rest: false,
 });
 
-/** A transition that leads from one state of the picture to another. */
+/** A transition between two states of the overview. */
 const crossing = (() => {
   const arrow = overview.arrows.find(({ transitions }) => transitions.length > 0);
   const id = arrow?.transitions[0] ?? '';
@@ -61,10 +64,10 @@ const step = (actor: string, { from, to, id, event } = crossing, time = 2) => ({
 });
 
 t.test(
-  'each state of a machine is in every level of it, once, and each transition leaves one trace',
+  'shows every state once in each level of detail, and represents every transition there exactly once',
   async (t) => {
     t.ok(levels.length > 1);
-    for (const chart of levels) {
+    for (const chart of [...levels, ...compact]) {
       const shown = machine.states.map(({ path }) => shownIn(chart, path));
       t.notOk(shown.includes(undefined));
       const traces = machine.transitions.map(
@@ -80,7 +83,83 @@ t.test(
   },
 );
 
-t.test('what is lit is the state and what is open around it, in any level', async (t) => {
+t.test('fits a conversation and a card, without texts on arrows', async (t) => {
+  const [outermost, working] = compact;
+  t.ok(outermost && working && outermost.states.length < working.states.length);
+  for (const chart of compact) {
+    t.ok(chart.width < 600, 'the names are readable in 500 pixels');
+    t.ok(chart.arrows.every(({ rows }) => rows.length === 0));
+  }
+  const open = working?.states.filter((state) => state.open).map(({ path }) => path);
+  t.strictSame(open, ['running'], 'only the states of work are open');
+  t.equal(working && shownIn(working, 'waiting.forDecision.parked'), 'waiting');
+  const atOnce = await chartLevels(describeMachine('tool-call', toolCallMachine));
+  t.equal(atOnce.compact.length, 1);
+});
+
+t.test('tints states by status, and ends by outcome', async (t) => {
+  const tints = Object.fromEntries(overview.states.map(({ path, tint }) => [path, tint]));
+  t.match(tints, {
+    created: 'created',
+    running: 'running',
+    waiting: 'waiting',
+    ending: 'done',
+    completed: 'completed',
+    failed: 'failed',
+    blocked: 'failed',
+    cancelled: 'cancelled',
+  });
+});
+
+t.test('names a result by the guard that selects it', async (t) => {
+  const nameFor = (id: string): string | undefined => {
+    const arrow = whole.arrows.find(({ transitions }) => transitions.includes(id));
+    return arrow?.names[arrow.transitions.indexOf(id)];
+  };
+  const asks = machine.transitions.find(({ guard }) => guard === 'asksForTools');
+  t.equal(asks && nameFor(asks.id), 'asks for tools');
+  t.equal(nameFor('created CLAIM 0'), 'CLAIM');
+});
+
+t.test('shows each step of a backlog, but not for longer than a few seconds', async (t) => {
+  t.equal(paceFor(1), paceFor(5), 'a short backlog has the usual pace');
+  t.ok(paceFor(40) < paceFor(5));
+  t.ok(paceFor(10_000) > 0);
+});
+
+t.test('shows the executing run of a thread, with the steps before the page followed it', async (t) => {
+  const actors = createActors();
+  const none = { moments: [], steps: [] };
+  t.equal(shownRun(currentRun(actors, 't'), undefined, none), undefined);
+  const moment = { state: 'completed', status: 'done', steps: 1, seq: undefined } as const;
+  const before = { serial: 1, event: 'CLAIM', from: 'created', to: 'running', transition: 'c', time: 1 };
+  const logged = { moments: [moment], steps: [before, { ...before, time: 2 }] };
+  const ended = shownRun(currentRun(actors, 't'), 'old', logged);
+  t.match(ended, { runId: 'old', known: 2, actor: { state: ['completed'] } });
+  t.equal(loggedId(currentRun(actors, 't'), 'old'), 'old', 'the log has the path of a run without an actor');
+
+  told(actors, { ...began('run:waits', 'waiting'), type: 'actor', at_rest: true });
+  told(actors, began('run:1', crossing.from));
+  told(actors, { ...began('tool-call:1'), machine: 'tool-call' });
+  told(actors, { ...began('run:of-a-delegate'), parent: 'thread:other' });
+  told(actors, step('run:1'));
+  t.equal(loggedId(currentRun(actors, 't'), 'old'), undefined);
+  t.match(shownRun(currentRun(actors, 't'), 'old', none), {
+    runId: '1',
+    known: 0,
+    actor: { steps: { length: 1 } },
+  });
+  told(actors, { type: 'ended', actor: 'run:1', machine: 'run', state: crossing.to, time: 3 });
+  t.match(currentRun(actors, 't'), { id: 'run:1' }, 'the run that waits moved earlier');
+
+  told(actors, { ...began('run:2', crossing.from), type: 'actor' });
+  told(actors, step('run:2', crossing, 2));
+  t.equal(loggedId(currentRun(actors, 't'), 'old'), '2', 'the page has not followed it from its start');
+  const joined = shownRun(currentRun(actors, 't'), 'old', logged);
+  t.match(joined, { runId: '2', known: 1, actor: { steps: { length: 2 } } });
+});
+
+t.test('highlights a state and its expanded ancestors in each level', async (t) => {
   const deep = machine.states.find(({ path }) => path.split('.').length > 2)?.path ?? '';
   const [outer = ''] = deep.split('.');
   t.strictSame([...litBy(overview, [deep])], [outer]);
@@ -89,7 +168,7 @@ t.test('what is lit is the state and what is open around it, in any level', asyn
   t.equal(litBy(whole, ['no.such.state']).size, 0);
 });
 
-t.test('an actor is what its frames say, and keeps the way that it came', async (t) => {
+t.test('tracks the state and the path of an actor', async (t) => {
   const actors = createActors();
   t.equal(told(actors, step('run:1')), undefined);
   t.match(told(actors, began('run:1', crossing.from)), { state: [crossing.from], steps: [], isCut: false });
@@ -119,18 +198,26 @@ t.test('an actor is what its frames say, and keeps the way that it came', async 
   t.equal(actors.ended.size, 0);
 });
 
-t.test('a run that goes to rest is still there, and frames of a new kind are passed over', async (t) => {
+t.test('keeps suspended runs and ignores unknown frames', async (t) => {
   const actors = createActors();
   told(actors, began('run:1', 'waiting.forDecision'));
   told(actors, { type: 'ended', actor: 'run:1', machine: 'run', state: 'waiting.forDecision', time: 3 });
   t.match(actors.live.get('run:1'), { isAtRest: true, hasEnded: false });
   t.ok(isIn({ state: ['waiting.forDecision'] }, 'waiting'));
   t.notOk(isIn({ state: ['waitingfor'] }, 'waiting'));
+  const parked = actors.live.get('run:1');
+  const resumed = told(actors, began('run:1', 'waiting.answered'));
+  t.match(resumed, { isAtRest: false, steps: parked?.steps, isCut: parked?.isCut });
+  t.match(
+    told(actors, began('run:of-before', 'waiting.answered')),
+    { isCut: true },
+    'the start of the run is unknown',
+  );
   t.equal(frameOf({ type: 'sung', actor: 'run:1' }, ''), undefined);
   t.throws(() => frameOf({ type: 'began' }, 'frame'), /frame/);
 });
 
-t.test('however long they live and however many there are, what is kept of them has a limit', async (t) => {
+t.test('limits the steps and ended actors that are kept', async (t) => {
   const actors = createActors();
   told(actors, began('run:long', crossing.from));
   for (let time = 0; time < 3 * MOST_STEPS; time += 1) told(actors, step('run:long', crossing, time));
@@ -148,7 +235,7 @@ t.test('however long they live and however many there are, what is kept of them 
 });
 
 t.test(
-  'a dot goes along the arrows that its actor takes, and has a place of its own when it is there',
+  'moves a dot along the arrows of its actor and then places it in a free slot within the new state',
   async (t) => {
     const wall = createWall(overview);
     const at = (state: string, transition?: string) => ({
@@ -174,20 +261,29 @@ t.test(
     t.notOk(inside(there.dots[0]?.x, there.dots[0]?.y));
 
     for (let n = 0; n < 2000; n += 1) wall.move({ ...at(crossing.from), id: `n${n}` }, 6000);
-    const many = wall.at(9000).dots.filter(({ id }) => id !== 'a');
-    t.equal(many.length, 2000);
-    t.ok(many.every(({ x, y }) => inside(x, y)));
+    const many = wall.at(9000);
+    t.strictSame(
+      many.dots.map(({ id }) => id),
+      ['a'],
+      'a crowd has no separate dots',
+    );
+    t.match(many.crowds, [{ count: 2000 }]);
+    t.ok(many.crowds.every(({ x, y, width }) => inside(x, y) && inside(x + width, y)));
+    for (let n = MOST_DOTS; n < 2000; n += 1) wall.forget(`n${n}`);
+    const few = wall.at(9000).dots.filter(({ id }) => id !== 'a');
+    t.equal(few.length, MOST_DOTS);
+    t.ok(few.every(({ x, y }) => inside(x, y)));
 
     wall.move({ ...at(crossing.to), hasEnded: true }, 10_000);
     t.ok((wall.at(10_800).dots.find(({ id }) => id === 'a')?.opacity ?? 1) < 1);
     wall.at(20_000);
     t.equal(wall.has('a'), false);
     wall.forget('n1');
-    t.equal([...wall.ids()].length, 1999);
+    t.equal([...wall.ids()].length, MOST_DOTS - 1);
   },
 );
 
-t.test('a way has a point for each part of it, and what is left of it begins there', async (t) => {
+t.test('finds points on a way and the rest of it', async (t) => {
   const way = [
     { x: 0, y: 0 },
     { x: 10, y: 0 },

@@ -3,19 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript-5';
-import { dictionaries } from '../../src/console/i18n/dictionaries.ts';
-import { en } from '../../src/console/i18n/en.ts';
-import {
-  formatAge,
-  formatDate,
-  formatDuration,
-  formatSeconds,
-  instantOf,
-} from '../../src/console/i18n/format.ts';
+import { dictionaries } from '../../src/console/dictionaries/all.ts';
+import { en } from '../../src/console/dictionaries/en.ts';
+import { zhCN } from '../../src/console/dictionaries/zh-CN.ts';
+import { formatDuration, formatSeconds } from '../../src/console/i18n/duration.ts';
+import { formatAge, formatDate, formatTick, instantOf } from '../../src/console/i18n/format.ts';
 import { defineTexts, type Text, textIn } from '../../src/console/i18n/texts.ts';
-import { zhCN } from '../../src/console/i18n/zh-CN.ts';
 
-/** Everything that the console says is in both languages, and nowhere else. */
+/** Every text of the console exists in both languages and only in the dictionaries. */
 
 const ROOT = fileURLToPath(new URL('../../src/console', import.meta.url));
 
@@ -30,7 +25,7 @@ const formsOf = (text: Text | undefined): string[] => {
   return typeof text === 'string' ? [text] : Object.values(text);
 };
 
-t.test('both languages have the same keys, with the same values in them', async (t) => {
+t.test('has the same keys and placeholders in both languages', async (t) => {
   t.strictSame(Object.keys(zhCN).sort(), Object.keys(en).sort());
   const valuesIn = (text: Text | undefined) =>
     [...new Set(formsOf(text).flatMap((form) => form.match(/\{\w+\}/g) ?? []))].sort();
@@ -41,12 +36,14 @@ t.test('both languages have the same keys, with the same values in them', async 
   t.strictSame(empty, []);
 });
 
-t.test('each folder that has texts is among the dictionaries', async (t) => {
+t.test('lists the texts of every folder as a dictionary', async (t) => {
   const folders = files.filter((name) => name.endsWith('/texts.ts') && !name.startsWith('i18n'));
   t.equal(Object.keys(dictionaries).length, folders.length);
 });
 
-/** Keys are also put together, as in `t(\`status.${status}\`)` or `t(\`${field}.hint\`)`: then what is written counts. */
+/**
+ * Keys may also be composed, as in `t(\`status.${status}\`)` or `t(\`${field}.hint\`)`; the literal part counts then.
+ */
 const isUsed = (key: string, text: string): boolean =>
   text.includes(`'${key}'`) ||
   Array.from(key.matchAll(/\./g), ({ index }) => [key.slice(0, index), key.slice(index + 1)]).some(
@@ -54,16 +51,17 @@ const isUsed = (key: string, text: string): boolean =>
       text.includes(`\`${start}.\${`) ||
       (text.includes(`}.${end}\``) && new RegExp(`\\b${start}\\b`).test(text)),
   ) ||
-  // A key of one word may be the value of a list.
+  // A key without a dot may be an item of a list.
   (!key.includes('.') && new RegExp(`['"]${key}['"]`).test(text));
 
-t.test('each key is used', async (t) => {
+t.test('uses every key', async (t) => {
   const code = [...sources].filter(([name]) => !name.endsWith('texts.ts')).map(([, text]) => text);
   const all = code.join('\n');
   for (const [whose, texts] of Object.entries(dictionaries)) {
     const unused = Object.keys(texts.en).filter((key) => !isUsed(key, all));
-    // What screens are called is there before they are.
-    const early = (key: string) => whose === 'shell' && /^(nav|entity|palette\.open|bell\.kind)\b/.test(key);
+    // Names of screens may exist before their screens.
+    const early = (key: string) =>
+      ['shell', 'feedback'].includes(whose) && /^(nav|entity|palette\.open|bell\.kind)\b/.test(key);
     t.strictSame(
       unused.filter((key) => !early(key)),
       [],
@@ -75,7 +73,7 @@ t.test('each key is used', async (t) => {
 const SAID = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'purpose']);
 const isWord = (text: string): boolean => /\p{L}{2,}/u.test(text);
 
-/** Names, units and what is typed into a machine are the same everywhere. */
+/** Names, units and commands are the same in all languages. */
 const UNTRANSLATED = new Set(['Troupe', 'JSON', 'HTTP', 'https://', 'npx', 'licenses.txt']);
 
 const hardCoded = (name: string, text: string): string[] => {
@@ -93,14 +91,14 @@ const hardCoded = (name: string, text: string): string[] => {
   return found.filter((words) => !UNTRANSLATED.has(words)).map((words) => `${name}: ${words}`);
 };
 
-t.test('nothing is said that is in no dictionary', async (t) => {
+t.test('contains no text outside of the dictionaries', async (t) => {
   t.strictSame(
     [...sources].filter(([name]) => name.endsWith('.tsx')).flatMap(([name, text]) => hardCoded(name, text)),
     [],
   );
 });
 
-t.test('values are put in, and forms go by the count', async (t) => {
+t.test('fills in values and selects plural forms by the count', async (t) => {
   const texts = defineTexts(
     { runs: { one: '{count} run', other: '{count} runs of {who}' } },
     { runs: '{count} 次' },
@@ -112,16 +110,28 @@ t.test('values are put in, and forms go by the count', async (t) => {
   t.equal(textIn(texts, 'en', 'runs', { count: 2500 }), '2,500 runs of {who}');
 });
 
-t.test('times are read in each form in which they come, and told as people tell them', async (t) => {
+t.test('reads all time formats and formats times and durations', async (t) => {
   t.equal(instantOf(1_700_000_000), 1_700_000_000_000);
   t.equal(instantOf(1_700_000_000_000), 1_700_000_000_000);
   t.equal(instantOf('2026-01-02T03:04:05Z'), Date.parse('2026-01-02T03:04:05Z'));
   for (const nothing of [0, null, undefined, 'soon', Number.NaN]) t.equal(instantOf(nothing), undefined);
   t.strictSame(
-    [812, 3400, 59_960, 125_000, 3_600_000, 11_520_000, 604_800_000, 352_800_000].map(formatDuration),
+    [812, 3400, 59_960, 125_000, 3_600_000, 11_520_000, 604_800_000, 352_800_000].map((ms) =>
+      formatDuration(ms, 'en'),
+    ),
     ['812 ms', '3.4 s', '1 m 00 s', '2 m 05 s', '1 h', '3 h 12 m', '7 d', '4 d 2 h'],
   );
-  t.strictSame([0.9, 7.4, 59.99, 61].map(formatSeconds), ['0 s', '7 s', '59 s', '1 m 01 s']);
+  t.strictSame(
+    [0.9, 7.4, 59.99, 61].map((seconds) => formatSeconds(seconds, 'en')),
+    ['0 s', '7 s', '59 s', '1 m 01 s'],
+  );
+  t.strictSame(
+    [812, 3400, 125_000, 11_520_000, 352_800_000].map((ms) => formatDuration(ms, 'zh-CN')),
+    ['812 ms', '3.4秒', '2分钟 05秒', '3小时 12分钟', '4天 2小时'],
+  );
+  t.equal(formatSeconds(7.4, 'zh-CN'), '7秒');
+  t.equal(formatTick(50_400_000, 'en', 'utc', 'time'), '14:00');
+  t.match(formatTick(50_400_000, 'en', 'utc', 'day'), /Jan 1|1 Jan/);
   t.equal(formatAge(0, 90_000, 'en'), '1 min. ago');
   t.match(formatAge(0, 90_000, 'zh-CN'), /1.*分钟前/);
   t.match(formatDate(0, 'en', 'utc'), /Jan 1, 1970.*00:00:00 UTC/);

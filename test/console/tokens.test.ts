@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 
-/** What has to be read can be read: contrasts of the tokens, as WCAG 2.1 measures them. */
+/** Contrast of the design tokens according to WCAG 2.1. */
 
 const css = readFileSync(new URL('../../src/console/design/tokens.css', import.meta.url), 'utf8');
 
@@ -26,10 +26,10 @@ const contrast = (a: string, b: string): number => {
 };
 
 for (const theme of ['light', 'dark']) {
-  t.test(`${theme}: texts and states stand out from whatever they are on`, async (t) => {
+  t.test(`${theme}: gives texts and states enough contrast on every background`, async (t) => {
     const tokens = tokensOf(theme);
     const on = (text: string, ground: string) => contrast(tokens.get(text) ?? '', tokens.get(ground) ?? '');
-    t.equal(tokens.size >= 22, true, 'the tokens are there');
+    t.equal(tokens.size >= 22, true, 'the tokens are found');
     for (const ground of ['bg', 'surface', 'surface-2']) {
       t.ok(on('text', ground) >= 13, `text on ${ground}: ${on('text', ground)}`);
       for (const text of ['text-2', 'text-3', 'accent', 'success', 'warn', 'error', 'info', 'agent'])

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildConsole } from '../../.build/console.ts';
+import { buildManual } from '../../.build/manual.ts';
 import { launchChromium, SHORT_LIVED_PAGES } from '../../bench/chromium.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
 
-/** Whoever is asked gives the arguments that the tool goes on with. */
+/** Suspends each call; the arguments of the decision replace those of the call. */
 const handsOver = definePlugin({
   id: 'hands-over',
   create: () => ({
@@ -28,80 +29,89 @@ const handsOver = definePlugin({
 });
 
 /**
- * The console as its users have it: built, served by a service, in a real browser.
+ * The console as its users see it: built, served by a service, in a real browser.
  *
- * A tab with a profile of its own costs as much processor time as a page of the console. So all stories share one tab,
- * which each finds as a new one would be: nothing is stored, listened to, intercepted, emulated or opened. Nor is
- * anything of a page kept by the browser while requests are intercepted: a story does that once the page is there.
+ * A tab with a separate profile costs as much CPU time as a page of the console, so all tests share one tab. Each test
+ * finds it in the state of a new one, without stored values, listeners, routes, emulation or open dialogs. The browser
+ * caches nothing while requests are intercepted, so tests intercept them only after the page has loaded.
  */
 
 export type House = {
   troupe: Troupe;
-  /** A tab of somebody who has not been here before. */
+  /** Resets the tab to that of a first-time visitor. */
   visit(t: Test, options?: VisitOptions): Promise<Visit>;
 };
 
 export type VisitOptions = Pick<BrowserContextOptions, 'colorScheme' | 'viewport'> & {
-  /** Null: there is none. */
+  /** Null for no token. */
   token?: string | null;
-  /** What the browser has stored besides. */
+  /** Further stored values of the browser. */
   stored?: Record<string, string>;
-  /** Errors of the console are expected. */
+  /** Errors in the browser console are expected. */
   noisy?: boolean;
+  /** The console loads all screens while the browser is idle, which most tests do not need. */
+  preloads?: boolean;
 };
 
 export type Visit = {
   page: Page;
   context: BrowserContext;
-  /** Everything that the page has said and where it has gone, for secrets to be looked for. */
+  /** Console messages and requested addresses of the page, to be searched for secrets. */
   said: string[];
-  /** Of requests to the service. */
+  /** Method and address of each request to the service. */
   asked: string[];
-  /** To another screen: by an address the first time, later inside the console, which keeps what it has read. */
+  /** Opens a screen: by its address the first time, later by navigation within the console, which keeps its cache. */
   go(path: string): Promise<void>;
-  /** By an address: the console starts anew. */
+  /** Loads an address, which restarts the console. */
   load(path: string): Promise<void>;
-  /** The page asks for nothing any more, but for streams, and has shown what it was told. */
+  /** Waits until all requests except streams have ended and their results are rendered. */
   rest(): Promise<void>;
 };
 
 const LARGE = { width: 1280, height: 720 };
 
-/** What a story may listen to. */
+/** Page events that tests may listen to. */
 const HEARD = ['console', 'dialog', 'pageerror', 'request', 'requestfailed', 'requestfinished', 'response'];
 
-/** Of the story that is over, nothing goes on. */
+/** Releases everything that the previous test set up. */
 const leave = async (page: Page): Promise<void> => {
   const context = page.context();
   for (const event of HEARD) page.removeAllListeners(event);
   for (const other of context.pages()) if (other !== page) await other.close();
   for (const one of [page, context]) await one.unrouteAll({ behavior: 'ignoreErrors' });
   await page.goto('about:blank');
-  // Nothing of the next page is under it.
+  // Moves the pointer away, so that it is over no element of the next page.
   await page.mouse.move(-1, -1);
 };
 
-/** As a link of the console leads there, whatever is not stored yet; once the router has rendered where it leads. */
+/**
+ * Navigates like a link of the console, ignoring unsaved changes, and waits until the router has rendered the screen.
+ */
 const goInside = (path: string): string => `new Promise((resolve) => {
   const router = globalThis.__TSR_ROUTER__;
   const stop = router.subscribe('onRendered', () => resolve(stop()));
   router.history.push(${JSON.stringify(path)}, {}, { ignoreBlocker: true });
 })`;
 
-/** What an answer changes is on the screen by then, and what that asks for is under way. */
+/** After two frames, the results of a response are rendered and the requests that follow from it have started. */
 const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
 export const NOTICES = 'react 1.0.0 (MIT)\n';
 
 export const startHouse = async (t: Test): Promise<House> => {
+  await buildManual();
   await buildConsole();
-  // As in a package, whose build puts the notices alongside the console.
+  // As in the package, whose build writes the notices next to the console.
   const dist = mkdtempSync(join(tmpdir(), 'console-'));
   t.teardown(() => rmSync(dist, { recursive: true }));
   cpSync(join(ROOT, 'dist/console'), join(dist, 'console'), { recursive: true });
   writeFileSync(join(dist, 'LICENSES.txt'), NOTICES);
   const troupe = await startDemo(t, {
-    app: { consoleFolder: join(dist, 'console'), plugins: [handsOver] },
+    app: {
+      consoleFolder: join(dist, 'console'),
+      manualFolder: join(ROOT, 'dist/docs'),
+      plugins: [handsOver],
+    },
     settings: {
       inspection_addr: '127.0.0.1:0',
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
@@ -123,6 +133,7 @@ export const startHouse = async (t: Test): Promise<House> => {
         token = ADMIN_TOKEN,
         stored = {},
         noisy = false,
+        preloads = false,
         viewport = LARGE,
         colorScheme = null,
       } = options;
@@ -134,8 +145,9 @@ export const startHouse = async (t: Test): Promise<House> => {
         ...stored,
         ...(token !== null && { 'troupe.adminToken': token }),
       };
-      // Only once: what the page stores itself stays when it is loaded again.
-      const profile = await page.addInitScript(`if (localStorage.visited !== '${visits}') {
+      // Runs once per visit, so that values stored by the page survive a reload.
+      const profile = await page.addInitScript(`${preloads ? '' : 'delete window.requestIdleCallback;'}
+      if (localStorage.visited !== '${visits}') {
         sessionStorage.clear();
         localStorage.clear();
         for (const [key, value] of Object.entries(${JSON.stringify(kept)})) localStorage.setItem(key, value);
@@ -152,7 +164,7 @@ export const startHouse = async (t: Test): Promise<House> => {
         said.push(request.url());
         asked.push(`${request.method()} ${request.url().replace(troupe.url, '')}`);
         if (!request.url().startsWith(troupe.url) && !/^(data|blob):/.test(request.url()))
-          t.fail(`the page asked somebody else: ${request.url()}`);
+          t.fail(`the page sent a request to another host: ${request.url()}`);
       });
       const underWay = new Set<Request>();
       page.on('request', (request) => underWay.add(request));

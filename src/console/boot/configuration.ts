@@ -1,6 +1,6 @@
 import { isObject } from '../data/guard.ts';
 
-/** What the console is told before it starts. */
+/** Settings that the console reads before it starts. */
 export type Configuration = {
   backendUrl: string;
   title: string | undefined;
@@ -11,7 +11,7 @@ const textIn = (source: unknown, key: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** The service that serves the console is the one that it is of, unless somebody says otherwise. */
+/** By default the console uses the service that serves it. */
 const usualBackend = (): string => {
   const built = import.meta.env.VITE_BACKEND_URL;
   if (typeof built === 'string' && built !== '') return built;
@@ -19,8 +19,8 @@ const usualBackend = (): string => {
 };
 
 export const readConfiguration = async (): Promise<Configuration> => {
-  const told: unknown = await fetch('/console-config.json')
+  const loaded: unknown = await fetch('/console-config.json')
     .then((response) => (response.ok ? response.json() : undefined))
     .catch(() => undefined);
-  return { backendUrl: textIn(told, 'backendUrl') ?? usualBackend(), title: textIn(told, 'title') };
+  return { backendUrl: textIn(loaded, 'backendUrl') ?? usualBackend(), title: textIn(loaded, 'title') };
 };

@@ -7,7 +7,7 @@ import { parseJson } from './json-text.ts';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
 
-/** For a tool that the page executes: whoever sits before it says what it has given. */
+/** Lets the user enter the result of a tool that the page executes. */
 export const AnswerForm = (props: { tool: string; toolCallId: string; answer: Talk['answer'] }) => {
   const t = useTexts(texts);
   const { tool, toolCallId, answer } = props;

@@ -6,7 +6,9 @@ import css from './Attachments.module.css';
 import { ACCEPT, type Attached, attach, MOST_BYTES, MOST_FILES, refusalOf, sizeText } from './attachments.ts';
 import { texts } from './texts.ts';
 
-/** Files that are sent with the next message: chosen, pasted or dropped; shown, removed, or refused with a reason. */
+/**
+ * Files to send with the next message. They can be chosen, pasted or dropped, and removed; a refusal shows its reason.
+ */
 export const useAttachments = () => {
   const t = useTexts(texts);
   const [files, setFiles] = useState<readonly Attached[]>([]);
@@ -31,7 +33,7 @@ export const useAttachments = () => {
     setFiles([]);
     setProblem(undefined);
   };
-  /** For `onPaste` and `onDrop`: text goes where the browser puts it. */
+  /** Handler for `onPaste` and `onDrop`. Events without files keep the default behavior of the browser. */
   const take = (event: ClipboardEvent | DragEvent, from: DataTransfer): void => {
     if (from.files.length === 0) return;
     event.preventDefault();
@@ -49,7 +51,7 @@ const Preview = ({ file }: { file: Attached }): ReactNode =>
     <Icon name="file" size={12} />
   );
 
-/** What is attached; `problemId` is the description of the text field when a file was refused. */
+/** The attached files. `problemId` is the id of the message about a refused file, which describes the text field. */
 export const AttachedFiles = ({
   attachments: { files, problem, remove },
   problemId,

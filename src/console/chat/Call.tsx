@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
+import { isObject } from '../data/guard.ts';
 import { redactText } from '../data/redact-text.ts';
 import { redact } from '../data/redaction.ts';
 import { visibleText } from '../data/visible-text.ts';
@@ -22,15 +23,30 @@ import {
   type Place,
   toolOf,
 } from './call.ts';
+import type { CallTime } from './call-times.ts';
+import { FileBlock } from './FileBlock.tsx';
+import { LongText } from './LongText.tsx';
+import { withoutFiles } from './output-files.ts';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
 
 export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
   place: Place;
-  /** Milliseconds. */
-  durationOf(toolCallId: string): number | undefined;
-  /** What a screen makes of a call beside its card. */
+  timeOf(toolCallId: string): CallTime | undefined;
+  /** The provider of the agent's model, if there is only one. */
+  provider?: string | undefined;
+  /** Content that a screen adds to the card of a call. */
   extra?: ((part: CallPart) => ReactNode) | undefined;
+};
+
+const nothing = (): void => {};
+
+/** For conversations that are only shown. */
+export const readOnly: CallContext = {
+  place: 'shown',
+  timeOf: () => undefined,
+  decide: nothing,
+  answer: nothing,
 };
 
 const StateChip = ({ state }: { state: CallState }) => {
@@ -79,6 +95,44 @@ const Approval = ({ id, isSeen, decide }: { id: string; isSeen: boolean; decide:
   );
 };
 
+/** The result proper of an output that also has metadata, for example of an MCP server. */
+const dataOf = (output: unknown): { data: unknown; hasMore: boolean } =>
+  isObject(output) && 'data' in output && 'metadata' in output
+    ? { data: output.data, hasMore: true }
+    : { data: output, hasMore: false };
+
+/** Files in the output are shown like the files of messages, and the metadata on request. */
+const Output = ({ value }: { value: unknown }) => {
+  const t = useTexts(texts);
+  const { data, hasMore } = dataOf(value);
+  const { shown, files } = useMemo(() => withoutFiles(data), [data]);
+  return (
+    <>
+      {typeof shown === 'string' ? (
+        <LongText text={shown} isPlain />
+      ) : (
+        <Json value={shown} label={t('call.output')} />
+      )}
+      {files.map((file) => (
+        <FileBlock key={file.url} file={file} />
+      ))}
+      {hasMore && (
+        <details className={css.raw}>
+          <summary>{t('call.raw')}</summary>
+          <Json value={value} label={t('call.raw')} />
+        </details>
+      )}
+    </>
+  );
+};
+
+const Time = ({ time: { waited, ran } }: { time: CallTime }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const values = { waited: format.duration(waited), ran: format.duration(ran) };
+  return <span className={css.duration}>{waited > 0 ? t('call.waited', values) : values.ran}</span>;
+};
+
 const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen: () => void }) => {
   const t = useTexts(texts);
   const none = <span className={css.none}>{t('call.none')}</span>;
@@ -98,24 +152,23 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
       ) : part.output === undefined ? (
         none
       ) : (
-        <Json value={part.output} label={t('call.output')} />
+        <Output value={part.output} />
       )}
     </div>
   );
 };
 
-/** One call: a line, and all of it once it is opened. Who has to decide sees it whole at once. */
+/** A call as one line that expands to its details. A call that needs a decision or an output is expanded initially. */
 const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) => {
   const t = useTexts(texts);
-  const format = useFormat();
   const state = callState(part, context.place);
   const asks = state === 'approval' || state === 'answer';
   const [opened, setOpened] = useState<boolean>();
   const [isSeen, setSeen] = useState(false);
   const isOpened = opened ?? asks;
-  const duration = context.durationOf(part.toolCallId);
+  const time = context.timeOf(part.toolCallId);
   return (
-    <div className={css.row}>
+    <div className={css.row} data-call={state}>
       <button
         type="button"
         className={css.line}
@@ -127,7 +180,7 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
         <span className={css.input}>
           {asks ? visibleText(inputLine(part.input)) : inputLine(redact(part.input))}
         </span>
-        {duration !== undefined && <span className={css.duration}>{format.duration(duration)}</span>}
+        {time && <Time time={time} />}
         <StateChip state={state} />
       </button>
       {isOpened && <Details part={part} asks={asks} onSeen={() => setSeen(true)} />}
@@ -142,10 +195,10 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
   );
 };
 
-/** So many of one tool in a row are seen at once. */
+/** Number of consecutive calls of one tool that are shown initially. */
 const SHOWN = 3;
 
-/** Calls of one tool, with its name once. */
+/** Consecutive calls of one tool, grouped under its name. */
 export const Calls = (props: { tool: string; calls: readonly CallPart[]; context: CallContext }) => {
   const t = useTexts(texts);
   const { tool, calls, context } = props;

@@ -1,6 +1,7 @@
 import type { FileUIPart } from 'ai';
-import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { Button } from '../design/Button.tsx';
+import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { AttachButton, AttachedFiles, useAttachments } from './Attachments.tsx';
 import type { Attached } from './attachments.ts';
@@ -11,18 +12,23 @@ const asParts = (files: readonly Attached[]): FileUIPart[] =>
   files.map(({ type, mediaType, filename, url }) => ({ type, mediaType, filename, url }));
 
 /**
- * Where a message is written. Enter sends it, while an answer comes as soon as that has ended; Shift+Enter begins a line,
- * ↑ in an empty one brings the last back.
+ * Input for a message. Enter sends it, and a message that is sent while the agent responds waits until the response has
+ * ended. Shift+Enter inserts a line break; ↑ in an empty input restores the last prompt.
  */
 export const Composer = (props: {
+  /** Accessible name and placeholder; default: those of a chat. */
+  label?: string;
   placeholder?: string;
+  /** Further inputs next to the button. */
+  options?: ReactNode;
   isBusy: boolean;
   disabled?: boolean;
-  /** Files are not taken by every agent. */
+  /** False for agents that accept no files. */
   attachments?: boolean;
-  last: string | undefined;
-  onSend: (text: string, files: FileUIPart[]) => void;
-  onStop: () => void;
+  last?: string | undefined;
+  /** The text is kept if the promise is rejected. */
+  onSend: (text: string, files: FileUIPart[]) => unknown;
+  onStop?: () => void;
 }) => {
   const t = useTexts(texts);
   const [text, setText] = useState('');
@@ -32,22 +38,30 @@ export const Composer = (props: {
   const { isBusy, disabled = false, attachments = true } = props;
   const isEmpty = text.trim() === '' && files.length === 0;
   const [isDue, setDue] = useState(false);
-  const send = (): void => {
-    if (isEmpty || disabled) return;
+  const [isSending, setSending] = useState(false);
+  const cannotSend = isEmpty || disabled || isSending;
+  const send = async (): Promise<void> => {
+    if (cannotSend) return;
     setDue(isBusy);
     if (isBusy) return;
-    props.onSend(text.trim(), asParts(files));
-    setText('');
-    clear();
+    setSending(true);
+    try {
+      await props.onSend(text.trim(), asParts(files));
+      setText('');
+      clear();
+    } catch (error) {
+      toastError(error);
+    }
+    setSending(false);
   };
   useEffect(() => {
-    if (isDue && !isBusy) send();
+    if (isDue && !isBusy) void send();
   });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
-      send();
+      void send();
     } else if (event.key === 'ArrowUp' && text === '' && props.last !== undefined) {
       event.preventDefault();
       setText(props.last);
@@ -59,9 +73,10 @@ export const Composer = (props: {
       <textarea
         className={css.text}
         rows={1}
-        aria-label={t('composer.label')}
+        dir="auto"
+        aria-label={props.label ?? t('composer.label')}
         aria-describedby={problem === undefined ? undefined : problemId}
-        placeholder={props.placeholder ?? t('composer.placeholder')}
+        placeholder={props.placeholder ?? props.label ?? t('composer.placeholder')}
         value={text}
         disabled={disabled}
         onChange={(event) => {
@@ -78,15 +93,18 @@ export const Composer = (props: {
         <small className={css.due} role="status">
           {isDue && t('composer.due')}
         </small>
-        {isBusy ? (
-          <Button icon="stop" onClick={props.onStop}>
-            {t('composer.stop')}
-          </Button>
-        ) : (
-          <Button tone="primary" icon="send" disabled={isEmpty || disabled} onClick={send}>
+        {props.options}
+        {/* Send keeps its place, so that the second click of a double click does not stop the run. */}
+        <span className={css.buttons}>
+          {isBusy && (
+            <Button icon="stop" onClick={props.onStop}>
+              {t('composer.stop')}
+            </Button>
+          )}
+          <Button tone="primary" icon="send" disabled={cannotSend} onClick={() => void send()}>
             {t('composer.send')}
           </Button>
-        )}
+        </span>
       </div>
     </div>
   );

@@ -1,26 +1,45 @@
 import type { UIMessage } from 'ai';
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
-import { ErrorBox } from '../design/Loaded.tsx';
+import { Icon } from '../design/Icon.tsx';
 import { Scroller } from '../design/Scroller.tsx';
-import { useTexts } from '../i18n/locale.ts';
+import { useFormat, useTexts } from '../i18n/locale.ts';
 import { textOf } from './blocks.ts';
 import type { CallContext } from './Call.tsx';
 import css from './Conversation.module.css';
 import type { Place } from './call.ts';
 import { useCallTimes } from './call-times.ts';
+import { Failure } from './Failure.tsx';
 import { Message, type View } from './Message.tsx';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
 
-/** So near to its end somebody is who wants to see what comes. */
+/** The view follows new content while it is scrolled to within this distance of the end. */
 const NEAR_PX = 80;
 
-/** Follows what is written, until its reader scrolls away from it. */
-const useFollowing = (isSaid: boolean) => {
+/** Earlier messages are read within this distance of the start. */
+const NEAR_START_PX = 300;
+
+/** Messages before those of the conversation. */
+export type Earlier = {
+  messages: readonly UIMessage[];
+  total: number;
+  hasMore: boolean;
+  isReading: boolean;
+  more(): void;
+};
+
+/**
+ * Scrolls to new content until the reader scrolls away from the end, and keeps the position when earlier messages are
+ * added above it.
+ */
+const useFollowing = (firstId: string | undefined, onStart: (() => void) | undefined) => {
   const ref = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
+  const before = useRef({ firstId, height: 0 });
+  const start = useRef(onStart);
+  start.current = onStart;
   const [isAway, setAway] = useState(false);
   const toEnd = useCallback(() => ref.current?.scrollTo({ top: ref.current.scrollHeight }), []);
   useEffect(() => {
@@ -30,20 +49,30 @@ const useFollowing = (isSaid: boolean) => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       isFollowing.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
       setAway(!isFollowing.current);
+      if (scrollTop < NEAR_START_PX && !isFollowing.current) start.current?.();
     };
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => element.removeEventListener('scroll', onScroll);
   }, []);
-  // Whatever was drawn may be longer now: by what was said, by a failure, by the duration of a call.
-  useEffect(() => {
-    if (isSaid && isFollowing.current) toEnd();
+  // Runs after every render: text, an error or the duration of a call may have made the content longer.
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const { firstId: knownId, height } = before.current;
+    before.current = { firstId, height: element.scrollHeight };
+    if (firstId === undefined) return;
+    if (isFollowing.current) toEnd();
+    else if (knownId !== undefined && knownId !== firstId) element.scrollTop += element.scrollHeight - height;
   });
   return { ref, isAway, toEnd };
 };
 
-type Acts = Pick<Talk, 'decide' | 'answer' | 'edit' | 'again'>;
+type Acts = Pick<Talk, 'decide' | 'answer' | 'edit' | 'again'> & { branch: Talk['edit'] };
 
-/** The same functions for as long as the conversation is shown, so that a message is drawn again only when it is another. */
+/**
+ * Functions whose identity is stable while the conversation is mounted, so that an unchanged message is not rendered
+ * again.
+ */
 const useActs = (talk: Talk): Acts => {
   const latest = useRef(talk);
   latest.current = talk;
@@ -52,39 +81,92 @@ const useActs = (talk: Talk): Acts => {
       decide: (...given) => latest.current.decide(...given),
       answer: (call) => latest.current.answer(call),
       edit: (...given) => latest.current.edit(...given),
+      branch: (...given) => latest.current.branch?.(...given),
       again: () => latest.current.again(),
     }),
     [],
   );
 };
 
+const EarlierLine = ({ earlier, shown }: { earlier: Earlier; shown: number }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { total, hasMore, isReading, more } = earlier;
+  return (
+    <div className={css.earlier}>
+      <span>{t('earlier.count', { shown: format.number(shown), total: format.number(total) })}</span>
+      {hasMore && (
+        <Button small disabled={isReading} onClick={more}>
+          {t('earlier.load')}
+        </Button>
+      )}
+    </div>
+  );
+};
+
+/** The state of the conversation, below its last message. */
+const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { messages, isBusy, error, stoppedMs, again } = talk;
+  if (isBusy) {
+    return messages.at(-1)?.role === 'assistant' ? null : (
+      <div className={css.note} role="status">
+        <Dot tone="info" />
+        {t('thinking')}
+      </div>
+    );
+  }
+  if (error) return <Failure error={error} provider={provider} onRetry={again} />;
+  if (stoppedMs === undefined || messages.length === 0) return null;
+  return (
+    <div className={css.note} role="status">
+      <Icon name="stop" size={12} />
+      {t('stopped', { time: format.duration(stoppedMs) })}
+    </div>
+  );
+};
+
 export type ConversationProps = {
   talk: Talk;
   view?: View;
-  /** Shown while nothing was said. */
+  /** Shown while the conversation has no messages. */
   empty: ReactNode;
-  /** Of a conversation that can be changed. */
+  earlier?: Earlier | undefined;
+  /** The provider of the agent's model, if there is only one. */
+  provider?: string | undefined;
+  /** True if earlier messages can be edited. */
   editable?: boolean;
   extra?: CallContext['extra'];
 };
 
+const NO_MESSAGES: readonly UIMessage[] = [];
+
 export const Conversation = (props: ConversationProps) => {
   const t = useTexts(texts);
-  const { talk, view = 'readable', editable = true, extra } = props;
-  const { messages, isBusy, error } = talk;
-  const { ref, isAway, toEnd } = useFollowing(messages.length > 0);
-  const durationOf = useCallTimes(messages, isBusy);
+  const { talk, view = 'readable', editable = true, extra, earlier, provider } = props;
+  const { messages, isBusy } = talk;
+  const before = earlier?.messages ?? NO_MESSAGES;
+  const canRead = earlier?.hasMore && !earlier.isReading;
+  const firstId = (before[0] ?? messages[0])?.id;
+  const { ref, isAway, toEnd } = useFollowing(firstId, canRead ? earlier.more : undefined);
+  const timeOf = useCallTimes(messages, isBusy);
   const last = messages.at(-1);
   const acts = useActs(talk);
   const contexts = useMemo(() => {
-    const at = (place: Place): CallContext => ({ ...acts, place, durationOf, extra });
+    const at = (place: Place): CallContext => ({ ...acts, place, timeOf, provider, extra });
     return { written: at('written'), last: at('last'), earlier: at('earlier') };
-  }, [acts, durationOf, extra]);
+  }, [acts, timeOf, provider, extra]);
   const mayEdit = editable && !isBusy;
+  const isEmpty = messages.length === 0 && !isBusy && !talk.error;
   return (
     <div className={css.frame}>
       <Scroller label={t('conversation')} className={css.scroller} ref={ref}>
-        {messages.length === 0 && !isBusy && !error && <div className={css.empty}>{props.empty}</div>}
+        {isEmpty && <div className={css.empty}>{props.empty}</div>}
+        {earlier && <EarlierLine earlier={earlier} shown={before.length + messages.length} />}
+        {before.map((message) => (
+          <Message key={message.id} message={message} view={view} context={contexts.earlier} />
+        ))}
         {messages.map((message) => (
           <Message
             key={message.id}
@@ -92,16 +174,11 @@ export const Conversation = (props: ConversationProps) => {
             view={view}
             context={contexts[message !== last ? 'earlier' : isBusy ? 'written' : 'last']}
             onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
+            onBranch={talk.branch && acts.branch}
             onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}
           />
         ))}
-        {isBusy && last?.role !== 'assistant' && (
-          <div className={css.waiting} role="status">
-            <Dot tone="info" />
-            {t('thinking')}
-          </div>
-        )}
-        {error && !isBusy && <ErrorBox error={error} onRetry={talk.again} />}
+        <End talk={talk} provider={provider} />
       </Scroller>
       {isAway && (
         <div className={css.latest}>
@@ -114,7 +191,7 @@ export const Conversation = (props: ConversationProps) => {
   );
 };
 
-/** What its user said last, for `Composer`. */
+/** The last message of the user, for `Composer`. */
 export const useLastPrompt = (messages: readonly UIMessage[]): string | undefined =>
   useMemo(() => {
     const last = messages.findLast(({ role }) => role === 'user');

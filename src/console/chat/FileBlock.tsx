@@ -2,7 +2,7 @@ import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
 import css from './Message.module.css';
 
-/** Only what is in the message itself is shown: nothing is fetched for it from anywhere. */
+/** Only files embedded in the message are shown, so that no message can make the page fetch an address. */
 const isInside = (url: string): boolean => /^(data|blob):/i.test(url);
 
 export const FileBlock = ({ file }: { file: FileUIPart }) => {

@@ -6,12 +6,13 @@ import { CopyButton } from '../design/Copy.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from '../shell/links.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import { type Block, blocksOf, textOf } from './blocks.ts';
 import { type CallContext, Calls } from './Call.tsx';
+import { withoutPrefix } from './Failure.tsx';
 import { FileBlock } from './FileBlock.tsx';
+import { LongText } from './LongText.tsx';
 import css from './Message.module.css';
-import { Markdown } from './markdown/Markdown.tsx';
 import { texts } from './texts.ts';
 import { turnOf } from './turn.ts';
 
@@ -25,7 +26,7 @@ const Reasoning = ({ text, isStreaming }: { text: string; isStreaming: boolean }
         <Icon name="chevronRight" size={12} />
         {t(isStreaming ? 'thinking' : 'reasoning')}
       </summary>
-      <Markdown text={text} />
+      <LongText text={text} />
     </details>
   );
 };
@@ -43,6 +44,24 @@ const Source = ({ title, url }: { title: string; url: string | undefined }) => (
   </span>
 );
 
+/** A failed attempt: while another one is made, and once a message has an end. */
+const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallContext }) => {
+  const t = useTexts(texts);
+  const { error, attempt, maxAttempts } = props.block;
+  const { place, provider } = props.context;
+  const isTrying = place === 'written';
+  return (
+    <div className={css.retry} role="status">
+      <Icon name={isTrying ? 'refresh' : 'warn'} size={14} />
+      <span dir="auto">
+        {provider && `${provider}: `}
+        {redactText(withoutPrefix(error))} ·{' '}
+        {t(isTrying ? 'retry.trying' : 'retry.tried', { attempt, most: maxAttempts })}
+      </span>
+    </div>
+  );
+};
+
 const Step = ({ step }: { step: number }) => {
   const t = useTexts(texts);
   return (
@@ -55,7 +74,7 @@ const Step = ({ step }: { step: number }) => {
 const BlockView = ({ block, context }: { block: Block; context: CallContext }): ReactNode => {
   switch (block.kind) {
     case 'text':
-      return <Markdown text={block.text} />;
+      return <LongText text={block.text} isGrowing={context.place === 'written'} />;
     case 'reasoning':
       return <Reasoning text={block.text} isStreaming={block.isStreaming} />;
     case 'file':
@@ -64,12 +83,20 @@ const BlockView = ({ block, context }: { block: Block; context: CallContext }): 
       return <Source title={block.title} url={block.url} />;
     case 'calls':
       return <Calls tool={block.tool} calls={block.calls} context={context} />;
+    case 'data':
+      return typeof block.data === 'string' ? (
+        <LongText text={block.data} isPlain />
+      ) : (
+        <Json value={block.data} />
+      );
+    case 'retry':
+      return <Retry block={block} context={context} />;
     case 'step':
       return <Step step={block.step} />;
   }
 };
 
-/** Which runs wrote it, with what, and how long that took. */
+/** The runs that wrote the message, with their model, duration and usage. */
 const TurnLine = ({ message }: { message: UIMessage }) => {
   const t = useTexts(texts);
   const format = useFormat();
@@ -99,9 +126,18 @@ const TurnLine = ({ message }: { message: UIMessage }) => {
   );
 };
 
-const Editor = (props: { text: string; onAsk: (text: string) => void; onCancel: () => void }) => {
+type Edit = (messageId: string, text: string) => void;
+
+const Editor = (props: {
+  text: string;
+  onAsk: (text: string) => void;
+  onBranch: ((text: string) => void) | undefined;
+  onCancel: () => void;
+}) => {
   const t = useTexts(texts);
   const [text, setText] = useState(props.text);
+  const { onBranch } = props;
+  const said = text.trim();
   return (
     <div className={css.editor}>
       <textarea
@@ -119,7 +155,17 @@ const Editor = (props: { text: string; onAsk: (text: string) => void; onCancel: 
         <Button small onClick={props.onCancel}>
           {t('message.cancel')}
         </Button>
-        <Button small tone="primary" disabled={text.trim() === ''} onClick={() => props.onAsk(text.trim())}>
+        {onBranch && (
+          <Button
+            small
+            disabled={said === ''}
+            title={t('message.branch.hint')}
+            onClick={() => onBranch(said)}
+          >
+            {t('message.branch')}
+          </Button>
+        )}
+        <Button small tone="primary" disabled={said === ''} onClick={() => props.onAsk(said)}>
           {t('message.ask')}
         </Button>
       </div>
@@ -129,24 +175,34 @@ const Editor = (props: { text: string; onAsk: (text: string) => void; onCancel: 
 
 type MessageProps = {
   message: UIMessage;
-  view: View;
   context: CallContext;
-  onEdit: ((messageId: string, text: string) => void) | undefined;
-  onAgain: (() => void) | undefined;
+  view?: View;
+  /** Facts and buttons below the message. */
+  note?: ReactNode;
+  actions?: ReactNode;
+  onEdit?: Edit | undefined;
+  onBranch?: Edit | undefined;
+  onAgain?: (() => void) | undefined;
 };
 
-export const Message = memo(({ message, view, context, onEdit, onAgain }: MessageProps) => {
+export const Message = memo((props: MessageProps) => {
   const t = useTexts(texts);
+  const { message, view = 'readable', context, onEdit, onBranch, onAgain } = props;
   const [isEditing, setEditing] = useState(false);
   const text = textOf(message);
-  const ask = (edited: string): void => {
+  const ended = (edit: Edit | undefined) => (edited: string) => {
     setEditing(false);
-    onEdit?.(message.id, edited);
+    edit?.(message.id, edited);
   };
   return (
     <article className={css.message} data-role={message.role} aria-label={t(`role.${message.role}`)}>
       {isEditing ? (
-        <Editor text={text} onAsk={ask} onCancel={() => setEditing(false)} />
+        <Editor
+          text={text}
+          onAsk={ended(onEdit)}
+          onBranch={onBranch && ended(onBranch)}
+          onCancel={() => setEditing(false)}
+        />
       ) : (
         <div className={css.body}>
           {view === 'json' ? (
@@ -159,6 +215,7 @@ export const Message = memo(({ message, view, context, onEdit, onAgain }: Messag
         </div>
       )}
       <div className={css.foot}>
+        {props.note}
         <TurnLine message={message} />
         <span className={css.actions}>
           {text !== '' && <CopyButton text={() => redactText(text)} label={t('message.copy')} />}
@@ -166,6 +223,7 @@ export const Message = memo(({ message, view, context, onEdit, onAgain }: Messag
             <IconButton small icon="edit" label={t('message.edit')} onClick={() => setEditing(true)} />
           )}
           {onAgain && <IconButton small icon="refresh" label={t('message.again')} onClick={onAgain} />}
+          {props.actions}
         </span>
       </div>
     </article>

@@ -3,7 +3,7 @@ import css from './StatsBar.module.css';
 import { texts } from './texts.ts';
 import type { Stats } from './turn.ts';
 
-/** What a conversation has taken so far, in a line. */
+/** One line of totals for the conversation. */
 export const StatsBar = ({ stats }: { stats: Stats }) => {
   const t = useTexts(texts);
   const format = useFormat();

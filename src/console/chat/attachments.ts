@@ -1,7 +1,8 @@
 import type { FileUIPart } from 'ai';
+import { kindOfMedia } from '../../schema/media-kind.ts';
 import type { InputBlock } from '../../schema/message.ts';
 
-/** Files that go along with a message: as many, as large and of such kinds as the service takes. */
+/** Files attached to a message, within the number, size and types that the service accepts. */
 
 export const MOST_FILES = 4;
 export const MOST_BYTES = 8 * 1024 * 1024;
@@ -9,10 +10,10 @@ export const MOST_BYTES = 8 * 1024 * 1024;
 const TYPES = ['application/pdf', 'text/plain', 'text/markdown', 'application/json'];
 const FAMILIES = ['image/', 'audio/', 'video/'];
 
-/** For the dialog of the browser. */
+/** Value of the `accept` attribute of the file input. */
 export const ACCEPT = [...FAMILIES.map((family) => `${family}*`), ...TYPES, '.md'].join(',');
 
-/** Browsers do not know the type of every file: then its name tells. */
+/** Browsers do not report a type for every file; the type then follows from the extension. */
 const BY_ENDING: Record<string, string> = {
   md: 'text/markdown',
   markdown: 'text/markdown',
@@ -33,7 +34,7 @@ export type Attached = FileUIPart & { filename: string; bytes: number };
 
 export type Refusal = { reason: 'many' | 'large' | 'type'; name: string };
 
-/** All of them, or nothing and why: half of what was dropped would be a surprise. */
+/** Files are attached all together or not at all, because attaching half of a drop would surprise the user. */
 export const refusalOf = (
   added: readonly Pick<File, 'name' | 'type' | 'size'>[],
   attached: readonly Pick<Attached, 'bytes'>[],
@@ -55,7 +56,7 @@ const base64Of = (file: File): Promise<string> =>
     reader.readAsDataURL(file);
   });
 
-/** Without parameters in its URL: the service takes `data:<type>;base64,…` and nothing else. */
+/** The URL has no media type parameters, because the service accepts only `data:<type>;base64,…`. */
 export const attach = async (file: File): Promise<Attached> => {
   const mediaType = typeOf(file);
   return {
@@ -67,17 +68,11 @@ export const attach = async (file: File): Promise<Attached> => {
   };
 };
 
-/** By the family of the type, as the service does it. */
-const blockType = (mediaType: string): 'image' | 'audio' | 'video' | 'document' => {
-  const kinds = ['image', 'audio', 'video'] as const;
-  return kinds.find((kind) => mediaType.startsWith(`${kind}/`)) ?? 'document';
-};
-
-/** For the routes that take content blocks. */
-export const blockOf = ({ mediaType, filename, url }: Attached): InputBlock => ({
-  type: blockType(mediaType),
+/** Converts an attachment for routes that accept content blocks. */
+export const blockOf = ({ mediaType, filename, url }: FileUIPart): InputBlock => ({
+  type: kindOfMedia(mediaType),
   source: { type: 'base64', media_type: mediaType, data: url.slice(url.indexOf(',') + 1) },
-  title: filename,
+  ...(filename !== undefined && { title: filename }),
 });
 
 /** `1.2 MB`, `34 KB` */

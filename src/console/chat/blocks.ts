@@ -1,9 +1,10 @@
-import { type FileUIPart, isToolUIPart, type UIMessage } from 'ai';
-import { type CallPart, toolOf } from './call.ts';
+import type { FileUIPart, UIMessage } from 'ai';
+import { isObject } from '../data/guard.ts';
+import { type CallPart, isCall, toolOf } from './call.ts';
 
 /**
- * What of a message is drawn, one below the other. Calls of one tool in a row are one block, so that an agent that
- * repeats itself is read at a glance; a step begins with a line, unless it only goes on with such a block.
+ * Blocks of a message, drawn from top to bottom. Consecutive calls of one tool form one block, so that repeated calls
+ * stay readable. A step starts with a divider, unless it only adds calls to such a block.
  */
 export type Block =
   | { kind: 'text'; key: string; text: string }
@@ -11,9 +12,19 @@ export type Block =
   | { kind: 'file'; key: string; file: FileUIPart }
   | { kind: 'source'; key: string; title: string; url: string | undefined }
   | { kind: 'calls'; key: string; tool: string; calls: CallPart[] }
+  | { kind: 'data'; key: string; data: unknown }
+  | { kind: 'retry'; key: string; error: string; attempt: number; maxAttempts: number }
   | { kind: 'step'; key: string; step: number };
 
 type Part = UIMessage['parts'][number];
+
+const retryBlock = (data: unknown, key: string): Block | undefined => {
+  if (!isObject(data)) return undefined;
+  const { error, attempt, maxAttempts } = data;
+  return typeof error === 'string' && typeof attempt === 'number' && typeof maxAttempts === 'number'
+    ? { kind: 'retry', key, error, attempt, maxAttempts }
+    : undefined;
+};
 
 const simpleBlock = (part: Part, key: string): Block | undefined => {
   switch (part.type) {
@@ -29,6 +40,10 @@ const simpleBlock = (part: Part, key: string): Block | undefined => {
       return { kind: 'source', key, title: part.title ?? part.url, url: part.url };
     case 'source-document':
       return { kind: 'source', key, title: part.title, url: undefined };
+    case 'data-retry':
+      return retryBlock(part.data, key);
+    case 'data-block':
+      return { kind: 'data', key, data: part.data };
     default:
       return undefined;
   }
@@ -46,7 +61,7 @@ export const blocksOf = ({ parts }: Pick<UIMessage, 'parts'>): Block[] => {
   for (const [index, part] of parts.entries()) {
     const last = blocks.at(-1);
     if (part.type === 'step-start') step += 1;
-    else if (isToolUIPart(part)) {
+    else if (isCall(part)) {
       const tool = toolOf(part);
       if (last?.kind === 'calls' && last.tool === tool) {
         last.calls.push(part);
@@ -60,7 +75,7 @@ export const blocksOf = ({ parts }: Pick<UIMessage, 'parts'>): Block[] => {
   return blocks;
 };
 
-/** All that was said in it. */
+/** All text of the message. */
 export const textOf = ({ parts }: Pick<UIMessage, 'parts'>): string =>
   parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n');
 

@@ -1,15 +1,18 @@
-import { type DynamicToolUIPart, getToolName, isToolUIPart, type ToolUIPart, type UIMessage } from 'ai';
+import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import type { Tone } from '../design/Chip.tsx';
 
-/** A call of a tool, as the part of a message tells of it. */
+/** A tool call as a part of a message. */
 export type CallPart = ToolUIPart | DynamicToolUIPart;
 
-/** Of the message that it is in: it is still being written, it is the last one, or more was said behind it. */
-export type Place = 'written' | 'last' | 'earlier';
+/**
+ * Position of the message that contains the call: still being written, the last one, followed by others, or in a
+ * conversation that is only shown.
+ */
+export type Place = 'written' | 'last' | 'earlier' | 'shown';
 
 /**
- * In the words of the card that shows it. `answer`: it is the page that has to execute it. `superseded`: nobody did
- * anything before more was said; its run does not wait for that any more.
+ * State of a call as its card shows it. `answer`: the page has to execute the tool. `superseded`: more was said before
+ * the user acted, and the run no longer waits for the call. `open`: there is no result, for an unknown reason.
  */
 export type CallState =
   | 'calling'
@@ -20,7 +23,8 @@ export type CallState =
   | 'error'
   | 'denied'
   | 'stopped'
-  | 'superseded';
+  | 'superseded'
+  | 'open';
 
 export const callState = (part: CallPart, place: Place): CallState => {
   const isBusy = place === 'written';
@@ -36,12 +40,18 @@ export const callState = (part: CallPart, place: Place): CallState => {
     case 'output-denied':
       return 'denied';
     case 'input-available':
-      if (isBusy) return 'calling';
-      if (part.providerExecuted) return 'stopped';
-      return place === 'earlier' ? 'superseded' : 'answer';
+      return calledState(part, place);
     case 'input-streaming':
       return isBusy ? 'calling' : 'stopped';
   }
+};
+
+/** State of a call with complete input and no result. */
+const calledState = ({ providerExecuted }: CallPart, place: Place): CallState => {
+  if (place === 'written') return 'calling';
+  if (place === 'shown') return 'open';
+  if (providerExecuted) return 'stopped';
+  return place === 'earlier' ? 'superseded' : 'answer';
 };
 
 export const CALL_TONES: Record<CallState, Tone> = {
@@ -54,29 +64,37 @@ export const CALL_TONES: Record<CallState, Tone> = {
   denied: 'none',
   stopped: 'none',
   superseded: 'none',
+  open: 'none',
 };
 
-/** The model provider executes it, and no tool of the service. */
+/** True if the model provider executes the tool instead of the service. */
 export const isOfProvider = (part: CallPart): boolean => {
   const metadata = 'callProviderMetadata' in part ? part.callProviderMetadata : undefined;
   return metadata?.troupe?.executedBy === 'provider';
 };
 
-/** Until it has a result, somebody or something is still at it. */
+/** True until the call has a result: the tool is being executed, or the user has to act. */
 export const isOpen = (state: CallState): boolean =>
   state === 'calling' || state === 'approval' || state === 'answer';
 
-/** In the last message: the run that asked for it goes no further before its user has done something. */
+/** For calls of the last message: the run cannot continue before the user acts. */
 export const waitsForUser = (part: CallPart): boolean => {
   const state = callState(part, 'last');
   return state === 'approval' || state === 'answer';
 };
 
-export const callsIn = ({ parts }: Pick<UIMessage, 'parts'>): CallPart[] => parts.filter(isToolUIPart);
+const STATIC = 'tool-';
 
-export const toolOf = (part: CallPart): string => getToolName(part);
+/** The function of the AI SDK would load all of it with screens that only show conversations. */
+export const isCall = (part: UIMessage['parts'][number]): part is CallPart =>
+  part.type === 'dynamic-tool' || part.type.startsWith(STATIC);
 
-/** What it was given, in a line: `location: "Tokyo", days: 3`. */
+export const callsIn = ({ parts }: Pick<UIMessage, 'parts'>): CallPart[] => parts.filter(isCall);
+
+export const toolOf = (part: CallPart): string =>
+  part.type === 'dynamic-tool' ? part.toolName : part.type.slice(STATIC.length);
+
+/** The input in one line: `location: "Tokyo", days: 3`. */
 export const inputLine = (input: unknown): string => {
   if (input === undefined || input === null) return '';
   if (typeof input !== 'object' || Array.isArray(input)) return JSON.stringify(input);

@@ -1,4 +1,4 @@
-/** What somebody typed, or why it is no JSON. */
+/** The parsed value, or the reason why the text is not valid JSON. */
 export const parseJson = (text: string): { value: unknown } | { reason: string } => {
   try {
     return { value: JSON.parse(text) };

@@ -8,14 +8,15 @@ import {
 import { backendUrl } from '../data/request.ts';
 import { chatFetch } from './fetch.ts';
 import { DRAW_MS, type Talk } from './talk.ts';
+import { useStop } from './use-stop.ts';
 
-/** A chat that lives in this page, over a route that takes the whole conversation each time. */
+/** A chat that lives in this page, over a route that receives the whole conversation with each request. */
 
 export type RunChat = Chat<UIMessage>;
 
 export type Sent = { messages: UIMessage[]; trigger: string; messageId: string | undefined };
 
-/** @param body what goes with the messages, as it is when they are sent */
+/** @param body returns further fields of the request, evaluated when it is sent */
 export const createRunChat = (id: string, path: string, body: (sent: Sent) => object): RunChat => {
   const chat: RunChat = new Chat<UIMessage>({
     id,
@@ -30,7 +31,7 @@ export const createRunChat = (id: string, path: string, body: (sent: Sent) => ob
         body: body({ messages, trigger, messageId }),
       }),
     }),
-    // Once the user has decided, the run that waits goes on.
+    // The suspended run continues once the user has decided on every call.
     sendAutomaticallyWhen: (options) =>
       lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
       lastAssistantMessageIsCompleteWithToolCalls(options),
@@ -38,7 +39,7 @@ export const createRunChat = (id: string, path: string, body: (sent: Sent) => ob
   return chat;
 };
 
-/** Of each chat, its last question: settled once the service has answered, so that there is a run or will be none. */
+/** The last request of each chat. It settles when the service has responded, so that the run exists or will not. */
 const questions = new WeakMap<RunChat, Promise<unknown>>();
 
 export const lastQuestion = (chat: RunChat): Promise<unknown> => questions.get(chat) ?? Promise.resolve();
@@ -46,8 +47,8 @@ export const lastQuestion = (chat: RunChat): Promise<unknown> => questions.get(c
 type Question = { heard: Promise<Response>; answered: Promise<unknown> };
 
 /**
- * Whoever stops listening before there is an answer leaves the question on its way: a run that nobody has told of yet
- * could not be cancelled, and would go on without anybody who reads it.
+ * Sends a request that survives an abort before its response arrives. Its run is not reported yet, so it could not be
+ * cancelled and would continue without a reader. The request is aborted as soon as the response has started.
  */
 const ask = (input: Parameters<typeof fetch>[0], init: RequestInit = {}): Question => {
   const { signal } = init;
@@ -70,7 +71,7 @@ type Acts = Pick<
   'messages' | 'status' | 'error' | 'sendMessage' | 'regenerate' | 'addToolApprovalResponse' | 'addToolOutput'
 >;
 
-/** @param options of each request, such as more for its body */
+/** @param options returns options of each request, such as further fields of its body */
 export const talkOf = (
   chat: Acts,
   { stop, options }: { stop(): void; options?: (() => { body: object }) | undefined },
@@ -95,13 +96,14 @@ export const talkOf = (
   };
 };
 
-/** @param onStop beside that the page stops listening */
+/** @param onStop called in addition to closing the stream */
 export const useRunChat = (chat: RunChat, onStop?: () => void): Talk => {
   const helpers = useChat<UIMessage>({ chat, experimental_throttle: DRAW_MS });
-  return talkOf(helpers, {
+  const talk = talkOf(helpers, {
     stop() {
       void helpers.stop();
       onStop?.();
     },
   });
+  return { ...talk, ...useStop(talk.isBusy, talk.stop) };
 };

@@ -1,27 +1,31 @@
 import type { FileUIPart, UIMessage } from 'ai';
 
 /**
- * Milliseconds between two drawings while an answer comes: deltas come faster than they can be drawn, and React takes
- * more than 50 renders without a pause for a loop.
+ * Milliseconds between two renders while a response streams. Deltas arrive faster than they can be drawn, and React
+ * treats more than 50 renders without a pause as an infinite loop.
  */
 export const DRAW_MS = 50;
 
-/** A conversation with an agent, wherever it is kept: what is shown of it, and what may be done. */
+/** A conversation with an agent, independent of where it is stored: its content, and the actions that are possible. */
 export type Talk = {
   messages: readonly UIMessage[];
-  /** An answer is under way. */
+  /** True while a response is being written. */
   isBusy: boolean;
   error: Error | undefined;
+  /** Time until the user stopped the last response, in milliseconds. */
+  stoppedMs?: number | undefined;
   send(text: string, files: FileUIPart[]): void;
-  /** Ends the run, and with it the answer. */
+  /** Ends the run, and with it the response. */
   stop(): void;
-  /** @param reason is told to the agent */
+  /** @param reason passed to the agent */
   decide(approvalId: string, approved: boolean, reason?: string): void;
-  /** For tools that the page executes. */
+  /** Returns the result of a tool that the page executes. */
   answer(call: Answer): void;
-  /** Says something else in the place of an earlier message; what came behind it is gone. */
+  /** Replaces an earlier message and removes all messages after it. */
   edit(messageId: string, text: string): void;
-  /** Another answer to the last question. */
+  /** Like `edit`, in a separate conversation. */
+  branch?: ((messageId: string, text: string) => void) | undefined;
+  /** Requests another response to the last prompt. */
   again(): void;
 };
 

@@ -1,20 +1,20 @@
 import type { UIMessage } from 'ai';
-import { addUsd } from '../data/cost.ts';
+import { addUsd } from '../../schema/usd.ts';
 import { isObject } from '../data/guard.ts';
 import { callsIn } from './call.ts';
 
-/** What the service tells of a run beside what the agent says: data parts of the stream. */
+/** Facts that the service reports about the runs of a message, from the data parts of the stream. */
 export type Turn = {
-  /** A message that was continued has been written by more than one. */
+  /** A message that was continued was written by several runs. */
   runIds: string[];
   threadId: string | undefined;
   model: string | undefined;
   inferences: number;
-  /** Milliseconds that the model took. */
+  /** Time spent in the model, in milliseconds. */
   durationMs: number;
   inputTokens: number;
   outputTokens: number;
-  /** Undefined where the service reports none. */
+  /** Undefined if the service reports no cost. */
   costUsd: number | undefined;
 };
 
@@ -44,22 +44,26 @@ export const turnOf = ({ parts }: Pick<UIMessage, 'parts'>): Turn => {
   };
   for (const part of parts) {
     if (!('data' in part)) continue;
-    const { data } = part;
-    if (part.type === 'data-run-info') {
-      const runId = textAt(data, 'runId');
-      if (runId !== undefined && !turn.runIds.includes(runId)) turn.runIds.push(runId);
-      turn.threadId = textAt(data, 'threadId') ?? turn.threadId;
-    } else if (part.type === 'data-inference-complete') {
-      const usage = isObject(data) ? data.usage : undefined;
-      turn.inferences += 1;
-      turn.model = textAt(data, 'model') ?? turn.model;
-      turn.durationMs += numberAt(data, 'durationMs');
-      turn.inputTokens += numberAt(usage, 'prompt_tokens');
-      turn.outputTokens += numberAt(usage, 'completion_tokens');
-      turn.costUsd = addUsd(turn.costUsd, costAt(data));
-    }
+    if (part.type === 'data-run-info') addRun(turn, part.data);
+    else if (part.type === 'data-inference-complete') addInference(turn, part.data);
   }
   return turn;
+};
+
+const addRun = (turn: Turn, data: unknown): void => {
+  const runId = textAt(data, 'runId');
+  if (runId !== undefined && !turn.runIds.includes(runId)) turn.runIds.push(runId);
+  turn.threadId = textAt(data, 'threadId') ?? turn.threadId;
+};
+
+const addInference = (turn: Turn, data: unknown): void => {
+  const usage = isObject(data) ? data.usage : undefined;
+  turn.inferences += 1;
+  turn.model = textAt(data, 'model') ?? turn.model;
+  turn.durationMs += numberAt(data, 'durationMs');
+  turn.inputTokens += numberAt(usage, 'prompt_tokens');
+  turn.outputTokens += numberAt(usage, 'completion_tokens');
+  turn.costUsd = addUsd(turn.costUsd, costAt(data));
 };
 
 export type Stats = {

@@ -1,15 +1,15 @@
 import { createAtom } from '@xstate/store';
 import { isConfigOff, RequestError, statusOf } from './error.ts';
 import { anyObject } from './guard.ts';
-import { send } from './request.ts';
+import { send, watchFailures } from './request.ts';
 import { token } from './session.ts';
 
-/** Whether the service answers this console, as the probe of its capabilities tells (console.md 2.3). */
+/** Whether the service responds to this console, as the probe of its capabilities reports it (console.md 2.3). */
 
 export type Connection =
   | 'checking'
   | 'ok'
-  /** It answers, and its configuration is not to be had. */
+  /** The service responds, but its configuration is not available. */
   | 'limited'
   | 'missing'
   | 'unauthorized'
@@ -17,7 +17,7 @@ export type Connection =
 
 export const connection = createAtom<Connection>('checking');
 
-/** How often somebody who is gone is looked for. */
+/** Interval between probes while the service is unreachable. */
 const RETRY_MS = 15_000;
 
 const judge = (error: unknown): Connection => {
@@ -28,6 +28,7 @@ const judge = (error: unknown): Connection => {
   return 'disconnected';
 };
 
+/** The probe in progress. */
 let current: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -46,16 +47,29 @@ export const probe = async (): Promise<void> => {
     settle('ok');
   } catch (error) {
     if (!attempt.signal.aborted) settle(judge(error));
+  } finally {
+    if (current === attempt) current = undefined;
   }
 };
 
-/** Somebody else's request found out. */
-export const heardFrom = (error: unknown): void => {
-  if (error instanceof RequestError && error.failure.kind === 'network') settle('disconnected');
+/** Whether the service rejects a token. An unreachable service rejects none. */
+export const isRejected = async (bearer: string, signal: AbortSignal): Promise<boolean> => {
+  try {
+    await send({ path: '/v1/capabilities', bearer, signal, quiet: true }, anyObject);
+    return false;
+  } catch (error) {
+    return statusOf(error) === 401;
+  }
 };
 
-/** From now on, and whenever there is reason to look again. */
+/**
+ * Probes now, and again when a request gets no response, the token changes, the browser comes online, or the window
+ * receives focus while not connected.
+ */
 export const watchConnection = (): void => {
+  watchFailures(() => {
+    if (!current) void probe();
+  });
   void probe();
   token.subscribe(() => void probe());
   window.addEventListener('online', () => void probe());

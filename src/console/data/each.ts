@@ -2,15 +2,15 @@ import pMap from 'p-map';
 import { messageOf, RequestError, statusOf } from './error.ts';
 import { redactText } from './redact-text.ts';
 
-/** What became of each of many requests. */
+/** The outcome of one request of a batch. `over`: the service responded with 404 or 409. */
 export type Result = { id: string; outcome: 'done' | 'over' | 'failed'; said: string };
 
-/** So many requests are under way at a time. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 5;
 
 const OVER = [404, 409];
 
-/** Does the same to each, a few at a time; one that fails does not stop the others. */
+/** Applies `work` to each id, a few at a time. A failure does not stop the others. */
 export const each = (ids: readonly string[], work: (id: string) => Promise<void>): Promise<Result[]> =>
   pMap(
     ids,
@@ -19,8 +19,8 @@ export const each = (ids: readonly string[], work: (id: string) => Promise<void>
         await work(id);
         return { id, outcome: 'done', said: '' };
       } catch (error) {
-        const said = redactText(error instanceof RequestError ? error.message : messageOf(error, 0));
-        return { id, outcome: OVER.includes(statusOf(error) ?? 0) ? 'over' : 'failed', said };
+        const reason = redactText(error instanceof RequestError ? error.message : messageOf(error, 0));
+        return { id, outcome: OVER.includes(statusOf(error) ?? 0) ? 'over' : 'failed', said: reason };
       }
     },
     { concurrency: AT_ONCE },

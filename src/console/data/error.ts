@@ -1,14 +1,14 @@
-/** Why something could not be read or written, in the words that a screen needs. */
+/** Failures of reads and writes, classified by how a screen shows them. */
 
 export type RequestFailure =
-  /** No answer came: not running, not reachable, or not allowed for this origin. */
+  /** No response: the service is not running, not reachable, or does not allow this origin. */
   | { kind: 'network'; backend: string }
   | { kind: 'http'; status: number; body: unknown; requestId: string | undefined }
-  /** An answer that this console cannot read. */
+  /** A response that this console cannot read. */
   | { kind: 'shape' };
 
 export class RequestError extends Error {
-  /** Method and path, as it was asked. */
+  /** Method and path of the request. */
   readonly request: string;
   readonly failure: RequestFailure;
 
@@ -20,11 +20,11 @@ export class RequestError extends Error {
   }
 }
 
-/** Of HTTP; undefined when there was no answer or none that could be read. */
+/** HTTP status; undefined if no readable response was received. */
 export const statusOf = (error: unknown): number | undefined =>
   error instanceof RequestError && error.failure.kind === 'http' ? error.failure.status : undefined;
 
-/** What an answer says of itself: a text, `.error`, `.message`, or nothing but its status. */
+/** The message of a response: a text, `.error`, `.message`, or only its status. */
 export const messageOf = (body: unknown, status: number): string => {
   if (typeof body === 'string' && body.trim() !== '') return body.trim();
   if (typeof body === 'object' && body !== null) {
@@ -35,13 +35,15 @@ export const messageOf = (body: unknown, status: number): string => {
   return `Request failed with status ${status}`;
 };
 
-/** The service has no store for its configuration: a part that is off, and no failure. */
+/** The service has no configuration store: the feature is disabled, which is not a failure. */
 export const isConfigOff = (error: unknown): boolean =>
   statusOf(error) === 400 &&
   error instanceof Error &&
   /config management API not enabled/i.test(error.message);
 
-/** Tells apart what a screen shows. `off`: which statuses of the route say that the part is not there. */
+/**
+ * State of a screen whose read failed. `off` lists the statuses of the route that mean that the feature is disabled.
+ */
 export type ErrorState = 'off' | 'unauthorised' | 'network' | 'failed';
 
 export const errorState = (error: unknown, off: readonly number[] = []): ErrorState => {

@@ -1,10 +1,10 @@
 /**
- * Light checks of what the service answers. A guard looks at what the screen will read, leaves everything else alone,
- * and says where something is not as expected; so a screen shows an error and never a blank page.
+ * Lightweight checks of responses. A guard checks the fields that a screen reads, leaves all others alone, and reports
+ * the path of an unexpected value, so that a screen shows an error instead of a blank page.
  */
 export type Guard<T> = (value: unknown, at: string) => T;
 
-/** A value is not what the console can read. The message names the place in the answer. */
+/** The console cannot read a value. The message contains its path in the response. */
 export class ShapeError extends Error {
   constructor(at: string, expected: string) {
     super(`${at || 'the answer'} is not ${expected}`);
@@ -18,7 +18,7 @@ const primitive =
   <T>(type: string, expected: string): Guard<T> =>
   (value, at) => {
     if (typeof value !== type) throw new ShapeError(at, expected);
-    // `typeof` has just said so.
+    // The `typeof` check above proves this.
     return value as T;
   };
 
@@ -42,13 +42,12 @@ export const nullable =
   (value, at) =>
     value === null ? null : guard(value, at);
 
-/** Also where it is null: both say that there is nothing. */
+/** Accepts null as well: null and undefined both mean that there is no value. */
 export const optional =
   <T>(guard: Guard<T>): Guard<T | undefined> =>
   (value, at) =>
     value === undefined || value === null ? undefined : guard(value, at);
 
-/** What counts as this when it is missing. */
 export const withDefault =
   <T>(guard: Guard<T>, fallback: T): Guard<T> =>
   (value, at) =>
@@ -63,7 +62,7 @@ export const list =
 
 type Shape = Record<string, Guard<unknown>>;
 
-/** Other keys stay as they are. */
+/** Keys outside the shape are kept. */
 export const object =
   <S extends Shape>(shape: S): Guard<{ [K in keyof S]: Guarded<S[K]> }> =>
   (value, at) => {
@@ -73,6 +72,6 @@ export const object =
       const guard = shape[key];
       if (guard) checked[key] = guard(source[key], at === '' ? key : `${at}.${key}`);
     }
-    // Each key of the shape has been through its guard.
+    // Each key of the shape was checked by its guard.
     return checked as { [K in keyof S]: Guarded<S[K]> };
   };

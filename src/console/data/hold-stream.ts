@@ -1,35 +1,35 @@
 /**
- * Holds a stream of the service for as long as somebody sees the page.
+ * Keeps a stream of the service open while the page is visible.
  *
- * A browser has six connections to a service, for all its pages together, and a stream takes one of them until it ends.
- * So a page that is not seen lets its streams go after a few seconds, and opens none when it is opened unseen; it takes
- * them up as soon as it is seen. A stream that breaks is taken up again after growing pauses.
+ * A browser allows six connections to an origin for all its pages together, and a stream occupies one until it ends. A
+ * hidden page therefore closes its streams after a few seconds, and a page that is opened hidden opens none; both
+ * connect as soon as the page is visible. An interrupted stream reconnects after increasing pauses.
  */
 
-/** What follows an end or a failure. */
+/** Action after a stream has ended or failed. */
 export type Next = 'after a pause' | 'at once' | 'nothing';
 
 type Held = {
-  /** Begins anew, also where nothing would follow. */
+  /** Restarts the stream, even if it has ended. */
   again(): void;
   close(): void;
 };
 
 const PAUSES = [1000, 2000, 4000, 8000, 15_000, 30_000];
 
-/** Whoever only glances at another page finds this one as it was. */
+/** Delay before a hidden page closes its stream, so that a short look at another page interrupts nothing. */
 const UNSEEN_MS = 3000;
 
 export const isSeen = (): boolean => document.visibilityState === 'visible';
 
 export const holdStream = (stream: {
   /**
-   * Reads all that comes, behind what it has read before.
-   * @param answered to be called once the service has begun
+   * Reads the stream from its last position.
+   * @param answered called once the service has responded
    */
   read(signal: AbortSignal, answered: () => void): Promise<Next>;
   failed(error: unknown): Next;
-  /** Until more comes, things may happen that the page is not told. */
+  /** Until the stream reconnects, the page may miss events. */
   onCut(): void;
 }): Held => {
   let connection: AbortController | undefined;

@@ -1,11 +1,11 @@
 import { anyObject, type Guarded, number, object, optional, text } from './guard.ts';
 
-/** What is known of an entry of the configuration beside itself. */
+/** Metadata of an entry of the configuration. */
 
 export const Meta = object({
   source: object({ kind: text }),
   user_overrides: optional(anyObject),
-  /** What the overridden fields say without that. */
+  /** Values of the overridden fields without the override. */
   base: optional(anyObject),
   created_at: optional(number),
   updated_at: optional(number),

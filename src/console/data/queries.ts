@@ -1,38 +1,32 @@
-import {
-  keepPreviousData,
-  QueryCache,
-  QueryClient,
-  type UseQueryResult,
-  useQuery,
-} from '@tanstack/react-query';
-import { connection, heardFrom } from './connection.ts';
+import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { connection } from './connection.ts';
 import { errorState, RequestError, statusOf } from './error.ts';
 import type { Guard } from './guard.ts';
 import { checked, type Outgoing, sendUnchecked } from './request.ts';
 import { token } from './session.ts';
 
 /**
- * What screens read. A `Resource` says which route, how its answer looks, and which of its refusals mean that this part
- * of the service is off; `useResource` keeps it, shared by all who ask for the same.
+ * A `Resource` describes a read of a screen: its route, the shape of the response, and the refusals that mean that the
+ * feature is disabled. `useResource` caches it and shares it among all readers of the same route.
  */
 export type Resource<T> = Pick<Outgoing, 'path' | 'query'> & {
   guard: Guard<T>;
-  /** Statuses that say that the part is not there, and the setting that brings it. */
+  /** Statuses that mean that the feature is disabled, and the setting that enables it. */
   off?: { statuses: readonly number[]; setting?: string };
-  /** Milliseconds between looks while the page is visible. */
+  /** Milliseconds between reads while the page is visible. */
   every?: number | undefined;
-  /** While it is not visible, too. */
+  /** Also polls while the page is hidden. */
   unseen?: boolean;
-  /** While another query of the same screen is read, what the one before gave stays. */
+  /** Keeps the result of the previous query while the next one is being read. */
   keeps?: boolean;
-  /** Reads it in another way than one GET; the guard looks at what that gives. */
+  /** Replaces the single GET with another read; the guard checks its result. */
   read?: (signal: AbortSignal) => Promise<unknown>;
 };
 
-/** What was read is fresh for so long. */
+/** Reads are considered fresh for this time. */
 const FRESH_MS = 30_000;
 
-const isWorthAnother = (error: unknown): boolean => {
+const isRetryable = (error: unknown): boolean => {
   if (!(error instanceof RequestError)) return false;
   if (error.failure.kind === 'network') return true;
   const status = statusOf(error);
@@ -40,11 +34,10 @@ const isWorthAnother = (error: unknown): boolean => {
 };
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: heardFrom }),
   defaultOptions: {
     queries: {
       staleTime: FRESH_MS,
-      retry: (count, error) => count < 1 && isWorthAnother(error),
+      retry: (count, error) => count < 1 && isRetryable(error),
       retryDelay: 500,
       refetchOnWindowFocus: false,
       networkMode: 'always',
@@ -53,12 +46,12 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The path is the key, so that a write knows what it touches by the paths below it. */
+/** The path is part of the key, so that a write can invalidate all reads below a path. */
 const keyOf = ({ path, query }: Pick<Outgoing, 'path' | 'query'>): readonly unknown[] => [path, query ?? {}];
 
 /**
- * What is kept is the answer as it came, and each reader looks at it through its own guard: two that ask for the same
- * route may want different things of it.
+ * The cache holds the unchecked response, and each reader applies its own guard, because two readers of one route may
+ * need different fields.
  */
 export const optionsOf = <T>(resource: Resource<T>) => ({
   queryKey: keyOf(resource),
@@ -67,7 +60,7 @@ export const optionsOf = <T>(resource: Resource<T>) => ({
   select: (body: unknown): T => checked(resource, resource.guard, body),
   ...(resource.keeps && { placeholderData: keepPreviousData }),
   ...(resource.every !== undefined && {
-    // Whoever was refused would only be refused again.
+    // A rejected client would be rejected again.
     refetchInterval: ({ state }: { state: { error: unknown } }) =>
       statusOf(state.error) === 401 ? false : (resource.every ?? false),
     refetchIntervalInBackground: resource.unseen ?? false,
@@ -80,15 +73,15 @@ export type Loaded<T> = UseQueryResult<T, Error>;
 export const useResource = <T>(resource: Resource<T>, enabled = true): Loaded<T> =>
   useQuery<unknown, Error, T>({ ...optionsOf(resource), enabled });
 
-/** The same, looked at again every so many milliseconds for as long as what it tells of goes on. */
+/** `useResource` that polls every `every` milliseconds while `mayChange` returns true. */
 export const useWhile = <T>(
   resource: Resource<T>,
-  goesOn: (read: T) => boolean,
+  mayChange: (read: T) => boolean,
   every: number,
 ): Loaded<T> => {
   const options = optionsOf(resource);
   const isGoingOn = ({ state: { data } }: { state: { data: unknown } }): boolean =>
-    data !== undefined && goesOn(options.select(data));
+    data !== undefined && mayChange(options.select(data));
   return useQuery<unknown, Error, T>({
     ...options,
     refetchInterval: (query) => (isGoingOn(query) && statusOf(query.state.error) !== 401 ? every : false),
@@ -96,17 +89,17 @@ export const useWhile = <T>(
   });
 };
 
-/** For the palette and others that read outside of a component. */
+/** For reads outside of components, such as those of the palette. */
 export const readResource = async <T>(resource: Resource<T>): Promise<T> => {
   const { queryKey, queryFn, select } = optionsOf(resource);
   return select(await queryClient.fetchQuery({ queryKey, queryFn }));
 };
 
-/** How the screen shows that it could not be read. */
+/** How the screen presents the failed read. */
 export const stateOf = <T>(resource: Resource<T>, error: unknown) =>
   errorState(error, resource.off?.statuses);
 
-/** Everything that was read below these paths is read again. */
+/** Refetches everything that was read at or below these paths. */
 export const invalidate = (...paths: readonly string[]): void => {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) =>
@@ -114,7 +107,7 @@ export const invalidate = (...paths: readonly string[]): void => {
   });
 };
 
-/** What a token has shown is gone with it; a new one shows everything again. */
+/** Removing the token clears everything that was read with it; a new token refetches everything. */
 export const watchToken = (): void => {
   token.subscribe((value) => {
     if (value === '') {

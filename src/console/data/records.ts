@@ -3,7 +3,7 @@ import { Meta } from './meta.ts';
 import { invalidate, type Resource } from './queries.ts';
 import { send } from './request.ts';
 
-/** Entries of the configuration: whole lists of them, and what is known of each beside it. */
+/** Entries of the configuration: complete lists, and the metadata of each entry. */
 
 export type Namespace =
   | 'agents'
@@ -15,15 +15,15 @@ export type Namespace =
   | 'tools'
   | 'a2a-servers';
 
-/** The most that the service gives at once. */
+/** Maximum page size of the service. */
 const PAGE = 100;
 
-/** Whoever has more entries than this has another problem. */
+/** Safety limit; no configuration is expected to be larger. */
 const MOST_PAGES = 200;
 
 const Page = object({ items: list(anything) });
 
-/** All of a namespace: the service does not say how many there are, so a full page means that there may be more. */
+/** Reads all entries of a namespace. The service reports no total, so a full page means that there may be more. */
 const readAll = async (namespace: Namespace, signal: AbortSignal): Promise<unknown[]> => {
   const items: unknown[] = [];
   for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -47,13 +47,13 @@ export const recordsOf = <T>(namespace: Namespace, item: Guard<T>, every?: numbe
   every,
 });
 
-/** For who wants their number and names. */
+/** For readers that need only the number and the ids of entries. */
 export const NamedRecord = object({ id: text });
 export type NamedRecord = Guarded<typeof NamedRecord>;
 
 const MetaEntry = object({ id: text, meta: Meta });
 
-/** What is known of each entry of a namespace, by id. */
+/** Metadata of each entry of a namespace, by id. */
 export const metaOf = (namespace: Namespace): Resource<ReadonlyMap<string, Meta>> => ({
   path: `/v1/config/${namespace}/meta`,
   guard: (value, at) => {
@@ -65,7 +65,7 @@ export const metaOf = (namespace: Namespace): Resource<ReadonlyMap<string, Meta>
   off: OFF,
 });
 
-/** What a list shows is about models, tools and the like: these are in the capabilities too. */
+/** Namespaces whose entries also appear in the capabilities. */
 const IN_CAPABILITIES: readonly Namespace[] = [
   'agents',
   'models',
@@ -75,7 +75,7 @@ const IN_CAPABILITIES: readonly Namespace[] = [
   'tools',
 ];
 
-/** After a write: everything that may have changed with it is read again. */
+/** Refetches everything that a write to the namespace may have changed. */
 export const changed = (namespace: Namespace): void => {
   invalidate(
     `/v1/config/${namespace}`,
@@ -83,12 +83,13 @@ export const changed = (namespace: Namespace): void => {
     '/v1/audit-log',
     '/v1/agents',
     ...(IN_CAPABILITIES.includes(namespace) ? ['/v1/capabilities'] : []),
+    ...(namespace === 'tools' || namespace === 'mcp-servers' ? ['/v1/tools'] : []),
     ...(namespace === 'mcp-servers' ? ['/v1/mcp-servers'] : []),
     ...(namespace === 'a2a-servers' ? ['/v1/a2a-servers', '/v1/capabilities'] : []),
   );
 };
 
-/** An entry that something else refers to. */
+/** An entry that refers to another one. */
 export type Dependant = { namespace: string; id: string };
 
 export const dependantsIn = (body: unknown): Dependant[] => {

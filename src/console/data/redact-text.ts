@@ -1,23 +1,23 @@
 /**
- * Masks text that looks like a secret.
+ * Masks text that resembles a secret.
  *
- * Guarantees: the cost is linear in the length of the text, whatever the text is, since models and tools write it.
- * Relies on: every expression here being checked by `test/console/expressions.test.ts`.
+ * Guarantees: the cost is linear in the length of the text, whatever its content, since models and tools write it.
+ * Relies on: every expression here being checked by `test/build/expressions.test.ts`.
  */
 
 export const MASK = '***';
 
-/** Names in front of `=`, also behind a prefix such as `OPENAI_`. */
+/** Names before `=`, optionally with a prefix such as `OPENAI_`. */
 const SECRET_NAME =
   /(?:^|[^a-z0-9])(?:api[-_]?key|private[-_]?key|client[-_]?secret|secret|password|passphrase|access[-_]?key|(?:access|refresh|id|auth|session)[-_]?token|token|credential|jwt)$/i;
 
-/** Names in front of `:`. */
+/** Names before `:`. */
 const SECRET_HEADER = /(?:^|\W)(?:authorization|cookie)$/i;
 
-/** Characters in front of a separator that may be its name: longer ones are names of something else. */
+/** Maximum number of characters before a separator that are read as its name. Longer names are not names of secrets. */
 const LONGEST_NAME = 48;
 
-/** Tokens that are known by their form. */
+/** Tokens that are recognizable by their format. */
 const TOKENS: readonly [RegExp, string][] = [
   [/\b(bearer\s{1,8})[\w.~+/=-]{8,}/gi, `$1${MASK}`],
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, MASK],
@@ -34,7 +34,7 @@ export function redactText(text: string): string {
   return masked;
 }
 
-/** Whether the text behind these whole lines may be part of a secret that begins in them. */
+/** Whether the text after these whole lines may continue a secret that starts in them. */
 export function mayHideMore(text: string): boolean {
   const tail = text.trimEnd();
   const name = tail.endsWith('=') || tail.endsWith(':') ? nameBefore(tail, tail.length - 1) : nameOf(tail);
@@ -47,7 +47,7 @@ const KEY_BEGINS = '-----BEGIN ';
 const KEY_ENDS = '-----END ';
 const KEY_KIND = /^(?:[A-Z]{1,20} ){0,3}PRIVATE KEY-----/;
 
-/** The position behind the next `mark` of a private key, or -1. */
+/** The position after the next `mark` of a private key, or -1. */
 function behindMark(text: string, mark: string, from: number): number {
   for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1)) {
     const kind = at + mark.length;
@@ -57,7 +57,7 @@ function behindMark(text: string, mark: string, from: number): number {
   return -1;
 }
 
-/** A block without an end reaches to the end of the text. */
+/** A block without an end marker extends to the end of the text. */
 function maskKeyBlocks(text: string): string {
   let masked = '';
   let at = 0;
@@ -70,7 +70,7 @@ function maskKeyBlocks(text: string): string {
   }
 }
 
-/** Masks the values of headers and of assignments; `isOpen` where a quoted one has no end. */
+/** Masks the values of headers and of assignments. `isOpen` is true if a quoted value has no end. */
 function maskAssigned(text: string): { text: string; isOpen: boolean } {
   let masked = '';
   let copied = 0;
@@ -116,7 +116,7 @@ function endOfLine(text: string, from: number): number {
 
 const WORD = /[^\s&,;"']*/y;
 
-/** Of a quoted text or a word; -1 where the quotation has no end. */
+/** The end of a quoted text or a word; -1 if a quotation has no end. */
 function endOfValue(text: string, from: number): number {
   const quote = text.charAt(from);
   if (quote === '"' || quote === "'") {

@@ -2,9 +2,9 @@ import { isObject } from './guard.ts';
 import { MASK, redactText } from './redact-text.ts';
 
 /**
- * The second line of defence (console.md 3.11): what looks like a secret is masked before it is put on the page, also
- * where the service should have done so already. Counters such as `input_tokens` and durations such as
- * `session_duration_ms` are no secrets.
+ * The second line of defense (console.md 3.11): masks everything that resembles a secret before it is shown, even where
+ * the service should already have done so. Counters such as `input_tokens` and durations such as `session_duration_ms`
+ * are not secrets.
  */
 
 const WHOLE = new Set(['token', 'apikey', 'xapikey']);
@@ -26,7 +26,7 @@ const PARTS = [
   'sessiontoken',
 ];
 
-/** Whether what is under this key is a secret, whatever it is. */
+/** Whether any value of this key is a secret. */
 export const isSecretKey = (key: string): boolean => {
   const name = key.toLowerCase().replace(/[-_\s]/g, '');
   return (
@@ -42,13 +42,13 @@ const isSecretHeader = (name: string): boolean =>
   /^(authorization|proxy-authorization|cookie|set-cookie|x-auth-token)$/i.test(name) ||
   /(api-key|token)$/i.test(name);
 
-/** Of a member, by where it is: its own name, and that of what it is in. */
+/** Whether a member is a secret, judged by its own key and by the key that contains it. */
 const isSecretAt = (key: string, parent: string | undefined): boolean =>
   (parent === 'auth' && key !== 'type') ||
   (parent !== undefined && HEADER_MAPS.has(parent.toLowerCase()) && isSecretHeader(key)) ||
   isSecretKey(key);
 
-/** The same value with every secret masked. */
+/** A copy of the value with every secret masked. */
 export const redact = (value: unknown, parent?: string): unknown => {
   if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map((item) => redact(item, parent));
@@ -61,15 +61,15 @@ export const redact = (value: unknown, parent?: string): unknown => {
   );
 };
 
-/** There is something to hide: nothing, `false` and counts are not. */
+/** True if there is a value to hide; empty values and booleans need no mask. */
 const isHeld = (member: unknown): boolean =>
   member !== null && member !== undefined && member !== '' && typeof member !== 'boolean';
 
-// ---- JSON that is edited ----
+// ---- Editable JSON ----
 
 const MARKER = /__TROUPE_REDACTED_SECRET_([0-9a-f]{8})__/g;
 
-/** FNV-1a: the same path has the same marker in every rendering. */
+/** FNV-1a, so that a path has the same marker in every rendering. */
 const hashOf = (path: string): string => {
   let hash = 0x811c9dc5;
   for (let i = 0; i < path.length; i += 1) {
@@ -82,11 +82,11 @@ const markerAt = (path: string): string => `__TROUPE_REDACTED_SECRET_${hashOf(pa
 
 export type Editable = {
   value: unknown;
-  /** What each marker stands for, by the path that it was put at. */
+  /** The secret behind each marker, by its path. */
   secrets: ReadonlyMap<string, unknown>;
 };
 
-/** The value with a marker in the place of each secret, for an editor. */
+/** The value for an editor, with a marker in place of each secret. */
 export const toEditable = (value: unknown): Editable => {
   const secrets = new Map<string, unknown>();
   const walk = (node: unknown, path: string, parent?: string): unknown => {
@@ -107,7 +107,7 @@ export const toEditable = (value: unknown): Editable => {
   return { value: walk(value, ''), secrets };
 };
 
-/** A marker is not where it was put, or was changed. `path` names the place. */
+/** A marker was moved or changed. `path` names its position. */
 export class MovedSecret extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -117,7 +117,7 @@ export class MovedSecret extends Error {
   }
 }
 
-/** Puts back what unchanged markers stand for. @throws MovedSecret */
+/** Replaces unchanged markers with their secrets. @throws MovedSecret */
 export const fromEditable = (edited: unknown, secrets: ReadonlyMap<string, unknown>): unknown => {
   const walk = (node: unknown, path: string): unknown => {
     if (typeof node === 'string') {

@@ -5,8 +5,8 @@ import { redactText } from './redact-text.ts';
 import { acceptToken, askForToken, isSettled, operator, settleToken, token } from './session.ts';
 
 /**
- * The one client of the service's routes: the token, the way back from a 401, errors that say what was asked, and
- * answers that are what the screen will read.
+ * The only client of the service's routes. It adds the token, recovers from a 401, and checks responses; its errors
+ * name the request.
  */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,22 +17,37 @@ export type Outgoing = {
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** A refused token is an error at once: nobody is asked for another. */
+  /** Sent instead of the stored token. */
+  bearer?: string;
+  /** A refused token is an error immediately; the user is not asked for another. */
   quiet?: boolean;
-  /** It is sent although the page is being left. */
+  /** Sends the request even while the page is being closed. */
   keepalive?: boolean;
 };
 
 let backend = '';
 
-/** Once, before the first request. */
+/** Must be called once, before the first request. */
 export const setBackend = (url: string): void => {
   backend = withoutTrailing(url, '/');
 };
 
+let onUnreachable = (): void => {};
+
+/** @param listener called when a request gets no response */
+export const watchFailures = (listener: () => void): void => {
+  onUnreachable = listener;
+};
+
+/** The error of a request without a response, which also marks the service as unreachable. */
+export const unanswered = (request: string): RequestError => {
+  onUnreachable();
+  return new RequestError(`No response from ${backend}`, request, { kind: 'network', backend });
+};
+
 export const backendUrl = (): string => backend;
 
-/** `/v1/config/agents` and a name that may hold anything. */
+/** A path such as `/v1/config/agents`, with names that may contain any character. */
 export const pathOf = (parts: TemplateStringsArray, ...values: string[]): string =>
   String.raw({ raw: parts.raw }, ...values.map(encodeURIComponent));
 
@@ -45,9 +60,9 @@ const urlOf = ({ path, query = {} }: Outgoing): string => {
   return `${backend}${path}${text === '' ? '' : `?${text}`}`;
 };
 
-/** Headers that every request of this console has, streams too. */
-export const ownHeaders = (): Record<string, string> => {
-  const [bearer, who] = [token.get(), operator.get()];
+/** Headers of every request of this console, including streams. */
+export const ownHeaders = (bearer = token.get()): Record<string, string> => {
+  const who = operator.get();
   return {
     ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
     ...(who !== '' && { 'x-service-actor': encodeURI(who) }),
@@ -59,7 +74,10 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
   try {
     return await fetch(urlOf(outgoing), {
       method,
-      headers: { ...ownHeaders(), ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...ownHeaders(outgoing.bearer),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal ?? null,
       credentials: 'omit',
@@ -67,7 +85,7 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new RequestError(`No answer from ${backend}`, nameOf(outgoing), { kind: 'network', backend });
+    throw unanswered(nameOf(outgoing));
   }
 };
 
@@ -83,7 +101,7 @@ const bodyOf = async (response: Response): Promise<unknown> => {
   }
 };
 
-/** What the service says of why it did not. */
+/** The error for a refused request, with the message of the service. */
 export const refusalOf = async (
   outgoing: Pick<Outgoing, 'method' | 'path'>,
   response: Response,
@@ -99,7 +117,7 @@ export const refusalOf = async (
   });
 };
 
-/** Asks; after a 401 the user is asked for another token once, and the same is asked once more. */
+/** Sends a request. After a 401 it asks the user for another token once and retries once. */
 export const askWithToken = async (ask: () => Promise<Response>): Promise<Response> => {
   const sentWith = token.get();
   const response = await ask();
@@ -107,7 +125,7 @@ export const askWithToken = async (ask: () => Promise<Response>): Promise<Respon
     acceptToken(sentWith);
     return response;
   }
-  // Meanwhile somebody else may have been asked and have answered.
+  // Another request may have obtained a new token since this one was sent.
   const isNew = token.get() !== sentWith && token.get() !== '';
   if (!isNew && (isSettled(sentWith) || !(await askForToken('refused')))) return response;
   const sentAgainWith = token.get();
@@ -118,7 +136,7 @@ export const askWithToken = async (ask: () => Promise<Response>): Promise<Respon
 };
 
 /**
- * The answer as it comes, of 2xx. After a 401 the user is asked once, and the request is sent once more.
+ * The response, if its status is 2xx. After a 401 the user is asked for a token once, and the request is retried once.
  * @throws RequestError
  */
 export const sendRaw = async (outgoing: Outgoing): Promise<Response> => {
@@ -128,10 +146,10 @@ export const sendRaw = async (outgoing: Outgoing): Promise<Response> => {
   return response;
 };
 
-/** The body of the answer, whatever it is. @throws RequestError */
+/** The body of the response, unchecked. @throws RequestError */
 export const sendUnchecked = async (outgoing: Outgoing): Promise<unknown> => bodyOf(await sendRaw(outgoing));
 
-/** A body as the guard has it. @throws RequestError that names the request */
+/** The body, checked by the guard. @throws RequestError naming the request */
 export const checked = <T>(outgoing: Outgoing, guard: Guard<T>, body: unknown): T => {
   try {
     return guard(body, '');

@@ -1,4 +1,3 @@
-import { countedUsd } from './cost.ts';
 import { CutOff } from './cut-off.ts';
 import {
   anyObject,
@@ -15,7 +14,7 @@ import {
 } from './guard.ts';
 import type { Resource } from './queries.ts';
 
-/** Routes that more than one part of the console reads. */
+/** Resources that several parts of the console read. */
 
 const SystemInfo = object({
   version: text,
@@ -44,36 +43,78 @@ export const runsSummary: Resource<RunsSummary> = {
   every: 5000,
 };
 
-/** The same for who does not look at it all the time. */
+/** `runsSummary` for parts that are always visible, polled less often. */
 export const runsSummarySlowly: Resource<RunsSummary> = { ...runsSummary, every: 60_000 };
-
-const Bucket = object({ upper_bound_ms: nullable(number), count: number });
 
 const ToolStats = object({
   tool: text,
   call_count: number,
   failure_count: number,
-  p95_duration_ms: number,
   total_duration_ms: number,
+  avg_duration_ms: number,
+  p50_duration_ms: number,
+  p95_duration_ms: number,
+  p99_duration_ms: number,
+  max_duration_ms: number,
 });
 export type ToolStats = Guarded<typeof ToolStats>;
 
-const AgentStats = object({
-  agent_id: text,
-  window_seconds: number,
+const ModelStats = object({
+  provider_id: text,
+  model: text,
   inference_count: number,
   error_count: number,
   input_tokens: number,
   output_tokens: number,
-  cut_off: optional(CutOff),
-  cost_usd: countedUsd,
+  cost_usd: optional(number),
+  last_success_at: optional(number),
+  last_error: optional(object({ class: text, at: number })),
+});
+export type ModelStats = Guarded<typeof ModelStats>;
+
+/** Figures of a window, or of a part of it. */
+const figures = {
+  completed_runs: number,
+  stopped_runs: number,
+  blocked_runs: number,
+  failed_runs: number,
+  cancelled_runs: number,
+  inference_count: number,
+  error_count: number,
+  input_tokens: number,
+  output_tokens: number,
+  cost_usd: optional(number),
   p50_inference_duration_ms: number,
   p95_inference_duration_ms: number,
-  inference_duration_histogram: list(Bucket),
+};
+const Figures = object(figures);
+export type Figures = Guarded<typeof Figures>;
+
+const Point = object({ from: number, ...figures });
+export type Point = Guarded<typeof Point>;
+
+export const Course = object({ point_seconds: number, total: Figures, points: list(Point) });
+export type Course = Guarded<typeof Course>;
+
+export const AgentStats = object({
+  agent_id: text,
+  window_seconds: number,
+  bucket_window_seconds: number,
+  bucket_count: number,
+  ...figures,
+  cut_off: optional(CutOff),
+  avg_inference_duration_ms: number,
+  min_inference_duration_ms: number,
+  max_inference_duration_ms: number,
+  p99_inference_duration_ms: number,
+  inference_duration_histogram: list(object({ upper_bound_ms: nullable(number), count: number })),
   suspensions: number,
   handoffs: number,
   delegations: number,
   tool_calls_by_tool: list(ToolStats),
+  last_run: optional(object({ run_id: text, ended_at: number, termination: text })),
+  inferences_by_model: list(ModelStats),
+  course: optional(Course),
 });
 export type AgentStats = Guarded<typeof AgentStats>;
 
@@ -91,6 +132,7 @@ const Tool = object({
   name: text,
   description: withDefault(text, ''),
   source: withDefault(ToolSource, { kind: 'builtin', id: undefined }),
+  request_bytes: optional(number),
 });
 export type Tool = Guarded<typeof Tool>;
 
@@ -121,6 +163,23 @@ const Plugin = object({
 });
 export type Plugin = Guarded<typeof Plugin>;
 
+/** Limits, capabilities and prices of a model. Its entry may set them; otherwise the built-in values apply. */
+export const modelFigures = {
+  context_window: optional(number),
+  max_output_tokens: optional(number),
+  modalities: optional(object({ input: optional(list(text)), output: optional(list(text)) })),
+  knowledge_cutoff: optional(text),
+  input_token_price_per_million_usd: optional(number),
+  output_token_price_per_million_usd: optional(number),
+  cached_input_token_price_per_million_usd: optional(number),
+  cache_write_5m_token_price_per_million_usd: optional(number),
+  cache_write_1h_token_price_per_million_usd: optional(number),
+  reasoning_token_price_per_million_usd: optional(number),
+};
+export const ModelFigures = object(modelFigures);
+export type ModelFigures = Guarded<typeof ModelFigures>;
+export const NOTHING_KNOWN = ModelFigures({}, '');
+
 const Capabilities = object({
   agents: withDefault(list(text), []),
   tools: withDefault(list(Tool), []),
@@ -130,14 +189,21 @@ const Capabilities = object({
     [],
   ),
   models: withDefault(
-    list(object({ id: text, provider_id: text, upstream_model: text, known: withDefault(anyObject, {}) })),
+    list(
+      object({
+        id: text,
+        provider_id: text,
+        upstream_model: text,
+        known: withDefault(ModelFigures, NOTHING_KNOWN),
+      }),
+    ),
     [],
   ),
   providers: withDefault(list(object({ id: text })), []),
   backends: withDefault(list(Backend), []),
   supported_adapters: withDefault(list(text), []),
   adapter_defaults: withDefault(anyObject, {}),
-  namespaces: withDefault(list(object({ namespace: text })), []),
+  namespaces: withDefault(list(object({ namespace: text, schema: withDefault(anyObject, {}) })), []),
   admin_assistant: anything,
 });
 export type Capabilities = Guarded<typeof Capabilities>;

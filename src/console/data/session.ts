@@ -2,19 +2,19 @@ import { createAtom } from '@xstate/store';
 import { KEYS, onKey, readKey, writeKey } from './storage.ts';
 
 /**
- * The admin token of this browser, and the one dialog that asks for it (console.md 2.3).
+ * The admin token of this browser, and the single dialog that asks for it (console.md 2.3).
  *
- * Guarantees: however many requests are refused at once, there is one dialog, and all of them wait for the same answer;
- * who closed it, or gave a token that is refused too, is not asked again until the token changes.
- * The token leaves this module only as the header of a request.
+ * Guarantees: concurrent refusals open one dialog, and all refused requests wait for its result. A user who closed it,
+ * or who entered a token that was refused too, is not asked again until the token changes. The token leaves this module
+ * only as the header of a request.
  */
 
 export type TokenDialog = {
-  /** `refused`: a request was answered with 401. `asked`: the user opened it. */
+  /** `refused`: a request failed with 401. `asked`: the user opened the dialog. */
   reason: 'refused' | 'asked';
 };
 
-/** Undefined while nothing is asked. */
+/** Undefined while the dialog is closed. */
 export const tokenDialog = createAtom<TokenDialog | undefined>(undefined);
 
 const readToken = (): string => {
@@ -24,13 +24,13 @@ const readToken = (): string => {
     : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
 };
 
-/** Empty: there is none. */
+/** Empty if there is no token. */
 export const token = createAtom(readToken());
 
-/** Who the audit log names beside the hash of the token. */
+/** Name that the audit log records with the hash of the token. */
 export const operator = createAtom(readKey(KEYS.operator) ?? '');
 
-/** What another tab was told, this one need not ask for; what it was not told, neither. */
+/** Applies a change that another tab made to the token, including its removal, so that this tab need not ask for it. */
 const hear = (): void => {
   const heard = readToken();
   if (heard === '') settleToken('');
@@ -42,7 +42,7 @@ export const setOperator = (name: string): void => {
   writeKey(KEYS.operator, name.trim() === '' ? null : name.trim());
 };
 
-/** The token that was refused and that its user does not want to change: nobody is asked about it again. */
+/** A refused token that the user does not want to change, so the dialog is not opened for it again. */
 let settled: string | undefined;
 
 export const isSettled = (refused: string): boolean => refused === settled;
@@ -51,14 +51,17 @@ export const settleToken = (refused: string): void => {
   settled = refused;
 };
 
-/** The service took it: should it be refused one day, that is asked about. */
+/**
+ * The service accepted the token. A later refusal opens the dialog again. Routes that need no token accept its absence,
+ * too, which shows nothing about the others.
+ */
 export const acceptToken = (value: string): void => {
-  if (settled === value) settled = undefined;
+  if (value !== '' && settled === value) settled = undefined;
 };
 
 let asking: { answer: Promise<boolean>; resolve(answer: boolean): void } | undefined;
 
-/** @returns whether there is another token now */
+/** @returns whether there is a new token */
 export const askForToken = (reason: TokenDialog['reason']): Promise<boolean> => {
   if (!asking) {
     let resolve = (_: boolean): void => {};
@@ -81,10 +84,18 @@ const answerDialog = (hasToken: boolean): void => {
 export const saveToken = (entered: string): void => {
   const value = entered.trim();
   writeKey(KEYS.token, value);
-  // Until it has been accepted, whoever is refused with it was refused by what the user has just given.
+  // Until the service accepts the token, a refusal concerns the value that the user has just entered.
   settleToken(value);
   token.set(value);
   answerDialog(true);
+};
+
+/** Stores a token that the user did not type. If the service rejects it, the dialog asks for another one. */
+export const takeToken = (value: string): void => {
+  if (settled === value) settled = undefined;
+  writeKey(KEYS.token, value);
+  token.set(value);
+  if (asking) answerDialog(true);
 };
 
 export const cancelToken = (): void => {
@@ -92,7 +103,7 @@ export const cancelToken = (): void => {
   answerDialog(false);
 };
 
-/** Whoever is told drops what was read with it. */
+/** Removes the token; its subscribers then drop everything that was read with it. */
 export const clearToken = (): void => {
   writeKey(KEYS.token, null);
   settleToken('');
@@ -100,11 +111,14 @@ export const clearToken = (): void => {
   answerDialog(false);
 };
 
-/** What may be shown of a token. */
+/** A masked form of a token that is safe to show. */
 export const tokenHint = (value: string): string =>
   value.length <= 8 ? '••••' : `${value.slice(0, 4)}…${value.slice(-2)}`;
 
-/** What the audit log calls it: the first 16 hex digits of its SHA-256. Undefined where the browser cannot hash. */
+/**
+ * The id of the token in the audit log: the first 16 hex digits of its SHA-256. Undefined where the browser cannot
+ * hash.
+ */
 export const tokenActor = async (value: string): Promise<string | undefined> => {
   if (value === '' || !globalThis.crypto?.subtle) return undefined;
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(value));

@@ -1,6 +1,9 @@
 import { isObject, type JsonObject } from './guard.ts';
 
-/** Entries of the configuration as they are compared. */
+/** Entries of the configuration, and their comparison. */
+
+/** An entry as it is edited. Fields unknown to this console are kept. */
+export type Draft = JsonObject & { id: string };
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
@@ -9,7 +12,7 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
 };
 
-/** The order of keys does not count. */
+/** Compares two values regardless of the order of keys. */
 export const same = (a: unknown, b: unknown): boolean =>
   Object.is(a, b) || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 

@@ -1,6 +1,6 @@
 /**
- * What the console remembers in this browser. A key is written only when its user changed something, and every tab that
- * is open hears of it.
+ * Values that the console stores in this browser. A key is written only when the user changes something, and every open
+ * tab is notified.
  */
 
 const PREFIX = 'troupe';
@@ -16,16 +16,20 @@ export const KEYS = {
   recent: `${PREFIX}.admin.recent`,
   columns: `${PREFIX}.admin.columns`,
   dismissed: `${PREFIX}.admin.dismissed`,
+  threadChart: `${PREFIX}.admin.threadChart`,
   playgroundTools: `${PREFIX}.admin.playgroundTools`,
   assistantOpen: `${PREFIX}.admin.assistantOpen`,
   runViews: `${PREFIX}.admin.runViews`,
   presets: `${PREFIX}.admin.presets`,
+  guide: `${PREFIX}.admin.guide`,
+  watched: `${PREFIX}.admin.watched`,
+  testAgents: `${PREFIX}.admin.testAgents`,
   mutedKinds: `${PREFIX}.admin.muted`,
-  /** Of a tab, followed by what it is a draft of: `.new` for an agent that is not stored yet. */
+  /** Belongs to one tab. It is followed by the id of the draft; `.new` stands for an agent that is not stored yet. */
   draft: `${PREFIX}.admin.draft`,
 } as const;
 
-/** Null also where the browser keeps nothing for this page. */
+/** Also null where the browser stores nothing for this page. */
 export const readKey = (key: string): string | null => {
   try {
     return localStorage.getItem(key);
@@ -34,13 +38,13 @@ export const readKey = (key: string): string | null => {
   }
 };
 
-/** @param value null takes the key away */
+/** @param value null removes the key */
 export const writeKey = (key: string, value: string | null): void => {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // Nothing is kept then; what the user sees is right until the page is left.
+    // The browser stores nothing; the value stays correct until the page is closed.
   }
 };
 
@@ -52,9 +56,9 @@ export const readJson = (key: string): unknown => {
   }
 };
 
-/** Told of what other tabs changed. */
+/** Reports changes that other tabs make. */
 export const onKey = (key: string, listener: (value: string | null) => void): void =>
   globalThis.addEventListener?.('storage', (event) => {
-    // The key is null when everything was cleared.
+    // The key is null when all keys were cleared.
     if (event.key === key || event.key === null) listener(event.key === null ? null : event.newValue);
   });

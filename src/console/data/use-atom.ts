@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 
-/** As `createAtom` of @xstate/store makes them. */
+/** The interface of the atoms that `createAtom` of @xstate/store returns. */
 type Readable<T> = {
   get(): T;
   subscribe(listener: (value: T) => void): { unsubscribe(): void };
 };
 
-/** The value of an atom, and a new rendering whenever it changes. */
+/** The value of an atom; renders again whenever it changes. */
 export const useAtom = <T>(atom: Readable<T>): T =>
   useSyncExternalStore(
     (changed) => {

@@ -16,12 +16,12 @@ export const Button = ({ tone, small, icon, children, ...props }: ButtonProps) =
   </button>
 );
 
-/** Looks of a button for what is a link. */
+/** Makes a link look like a button. */
 export const buttonLook = css.button;
 
 type IconButtonProps = Omit<ComponentPropsWithRef<'button'>, 'aria-label'> & {
   icon: IconName;
-  /** Its accessible name, and its tooltip. */
+  /** Accessible name and tooltip. */
   label: string;
   tone?: 'danger';
   small?: boolean;

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './Icon.tsx';
 
 export type Tone = 'success' | 'warn' | 'error' | 'info' | 'agent' | 'none';
 
-/** A state or a kind, in a word. The colour only repeats what the word says. */
+/** A short state or kind. The color only repeats what the text says. */
 export const Chip = (props: {
   tone?: Tone | undefined;
   icon?: IconName;
@@ -17,7 +17,7 @@ export const Chip = (props: {
   </span>
 );
 
-/** Beside the text that says the same. */
+/** A colored dot next to a text with the same meaning. */
 export const Dot = ({ tone }: { tone: Tone }) => (
   <span className={css.dot} data-tone={tone} aria-hidden="true" />
 );

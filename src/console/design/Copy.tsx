@@ -4,10 +4,10 @@ import { IconButton } from './Button.tsx';
 import css from './Data.module.css';
 import { designTexts } from './texts.ts';
 
-/** How long it says that it has done so. */
+/** How long the confirmation is shown. */
 const SAID_MS = 1500;
 
-/** @param text a function where it costs something to make it */
+/** @param text a function if the text is expensive to build */
 export const CopyButton = ({ text, label }: { text: string | (() => string); label?: string }) => {
   const t = useTexts(designTexts);
   const [done, setDone] = useState(false);
@@ -35,7 +35,7 @@ export const CopyButton = ({ text, label }: { text: string | (() => string); lab
 
 const LONGEST = 22;
 
-/** An id: its middle is left out where it is long, and it is whole in the tooltip and in the clipboard. */
+/** An id, shortened in the middle if it is long. The tooltip and the clipboard contain it in full. */
 export const Id = ({ id, whole = false }: { id: string; whole?: boolean }) => (
   <span className={css.id} title={id}>
     <span className={css.idText}>

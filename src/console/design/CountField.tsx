@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Field } from './Field.tsx';
 
-/** What is typed, as a value: a number where it is one, else the text, so that the check says what is wrong. */
+/** The typed value: a number if it is one, otherwise the text, so that the validation can report it. */
 export const countOf = (typed: string): number | string | undefined => {
   const text = typed.trim();
   if (text === '') return undefined;
@@ -12,7 +12,7 @@ export const countOf = (typed: string): number | string | undefined => {
 const shown = (value: unknown): string =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : '';
 
-/** A number; empty is `undefined`. */
+/** An input for a number; empty means `undefined`. */
 export const CountField = (props: {
   label: string;
   value: unknown;
@@ -25,7 +25,7 @@ export const CountField = (props: {
 }) => {
   const { value } = props;
   const [typed, type] = useState(() => shown(value));
-  // `1.` is 1 and stays as it was typed; a value from elsewhere is shown as it is.
+  // `1.` equals 1 and stays as typed; a value set from outside replaces the typed text.
   const text = Object.is(countOf(typed), value ?? undefined) ? typed : shown(value);
   return (
     <Field

@@ -10,12 +10,12 @@ import { useReturnFocus } from './use-return-focus.ts';
 type DialogProps = {
   title: string;
   onClose: () => void;
-  /** Pixels. */
+  /** Width in pixels. */
   size?: number;
   children: ReactNode;
 };
 
-/** A modal: it is there while it is rendered. */
+/** A modal dialog, open while it is rendered. */
 export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) => {
   useReturnFocus();
   return (
@@ -35,7 +35,7 @@ export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className={css.actions}>{children}</div>
 );
 
-/** For what is only looked at. */
+/** Footer of a dialog that only shows something. */
 export const DialogClose = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(designTexts);
   return (
@@ -48,8 +48,8 @@ export const DialogClose = ({ onClose }: { onClose: () => void }) => {
 };
 
 /**
- * Asks before something is done that cannot be undone easily. The first focus is on Cancel, and Escape means no.
- * `typed`: what has to be typed first, such as the id of something that others depend on.
+ * Asks for confirmation before an action that is hard to undo. Cancel has the initial focus, and Escape cancels.
+ * `typed` is a text that the user has to type first, such as the id of an entry that others depend on.
  */
 export const ConfirmDialog = (props: {
   title: string;
@@ -58,7 +58,7 @@ export const ConfirmDialog = (props: {
   tone?: 'danger' | 'primary';
   typed?: string | undefined;
   busy?: boolean;
-  /** Why it cannot be confirmed yet. */
+  /** Reason why the action cannot be confirmed yet. */
   unready?: string | undefined;
   size?: number;
   onConfirm: () => void;
@@ -100,7 +100,7 @@ export const ConfirmDialog = (props: {
   );
 };
 
-/** Details at the right, beside the list that they are of. Escape closes it. */
+/** Details to the right of the list that they belong to. Escape closes the drawer. */
 export const Drawer = (props: {
   title: string;
   onClose: () => void;
@@ -119,7 +119,7 @@ export const Drawer = (props: {
       event.preventDefault();
       onClose();
     };
-    // Before a dialog above it has closed itself by the same key.
+    // Capturing, so that this runs before a dialog above the drawer handles the same key and closes.
     window.addEventListener('keydown', onKey, true);
     return () => window.removeEventListener('keydown', onKey, true);
   }, [onClose]);
@@ -135,5 +135,5 @@ export const Drawer = (props: {
   );
 };
 
-/** What is on top of everything gets keys first. */
+/** True while a modal dialog is open; it handles keys first. */
 export const hasModal = (): boolean => document.querySelector('[aria-modal="true"]') !== null;

@@ -9,7 +9,7 @@ const isLongText = (value: unknown): value is string => typeof value === 'string
 const shown = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 
-/** The words that only one side has are marked on that side. */
+/** One side of a text change; the words that only this side contains are marked. */
 const Words = ({ before, after, side }: { before: string; after: string; side: 'removed' | 'added' }) => {
   const Mark = side === 'removed' ? 'del' : 'ins';
   const pieces = wordChanges(before, after).filter(({ kind }) => kind === 'same' || kind === side);
@@ -43,7 +43,7 @@ const Side = ({ change, side }: { change: Change; side: 'before' | 'after' }) =>
   );
 };
 
-/** Two values, field by field; secrets are masked. */
+/** The differences between two values, field by field, with secrets masked. */
 export const Diff = ({ before, after }: { before: unknown; after: unknown }) => {
   const t = useTexts(designTexts);
   const changes = useMemo(() => changesOf(before ?? {}, after ?? {}), [before, after]);

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import css from './Field.module.css';
 
-/** What a control of a field has to have. */
+/** Attributes that a field passes to its control. */
 export type Control = {
   id: string;
   required?: boolean;
@@ -10,8 +10,8 @@ export type Control = {
 };
 
 /**
- * A label, a control, and what is to be said of it. The label is nothing but its text: the star of what is required is
- * made by the style, hints and errors stand outside.
+ * A label, its control, and the hint and the error of the control. The label contains only its text: the style adds the
+ * asterisk of a required field, and hints and errors are outside of the label.
  *
  * @example
  * <Field label={t('id')} error={errors.id} required>
@@ -26,7 +26,7 @@ export const Field = (props: {
   children: (control: Control) => ReactNode;
 }) => {
   const id = useId();
-  const said = [props.hint !== undefined && `${id}-hint`, props.error && `${id}-error`]
+  const describedBy = [props.hint !== undefined && `${id}-hint`, props.error && `${id}-error`]
     .filter(Boolean)
     .join(' ');
   return (
@@ -38,7 +38,7 @@ export const Field = (props: {
         id,
         ...(props.required && { required: true }),
         ...(props.error && { 'aria-invalid': true }),
-        ...(said && { 'aria-describedby': said }),
+        ...(describedBy && { 'aria-describedby': describedBy }),
       })}
       {props.hint !== undefined && (
         <div className={css.hint} id={`${id}-hint`}>
@@ -71,7 +71,7 @@ export const CheckField = (props: {
   </label>
 );
 
-/** A choice in a bar of filters; its label is beside it. */
+/** A select in a filter bar, with its label next to it. */
 export const FilterSelect = (props: {
   label: string;
   value: string;
@@ -94,7 +94,7 @@ export const FilterSelect = (props: {
   </label>
 );
 
-/** Looks of a control that has its name from elsewhere. */
+/** Classes for controls that have their label elsewhere. */
 export const controlLook = css.control;
 export const filterLook = css.filter;
 export const boxLook = css.box;

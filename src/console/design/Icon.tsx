@@ -1,4 +1,4 @@
-/** One set of icons, 16 px, 1.5 px stroke. They say nothing by themselves: text or a label is beside each. */
+/** The icon set: 16 px with a 1.5 px stroke. Icons are decorative, so each needs a text or a label next to it. */
 
 const PATHS = {
   agents: 'M8 2v2M3 6.5h10v6H3zM6 9.2v.6M10 9.2v.6M1.5 8.5v2M14.5 8.5v2',
@@ -20,6 +20,7 @@ const PATHS = {
     'M2.5 4c0-1.1 2.5-2 5.5-2s5.5.9 5.5 2-2.5 2-5.5 2-5.5-.9-5.5-2zM2.5 4v8c0 1.1 2.5 2 5.5 2s5.5-.9 5.5-2V4M2.5 8c0 1.1 2.5 2 5.5 2s5.5-.9 5.5-2',
   evalRuns: 'M2 14V2M2 14h12M5 11l3-4 2 2 4-5',
   reports: 'M3 2h7l3 3v9H3zM10 2v3h3M6 9l1.5 1.5L11 7',
+  docs: 'M8 4C6.5 2.8 4.5 2.5 2 2.5v10c2.5 0 4.5.3 6 1.5 1.5-1.2 3.5-1.5 6-1.5v-10c-2.5 0-4.5.3-6 1.5zM8 4v10',
   diagnostics: 'M1.5 8h3l2-5 3 10 2-5h3',
   system: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.1M5 11h.1',
   assistant: 'M8 2l1.3 3.7L13 7l-3.7 1.3L8 12l-1.3-3.7L3 7l3.7-1.3zM13 11v3M11.5 12.5h3',
@@ -31,6 +32,7 @@ const PATHS = {
   screen: 'M2 3h12v8H2zM6 14h4M8 11v3',
   language:
     'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM2 8h12M8 2c2 1.7 2.7 3.7 2.7 6S10 12.3 8 14M8 2C6 3.7 5.3 5.7 5.3 8S6 12.3 8 14',
+  help: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM6.2 6.3a1.9 1.9 0 1 1 2.7 1.7c-.6.3-.9.7-.9 1.3M8 11.3v.1',
   key: 'M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3L13.5 2.5M11 5l2 2',
   menu: 'M2 4h12M2 8h12M2 12h12',
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',

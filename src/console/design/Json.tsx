@@ -4,7 +4,7 @@ import { CopyButton } from './Copy.tsx';
 import css from './Data.module.css';
 import { Scroller } from './Scroller.tsx';
 
-/** Any value as text, its secrets masked. */
+/** Any value as JSON, with secrets masked. */
 export const Json = ({ value, label = 'JSON' }: { value: unknown; label?: string }) => {
   const text = useMemo(() => JSON.stringify(redact(value), null, 2) ?? '', [value]);
   return (

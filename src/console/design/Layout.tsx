@@ -1,15 +1,17 @@
 import type { ReactNode } from 'react';
 import css from './Layout.module.css';
 
-/** A screen: what it is, how much there is of it, what to do, and then the thing itself. */
+/** The frame of a screen: title, count, purpose, actions and content. */
 export const Page = (props: {
   title: string;
   count?: string | undefined;
   purpose?: string;
   actions?: ReactNode;
+  /** Fills the height of the window, so that only a part of the screen scrolls. */
+  fills?: boolean | undefined;
   children: ReactNode;
 }) => (
-  <div className={css.page}>
+  <div className={css.page} data-fills={props.fills || undefined}>
     <header className={css.head}>
       <div>
         <h1 className={css.title}>
@@ -26,10 +28,10 @@ export const Page = (props: {
 
 export const Card = (props: {
   title: string;
-  /** What it is about, such as a range of time. */
+  /** Context of the content, such as a time range. */
   note?: ReactNode;
   actions?: ReactNode;
-  /** Rows go to the edge. */
+  /** The content extends to the edges of the card. */
   flush?: boolean;
   className?: string | undefined;
   children: ReactNode;
@@ -64,7 +66,7 @@ export const Stat = (props: {
   </div>
 );
 
-/** Names and values, one below the other. */
+/** Pairs of name and value, from top to bottom. */
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className={css.facts}>
     {rows.map(([name, value]) => (

@@ -10,7 +10,7 @@ import { CopyButton } from './Copy.tsx';
 import { Notice, RequestLine, SkeletonRows } from './Notice.tsx';
 import { designTexts } from './texts.ts';
 
-/** The states of what is read (console.md 3.9), each with its own look. */
+/** Presentation of each state of a query (console.md 3.9). */
 
 const textOf = (error: unknown): string =>
   redactText(error instanceof Error ? error.message : messageOf(error, 0));
@@ -84,7 +84,7 @@ type ErrorBoxProps = {
   onRetry: () => void;
 };
 
-/** Off, not allowed, unreachable, or failed. */
+/** A failed query: disabled feature, missing authorization, unreachable service, or another failure. */
 export const ErrorBox = ({ error, off, plain, onRetry }: ErrorBoxProps) => {
   const t = useTexts(designTexts);
   const state = errorState(error, off?.statuses);
@@ -102,8 +102,8 @@ export const ErrorBox = ({ error, off, plain, onRetry }: ErrorBoxProps) => {
 };
 
 /**
- * What a query has, once it has it. While it is read for the first time, a skeleton; when that fails, why; when only a
- * later look fails, what was there before stays.
+ * The data of a query. A skeleton is shown during the first read, and an error if it fails. If only a later read fails,
+ * the previous data stays.
  */
 export const Loaded = <T,>(props: {
   query: Query<T>;
@@ -128,8 +128,8 @@ export const Loaded = <T,>(props: {
 };
 
 /**
- * The same of what is read by its id: where the list of its part answers, what is not found is an unknown id, else the
- * part is off (console.md 3.9).
+ * `Loaded` for a single entry. A 404 means that the id is unknown if the list of the feature can be read, and that the
+ * feature is disabled otherwise (console.md 3.9).
  */
 export const LoadedById = <T,>(props: {
   query: Query<T>;

@@ -4,14 +4,14 @@ import css from './Notice.module.css';
 
 export type NoticeTone = 'neutral' | 'warn' | 'error';
 
-/** Something about the screen that its user should know. */
+/** A message about the screen. */
 export const Notice = (props: {
   tone?: NoticeTone;
   icon?: IconName;
   title: string;
-  /** Without a frame, where a card is around it. */
+  /** Without a frame, for use within a card. */
   plain?: boolean | undefined;
-  /** Beside the text. */
+  /** Content next to the title. */
   children?: ReactNode;
   actions?: ReactNode;
 }) => {
@@ -38,10 +38,16 @@ export const RequestLine = ({ children }: { children: ReactNode }) => (
   <div className={css.request}>{children}</div>
 );
 
-/** There is nothing: what it would be, and the first thing to do. */
-export const EmptyState = (props: { title: string; children?: ReactNode; actions?: ReactNode }) => (
+/** Shown instead of an empty list: what it would contain, and the first action. */
+export const EmptyState = (props: {
+  title: string;
+  /** The state is the whole screen, so its title is that of the screen. */
+  isScreen?: boolean;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) => (
   <div className={css.empty}>
-    <h2>{props.title}</h2>
+    {props.isScreen ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
     {props.children && <p>{props.children}</p>}
     {props.actions && <div className={css.actions}>{props.actions}</div>}
   </div>
@@ -49,7 +55,7 @@ export const EmptyState = (props: { title: string; children?: ReactNode; actions
 
 const SIX = [1, 2, 3, 4, 5, 6];
 
-/** What comes will be of this height. It shows only when it takes a moment. */
+/** A placeholder with the height of the expected rows. It appears only after a short delay. */
 export const SkeletonRows = ({ rows = 6 }: { rows?: number }) => (
   <div className={css.skeletonRows} aria-hidden="true" data-testid="skeleton">
     {SIX.slice(0, rows).map((row) => (

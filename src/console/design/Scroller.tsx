@@ -1,14 +1,14 @@
 import type { ReactNode, Ref } from 'react';
 
-/** What scrolls has to be reachable by keys, or its lower part is for pointers only (WCAG 2.1.1). */
+/** A scrollable area has to be focusable, or keyboard users cannot reach its lower part (WCAG 2.1.1). */
 const REACHABLE = { tabIndex: 0 };
 
-/** A part of a screen that scrolls by itself. */
+/** A part of a screen that scrolls separately. */
 export const Scroller = (props: {
   label: string;
   className?: string | undefined;
   ref?: Ref<HTMLElement>;
-  /** It may take most of the height of the window. */
+  /** The area may occupy most of the height of the window. */
   tall?: boolean | undefined;
   children: ReactNode;
 }) => (

@@ -1,9 +1,9 @@
 import css from './Segmented.module.css';
 
-/** One of a few ways to see the same thing. */
+/** A switch between a few views of the same content. */
 export const Segmented = <Value extends string>(props: {
   label: string;
-  /** The label is also seen, before the choices. */
+  /** Also shows the label before the options. */
   isLabelShown?: boolean;
   value: Value;
   options: readonly (readonly [value: Value, text: string])[];

@@ -1,13 +1,13 @@
 import css from './Data.module.css';
 
-/** The course of some values, oldest first, as a line. What it shows is said beside it in words. */
+/** A line chart of values, oldest first. The text next to it says the same. */
 export const Sparkline = (props: {
   values: readonly number[];
   width?: number;
   height?: number;
-  /** A token, such as `--info`. */
+  /** A design token, such as `--info`. */
   color?: string;
-  /** Of what and over what, for who does not see it. */
+  /** Text alternative that names the values and their time range. */
   label: string;
 }) => {
   const { values, width = 120, height = 28, color = '--accent' } = props;
@@ -16,7 +16,7 @@ export const Sparkline = (props: {
   const points = values.map(
     (value, index) => `${index * step},${height - 1 - (value / highest) * (height - 2)}`,
   );
-  // One value alone is a line too.
+  // A single value is drawn as a horizontal line.
   const [only] = points;
   const line = points.length === 1 && only ? [only, only.replace('0,', `${width},`)] : points;
   return (
@@ -41,7 +41,7 @@ export const Sparkline = (props: {
   );
 };
 
-/** How often something took how long: a distribution, never a course in time. */
+/** A distribution of durations; never used for a course over time. */
 export const Bars = (props: {
   values: readonly number[];
   width?: number;

@@ -3,7 +3,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { instantOf } from '../i18n/format.ts';
 import { useFormat } from '../i18n/locale.ts';
 
-/** How often ages are told anew. */
+/** How often displayed ages are updated. */
 const TICK_MS = 10_000;
 
 const now = createAtom(Date.now());
@@ -11,10 +11,10 @@ setInterval(() => {
   if (document.visibilityState === 'visible') now.set(Date.now());
 }, TICK_MS);
 
-/** The time, a little old. */
+/** The current time, updated every 10 seconds while the page is visible. */
 export const useNow = (): number => useAtom(now);
 
-/** How long ago, with the whole date in its tooltip. Takes times as the service tells them. */
+/** The age of a time, with the full date in its tooltip. Accepts the time formats of the service. */
 export const Ago = ({ at }: { at: unknown }) => {
   const format = useFormat();
   const current = useNow();

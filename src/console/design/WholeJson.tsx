@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { visibleText } from '../data/visible-text.ts';
 import css from './Data.module.css';
 
-/** Shorter values stand on one line. */
+/** Values up to this length are shown on one line. */
 const ONE_LINE = 140;
 
 export const wholeJson = (value: unknown): string => {
@@ -11,8 +11,8 @@ export const wholeJson = (value: unknown): string => {
 };
 
 /**
- * A value that a person decides on: whole, with nothing masked and nothing invisible. `onSeen` is called once its end
- * has been on the screen.
+ * A value that a person decides on, in full: nothing is masked, and no character is invisible. `onSeen` is called once
+ * the end of the value has been visible.
  */
 export const WholeJson = ({ value, onSeen }: { value: unknown; onSeen?: (() => void) | undefined }) => {
   const end = useRef<HTMLSpanElement>(null);

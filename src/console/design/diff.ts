@@ -3,21 +3,21 @@ import { MASK } from '../data/redact-text.ts';
 import { redact } from '../data/redaction.ts';
 
 /**
- * What differs between two values, field by field. It is found on the values as they are and told of masked ones: a
- * secret that changed is told without either of its values.
+ * The differences between two values, field by field. The comparison uses the original values and reports masked ones,
+ * so that a changed secret is reported without either of its values.
  */
 export type Change = {
-  /** `sections.permission.rules[0].tool` */
+  /** For example `sections.permission.rules[0].tool`. */
   path: string;
   kind: 'added' | 'removed' | 'changed';
-  /** Masked. */
+  /** Masked, like `after`. */
   before: unknown;
   after: unknown;
-  /** It differs in what is masked. */
+  /** The difference is in a masked value. */
   isSecret: boolean;
 };
 
-/** Of a whole that is there before, after, or both. */
+/** The changes between two values, either of which may be missing. */
 export const changesOf = (before: unknown, after: unknown): Change[] => {
   const changes: Change[] = [];
   const masked = { before: redact(before), after: redact(after) };
@@ -29,26 +29,36 @@ type Pair = { before: unknown; after: unknown };
 
 const compare = (raw: Pair, masked: Pair, path: string, changes: Change[]): void => {
   if (Object.is(raw.before, raw.after)) return;
-  if (isObject(raw.before) && isObject(raw.after)) {
-    // A masked object is no object any more.
-    if (!isObject(masked.before) || !isObject(masked.after)) {
-      if (JSON.stringify(raw.before) !== JSON.stringify(raw.after)) changes.push(changeOf(raw, masked, path));
-      return;
-    }
-    for (const key of new Set([...Object.keys(raw.before), ...Object.keys(raw.after)])) {
-      const at = path === '' ? key : `${path}.${key}`;
-      compare(membersOf(raw, key), membersOf(masked, key), at, changes);
-    }
-    return;
+  const parts = memberParts(raw, masked, path) ?? itemParts(raw, masked, path);
+  if (parts) for (const part of parts) compare(part.raw, part.masked, part.path, changes);
+  else if (JSON.stringify(raw.before) !== JSON.stringify(raw.after)) {
+    changes.push(changeOf(raw, masked, path));
   }
-  if (Array.isArray(raw.before) && Array.isArray(raw.after) && holdsObjects(raw)) {
-    const length = Math.max(raw.before.length, raw.after.length);
-    for (let index = 0; index < length; index += 1) {
-      compare(itemsOf(raw, index), itemsOf(masked, index), `${path}[${index}]`, changes);
-    }
-    return;
-  }
-  if (JSON.stringify(raw.before) !== JSON.stringify(raw.after)) changes.push(changeOf(raw, masked, path));
+};
+
+type Part = { raw: Pair; masked: Pair; path: string };
+
+/** The members of two objects; undefined for other values and for a masked object, which is a string. */
+const memberParts = (raw: Pair, masked: Pair, path: string): Part[] | undefined => {
+  if (!isObject(raw.before) || !isObject(raw.after)) return undefined;
+  if (!isObject(masked.before) || !isObject(masked.after)) return undefined;
+  const keys = new Set([...Object.keys(raw.before), ...Object.keys(raw.after)]);
+  return [...keys].map((key) => ({
+    raw: membersOf(raw, key),
+    masked: membersOf(masked, key),
+    path: path === '' ? key : `${path}.${key}`,
+  }));
+};
+
+/** The items of two lists of objects; undefined for other values. */
+const itemParts = (raw: Pair, masked: Pair, path: string): Part[] | undefined => {
+  if (!Array.isArray(raw.before) || !Array.isArray(raw.after) || !holdsObjects(raw)) return undefined;
+  const length = Math.max(raw.before.length, raw.after.length);
+  return Array.from({ length }, (_, index) => ({
+    raw: itemsOf(raw, index),
+    masked: itemsOf(masked, index),
+    path: `${path}[${index}]`,
+  }));
 };
 
 const membersOf = ({ before, after }: Pair, key: string): Pair => ({
@@ -61,7 +71,7 @@ const itemsOf = ({ before, after }: Pair, index: number): Pair => ({
   after: Array.isArray(after) ? after[index] : undefined,
 });
 
-/** A list of words is read as a whole, one of records by its members. */
+/** A list of plain values is compared as a whole; a list of objects is compared item by item. */
 const holdsObjects = ({ before, after }: Pair): boolean =>
   [before, after].some((list) => Array.isArray(list) && list.some((item) => isObject(item)));
 
@@ -75,10 +85,10 @@ const changeOf = (raw: Pair, masked: Pair, path: string): Change => ({
 
 export type Piece = { kind: 'same' | 'removed' | 'added'; text: string };
 
-/** Longer texts are told apart as wholes: the comparison costs the product of their words. */
+/** Longer texts are compared as a whole, because the cost is the product of the numbers of their words. */
 const MOST_WORDS = 2000;
 
-/** The words of two texts, as the longest common run of words has it. */
+/** The differences between two texts, found by a longest common subsequence of words. */
 export const wordChanges = (before: string, after: string): Piece[] => {
   const [a, b] = [wordsOf(before), wordsOf(after)];
   if (a.length > MOST_WORDS || b.length > MOST_WORDS) {

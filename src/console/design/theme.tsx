@@ -15,13 +15,13 @@ import './mantine.css';
 import './global.css';
 
 /**
- * Mantine gives behaviour (focus, layers, placement), our tokens give looks. It writes no styles into the page: the
- * policy of the page would not let it.
+ * Mantine provides behavior (focus, layers, placement), and the design tokens provide the appearance. Mantine writes no
+ * styles into the page, because the content security policy forbids them.
  */
 
 const still = { duration: 0 };
 
-/** Locking the page behind a dialog would write a style into it. */
+/** Locking the page scroll behind a dialog would write a style into the page. */
 const free = { lockScroll: false, transitionProps: still };
 
 const theme = createTheme({
@@ -47,7 +47,7 @@ const theme = createTheme({
   },
 });
 
-/** Its own switch of schemes stays where it is: `data-theme` is ours, and the tokens follow it. */
+/** Disables Mantine's color schemes: `data-theme` belongs to the console, and the tokens follow it. */
 const COLOR_SCHEME = {
   get: () => 'light' as const,
   set() {},

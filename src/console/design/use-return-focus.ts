@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 
-/** When what is shown goes away, the focus goes back to what it was opened from. */
+/** Returns the focus to the element that opened this component when the component is unmounted. */
 export const useReturnFocus = (): void => {
   const [opener] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      // Once whatever traps the focus has let it go.
+      // Deferred until the focus trap has released the focus.
       setTimeout(() => {
         if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
       });

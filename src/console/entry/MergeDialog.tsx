@@ -5,23 +5,23 @@ import { Button } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import css from './MergeDialog.module.css';
+import css from './Entry.module.css';
 import { type Choices, type MergePart, merged, mergeParts, type ReadField } from './merge.ts';
 import { texts } from './texts.ts';
 
-/** Somebody else has saved the same entry: theirs, mine, and what is saved of both. */
+/** Shown when another operator has saved the same entry: that version, this user's version, and the merged result. */
 
 type Spec = JsonObject & { id: string };
 
 export type MergeDialogProps = {
-  /** What both have started from. */
+  /** The version that both edits started from. */
   base: Spec;
   mine: Spec;
-  /** Undefined: it is gone. */
+  /** Undefined if the entry was deleted. */
   theirs: JsonObject | undefined;
-  /** Who that was, where it is known. */
+  /** The operator who made the other change, if known. */
   actor: string | undefined;
-  /** How fields are compared. */
+  /** Reads a field for the comparison. */
   read?: ReadField;
   onMerge: (merged: Spec) => void;
   onTakeTheirs: () => void;
@@ -92,7 +92,7 @@ export const MergeDialog = (props: MergeDialogProps) => {
   return (
     <Dialog title={t('conflict.title', { id: base.id })} size={900} onClose={onClose}>
       <p>{t('conflict.text', { actor: props.actor ?? '—' })}</p>
-      <table className={css.merge}>
+      <table className={`${css.table} ${css.merge}`}>
         <thead>
           <tr>
             <th scope="col">{t('conflict.field')}</th>
@@ -111,7 +111,7 @@ export const MergeDialog = (props: MergeDialogProps) => {
           ))}
         </tbody>
       </table>
-      {open > 0 && <p className={css.note}>{t('conflict.open', { count: open })}</p>}
+      {open > 0 && <p className={css.quiet}>{t('conflict.open', { count: open })}</p>}
       <DialogActions>
         <Button data-autofocus onClick={onClose}>
           {t('conflict.cancel')}

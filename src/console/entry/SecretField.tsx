@@ -1,94 +1,120 @@
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { Button, IconButton } from '../design/Button.tsx';
+import { controlLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import css from './Fields.module.css';
+import css from './Entry.module.css';
 import { texts } from './texts.ts';
 
-/**
- * A secret that the service never tells: what is stored is kept, replaced or removed. `value` undefined keeps it, an
- * empty text removes it.
- */
+/** Write-only values, which can be kept, replaced or removed as a whole. */
+
+/** The frame of a write-only value: says that it is stored, or contains the input of a new one. */
+export const Kept = (props: {
+  title: string;
+  isStored: boolean;
+  isCleared: boolean;
+  /** Facts about the stored value. */
+  about?: string;
+  error?: string | undefined;
+  onKeep: () => void;
+  onClear: () => void;
+  children: (id: string) => ReactNode;
+}) => {
+  const t = useTexts(texts);
+  const id = useId();
+  const [isReplaced, replace] = useState(false);
+  const isTyped = !props.isStored || isReplaced;
+  const keep = (): void => {
+    replace(false);
+    props.onKeep();
+  };
+  return (
+    <fieldset className={css.box}>
+      <legend id={`${id}-title`}>{props.title}</legend>
+      {isTyped ? (
+        props.children(id)
+      ) : (
+        <>
+          <strong className={css.quiet}>{t(props.isCleared ? 'secret.cleared' : 'secret.kept')}</strong>
+          {props.about && <span className={css.quiet}>{props.about}</span>}
+        </>
+      )}
+      {props.isStored && (
+        <span className={css.row}>
+          {isTyped || props.isCleared ? (
+            <Button small onClick={keep}>
+              {t('secret.back')}
+            </Button>
+          ) : (
+            <>
+              <Button small onClick={() => replace(true)}>
+                {t('secret.replace')}
+              </Button>
+              <Button small tone="quiet" onClick={props.onClear}>
+                {t('secret.clear')}
+              </Button>
+            </>
+          )}
+        </span>
+      )}
+      {props.error && (
+        <p className={css.bad} id={`${id}-error`}>
+          {props.error}
+        </p>
+      )}
+    </fieldset>
+  );
+};
+
+/** A secret. An undefined `value` keeps the stored one; an empty text removes it. */
 export const SecretField = (props: {
-  /** Such as `API key — openai`. */
   title: string;
   isStored: boolean;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
   error?: string | undefined;
-  /** It has lines, as JSON has. */
+  /** The secret spans several lines, such as JSON. */
   isLong?: boolean;
 }) => {
   const t = useTexts(texts);
-  const id = useId();
   const [isShown, show] = useState(false);
-  const [isReplaced, replace] = useState(false);
-  const { title, isStored, value, onChange, error } = props;
-  const isCleared = isStored && value === '' && !isReplaced;
-  const keep = (): void => {
-    replace(false);
-    show(false);
-    onChange(undefined);
-  };
-  const control = {
-    id,
-    'aria-labelledby': `${id}-title`,
-    autoComplete: 'off',
-    value: value ?? '',
-    ...(error && { 'aria-invalid': true, 'aria-describedby': `${id}-error` }),
-  };
-  // Of a secret that was never stored an empty text says nothing.
+  const { isStored, value = '', onChange, error } = props;
+  // An empty text changes nothing if no secret was stored.
   const type = (text: string): void => onChange(text === '' && !isStored ? undefined : text);
   return (
-    <fieldset className={css.secret}>
-      <legend id={`${id}-title`}>{title}</legend>
-      {isStored && !isReplaced ? (
-        <div className={css.kept}>
-          <strong>{t(isCleared ? 'secret.cleared' : 'secret.kept')}</strong>
-          <span className={css.buttons}>
-            {isCleared ? (
-              <Button small onClick={keep}>
-                {t('secret.back')}
-              </Button>
+    <Kept
+      {...props}
+      isCleared={props.value === ''}
+      onKeep={() => onChange(undefined)}
+      onClear={() => onChange('')}
+    >
+      {(id) => {
+        const control = {
+          id,
+          className: `${controlLook} ${css.mono}`,
+          'aria-labelledby': `${id}-title`,
+          autoComplete: 'off',
+          value,
+          ...(error && ({ 'aria-invalid': true, 'aria-describedby': `${id}-error` } as const)),
+        };
+        return (
+          <span className={css.row}>
+            {props.isLong && isShown ? (
+              <textarea {...control} rows={6} onChange={({ target }) => type(target.value)} />
             ) : (
-              <>
-                <Button small onClick={() => replace(true)}>
-                  {t('secret.replace')}
-                </Button>
-                <Button small tone="quiet" onClick={() => onChange('')}>
-                  {t('secret.clear')}
-                </Button>
-              </>
+              <input
+                {...control}
+                type={isShown ? 'text' : 'password'}
+                onChange={({ target }) => type(target.value)}
+              />
             )}
-          </span>
-        </div>
-      ) : (
-        <div className={css.typed}>
-          {props.isLong && isShown ? (
-            <textarea {...control} rows={6} onChange={(event) => type(event.target.value)} />
-          ) : (
-            <input
-              {...control}
-              type={isShown ? 'text' : 'password'}
-              onChange={(event) => type(event.target.value)}
+            <IconButton
+              icon={isShown ? 'lock' : 'eye'}
+              label={t(isShown ? 'secret.hide' : 'secret.show')}
+              onClick={() => show(!isShown)}
             />
-          )}
-          <IconButton
-            icon={isShown ? 'lock' : 'eye'}
-            label={t(isShown ? 'secret.hide' : 'secret.show')}
-            onClick={() => show(!isShown)}
-          />
-          {isStored && (
-            <Button small onClick={keep}>
-              {t('secret.back')}
-            </Button>
-          )}
-        </div>
-      )}
-      {error && (
-        <p className={css.error} id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </fieldset>
+          </span>
+        );
+      }}
+    </Kept>
   );
 };

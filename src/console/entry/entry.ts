@@ -1,24 +1,28 @@
 import { isObject, type JsonObject } from '../data/guard.ts';
 import type { Meta } from '../data/meta.ts';
 import type { Namespace } from '../data/records.ts';
-import { same } from '../data/spec.ts';
-import type { Entity } from '../data/use-write.ts';
+import { MASK } from '../data/redact-text.ts';
+import { type Draft, same } from '../data/spec.ts';
+import type { Entity } from '../feedback/use-write.ts';
+import type { Unread } from '../schema-form/context.ts';
 
 /** One entry of the configuration while it is open in a form. */
 
-export type Spec = JsonObject & { id: string };
+export type Spec = Draft;
 
 export type EntryKind = { namespace: Namespace; entity: Entity };
 
 export type Opened = {
   isNew: boolean;
-  /** As the service has it; of a new one, what it starts with. */
+  /** The stored entry, or the initial values of a new one. */
   start: Spec;
-  /** Undefined: nothing is known of it beside itself. */
+  /** Undefined if the entry has no metadata. */
   meta: Meta | undefined;
+  /** Values that a new entry takes from another one. */
+  copied?: Spec;
 };
 
-/** What is wrong with a field: its path, and what is said of it. In the order in which fields stand. */
+/** Problems by the path of their field, in the order of the fields. */
 export type Errors = ReadonlyMap<string, string>;
 
 export const NO_ERRORS: Errors = new Map();
@@ -28,18 +32,39 @@ export const asSpec = (record: JsonObject): Spec => ({
   id: typeof record.id === 'string' ? record.id : '',
 });
 
-/** What says nothing is taken out of it. */
-export const withFields = (spec: Spec, fields: JsonObject): Spec => {
-  const next: JsonObject = { ...spec, ...fields };
-  const kept = Object.entries(next).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), id: asSpec(next).id };
-};
+export const withoutUndefined = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-export const isDirty = (opened: Opened, draft: Spec): boolean => !same(opened.start, draft);
+/** Applies the changed fields and removes the undefined ones. */
+export const withFields = (spec: Spec, fields: JsonObject): Spec =>
+  asSpec(withoutUndefined({ ...spec, ...fields }));
+
+export const isDirty = (opened: Opened, draft: Spec, unread: Unread = {}): boolean =>
+  Object.keys(unread).length > 0 || !same(opened.start, draft);
 
 export const revisionOf = (meta: Meta | undefined): number | undefined => meta?.revision ?? meta?.version;
 
-/** Without what was said of fields that have changed since. */
+/** Facts about stored secrets, which are not part of the entry. */
+const REPORTED = new Set(['has_api_key', 'has_auth', 'has_env', 'env_keys']);
+
+/** The entry as the service accepts it. */
+export const writtenOf = (spec: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(spec).filter(([field]) => !REPORTED.has(field)));
+
+const withoutMasks = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutMasks);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== MASK);
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutMasks(inner)]));
+};
+
+/** The values for a copy of an entry. The service does not return secrets, so a copy has none. */
+export const copyOf = (spec: Spec): Spec => {
+  const values = withoutMasks(writtenOf(spec));
+  return asSpec({ ...(isObject(values) ? values : {}), id: `${spec.id}-copy` });
+};
+
+/** Removes the problems of fields that have changed since. */
 export const withoutFields = (errors: Errors, fields: readonly string[]): Errors =>
   new Map(
     [...errors].filter(([field]) => !fields.some((one) => field === one || field.startsWith(`${one}.`))),
@@ -53,7 +78,7 @@ const PREFIX =
 const NAMED = /field '([^']+)'/;
 const BEGINS_WITH = /^([a-z_]+(?:[.[][\w.\]]+)?)(?=[: ])/;
 
-/** The one that it names as such, or the first that it speaks of by a name that is no word of prose. */
+/** The field that the text names explicitly, or otherwise the first name in it that cannot be an ordinary word. */
 const fieldIn = (text: string, named: string, fields: readonly string[]): string => {
   const [root = ''] = named.split(/[.[]/);
   const known = [named, root].find((each) => fields.includes(each));
@@ -61,7 +86,7 @@ const fieldIn = (text: string, named: string, fields: readonly string[]): string
   return text.match(/\w+/g)?.find((word) => word.includes('_') && fields.includes(word)) ?? '';
 };
 
-/** What the service says, by field; what names none of these is under the empty one. */
+/** The message of the service by field. Texts that name none of the fields are under the empty key. */
 export const saidOf = (message: string, fields: readonly string[]): Errors => {
   const errors = new Map<string, string>();
   for (const part of message.replace(PREFIX, '').split('; ')) {
@@ -72,6 +97,9 @@ export const saidOf = (message: string, fields: readonly string[]): Errors => {
   }
   return errors;
 };
+
+export const isWebAddress = (text: string): boolean =>
+  /^https?:\/\/[^\s/]/i.test(text.trim()) && URL.canParse(text);
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

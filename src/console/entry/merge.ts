@@ -1,16 +1,16 @@
 import type { JsonObject } from '../data/guard.ts';
 import { same, sectionsOf } from '../data/spec.ts';
 
-/** Two have changed the same entry: field by field, and section by section, who has changed what. */
+/** Merges two concurrent edits of an entry, field by field and section by section. */
 
-/** `max_rounds`, or `sections.permission` */
+/** Path such as `max_rounds` or `sections.permission`. */
 export type MergePart = {
   path: string;
   theirs: unknown;
   mine: unknown;
-  /** Both have changed it, not to the same. */
+  /** Both edits changed the field, to different values. */
   isConflict: boolean;
-  /** Whose is taken where nobody chooses. */
+  /** The side that is used if the user makes no choice. */
   from: 'theirs' | 'mine';
 };
 
@@ -18,10 +18,10 @@ export type Choices = Readonly<Record<string, 'theirs' | 'mine'>>;
 
 const SECTION = 'sections.';
 
-/** Identity is nobody's change. */
+/** The id does not change, and sections are compared one by one. */
 const LEFT_OUT = new Set(['id', 'sections']);
 
-/** A field as it is compared: undefined where it says nothing. */
+/** Reads a field for the comparison; undefined if it is not set. */
 export type ReadField = (spec: JsonObject, field: string) => unknown;
 
 const asItIs: ReadField = (spec, field) => spec[field];
@@ -35,7 +35,7 @@ const pathsOf = (specs: readonly JsonObject[]): string[] => {
   return [...new Set([...fields, ...sections])];
 };
 
-/** What differs between the two, from what both have started from. */
+/** The fields in which the two edits differ, compared with the version that both started from. */
 export const mergeParts = (
   { base, theirs, mine }: Record<'base' | 'theirs' | 'mine', JsonObject>,
   read: ReadField = asItIs,
@@ -55,7 +55,7 @@ export const mergeParts = (
     ];
   });
 
-/** Theirs, with what is mine of it put in. */
+/** The other edit with the changes of this user applied. */
 export const merged = <Spec extends JsonObject & { id: string }>(
   theirs: JsonObject,
   mine: Spec,

@@ -1,19 +1,20 @@
 import { useEffect, useState } from 'react';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
+import { useIsOffered } from '../data/test-agents.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { Field } from '../design/Field.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
+import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
-import { useGo } from '../shell/links.tsx';
-import { toastError } from '../shell/toasts.ts';
+import { useGo } from '../navigation/links.tsx';
 import { forkThread, type Line, linesUpTo, readUpTo } from './fork.ts';
 import { texts } from './texts.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
-/** Undefined while they are read. */
+/** The messages that a fork can start from; undefined while they are being read. */
 const useLines = (threadId: string, seq: number): readonly Line[] | undefined => {
   const [lines, setLines] = useState<readonly Line[]>();
   useEffect(() => {
@@ -41,7 +42,11 @@ const Form = ({
 }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const agents = useResource(AGENTS).data?.map(({ id }) => id) ?? [];
+  const isOffered = useIsOffered();
+  const agents =
+    useResource(AGENTS)
+      .data?.map(({ id }) => id)
+      .filter(isOffered) ?? [];
   const [agent, setAgent] = useState(agentId);
   const [question, setQuestion] = useState(lines.at(-1)?.content ?? '');
   const [busy, setBusy] = useState(false);
@@ -95,11 +100,11 @@ const Form = ({
   );
 };
 
-/** Asks something else at a point of a conversation, in a conversation of its own. */
+/** Asks another question at a point of a conversation, in a separate thread. */
 export const ForkDialog = (props: {
   threadId: string;
   agentId: string;
-  /** Of the last message that both have. */
+  /** Sequence number of the last common message. */
   seq: number;
   onClose: () => void;
 }) => {

@@ -1,37 +1,50 @@
+import type { UIMessage } from 'ai';
+import { textOf } from '../chat/blocks.ts';
 import { number, object, text } from '../data/guard.ts';
 import { pathOf, send } from '../data/request.ts';
-import { type Message, MessagePage, textIn } from '../history/messages.ts';
-import { startRun } from '../runs/control.ts';
+import { startRun } from '../run-records/control.ts';
+import { type Message, MessagePage, textIn } from '../thread-messages/messages.ts';
 
-/**
- * Another conversation that begins as one did, up to a message, and goes on in another way. What was there before stays
- * as it is: the fork is a thread of its own below it.
- */
+/** Forks a conversation at a message. The original stays unchanged; the fork is a separate thread below it. */
 
 export type Line = { role: 'user' | 'assistant' | 'system'; content: string };
 
 const ROLES = ['user', 'assistant', 'system'] as const;
 
-/** What of a message can be said again: calls and their results belong to the run that made them. */
+/** The repeatable part of a message. Tool calls and their results belong to the run that made them. */
 const lineOf = (message: Message): Line | undefined => {
   const role = ROLES.find((known) => known === message.role);
   const content = textIn(message);
   return role && content !== '' && message.visibility === undefined ? { role, content } : undefined;
 };
 
-/** Up to this message, that included; it ends with what a user asked. */
+/** The messages up to and including this one, ending with the last one of the user. */
 export const linesUpTo = (messages: readonly Message[], seq: number): Line[] => {
   const lines = messages.filter((message) => message.seq <= seq).flatMap((message) => lineOf(message) ?? []);
   const last = lines.findLastIndex(({ role }) => role === 'user');
   return lines.slice(0, last + 1);
 };
 
+/** The texts of an open chat up to a message, which another text replaces. */
+export const linesBranching = (
+  messages: readonly UIMessage[],
+  messageId: string,
+  content: string,
+): Line[] => {
+  const at = messages.findIndex(({ id }) => id === messageId);
+  const before = messages.slice(0, Math.max(0, at)).flatMap((message): Line[] => {
+    const said = textOf(message);
+    return said === '' ? [] : [{ role: message.role, content: said }];
+  });
+  return [...before, { role: 'user', content }];
+};
+
 const PAGE = 200;
 
-/** Longer conversations cannot be told again at once. */
+/** Longer conversations cannot be forked with one request. */
 export const MOST_LINES = 2000;
 
-/** All of a thread up to a message. */
+/** Reads all messages of a thread up to one. */
 export const readUpTo = async (threadId: string, seq: number): Promise<Message[]> => {
   const path = pathOf`/v1/threads/${threadId}/messages`;
   const found: Message[] = [];
@@ -48,7 +61,7 @@ export const readUpTo = async (threadId: string, seq: number): Promise<Message[]
 
 const Made = object({ id: text, metadata: object({ created_at: number }) });
 
-/** @returns the run that answers in the new conversation */
+/** @returns the run that responds in the new thread */
 export const forkThread = async (
   threadId: string,
   agentId: string,

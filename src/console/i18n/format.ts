@@ -1,10 +1,13 @@
 import type { Locale } from './language.ts';
 
-/** Numbers, sizes and times as people read them, in a language. */
+/** Localized formats of numbers, sizes and times. */
 
 export type Zone = 'local' | 'utc';
 
-/** Milliseconds of what the service tells: seconds, milliseconds, or RFC 3339. Undefined where it is no time. */
+/**
+ * Converts a time of the service to milliseconds. Accepts seconds, milliseconds and RFC 3339; undefined for anything
+ * else.
+ */
 export const instantOf = (value: unknown): number | undefined => {
   if (typeof value === 'number') {
     if (!Number.isFinite(value) || value <= 0) return undefined;
@@ -16,21 +19,21 @@ export const instantOf = (value: unknown): number | undefined => {
 
 const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
-/** These are slow to make. */
+/** Caches formatters, which are slow to create. */
 const kept = <F extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
   key: string,
   make: () => F,
 ): F => {
   const known = formats.get(key) ?? make();
   formats.set(key, known);
-  // One key is always made in the same place.
+  // Each key is always used with the same kind of formatter.
   return known as F;
 };
 
 export const formatNumber = (value: number, locale: Locale, options: Intl.NumberFormatOptions = {}): string =>
   kept(`n${locale}${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)).format(value);
 
-/** `12.3K`: for places that have no room for more. */
+/** `12.3K`, for narrow places. */
 export const formatCompact = (value: number, locale: Locale): string =>
   formatNumber(value, locale, { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -41,7 +44,9 @@ export const formatUsd = (value: number, locale: Locale): string =>
   formatNumber(value, locale, {
     style: 'currency',
     currency: 'USD',
-    maximumFractionDigits: value !== 0 && value < 1 ? 4 : 2,
+    ...(value > 0 && value < 0.001
+      ? { maximumSignificantDigits: 2 }
+      : { maximumFractionDigits: value !== 0 && value < 1 ? 4 : 2 }),
   });
 
 export const formatDate = (at: number, locale: Locale, zone: Zone): string =>
@@ -56,7 +61,28 @@ export const formatDate = (at: number, locale: Locale, zone: Zone): string =>
       }),
   ).format(at) + (zone === 'utc' ? ' UTC' : '');
 
-/** `14:03:59.120`: for what happens within a second. */
+/** `23:35` today, `Nov 27, 23:35` on another day. */
+export const formatMoment = (at: number, now: number, locale: Locale, zone: Zone): string => {
+  const where = zone === 'utc' ? { timeZone: 'UTC' } : {};
+  const dayOf = (time: number): string =>
+    kept(`y${locale}${zone}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'short', ...where })).format(
+      time,
+    );
+  const day = dayOf(at) === dayOf(now) ? {} : ({ month: 'short', day: 'numeric' } as const);
+  return kept(
+    `m${locale}${zone}${Object.keys(day).length}`,
+    () =>
+      new Intl.DateTimeFormat(locale, {
+        ...day,
+        hour: '2-digit',
+        minute: '2-digit',
+        hourCycle: 'h23',
+        ...where,
+      }),
+  ).format(at);
+};
+
+/** `14:03:59.120`, for events within a second. */
 export const formatClock = (at: number, locale: Locale, zone: Zone): string =>
   kept(
     `c${locale}${zone}`,
@@ -67,6 +93,19 @@ export const formatClock = (at: number, locale: Locale, zone: Zone): string =>
         second: '2-digit',
         fractionalSecondDigits: 3,
         hourCycle: 'h23',
+        ...(zone === 'utc' && { timeZone: 'UTC' }),
+      }),
+  ).format(at);
+
+/** `14:03`, or `28 Nov` for a day, for axes. */
+export const formatTick = (at: number, locale: Locale, zone: Zone, kind: 'time' | 'day'): string =>
+  kept(
+    `t${kind}${locale}${zone}`,
+    () =>
+      new Intl.DateTimeFormat(locale, {
+        ...(kind === 'day'
+          ? { day: 'numeric', month: 'short' }
+          : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
         ...(zone === 'utc' && { timeZone: 'UTC' }),
       }),
   ).format(at);
@@ -90,26 +129,3 @@ export const formatAge = (at: number, now: number, locale: Locale): string => {
   }
   return format.format(0, 'second');
 };
-
-/** `812 ms`, `3.4 s`, `2 m 05 s`, `3 h 12 m`, `4 d 2 h` */
-export const formatDuration = (ms: number): string => {
-  if (ms < 999.5) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  const [minutes, hours, days] = [
-    Math.floor(seconds / 60),
-    Math.floor(seconds / 3600),
-    Math.floor(seconds / 86_400),
-  ];
-  if (minutes < 60) return `${minutes} m ${pad(seconds % 60)} s`;
-  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${pad(minutes % 60)} m`;
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
-};
-
-/** Of what is known by whole seconds: `7 s`, never `7.0 s`. */
-export const formatSeconds = (seconds: number): string => {
-  const whole = Math.floor(seconds);
-  return whole < 60 ? `${whole} s` : formatDuration(whole * 1000);
-};
-
-const pad = (value: number): string => String(value).padStart(2, '0');

@@ -2,15 +2,16 @@ import { createAtom } from '@xstate/store';
 import { useMemo } from 'react';
 import { KEYS, onKey, readKey, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
+import { formatDuration, formatSeconds } from './duration.ts';
 import {
   formatAge,
   formatClock,
   formatCompact,
   formatDate,
-  formatDuration,
+  formatMoment,
   formatNumber,
   formatPercent,
-  formatSeconds,
+  formatTick,
   formatUsd,
   type Zone,
 } from './format.ts';
@@ -55,7 +56,7 @@ export const setZone = (wanted: Zone): void => {
 
 export type Say<K extends string> = (key: K, values?: Values) => string;
 
-/** Outside of components, such as for a toast. */
+/** Translates outside of components, for example for a toast. */
 export const say = <K extends string>(texts: Texts<K>, key: K, values?: Values): string =>
   textIn(texts, locale.get(), key, values);
 
@@ -65,7 +66,7 @@ export const useTexts = <K extends string>(texts: Texts<K>): Say<K> => {
   return useMemo(() => (key, values) => textIn(texts, language, key, values), [texts, language]);
 };
 
-/** How numbers and times are written now. */
+/** Formats numbers and times in the current language and time zone. */
 export const useFormat = () => {
   const language = useAtom(locale);
   const where = useAtom(zone);
@@ -74,12 +75,14 @@ export const useFormat = () => {
       number: (value: number) => formatNumber(value, language),
       compact: (value: number) => formatCompact(value, language),
       percent: (share: number) => formatPercent(share, language),
-      usd: (value: number) => formatUsd(value, language),
+      usd: (value: number | undefined) => (value === undefined ? '—' : formatUsd(value, language)),
       date: (at: number) => formatDate(at, language, where),
+      moment: (at: number) => formatMoment(at, Date.now(), language, where),
       clock: (at: number) => formatClock(at, language, where),
       age: (at: number, now: number) => formatAge(at, now, language),
-      duration: formatDuration,
-      seconds: formatSeconds,
+      tick: (at: number, kind: 'time' | 'day') => formatTick(at, language, where, kind),
+      duration: (ms: number) => formatDuration(ms, language),
+      seconds: (seconds: number) => formatSeconds(seconds, language),
     }),
     [language, where],
   );

@@ -1,8 +1,8 @@
 /**
- * Texts of the console, in both of its languages. Each screen brings its own beside its code; that both languages have
- * the same keys is checked by the compiler, and that each key is used, by a test.
+ * Texts of the console in both of its languages. Each screen has its texts next to its code. The compiler checks that
+ * both languages have the same keys, and a test checks that each key is used.
  *
- * `{name}` stands for a value. A text with forms is chosen by `count`, as `Intl.PluralRules` counts in the language.
+ * `{name}` is replaced with a value. A text with plural forms is selected by `count` with `Intl.PluralRules`.
  */
 
 import { formatNumber } from './format.ts';
@@ -12,7 +12,7 @@ export type Text = string | { one?: string; other: string };
 
 export type Values = Record<string, string | number>;
 
-/** In both languages. */
+/** The same keys in both languages. */
 export type Texts<K extends string = string> = {
   readonly en: Readonly<Record<K, Text>>;
   readonly zhCN: Readonly<Record<K, Text>>;
@@ -37,7 +37,7 @@ export const textIn = <K extends string>(
 const formOf = (forms: Exclude<Text, string>, locale: Locale, count: string | number | undefined): string =>
   (new Intl.PluralRules(locale).select(Number(count)) === 'one' ? forms.one : undefined) ?? forms.other;
 
-/** Counts are written as numbers are in the language; other numbers may be codes. */
+/** Only counts are formatted as numbers, because other numbers may be codes. */
 const filled = (text: string, values: Values, locale: Locale): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name] ?? whole;

@@ -1,8 +1,8 @@
 import { redact } from '../data/redaction.ts';
 import { Button } from '../design/Button.tsx';
 import type { IconName } from '../design/Icon.tsx';
+import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
-import { toastError } from '../shell/toasts.ts';
 import { download } from './download.ts';
 import css from './List.module.css';
 import { listTexts } from './texts.ts';
@@ -14,7 +14,7 @@ export type BulkAction<Row> = {
   run: (rows: readonly Row[]) => void;
 };
 
-/** What can be done with all selected rows at once. */
+/** Actions on all selected rows. */
 export const BulkBar = <Row,>(props: {
   name: string;
   rows: readonly Row[];

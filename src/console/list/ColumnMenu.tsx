@@ -7,7 +7,7 @@ import { CheckField } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Column } from './column.ts';
 import css from './List.module.css';
-import { type ColumnChoice, chosenColumns } from './list-state.ts';
+import { type ColumnChoice, chosenColumns, isShown } from './list-state.ts';
 import { listTexts } from './texts.ts';
 
 const texts = (value: unknown): string[] =>
@@ -17,8 +17,8 @@ const readChoice = (name: string): ColumnChoice => {
   const all = readJson(KEYS.columns);
   const stored = isObject(all) ? all[name] : undefined;
   return isObject(stored)
-    ? { order: texts(stored.order), hidden: texts(stored.hidden) }
-    : { order: [], hidden: [] };
+    ? { order: texts(stored.order), hidden: texts(stored.hidden), shown: texts(stored.shown) }
+    : { order: [], hidden: [], shown: [] };
 };
 
 export const useColumnChoice = (name: string): [ColumnChoice, (choice: ColumnChoice) => void] => {
@@ -31,7 +31,7 @@ export const useColumnChoice = (name: string): [ColumnChoice, (choice: ColumnCho
   return [choice, choose];
 };
 
-/** Which columns there are, and in which order. */
+/** A menu for the visibility and the order of columns. */
 export const ColumnMenu = <Row,>(props: {
   columns: readonly Column<Row>[];
   choice: ColumnChoice;
@@ -39,12 +39,17 @@ export const ColumnMenu = <Row,>(props: {
 }) => {
   const t = useTexts(listTexts);
   const { columns, choice, onChange } = props;
-  const ordered = chosenColumns(columns, { order: choice.order, hidden: [] });
-  const toggle = (id: string, isShown: boolean): void =>
-    onChange({
-      ...choice,
-      hidden: isShown ? choice.hidden.filter((other) => other !== id) : [...choice.hidden, id],
-    });
+  const ordered = chosenColumns(columns, {
+    order: choice.order,
+    hidden: [],
+    shown: columns.map(({ id }) => id),
+  });
+  const toggle = ({ id, isExtra }: Column<Row>): void => {
+    const list = isExtra ? 'shown' : 'hidden';
+    const others = (choice[list] ?? []).filter((other) => other !== id);
+    const isListed = others.length < (choice[list] ?? []).length;
+    onChange({ ...choice, [list]: isListed ? others : [...others, id] });
+  };
   const move = (index: number, by: 1 | -1): void => {
     const order = ordered.map(({ id }) => id);
     const [moved] = order.splice(index, 1);
@@ -57,26 +62,26 @@ export const ColumnMenu = <Row,>(props: {
         <IconButton icon="columns" label={t('columns')} />
       </Popover.Target>
       <Popover.Dropdown p={6}>
-        {ordered.map(({ id, label, always }, index) => (
-          <div key={id} className={css.menuRow}>
+        {ordered.map((column, index) => (
+          <div key={column.id} className={css.menuRow}>
             <CheckField
-              label={label}
-              checked={always === true || !choice.hidden.includes(id)}
-              disabled={always === true}
-              onChange={(checked) => toggle(id, checked)}
+              label={column.label}
+              checked={isShown(column, choice)}
+              disabled={column.always === true}
+              onChange={() => toggle(column)}
             />
             <span>
               <IconButton
                 small
                 icon="arrowUp"
-                label={t('moveUp', { column: label })}
+                label={t('moveUp', { column: column.label })}
                 disabled={index === 0}
                 onClick={() => move(index, -1)}
               />
               <IconButton
                 small
                 icon="arrowDown"
-                label={t('moveDown', { column: label })}
+                label={t('moveDown', { column: column.label })}
                 disabled={index === ordered.length - 1}
                 onClick={() => move(index, 1)}
               />

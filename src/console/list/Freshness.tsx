@@ -1,4 +1,6 @@
+import { connection } from '../data/connection.ts';
 import type { Loaded } from '../data/queries.ts';
+import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { useNow } from '../design/Time.tsx';
@@ -7,11 +9,11 @@ import css from './List.module.css';
 import { listTexts } from './texts.ts';
 
 export type Fresh = {
-  /** Milliseconds. */
+  /** Time of the last read in milliseconds. */
   at: number;
   busy: boolean;
   refresh: () => void;
-  /** Milliseconds between looks, where there are any. */
+  /** Milliseconds between reads, if the list polls. */
   every?: number | undefined;
 };
 
@@ -22,19 +24,20 @@ export const freshOf = <T,>(query: Loaded<T>, every?: number): Fresh => ({
   every,
 });
 
-/** What was missed three times is not fresh any more. */
+/** Number of missed polls after which the data is marked as stale. */
 const MISSED = 3;
 
 export const Freshness = ({ at, busy, refresh, every }: Fresh) => {
   const t = useTexts(listTexts);
   const format = useFormat();
   const now = Math.max(useNow(), at);
+  const isCut = useAtom(connection) === 'disconnected';
   if (at === 0) return null;
-  const isStale = every !== undefined && now - at > MISSED * every;
+  const isStale = isCut || (every !== undefined && now - at > MISSED * every);
   return (
     <span className={css.fresh}>
       {isStale && <Dot tone="none" />}
-      {t('updated', { age: format.age(at, now) })}
+      {isCut ? t('asOf', { time: format.clock(at) }) : t('updated', { age: format.age(at, now) })}
       <IconButton small icon="refresh" label={t('refresh')} onClick={refresh} disabled={busy} />
     </span>
   );

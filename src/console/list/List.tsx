@@ -1,15 +1,16 @@
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Button } from '../design/Button.tsx';
 import { EmptyState } from '../design/Notice.tsx';
 import { Scroller } from '../design/Scroller.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { BulkBar } from './BulkBar.tsx';
 import { ColumnMenu, useColumnChoice } from './ColumnMenu.tsx';
+import { type Filter, FilterBar } from './FilterBar.tsx';
 import { Foot } from './Foot.tsx';
 import { Freshness } from './Freshness.tsx';
 import css from './List.module.css';
 import type { ListProps } from './list-props.ts';
-import { chosenColumns } from './list-state.ts';
+import { chosenColumns, SIZES } from './list-state.ts';
 import { SearchBox } from './SearchBox.tsx';
 import { Table } from './Table.tsx';
 import { listTexts } from './texts.ts';
@@ -17,26 +18,29 @@ import { useList } from './use-list.ts';
 import { useQueryState } from './use-query-state.ts';
 
 const NO_KEYS: readonly string[] = [];
+const NO_FILTERS: readonly Filter[] = [];
 
 /**
- * The one list of all screens (console.md 3.8): search, order, pages, columns, selection and freshness. What it shows is
- * in the address, so that it can be sent to somebody else.
+ * The list component of all screens (console.md 3.8): search, order, pages, columns, selection and freshness. Its state
+ * is in the address, so that a link reproduces the view.
  */
 export const List = <Row,>(props: ListProps<Row>) => {
   const t = useTexts(listTexts);
-  const { rows, columns, rowId, filterKeys = NO_KEYS, unpaged = false } = props;
-  const frame = useRef<HTMLElement>(null);
+  const { rows, columns, rowId, filterKeys = NO_KEYS, filterBy = NO_FILTERS, isPaged = false } = props;
+  const unpaged = isPaged || props.unpaged === true;
+  const [frame, setFrame] = useState<HTMLElement | null>(null);
   const [choice, choose] = useColumnChoice(props.name);
   const visible = useMemo(() => chosenColumns(columns, choice), [columns, choice]);
-  const listed = useList({ rows, columns: visible, usualSort: props.usualSort, unpaged });
+  const listed = useList({ rows, columns: visible, usualSort: props.usualSort, unpaged, isPaged });
   const [query, setQuery] = useQueryState();
   const [selected, select] = useState<ReadonlySet<string>>(new Set());
-  const isFiltered = listed.state.q !== '' || filterKeys.some((key) => query[key] !== undefined);
+  const keys = [...filterKeys, ...filterBy.map(({ key }) => key)];
+  const isFiltered = listed.state.q !== '' || keys.some((key) => query[key] !== undefined);
   const clear = (): void =>
     setQuery({
       q: undefined,
       page: undefined,
-      ...Object.fromEntries(filterKeys.map((key) => [key, undefined])),
+      ...Object.fromEntries(keys.map((key) => [key, undefined])),
     });
   if (rows.length === 0 && !isFiltered) return props.empty;
   const chosen = listed.found.filter((row) => selected.has(rowId(row)));
@@ -48,6 +52,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
           placeholder={props.searchPlaceholder ?? t('search')}
           onChange={(q) => listed.change({ q })}
         />
+        {filterBy.length > 0 && <FilterBar filters={filterBy} />}
         {props.filters}
         <span className={css.push} />
         {props.tools}
@@ -69,7 +74,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
         </EmptyState>
       ) : (
         <>
-          <Scroller label={t('rows')} className={css.frame} ref={frame} tall={unpaged}>
+          <Scroller label={t('rows')} className={css.frame} ref={setFrame} tall={unpaged}>
             <Table
               {...props}
               columns={visible}
@@ -79,7 +84,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
               select={select}
             />
           </Scroller>
-          {!unpaged && <Foot listed={listed} />}
+          {!unpaged && (listed.found.length > SIZES[0] || listed.state.page > 1) && <Foot listed={listed} />}
         </>
       )}
       {props.after}

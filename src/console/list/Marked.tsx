@@ -1,6 +1,6 @@
 import { highlighted } from './match.ts';
 
-/** A text with what was searched for in it. */
+/** A text with the matches of the search highlighted. */
 export const Marked = ({ text, tokens }: { text: string; tokens: readonly string[] }) => {
   let at = 0;
   return highlighted(text, tokens).map((part) => {

@@ -1,12 +1,13 @@
-import type { KeyboardEvent, MouseEvent, ReactNode } from 'react';
+import { type KeyboardEvent, type MouseEvent, memo, type ReactNode } from 'react';
 import { boxLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ScreenLink, useGo } from '../shell/links.tsx';
-import { isScreen } from '../shell/screen-paths.ts';
-import type { Column } from './column.ts';
+import { ScreenLink, useGo } from '../navigation/links.tsx';
+import { isScreen } from '../navigation/screen-paths.ts';
+import { type Column, textIn } from './column.ts';
 import css from './List.module.css';
 import type { TableProps } from './list-props.ts';
 import { Marked } from './Marked.tsx';
+import { RowMenu } from './RowMenu.tsx';
 import { listTexts } from './texts.ts';
 
 type RowProps<R> = TableProps<R> & { row: R; showsCheck: boolean; onHover: () => void };
@@ -18,11 +19,22 @@ const Cell = <R,>({ column, row, tokens }: { column: Column<R>; row: R; tokens: 
   return value === undefined || value === null || value === '' ? '—' : mark(String(value));
 };
 
-/** What is pressed inside of a row does its own work. */
-const isOwn = (target: EventTarget): boolean =>
-  target instanceof Element && target.closest('a, button, input, label, select, textarea') !== null;
+/** Lets the table shorten the text of a cell; the tooltip contains all of it. */
+const Fitted = <R,>({ column, row, children }: { column: Column<R>; row: R; children: ReactNode }) =>
+  column.shortened ? (
+    <div className={css.shortened} data-min={column.shortened}>
+      <div title={textIn(column, row) || undefined}>{children}</div>
+    </div>
+  ) : (
+    children
+  );
 
-/** Keys of a row that has the focus. `j`, `k` and the arrows come from the shell. */
+/** Interactive elements within a row handle their own events. */
+const isOwn = (target: EventTarget): boolean =>
+  target instanceof Element &&
+  target.closest('a, button, input, label, select, textarea, [role="menu"]') !== null;
+
+/** Keys of the focused row. The shell handles `j`, `k` and the arrow keys. */
 const useRowKeys = (open: () => void, toggle: () => void) => (event: KeyboardEvent<HTMLTableRowElement>) => {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'Enter' || event.key === 'e') open();
@@ -31,9 +43,9 @@ const useRowKeys = (open: () => void, toggle: () => void) => (event: KeyboardEve
   event.preventDefault();
 };
 
-export const Row = <R,>(props: RowProps<R>) => {
+const RowOf = <R,>(props: RowProps<R>) => {
   const t = useTexts(listTexts);
-  const { row, columns, listed, rowId, selected, select, rowHref, onOpen, actions } = props;
+  const { row, columns, listed, rowId, selected, select, rowHref, onOpen, actions, menu } = props;
   const go = useGo();
   const id = rowId(row);
   const leads = rowHref?.(row);
@@ -73,23 +85,31 @@ export const Row = <R,>(props: RowProps<R>) => {
       </td>
       {columns.map((column, index) => (
         <td key={column.id} data-align={column.align} data-first={index === 0 || undefined}>
-          {index === 0 ? (
-            <FirstCell href={href} onOpen={onOpen && (() => onOpen(row))}>
+          <Fitted column={column} row={row}>
+            {index === 0 ? (
+              <FirstCell href={href} onOpen={onOpen && (() => onOpen(row))}>
+                <Cell column={column} row={row} tokens={listed.tokens} />
+              </FirstCell>
+            ) : (
               <Cell column={column} row={row} tokens={listed.tokens} />
-            </FirstCell>
-          ) : (
-            <Cell column={column} row={row} tokens={listed.tokens} />
-          )}
+            )}
+          </Fitted>
         </td>
       ))}
-      {actions && (
+      {(actions || menu) && (
         <td data-actions>
-          <span className={css.rowActions}>{actions(row)}</span>
+          <span className={css.rowActions}>
+            {actions?.(row)}
+            {menu && <RowMenu id={id} items={menu(row)} />}
+          </span>
         </td>
       )}
     </tr>
   );
 };
+
+/** While the list scrolls, only rows that come into view are rendered. `memo` does not keep the type parameter. */
+export const Row = memo(RowOf) as typeof RowOf;
 
 const FirstCell = (props: {
   href: string | undefined;

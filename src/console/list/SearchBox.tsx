@@ -3,10 +3,10 @@ import { Icon } from '../design/Icon.tsx';
 import css from './List.module.css';
 import { useTyped } from './use-typed.ts';
 
-/** Typing pauses for so long before it is looked for. */
+/** The search starts after typing has paused for this long. */
 const PAUSE_MS = 150;
 
-/** The key `/` brings the focus here (shell/shortcuts). */
+/** The key `/` focuses this input (shell/shortcuts). */
 export const SearchBox = (props: {
   value: string;
   placeholder: string;

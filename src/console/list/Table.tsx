@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { boxLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -11,13 +11,16 @@ import { listTexts } from './texts.ts';
 import type { Listed } from './use-list.ts';
 import { useRowsInView } from './use-rows-in-view.ts';
 
+/** Fewer rows show their texts in full. */
+const FEW = 8;
+
 const ARIA = { asc: 'ascending', desc: 'descending' } as const;
 
 const Head = <R,>({ column, listed, first }: { column: Column<R>; listed: Listed<R>; first: boolean }) => {
   const { sort } = listed.state;
   const direction = sort?.id === column.id ? sort.direction : undefined;
   const turn = (): void => {
-    const next = nextDirection(direction);
+    const next = nextDirection(direction, column.sorts);
     listed.change({ sort: next && { id: column.id, direction: next } });
   };
   return (
@@ -43,7 +46,7 @@ const Head = <R,>({ column, listed, first }: { column: Column<R>; listed: Listed
   );
 };
 
-/** Rows above and below those in view, as one empty row of their height. */
+/** Stands for the unrendered rows above or below the visible ones, as one empty row of their height. */
 const Gap = ({ height, span }: { height: number; span: number }) =>
   height > 0 ? (
     <tr>
@@ -55,16 +58,23 @@ export const Table = <R,>(props: TableProps<R>) => {
   const t = useTexts(listTexts);
   const { columns, listed, selected, select, rowId } = props;
   const [hasChecks, showChecks] = useState(false);
+  const onHover = useCallback(() => showChecks(true), []);
   const isChecked = hasChecks || selected.size > 0;
   const { rows, before, after } = useRowsInView(listed.shown, props.frame);
   const allSelected = listed.shown.every((row) => selected.has(rowId(row)));
   const toggleAll = (): void => select(new Set(allSelected ? [] : listed.shown.map(rowId)));
   const span = columns.length + 2;
+  // An empty cell is no header.
+  const CheckCell = isChecked ? 'th' : 'td';
   return (
-    <table className={css.table} aria-rowcount={listed.found.length + 1}>
+    <table
+      className={css.table}
+      data-few={listed.found.length < FEW || undefined}
+      aria-rowcount={listed.found.length + 1}
+    >
       <thead>
         <tr>
-          <th scope="col" data-check onPointerEnter={() => showChecks(true)}>
+          <CheckCell scope={isChecked ? 'col' : undefined} data-check onPointerEnter={onHover}>
             {isChecked && (
               <input
                 type="checkbox"
@@ -74,13 +84,13 @@ export const Table = <R,>(props: TableProps<R>) => {
                 onChange={toggleAll}
               />
             )}
-          </th>
+          </CheckCell>
           {columns.map((column, index) => (
             <Head key={column.id} column={column} listed={listed} first={index === 0} />
           ))}
-          {props.actions && (
+          {(props.actions || props.menu) && (
             <th scope="col" data-align="end" data-actions-head>
-              {t('actions')}
+              <span data-hidden={props.menu !== undefined || undefined}>{t('actions')}</span>
             </th>
           )}
         </tr>
@@ -88,13 +98,7 @@ export const Table = <R,>(props: TableProps<R>) => {
       <tbody>
         <Gap height={before} span={span} />
         {rows.map((row) => (
-          <Row
-            key={rowId(row)}
-            {...props}
-            row={row}
-            showsCheck={isChecked}
-            onHover={() => showChecks(true)}
-          />
+          <Row key={rowId(row)} {...props} row={row} showsCheck={isChecked} onHover={onHover} />
         ))}
         <Gap height={after} span={span} />
       </tbody>

@@ -3,16 +3,16 @@ import { controlLook, filterLook } from '../design/Field.tsx';
 import { useQueryState } from './use-query-state.ts';
 import { useTyped } from './use-typed.ts';
 
-/** Typing pauses for so long before the service is asked. */
+/** A request is sent after typing has paused for this long. */
 const PAUSE_MS = 300;
 
-/** A filter by a text, which stands in the address of the screen. */
+/** A text filter whose value is in the address of the screen. */
 export const TextFilter = (props: {
-  /** In the address. */
+  /** Name of the query parameter. */
   name: string;
   label: string;
   title?: string;
-  /** Offered while something is typed. */
+  /** Suggestions while typing. */
   options?: readonly string[];
 }) => {
   const [query, setQuery] = useQueryState();

@@ -1,21 +1,34 @@
 import type { ReactNode } from 'react';
-import type { Sortable } from './order.ts';
+import type { Direction, Sortable } from './order.ts';
 
 export type Column<Row> = {
   id: string;
   label: string;
-  /** What the column is sorted by, and searched in unless `text` says otherwise. */
+  /** Sort key of the column, which is also its searchable text unless `text` is given. */
   value: (row: Row) => Sortable;
-  /** What a search looks at. */
+  /** Searchable text. */
   text?: (row: Row) => string;
-  /** `mark` shows a text with what was searched for in it. Without it, the value. */
+  /** Content of the cell, by default the value. `mark` highlights the matches of the search in a text. */
   cell?: (row: Row, mark: (text: string) => ReactNode) => ReactNode;
-  /** Numbers stand at the end of their cell. */
+  /** Aligns numbers at the end of the cell. */
   align?: 'end';
-  /** Of CSS, such as `20%`. */
+  /** CSS width, such as `20%`. */
   width?: string;
-  /** It has no order that means anything. */
+  /**
+   * Texts of the column are shortened with an ellipsis if the table is wider than its frame; `chip` leaves space for a
+   * chip.
+   */
+  shortened?: boolean | 'chip';
+  /** The column cannot be sorted. */
   unsorted?: boolean;
-  /** It cannot be hidden. */
+  /** The order in which a click on the head sorts, if the service has no other. */
+  sorts?: readonly Direction[];
+  /** The column cannot be hidden. */
   always?: boolean;
+  /** The column is hidden until the user shows it. */
+  isExtra?: boolean;
 };
+
+/** Returns the searchable text of a cell. */
+export const textIn = <Row>(column: Column<Row>, row: Row): string =>
+  column.text?.(row) ?? String(column.value(row) ?? '');

@@ -1,4 +1,4 @@
-/** Gives the user a file that is made here. */
+/** Downloads generated content as a file. */
 export const download = (name: string, type: string, content: string): void => {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

@@ -1,49 +1,57 @@
-import type { ReactNode, RefObject } from 'react';
+import type { ReactNode } from 'react';
 import type { BulkAction } from './BulkBar.tsx';
 import type { Column } from './column.ts';
+import type { Filter } from './FilterBar.tsx';
 import type { Fresh } from './Freshness.tsx';
 import type { Sorting } from './list-state.ts';
+import type { MenuItem } from './RowMenu.tsx';
 import type { Listed } from './use-list.ts';
 
-/** What a list is given, and what it gives its parts. */
+/** Properties of a list, and those that it passes to its parts. */
 
 export type ListProps<Row> = {
-  /** Under which the choice of columns is kept. */
+  /** Key under which the choice of columns is stored. */
   name: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   rowId: (row: Row) => string;
-  /** Where a row leads. Undefined: nowhere, or `onOpen` does something else. */
+  /** Link target of a row; undefined if the row has none or `onOpen` is used instead. */
   rowHref?: ((row: Row) => string | undefined) | undefined;
   onOpen?: (row: Row) => void;
-  /** The row whose details are open. */
+  /** Id of the row whose details are open. */
   openId?: string | undefined;
-  /** At the right of each row. */
+  /** Actions at the end of each row. */
   actions?: (row: Row) => ReactNode;
-  /** What a selection is exported as; left out: as its rows. */
+  /** Actions of each row in a menu, to which the list adds that of copying the id. */
+  menu?: (row: Row) => readonly MenuItem[];
+  /** Content of an export of the selection, by default its rows. */
   exported?: (rows: readonly Row[]) => Promise<unknown>;
   bulk?: readonly BulkAction<Row>[];
   usualSort?: Sorting;
   searchPlaceholder?: string;
-  /** Beside the search. They keep their state in the address too. */
+  /** Filters behind one button, each in a query parameter. */
+  filterBy?: readonly Filter[];
+  /** Other filters next to the search. Their state is in the address, too. */
   filters?: ReactNode;
-  /** Keys of the address that filters use: who clears them clears these. */
+  /** Query parameters of the filters, removed when the filters are cleared. */
   filterKeys?: readonly string[];
-  /** At the right of the bar. */
+  /** Content at the end of the bar. */
   tools?: ReactNode;
   fresh?: Fresh;
-  /** Shown when there are no rows at all. */
+  /** Shown if there are no rows at all. */
   empty: ReactNode;
-  /** All rows on one page: beyond some hundreds, only those in view are made. */
+  /** Shows all rows on one page. Beyond some hundreds, only the visible rows are rendered. */
   unpaged?: boolean;
-  /** Below the rows, such as a button for more. */
+  /** The service has found and sorted the rows, all of which are shown. */
+  isPaged?: boolean;
+  /** Content below the rows, such as a button that loads more. */
   after?: ReactNode;
 };
 
 export type TableProps<R> = ListProps<R> & {
   listed: Listed<R>;
-  /** What scrolls. */
-  frame: RefObject<HTMLElement | null>;
+  /** The scrolling element; null until it exists. */
+  frame: HTMLElement | null;
   selected: ReadonlySet<string>;
   select: (ids: ReadonlySet<string>) => void;
 };

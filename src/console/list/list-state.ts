@@ -1,6 +1,6 @@
 import type { Direction } from './order.ts';
 
-/** What a list shows, as its address says. What is as usual is not said. */
+/** The state of a list as stored in the address. Defaults are left out. */
 
 export const SIZES = [10, 20, 50, 100] as const;
 const USUAL_SIZE = 20;
@@ -9,16 +9,16 @@ export type Sorting = { id: string; direction: Direction };
 
 export type ListState = {
   q: string;
-  /** Undefined: in the order in which they come. */
+  /** Undefined for the original order. */
   sort: Sorting | undefined;
   size: number;
-  /** From 1; perhaps more than there are. */
+  /** Starts at 1; may exceed the number of pages. */
   page: number;
 };
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** Takes nothing for granted: whoever wrote the address may have erred. */
+/** Validates every value, because an address may be edited by hand. */
 export const readListState = (
   query: Query,
   columns: readonly string[],
@@ -44,12 +44,14 @@ const sortOf = (
   return { id: sort, direction: dir === 'desc' ? 'desc' : 'asc' };
 };
 
-/** Said only where a list has a usual order and is shown without any. */
+/** Used only if a list has a default order and is shown unsorted. */
 const NO_SORT = 'none';
 
 export type QueryChange = Record<string, string | undefined>;
 
-/** What a change of the state changes in the address. Any but a change of page leads back to the first. */
+/**
+ * The change of the address for a change of the state. All changes except a change of page return to the first page.
+ */
 export const writeListState = (change: Partial<ListState>, usualSort: Sorting | undefined): QueryChange => ({
   ...('q' in change && { q: change.q || undefined }),
   ...('sort' in change && writeSort(change.sort, usualSort)),
@@ -64,22 +66,32 @@ const writeSort = (sort: Sorting | undefined, usual: Sorting | undefined): Query
   return { sort: sort.id, dir: sort.direction === 'desc' ? 'desc' : undefined };
 };
 
-/** A page that there is. */
+/** The page, limited to the existing pages. */
 export const pageWithin = (page: number, size: number, count: number): number =>
   Math.min(page, Math.max(1, Math.ceil(count / size)));
 
-export type ColumnChoice = { order: readonly string[]; hidden: readonly string[] };
+/** `shown` are the extra columns that the user has chosen. */
+export type ColumnChoice = {
+  order: readonly string[];
+  hidden: readonly string[];
+  shown?: readonly string[];
+};
 
-/** The columns as their user wants them; what he does not know of stays where it is. */
-export const chosenColumns = <C extends { id: string; always?: boolean | undefined }>(
-  columns: readonly C[],
-  choice: ColumnChoice,
-): C[] => {
+type Choosable = { id: string; always?: boolean | undefined; isExtra?: boolean | undefined };
+
+export const isShown = ({ id, always, isExtra }: Choosable, { hidden, shown }: ColumnChoice): boolean =>
+  always === true || (isExtra ? (shown?.includes(id) ?? false) : !hidden.includes(id));
+
+/**
+ * The columns in the chosen order without the hidden ones. A column that is unknown to the stored choice keeps its
+ * position.
+ */
+export const chosenColumns = <C extends Choosable>(columns: readonly C[], choice: ColumnChoice): C[] => {
   const rank = (column: C): number => {
     const at = choice.order.indexOf(column.id);
     return at < 0 ? columns.indexOf(column) : at;
   };
   return columns
-    .filter(({ id, always }) => always || !choice.hidden.includes(id))
+    .filter((column) => isShown(column, choice))
     .sort((a, b) => rank(a) - rank(b) || columns.indexOf(a) - columns.indexOf(b));
 };

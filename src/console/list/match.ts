@@ -1,4 +1,4 @@
-/** What a search finds: rows in which each of its words is somewhere, whatever their case. */
+/** Search: a row matches if it contains each word of the query, in any field and case. */
 
 export const tokensOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
@@ -10,10 +10,10 @@ export const matches = (texts: readonly string[], tokens: readonly string[]): bo
 
 export type Part = { text: string; hit: boolean };
 
-/** A text in parts, of which some are what was searched for. */
+/** Splits a text into matching and other parts. */
 export const highlighted = (text: string, tokens: readonly string[]): Part[] => {
   const lower = text.toLowerCase();
-  // Some letters have another length in lower case; then nothing is marked.
+  // Some characters change their length in lower case; in that case nothing is highlighted.
   if (tokens.length === 0 || lower.length !== text.length) return [{ text, hit: false }];
   const hits = new Uint8Array(text.length);
   for (const token of tokens) {

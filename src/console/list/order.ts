@@ -1,4 +1,4 @@
-/** The order of rows: numbers as numbers, texts as people count (`a2` before `a10`), and what is empty last. */
+/** Sorting: numbers numerically, texts in natural order (`a2` before `a10`), and empty values last. */
 
 export type Sortable = string | number | null | undefined;
 
@@ -14,7 +14,7 @@ export const compare = (a: Sortable, b: Sortable): number => {
   return collator.compare(String(a ?? ''), String(b ?? ''));
 };
 
-/** Rows that are equal stay in their order. Empty ones are last in both directions. */
+/** A stable sort with empty values last in both directions. */
 export const sorted = <Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => Sortable,
@@ -31,6 +31,10 @@ export const sorted = <Row>(
     .map(({ row }) => row);
 };
 
-/** Up, down, as it was. */
-export const nextDirection = (current: Direction | undefined): Direction | undefined =>
-  current === undefined ? 'asc' : current === 'asc' ? 'desc' : undefined;
+const BOTH: readonly Direction[] = ['asc', 'desc'];
+
+/** Cycles through the directions and unsorted. */
+export const nextDirection = (
+  current: Direction | undefined,
+  directions: readonly Direction[] = BOTH,
+): Direction | undefined => directions[current === undefined ? 0 : directions.indexOf(current) + 1];

@@ -1,48 +1,5 @@
 import { defineTexts } from '../i18n/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import zhCN from './texts/zh-CN.json' with { type: 'json' };
 
-export const listTexts = defineTexts(
-  {
-    search: 'Search',
-    rows: 'Rows of the list',
-    columns: 'Columns',
-    moveUp: 'Move {column} up',
-    moveDown: 'Move {column} down',
-    refresh: 'Refresh',
-    updated: 'updated {age}',
-    perPage: 'Rows',
-    range: '{from}–{to} of {count}',
-    previous: 'Previous page',
-    next: 'Next page',
-    selectRow: 'Select {row}',
-    selectAll: 'Select all on this page',
-    selected: { one: '{count} selected', other: '{count} selected' },
-    clearSelection: 'Clear selection',
-    exportJson: 'Export JSON',
-    noMatch: 'Nothing matches',
-    noMatchText: 'No row matches the search and the filters.',
-    clearFilters: 'Clear filters',
-    actions: 'Actions',
-  },
-  {
-    search: '搜索',
-    rows: '列表的行',
-    columns: '列',
-    moveUp: '上移 {column}',
-    moveDown: '下移 {column}',
-    refresh: '刷新',
-    updated: '更新于 {age}',
-    perPage: '每页',
-    range: '{from}–{to} / {count}',
-    previous: '上一页',
-    next: '下一页',
-    selectRow: '选择 {row}',
-    selectAll: '选择本页全部',
-    selected: { other: '已选择 {count} 项' },
-    clearSelection: '清除选择',
-    exportJson: '导出 JSON',
-    noMatch: '没有匹配项',
-    noMatchText: '没有符合搜索和筛选条件的行。',
-    clearFilters: '清除筛选',
-    actions: '操作',
-  },
-);
+export const listTexts = defineTexts(en, zhCN);

@@ -1,22 +1,21 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import type { RefObject } from 'react';
 
-/** More rows than these are not all made: only those in view. */
+/** Longer lists render only the visible rows. */
 const ALL_MADE = 500;
 
 const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 34;
 
-/** @returns the rows to make, and the pixels that the others take above and below */
+/** @returns the rows to render, and the height in pixels of the rows above and below them */
 export const useRowsInView = <Row>(
   rows: readonly Row[],
-  frame: RefObject<HTMLElement | null>,
+  frame: HTMLElement | null,
 ): { rows: readonly Row[]; before: number; after: number } => {
   const isLong = rows.length > ALL_MADE;
   const virtual = useVirtualizer({
     count: rows.length,
     enabled: isLong,
-    getScrollElement: () => frame.current,
+    getScrollElement: () => frame,
     estimateSize: rowHeight,
     overscan: 12,
   });

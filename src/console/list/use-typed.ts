@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 
 /**
- * A text that is told once its typing pauses.
+ * A text input that reports its value once typing pauses.
  *
- * Guarantees: what was told and comes back as `value`, however late, does not change what is typed meanwhile; a value
- * that comes from elsewhere, such as by going back, does.
+ * Guarantees: a reported value that comes back as `value`, however late, does not overwrite text that was typed since;
+ * a value from elsewhere, for example after navigating back, does.
  */
 export const useTyped = (
   value: string,

@@ -5,12 +5,12 @@ import { Json } from '../design/Json.tsx';
 import { Facts } from '../design/Layout.tsx';
 import { Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from '../shell/links.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import css from './Remote.module.css';
-import { factsOf, type RemoteStatus } from './status.ts';
+import { factsOf, type RemoteStatus, refusedHostIn } from './status.ts';
 import { texts } from './texts.ts';
 
-/** What a service says of its agents. */
+/** The agent card of a remote service. */
 
 const Words = ({ words }: { words: readonly string[] }) =>
   words.length === 0 ? (
@@ -26,6 +26,13 @@ const Words = ({ words }: { words: readonly string[] }) =>
 export const AgentCard = ({ server, status }: { server: string; status: RemoteStatus }) => {
   const t = useTexts(texts);
   const card = isObject(status.card) ? status.card : undefined;
+  const refused = refusedHostIn(status);
+  if (!card && refused !== undefined)
+    return (
+      <Notice tone="warn" title={t('refused', { host: refused })}>
+        {t('refused.text', { setting: 'SERVICE_A2A_REMOTE_URL' })}
+      </Notice>
+    );
   if (!card)
     return (
       <Notice tone="error" title={t('unreachable')}>

@@ -12,7 +12,10 @@ import {
 import type { Resource } from '../data/queries.ts';
 import { pathOf } from '../data/request.ts';
 
-/** How a service of remote agents is: its card, or why there is none. The service asks it at most every 15 s. */
+/**
+ * Status of a server of remote agents: its agent card, or why it has none. The service fetches the card at most every
+ * 15 s.
+ */
 
 const Status = object({
   connected: withDefault(flag, false),
@@ -28,7 +31,14 @@ export const remoteStatus = (server: string, every?: number): Resource<RemoteSta
   every,
 });
 
-const said = (value: unknown): string | undefined =>
+/** The host of a server that the service did not ask, because only public addresses are allowed. */
+export const refusedHostIn = ({
+  last_error: error = '',
+}: Pick<RemoteStatus, 'last_error'>): string | undefined =>
+  /non-public address: (\S+)/.exec(error)?.[1] ??
+  (/host is not allowed/.test(error) ? 'localhost' : undefined);
+
+const nonEmptyText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 export type CardFacts = {
@@ -39,7 +49,7 @@ export type CardFacts = {
   interfaces: string[];
   modes: string[];
   capabilities: string[];
-  /** Kinds of authentication that it asks for. */
+  /** Kinds of authentication that the server requires. */
   auth: string[];
 };
 
@@ -49,26 +59,28 @@ const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 const interfaceOf = ({ url, protocolBinding, transport, protocolVersion }: JsonObject): string =>
-  [said(protocolBinding) ?? said(transport), said(protocolVersion), said(url)].filter(Boolean).join(' ');
+  [nonEmptyText(protocolBinding) ?? nonEmptyText(transport), nonEmptyText(protocolVersion), nonEmptyText(url)]
+    .filter(Boolean)
+    .join(' ');
 
 const schemeOf = (scheme: unknown): string | undefined => {
   if (!isObject(scheme)) return undefined;
   const [kind] = Object.keys(scheme);
-  return said(scheme.type) ?? said(scheme.scheme) ?? kind;
+  return nonEmptyText(scheme.type) ?? nonEmptyText(scheme.scheme) ?? kind;
 };
 
-/** A card is somebody else's: whatever of it is not as it should be is left out. */
+/** The card comes from another service, so malformed parts are left out. */
 export const factsOf = (card: JsonObject): CardFacts => {
   const { capabilities, securitySchemes } = card;
   const interfaces = card.supportedInterfaces ?? card.interfaces ?? card.additionalInterfaces;
   return {
-    name: said(card.name),
-    version: said(card.version),
-    description: said(card.description),
+    name: nonEmptyText(card.name),
+    version: nonEmptyText(card.version),
+    description: nonEmptyText(card.description),
     skills: objectsIn(card.skills).map((skill) => ({
-      name: said(skill.name) ?? said(skill.id) ?? '—',
+      name: nonEmptyText(skill.name) ?? nonEmptyText(skill.id) ?? '—',
       tags: textsIn(skill.tags),
-      description: said(skill.description),
+      description: nonEmptyText(skill.description),
     })),
     interfaces: objectsIn(interfaces).map(interfaceOf),
     modes: [...new Set([...textsIn(card.defaultInputModes), ...textsIn(card.defaultOutputModes)])],

@@ -1,40 +1,5 @@
 import { defineTexts } from '../i18n/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import zhCN from './texts/zh-CN.json' with { type: 'json' };
 
-export const texts = defineTexts(
-  {
-    server: 'Server',
-    name: 'Name',
-    version: 'Version',
-    description: 'Description',
-    skills: 'Skills',
-    interfaces: 'Interfaces',
-    modes: 'Input and output',
-    capabilities: 'Capabilities',
-    card: 'Agent card',
-    unreachable: 'The server does not answer',
-    auth: 'Asks for',
-    'auth.none': 'nothing',
-    probe: 'Asked {age}',
-    refresh: 'Ask again',
-    agents: 'Agents found there',
-    'agents.none': 'None',
-  },
-  {
-    server: '服务器',
-    name: '名称',
-    version: '版本',
-    description: '描述',
-    skills: '技能',
-    interfaces: '接口',
-    modes: '输入与输出',
-    capabilities: '能力',
-    card: '智能体名片',
-    unreachable: '服务器没有响应',
-    auth: '认证要求',
-    'auth.none': '无',
-    probe: '{age}询问',
-    refresh: '再次询问',
-    agents: '在此发现的智能体',
-    'agents.none': '无',
-  },
-);
+export const texts = defineTexts(en, zhCN);

@@ -2,9 +2,9 @@ import { Composer } from '../chat/Composer.tsx';
 import { Conversation, useLastPrompt } from '../chat/Conversation.tsx';
 import { StatsBar } from '../chat/StatsBar.tsx';
 import { statsOf } from '../chat/turn.ts';
+import type { Draft } from '../data/spec.ts';
 import { Dialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import type { Draft } from '../screens/agent-editor/panel.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
 import { type Preview, usePreview, usePublished } from './use-preview.ts';
@@ -21,7 +21,7 @@ const Side = (props: { title: string; preview: Preview }) => {
   );
 };
 
-/** One question to the draft and to what is published, beside each other. */
+/** Sends one prompt to the draft and to the published agent, and shows the responses side by side. */
 const Compare = (props: { draft: Draft; storedId: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const draft = usePreview(props.draft);

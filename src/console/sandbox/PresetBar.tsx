@@ -8,7 +8,7 @@ import { texts } from './texts.ts';
 
 const PresetDialog = lazy(() => import('./PresetDialog.tsx'));
 
-/** Those of this browser, and which of them the next message goes with. */
+/** The presets of this browser, and the one that applies to the next message. */
 export const usePresets = () => {
   const [presets, show] = useState(storedPresets);
   const [name, choose] = useState('');
@@ -16,7 +16,7 @@ export const usePresets = () => {
     presets,
     chosen: presets.find((preset) => preset.name === name),
     choose,
-    /** @param kept in the place of the one that had this name */
+    /** @param kept replaces the preset that is named `before` */
     put(before: string | undefined, kept: Preset | undefined) {
       const others = presets.filter((preset) => preset.name !== before);
       const after = kept ? [...others, kept].sort((a, b) => a.name.localeCompare(b.name)) : others;

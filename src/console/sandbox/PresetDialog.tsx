@@ -1,86 +1,78 @@
 import { useState } from 'react';
+import { isObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
-import { Field } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import type { Preset } from './presets.ts';
+import { wordsFrom } from '../schema-form/hints.ts';
+import { SchemaForm } from '../schema-form/SchemaForm.tsx';
+import { Preset } from './presets.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
 
-/** One preset: what it is called, whom the agent talks with, and what stands for the variables of the prompt. */
+const UI = {
+  name: { 'ui:required': true },
+  persona: { 'ui:widget': 'textarea', 'ui:options': { rows: 3 } },
+};
+
+const schemaOf = (names: readonly string[]) => ({
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    persona: { type: 'string' },
+    variables: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string', title: `{${name}}` }])),
+    },
+  },
+});
+
+/** The form of one preset: its name, the user that the agent talks with, and the values of the prompt's variables. */
 const PresetDialog = (props: {
   preset: Preset;
-  /** Names that are taken. */
+  /** Names of the other presets. */
   others: readonly string[];
   variables: readonly string[];
   onDone: (preset: Preset) => void;
-  /** Of one that is there. */
+  /** Undefined for a new preset. */
   onRemove: (() => void) | undefined;
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
-  const [preset, setPreset] = useState(props.preset);
+  const [value, change] = useState<object>(props.preset);
   const [problem, setProblem] = useState<string>();
-  const names = [...new Set([...props.variables, ...Object.keys(preset.variables)])];
+  const names = [...new Set([...props.variables, ...Object.keys(props.preset.variables)])];
   const done = (): void => {
-    const name = preset.name.trim();
-    if (name === '') setProblem(t('preset.required'));
-    else if (props.others.includes(name)) setProblem(t('preset.taken'));
-    else {
-      const filled = Object.entries(preset.variables).filter(([, value]) => value !== '');
-      props.onDone({ name, persona: preset.persona.trim(), variables: Object.fromEntries(filled) });
-    }
+    const { name, persona, variables } = Preset(value, '');
+    const trimmed = name.trim();
+    if (trimmed === '') setProblem(t('preset.required'));
+    else if (props.others.includes(trimmed)) setProblem(t('preset.taken'));
+    else props.onDone({ name: trimmed, persona: persona.trim(), variables });
   };
   return (
     <Dialog title={t(props.onRemove ? 'preset.edit' : 'preset.new')} size={520} onClose={props.onClose}>
       <form
-        className={css.form}
+        className={css.events}
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
           done();
         }}
       >
-        <p className={css.hint}>{t('preset.text')}</p>
-        <Field label={t('preset.name')} error={problem} required>
-          {(control) => (
-            <input
-              {...control}
-              type="text"
-              data-autofocus
-              value={preset.name}
-              onChange={({ target }) => {
-                setProblem(undefined);
-                setPreset({ ...preset, name: target.value });
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t('preset.persona')} hint={t('preset.persona.hint')}>
-          {(control) => (
-            <textarea
-              {...control}
-              rows={3}
-              value={preset.persona}
-              onChange={({ target }) => setPreset({ ...preset, persona: target.value })}
-            />
-          )}
-        </Field>
-        {names.length === 0 && <p className={css.hint}>{t('preset.variables.none')}</p>}
-        {names.map((name) => (
-          <Field key={name} label={`{${name}}`}>
-            {(control) => (
-              <input
-                {...control}
-                type="text"
-                value={preset.variables[name] ?? ''}
-                onChange={({ target }) =>
-                  setPreset({ ...preset, variables: { ...preset.variables, [name]: target.value } })
-                }
-              />
-            )}
-          </Field>
-        ))}
+        <p className={css.note}>{t('preset.text')}</p>
+        <SchemaForm
+          label={t('preset')}
+          schema={schemaOf(names)}
+          value={isObject(value) ? value : {}}
+          fields={['name', 'persona', ...(names.length > 0 ? ['variables'] : [])]}
+          ui={UI}
+          words={wordsFrom(t, texts, (place) => `preset.${place}`)}
+          errors={new Map(problem === undefined ? [] : [['name', problem]])}
+          onChange={(next) => {
+            setProblem(undefined);
+            change(next);
+          }}
+        />
+        {names.length === 0 && <p className={css.note}>{t('preset.variables.none')}</p>}
         <DialogActions>
           {props.onRemove && (
             <Button tone="danger" onClick={props.onRemove}>

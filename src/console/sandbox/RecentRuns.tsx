@@ -3,14 +3,14 @@ import { statusOf } from '../data/error.ts';
 import { useResource } from '../data/queries.ts';
 import { Chip } from '../design/Chip.tsx';
 import { Drawer } from '../design/Dialog.tsx';
-import { ErrorBox, Loaded } from '../design/Loaded.tsx';
+import { ErrorBox } from '../design/Loaded.tsx';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { Ago } from '../design/Time.tsx';
 import { FixtureButton } from '../fixtures/FixtureDialog.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from '../shell/links.tsx';
-import { TraceRow } from '../trace/TraceRow.tsx';
-import { recentRuns, spanOf, type TracedRun, traceEvents } from '../trace/traces.ts';
+import { ScreenLink } from '../navigation/links.tsx';
+import { TraceView } from '../run-view/RunView.tsx';
+import { recentRuns, type TracedRun } from '../trace-records/traces.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
 
@@ -34,8 +34,6 @@ const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => v
 
 const Events = ({ runId }: { runId: string }) => {
   const t = useTexts(texts);
-  const resource = traceEvents(runId);
-  const query = useResource(resource);
   return (
     <section className={css.events} data-testid="recent-traces-events" aria-label={t('events')}>
       <div className={css.eventsHead}>
@@ -43,24 +41,12 @@ const Events = ({ runId }: { runId: string }) => {
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
         <FixtureButton runId={runId} />
       </div>
-      <Loaded query={query}>
-        {(events) => {
-          const span = spanOf(events);
-          return (
-            <ol>
-              {events.map((event, place) => {
-                const key = place;
-                return <TraceRow key={key} event={event} span={span} />;
-              })}
-            </ol>
-          );
-        }}
-      </Loaded>
+      <TraceView id={runId} rowTestId="recent-traces-event-row" />
     </section>
   );
 };
 
-/** The runs of an agent that left a trace, and what happened in the one that is chosen. */
+/** The traced runs of an agent, and the trace of the selected run. */
 const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const resource = recentRuns(agentId);

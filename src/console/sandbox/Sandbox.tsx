@@ -10,9 +10,9 @@ import { capabilities } from '../data/resources.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import type { SandboxProps } from '../screens/agent-editor/panel.ts';
 import { PresetBar, usePresets } from './PresetBar.tsx';
 import { variablesOf } from './presets.ts';
+import type { SandboxProps } from './preview.ts';
 import { blockedBy, modelOf } from './preview.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
@@ -73,7 +73,7 @@ const Overlays = (props: SandboxProps & { overlay: Overlay | undefined; onClose:
   );
 };
 
-/** A chat beside the editor, with the agent as it is being edited. Nothing of the draft has to be stored for it. */
+/** A chat next to the editor with the agent as it is being edited. The draft need not be stored. */
 export default function Sandbox({ draft, storedId }: SandboxProps) {
   const t = useTexts(texts);
   const [view, setView] = useState<View>('readable');

@@ -1,17 +1,17 @@
 import { anyObject, type Guarded, list, object, text, withDefault } from '../data/guard.ts';
+import type { Draft } from '../data/spec.ts';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
-import type { Draft } from '../screens/agent-editor/panel.ts';
 
 /**
- * What a draft is tried with: values for the variables of its prompt, and who the user is that it talks with. Both are
- * of this browser and of tries only; an agent has its prompt as it is stored.
+ * Presets for trying a draft: values for the variables of its prompt, and a description of the user. They are stored in
+ * this browser and apply only to previews; stored agents keep their prompt unchanged.
  */
 const texts = (value: unknown, at: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(anyObject(value, at)).map(([name, member]) => [name, text(member, `${at}.${name}`)]),
   );
 
-const Preset = object({
+export const Preset = object({
   name: text,
   persona: withDefault(text, ''),
   variables: withDefault(texts, {}),
@@ -38,12 +38,12 @@ const VARIABLE = /\{\{\s*([\w.-]+)\s*\}\}|\{([\w.-]+)\}/g;
 const promptOf = ({ system_prompt }: Draft): string =>
   typeof system_prompt === 'string' ? system_prompt : '';
 
-/** Names, each once, as they come. */
+/** The distinct names of the variables, in the order of the prompt. */
 export const variablesOf = (draft: Draft): string[] => [
   ...new Set(Array.from(promptOf(draft).matchAll(VARIABLE), ([, double, single]) => double ?? single ?? '')),
 ];
 
-/** A variable without a value stays as it is written. */
+/** A variable without a value is left as it is written. */
 export const applied = (draft: Draft, preset: Preset | undefined): Draft => {
   if (!preset) return draft;
   const filled = promptOf(draft).replace(VARIABLE, (whole, double?: string, single?: string) => {

@@ -1,9 +1,16 @@
 import { type Guarded, isObject, list, object, optional, text } from '../data/guard.ts';
-import type { Draft } from '../screens/agent-editor/panel.ts';
+import type { Draft } from '../data/spec.ts';
 
-/** What of a draft is sent to be tried, and what is known of the model that will answer. */
+/** The part of a draft that a preview sends, and facts about the model that will respond. */
 
-/** Whatever says where an agent lives is not for a preview: it always runs here. */
+/** Properties of the preview chat, which uses the current draft. */
+export type SandboxProps = {
+  draft: Draft;
+  /** Undefined for an agent that was never stored and thus has no runs. */
+  storedId: string | undefined;
+};
+
+/** A preview always runs in this service, so fields that place the agent elsewhere are left out. */
 const NOT_SENT = new Set(['backend', 'endpoint', 'registry']);
 
 export const previewAgent = (draft: Draft): Draft => {
@@ -19,7 +26,7 @@ export const modelOf = ({ model_id, backend }: Draft): string => {
 
 export type Blocked = 'remote' | 'noModel';
 
-/** @param localKind of the backend that runs agents here */
+/** @param localKind kind of the backend that runs agents in this service */
 export const blockedBy = (draft: Draft, localKind: string | undefined): Blocked | undefined => {
   const kind = isObject(draft.backend) ? draft.backend.kind : undefined;
   const isRemote =
@@ -38,7 +45,7 @@ export type Pool = Guarded<typeof Pool>;
 export const Provider = object({ id: text, adapter: optional(text) });
 export type Provider = Guarded<typeof Provider>;
 
-/** The models that an id stands for: itself, or the members of a pool. */
+/** The models that an id refers to: the model itself, or the members of a pool. */
 export const modelsBehind = (id: string, models: readonly Model[], pools: readonly Pool[]): Model[] => {
   const pool = pools.find((candidate) => candidate.id === id);
   const ids = pool ? pool.members.map(({ model_id }) => model_id) : [id];

@@ -4,23 +4,23 @@ import { createRunChat, lastQuestion, type RunChat, useRunChat } from '../chat/r
 import type { Talk } from '../chat/talk.ts';
 import { anything } from '../data/guard.ts';
 import { pathOf, send } from '../data/request.ts';
-import type { Draft } from '../screens/agent-editor/panel.ts';
+import type { Draft } from '../data/spec.ts';
 import { applied, type Preset } from './presets.ts';
 import { previewAgent } from './preview.ts';
 
-/** Ends what the thread is busy with. That there is nothing any more is as good. */
+/** Cancels the run of the thread, if there is one; failures are ignored. */
 const cancelThread = (threadId: string, keepalive = false): void => {
   const path = pathOf`/v1/ai-sdk/threads/${threadId}/cancel`;
   send({ method: 'POST', path, quiet: true, keepalive }, anything).catch(() => {});
 };
 
-/** An answer is being written, or a call waits for somebody who decides. */
+/** True while a response is being written or a call waits for a decision. */
 const hasRun = ({ status, lastMessage }: RunChat): boolean =>
   status === 'submitted' ||
   status === 'streaming' ||
   (lastMessage !== undefined && callsIn(lastMessage).some(waitsForUser));
 
-/** A try is over with its page: nobody reads on, and nobody finds the thread again to decide. */
+/** A preview ends with its page, because its thread cannot be opened again to read a response or to make a decision. */
 const leave = (chat: RunChat, threadId: string): void => {
   if (!hasRun(chat)) return;
   void lastQuestion(chat).then(() => cancelThread(threadId));
@@ -29,7 +29,7 @@ const leave = (chat: RunChat, threadId: string): void => {
 
 const useLeaving = (chat: RunChat, threadId: string): void =>
   useEffect(() => {
-    // There is no time to wait for anything when the whole page goes.
+    // Nothing can be awaited while the page is being closed.
     const onPageHide = (): void => {
       if (hasRun(chat)) cancelThread(threadId, true);
     };
@@ -43,7 +43,7 @@ const useLeaving = (chat: RunChat, threadId: string): void =>
 export type Preview = {
   talk: Talk;
   threadId: string;
-  /** Another session, in which nothing was said yet. */
+  /** Starts a new, empty session. */
   reset(): void;
 };
 
@@ -66,10 +66,10 @@ const useSession = (path: string, body: () => object): Preview => {
   };
 };
 
-/** A chat with the draft as it is when a message is sent. */
+/** A chat with the draft as it is when each message is sent. */
 export const usePreview = (draft: Draft, preset?: Preset): Preview =>
   useSession('/v1/ai-sdk/agent-previews/runs', () => ({ agent: applied(previewAgent(draft), preset) }));
 
-/** The same with the agent as it is stored. */
+/** A chat with the stored agent. */
 export const usePublished = (agentId: string): Preview =>
   useSession(pathOf`/v1/ai-sdk/agents/${agentId}/runs`, () => ({}));

@@ -7,14 +7,16 @@ import { useForm } from './context.ts';
 import css from './SchemaForm.module.css';
 import { texts } from './texts.ts';
 
-/** Any value as JSON. What is typed becomes the value once it is JSON; until then it is kept, and cannot be saved. */
+/** Edits any value as JSON. Valid JSON becomes the value; invalid text is kept in the form and cannot be saved. */
 
 type Reading = { value: unknown } | { problem: 'problem.json' | 'problem.secret' | 'problem.object' };
 
-type Known = { secrets: ReadonlyMap<string, unknown>; asObject: boolean | undefined };
+type AsObject = 'required' | 'optional';
+
+type Known = { secrets: ReadonlyMap<string, unknown>; asObject: AsObject | undefined };
 
 const readJson = (text: string, { secrets, asObject }: Known): Reading => {
-  if (text.trim() === '' && !asObject) return { value: undefined };
+  if (text.trim() === '' && asObject !== 'required') return { value: undefined };
   try {
     const value = fromEditable(JSON.parse(text), secrets);
     return asObject && !isObject(value) ? { problem: 'problem.object' } : { value };
@@ -31,8 +33,8 @@ export const JsonBox = (props: {
   value: unknown;
   hint?: string | undefined;
   rows?: number;
-  /** Nothing else is taken. */
-  asObject?: boolean;
+  /** Accepts only objects; with `optional`, an empty text means no value. */
+  asObject?: AsObject;
   onChange: (value: unknown) => void;
 }) => {
   const t = useTexts(texts);
@@ -41,7 +43,7 @@ export const JsonBox = (props: {
   const editable = useMemo(() => toEditable(value), [value]);
   const known = { secrets: editable.secrets, asObject };
   const shown = value === undefined ? '' : JSON.stringify(editable.value, null, 2);
-  // As it was typed, as long as it says the same.
+  // The typed text stays while it is equivalent to the value.
   const [typed, type] = useState(shown);
   const reading = readJson(typed, known);
   const isSame = 'value' in reading && sameJson(reading.value, value);

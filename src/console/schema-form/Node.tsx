@@ -1,245 +1,185 @@
-import type { ReactNode } from 'react';
+import { type ComponentType, Fragment, type ReactNode } from 'react';
 import { isObject, type JsonObject } from '../data/guard.ts';
-import { Button, IconButton } from '../design/Button.tsx';
-import { Field } from '../design/Field.tsx';
+import { CheckField } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { variantOf } from './check.ts';
-import { useForm } from './context.ts';
-import { Entries } from './Entries.tsx';
+import { type NodeProps, type SeenProps, useForm, useWordAt } from './context.ts';
+import { listIn, nothing, textIn, uiOf, useHelp, withMember } from './hints.ts';
 import { JsonBox } from './JsonBox.tsx';
+import { Clearing, Entries, Group, ListNode } from './lists.tsx';
 import css from './SchemaForm.module.css';
-import {
-  EnumNode,
-  FlagNode,
-  hintOf,
-  type NodeProps,
-  NumberNode,
-  optionNames,
-  type SeenProps,
-  TextNode,
-  textIn,
-  uiOf,
-  withMember,
-} from './scalars.tsx';
-import { nameOf, type Property, placeOf, type Schema, seen } from './schema.ts';
+import { EnumNode, FlagNode, Lines, NumberNode, Options, TextNode } from './scalars.tsx';
+import { nameOf, type Property, placeOf, type Seen, seen, type View } from './schema.ts';
 import { asEdited, startOf } from './start.ts';
 import { texts } from './texts.ts';
-import { variantName } from './variant-name.ts';
+import { useVariants } from './variants.ts';
 
-/** One value of a form, by what its schema says of it. */
-
-const Group = (props: {
-  label: string;
-  path: string;
-  hint?: string | undefined;
-  actions?: ReactNode;
-  children: ReactNode;
-}) => {
-  const { errors } = useForm();
-  const error = errors.get(props.path);
-  return (
-    <fieldset className={css.group} aria-label={props.label}>
-      <div className={css.groupHead}>
-        <span className={css.groupName}>{props.label}</span>
-        {props.hint && <span className={css.hint}>{props.hint}</span>}
-        <span className={css.groupActions}>{props.actions}</span>
-      </div>
-      {props.children}
-      {error && <p className={css.wrong}>{error}</p>}
-    </fieldset>
-  );
-};
+/** One value of a form, drawn as its schema describes it. */
 
 const ordered = (properties: readonly Property[], ui: JsonObject): readonly Property[] => {
-  const order = ui['ui:order'];
-  if (!Array.isArray(order)) return properties;
+  const order = listIn(ui, 'ui:order');
   const rank = ({ name }: Property): number => (order.includes(name) ? order.indexOf(name) : order.length);
   return [...properties].sort((one, other) => rank(one) - rank(other));
 };
 
-/** Members of an object, without a frame. */
-export const Members = (
-  props: Pick<SeenProps, 'seen' | 'ui' | 'path' | 'onChange'> & { value: JsonObject },
-) => {
+export type MembersProps = {
+  seen: Seen;
+  ui: JsonObject;
+  path: string;
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
+  /** The fields to show, in this order; all fields if it is absent. */
+  fields?: readonly string[] | undefined;
+  wrap?: ((field: string, content: ReactNode) => ReactNode) | undefined;
+};
+
+/** The members of an object, without a frame. */
+export const Members = (props: MembersProps) => {
   const { root } = useForm();
-  const { seen: own, ui, path, value, onChange } = props;
-  const { view } = own;
+  const wordAt = useWordAt();
+  const { ui, path, value, onChange, fields, wrap } = props;
+  const { view } = props.seen;
   if (view.kind !== 'object') return null;
-  const known = new Set(view.properties.map(({ name }) => name));
-  const shown = ordered(view.properties, ui).filter(
+  const listed = fields?.flatMap((field) => view.properties.filter(({ name }) => name === field));
+  const shown = (listed ?? ordered(view.properties, ui)).filter(
     ({ name, schema }) =>
       seen(schema, root).view.kind !== 'const' && uiOf(ui, name)['ui:widget'] !== 'hidden',
   );
   return (
     <div className={css.members}>
-      {shown.map(({ name, schema, isRequired }) => (
-        <Node
-          key={name}
-          schema={schema}
-          ui={uiOf(ui, name)}
-          label={textIn(uiOf(ui, name), 'ui:title') ?? nameOf(seen(schema, root).schema, name)}
-          path={placeOf(path, name)}
-          value={value[name]}
-          isRequired={isRequired}
-          onChange={(member) => onChange(withMember(value, name, member))}
-        />
-      ))}
-      {view.rest && (
+      {shown.map(({ name, schema, isRequired }) => {
+        const own = uiOf(ui, name);
+        const at = placeOf(path, name);
+        const node = (
+          <Node
+            schema={schema}
+            ui={own}
+            label={wordAt(at) ?? textIn(own, 'ui:title') ?? nameOf(seen(schema, root).schema, name)}
+            path={at}
+            value={value[name]}
+            isRequired={typeof own['ui:required'] === 'boolean' ? own['ui:required'] : isRequired}
+            onChange={(member) => onChange(withMember(value, name, member))}
+          />
+        );
+        return <Fragment key={name}>{wrap ? wrap(name, node) : node}</Fragment>;
+      })}
+      {view.rest && !fields && (
         <Entries
-          {...props}
-          draw={(inner) => <Node {...inner} />}
+          ui={ui}
+          path={path}
+          value={value}
           rest={view.rest}
-          keys={Object.keys(value).filter((key) => !known.has(key))}
+          known={new Set(view.properties.map(({ name }) => name))}
+          onChange={(next) => isObject(next) && onChange(next)}
         />
       )}
     </div>
   );
 };
 
-/** An entry needs no name of its own on the screen. */
-const FLAT = new Set(['text', 'number', 'enum']);
-
-const ListNode = (props: SeenProps & { items: Schema }) => {
-  const t = useTexts(texts);
-  const { root, forget } = useForm();
-  const { items, ui, label, path, onChange } = props;
-  const value: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
-  const isFlat = FLAT.has(seen(items, root).view.kind);
-  let place = 0;
-  return (
-    <Group
-      label={label}
-      path={path}
-      hint={hintOf(props)}
-      actions={
-        <>
-          {props.seen.isNullable && <Clearing {...props} />}
-          <Button
-            small
-            icon="plus"
-            aria-label={t('add.to', { what: label })}
-            onClick={() => onChange([...value, startOf(items, root)])}
-          >
-            {t('add')}
-          </Button>
-        </>
-      }
-    >
-      {value.length === 0 && <p className={css.none}>{t('none')}</p>}
-      {value.length > 0 && (
-        <ol className={css.items} data-flat={isFlat || undefined}>
-          {value.map((item, index) => {
-            place += 1;
-            return (
-              <li key={place}>
-                <Node
-                  schema={items}
-                  ui={uiOf(ui, 'items')}
-                  label={`${label} ${place}`}
-                  path={placeOf(path, index)}
-                  value={item}
-                  isRequired
-                  onChange={(next) => onChange(value.with(index, next ?? null))}
-                />
-                <IconButton
-                  small
-                  icon="trash"
-                  label={t('remove', { what: `${label} ${place}` })}
-                  onClick={() => {
-                    forget(path);
-                    onChange(value.toSpliced(index, 1));
-                  }}
-                />
-              </li>
-            );
-          })}
-        </ol>
-      )}
-    </Group>
-  );
-};
-
-/** The way back to nothing, for what may be nothing. */
-const Clearing = (props: SeenProps) => {
-  const t = useTexts(texts);
-  const { forget } = useForm();
-  const { seen: own, value, label, path, isRequired, onChange } = props;
-  const isThere = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-  if (!(isThere || (own.isNullable && value)) || (isRequired && !own.isNullable)) return null;
-  const clear = (): void => {
-    forget(path);
-    onChange(own.isNullable ? null : undefined);
-  };
-  return <IconButton small icon="close" label={t('clear', { what: label })} onClick={clear} />;
-};
-
 const ObjectNode = (props: SeenProps) => {
   const { root } = useForm();
+  const help = useHelp(props);
   const { seen: own, ui, label, path, value, onChange } = props;
   return (
-    <Group label={label} path={path} hint={hintOf(props)} actions={<Clearing {...props} />}>
+    <Group label={label} path={path} help={help} actions={<Clearing {...props} />}>
       <Members
         seen={own}
         ui={ui}
         path={path}
         value={isObject(value) ? value : {}}
-        onChange={(next) => onChange(isObject(next) ? asEdited(own, root, value, next) : next)}
+        onChange={(next) => onChange(asEdited(own, root, value, next))}
       />
     </Group>
   );
 };
 
-const ChoiceNode = (props: SeenProps & { variants: readonly Schema[] }) => {
-  const t = useTexts(texts);
-  const { root, errors, forget } = useForm();
-  const { variants, seen: own, label, path, value, isRequired, onChange } = props;
-  const names = optionNames(props.ui);
-  const named = (variant: Schema, index: number): string =>
-    String(names[index] ?? variantName(variant, root, (kind) => t(`variant.${kind}`)));
-  const isSet = value !== undefined && value !== null;
-  const at = isSet ? variantOf(variants, value, root) : -1;
-  const chosen = variants[at];
-  const choose = (typed: string): void => {
-    const variant = variants[Number(typed)];
-    forget(path);
-    if (typed !== '' && variant) onChange(startOf(variant, root));
-    else onChange(own.isNullable ? null : undefined);
-  };
-  const inner = chosen && seen(chosen, root);
-  const hint = hintOf(props);
+/** An object that a check box adds and removes. `ui:start` contains its initial members. */
+const OptionalNode = (props: SeenProps) => {
+  const { root } = useForm();
+  const wordAt = useWordAt();
+  const { schema, seen: own, ui, label, path, value, onChange } = props;
+  const start = (): unknown => (isObject(ui['ui:start']) ? ui['ui:start'] : startOf(schema, root));
   return (
     <div className={css.choice}>
-      <Field label={label} error={chosen ? undefined : errors.get(path)} {...(hint && { hint })}>
-        {(control) => (
-          <select {...control} value={at < 0 ? '' : at} onChange={(event) => choose(event.target.value)}>
-            {(!isRequired || own.isNullable || at < 0) && <option value="">{t('unset')}</option>}
-            {variants.map((variant, index) => {
-              const name = named(variant, index);
-              return (
-                <option key={name} value={index}>
-                  {name}
-                </option>
-              );
-            })}
-          </select>
-        )}
-      </Field>
+      <CheckField
+        label={wordAt(path, 'apply') ?? label}
+        checked={isObject(value)}
+        onChange={(checked) => onChange(checked ? start() : nothing({ seen: own, isRequired: false }))}
+      />
+      {isObject(value) && <Members seen={own} ui={ui} path={path} value={value} onChange={onChange} />}
+    </div>
+  );
+};
+
+const ChoiceNode = (props: SeenProps) => {
+  const t = useTexts(texts);
+  const { root, forget } = useForm();
+  const { label, path, value, ui, onChange } = props;
+  const variants = useVariants(props.schema, path, ui);
+  const schemas = variants.map(({ schema }) => schema);
+  const isSet = value !== undefined && value !== null;
+  const at = isSet ? variantOf(schemas, value, root) : -1;
+  const chosen = variants[at];
+  const inner = chosen && seen(chosen.schema, root);
+  const isItem = ui['ui:isItem'] === true && inner?.view.kind === 'object';
+  const choose = (next: unknown): void => {
+    forget(path);
+    onChange(next);
+  };
+  return (
+    <div className={css.choice} data-item={isItem || undefined}>
+      {isItem ? (
+        <strong>{chosen?.name}</strong>
+      ) : (
+        <Options {...props} options={variants} at={at} onChange={choose} />
+      )}
       {isSet && !chosen && (
         <JsonBox label={t('json.of', { what: label })} path={path} value={value} onChange={onChange} />
       )}
-      {chosen && inner?.view.kind === 'object' && isObject(value) && (
-        <div className={css.nested}>
-          <Members seen={inner} ui={props.ui} path={path} value={value} onChange={onChange} />
+      {inner?.view.kind === 'object' && isObject(value) && (
+        <div className={isItem ? undefined : css.nested}>
+          <Members seen={inner} ui={ui} path={path} value={value} onChange={onChange} />
         </div>
       )}
-      {chosen && inner && inner.view.kind !== 'object' && inner.view.kind !== 'const' && (
-        <Node {...props} schema={chosen} label={named(chosen, at)} isRequired />
+      {chosen && inner && inner.view.kind !== 'object' && !chosen.isFixed && (
+        <Node {...props} schema={chosen.schema} label={chosen.name} isRequired />
       )}
     </div>
   );
 };
 
-/** A value that is not of the kind that its schema asks for is not lost: it is shown as it is. */
+const JsonNode = (props: SeenProps) => {
+  const help = useHelp(props);
+  const { label, path, value, seen: own, onChange } = props;
+  const isObjectOnly = own.schema.type === 'object';
+  return (
+    <JsonBox
+      label={label}
+      path={path}
+      value={value}
+      hint={help}
+      {...(isObjectOnly && { asObject: 'optional' })}
+      onChange={onChange}
+    />
+  );
+};
+
+const KINDS: Readonly<Record<View['kind'], ComponentType<SeenProps>>> = {
+  object: ObjectNode,
+  list: ListNode,
+  enum: EnumNode,
+  choice: ChoiceNode,
+  const: () => null,
+  number: NumberNode,
+  flag: FlagNode,
+  text: TextNode,
+  json: JsonNode,
+};
+
+const WIDGETS: Readonly<Record<string, ComponentType<SeenProps>>> = { lines: Lines, optional: OptionalNode };
+
+/** True if the value does not match the kind of its schema. It is then shown as JSON, so that it is not lost. */
 const isOther = (kind: string, value: unknown): boolean => {
   if (value === undefined || value === null) return false;
   if (kind === 'object') return !isObject(value);
@@ -248,30 +188,11 @@ const isOther = (kind: string, value: unknown): boolean => {
 };
 
 export const Node = (props: NodeProps): ReactNode => {
-  const { root } = useForm();
+  const { root, widgets } = useForm();
   const own = seen(props.schema, root);
-  const { view } = own;
-  const inner = { ...props, seen: own };
-  if (view.kind === 'json' || isOther(view.kind, props.value)) {
-    const { label, path, value, onChange } = props;
-    return <JsonBox label={label} path={path} value={value} hint={hintOf(inner)} onChange={onChange} />;
-  }
-  switch (view.kind) {
-    case 'object':
-      return <ObjectNode {...inner} />;
-    case 'list':
-      return <ListNode {...inner} items={view.items} />;
-    case 'enum':
-      return <EnumNode {...inner} options={view.options} />;
-    case 'choice':
-      return <ChoiceNode {...inner} variants={view.variants} />;
-    case 'number':
-      return <NumberNode {...inner} />;
-    case 'flag':
-      return <FlagNode {...inner} />;
-    case 'text':
-      return <TextNode {...inner} />;
-    case 'const':
-      return null;
-  }
+  const name = textIn(props.ui, 'ui:widget') ?? '';
+  const Kind = isOther(own.view.kind, props.value)
+    ? JsonNode
+    : (widgets[name] ?? WIDGETS[name] ?? KINDS[own.view.kind]);
+  return <Kind {...props} seen={own} />;
 };

@@ -6,14 +6,12 @@ import type { Values } from '../i18n/texts.ts';
 import { placeOf, type Schema, type Seen, seen, type View } from './schema.ts';
 import type { texts } from './texts.ts';
 
-/**
- * What is wrong with a value, as far as its schema is understood here: what is not understood is left to the service.
- */
+/** Validates a value against the supported parts of JSON Schema; the service checks the rest. */
 
 export type ProblemKey = Extract<keyof typeof texts.en, `problem.${string}`>;
 
 export type Problem = {
-  /** `rules.0.tool`; empty: the value itself. */
+  /** For example `rules.0.tool`; empty for the value itself. */
   path: string;
   key: ProblemKey;
   values?: Values;
@@ -57,7 +55,7 @@ const checkNumber: Check = (value, { path, schema }) => {
   return [];
 };
 
-/** Undefined for an expression that the service does not accept: the service decides then. */
+/** Undefined for an expression that the service does not support; such a pattern is left to the service. */
 const patternOf = (source: unknown): RE2JS | undefined => {
   const pattern = typeof source === 'string' ? compileExpression(source) : undefined;
   return pattern instanceof Invalid ? undefined : pattern;
@@ -120,7 +118,7 @@ const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   json: () => true,
 };
 
-/** Whether it is of the kind that the schema asks for, and has the constants by which variants are told apart. */
+/** Whether the value matches the kind of the schema and the constants that distinguish its variants. */
 const resembles = (raw: Schema, value: unknown, root: Schema): boolean => {
   const { view } = seen(raw, root);
   if (view.kind === 'const') return view.value === value;
@@ -134,7 +132,7 @@ const resembles = (raw: Schema, value: unknown, root: Schema): boolean => {
   });
 };
 
-/** Which of the variants a value is of; -1: of none. */
+/** The index of the variant that the value matches, or -1. */
 export const variantOf = (variants: readonly Schema[], value: unknown, root: Schema): number => {
   const fitting = variants.findIndex((variant) => problemsIn(variant, value, root).length === 0);
   return fitting >= 0 ? fitting : variants.findIndex((variant) => resembles(variant, value, root));
@@ -175,5 +173,5 @@ export const problemsIn = (raw: Schema, value: unknown, root: Schema = raw, path
   return value === null && found.isNullable ? [] : checkSeen(found, value, root, path);
 };
 
-/** Nobody has been there yet: it is said once somebody wants to save it. */
+/** A missing value is reported only after an attempt to save. */
 export const isBlank = ({ key }: Problem): boolean => key === 'problem.required';

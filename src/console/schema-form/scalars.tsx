@@ -1,61 +1,36 @@
 import { type ChangeEvent, useState } from 'react';
-import { isObject, type JsonObject } from '../data/guard.ts';
 import { isSecretKey } from '../data/redaction.ts';
 import { CountField } from '../design/CountField.tsx';
 import { CheckField, Field } from '../design/Field.tsx';
+import { Segmented } from '../design/Segmented.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { useForm } from './context.ts';
+import { type SeenProps, useForm, useWordAt } from './context.ts';
+import { isReadOnly, listIn, nothing, textIn, uiOf, useHelp } from './hints.ts';
 import css from './SchemaForm.module.css';
-import type { Scalar, Schema, Seen } from './schema.ts';
+import type { Scalar } from './schema.ts';
 import { texts } from './texts.ts';
 
-/** Fields of single values. What is empty is left out, or null where only that says so. */
+/** Inputs for single values. An empty input leaves the value out, or sets it to null if it is nullable. */
 
-export type NodeProps = {
-  schema: Schema;
-  /** How it is shown, in the words of `ui_schema`. */
-  ui: JsonObject;
-  label: string;
-  path: string;
-  value: unknown;
-  isRequired: boolean;
-  /** Undefined: it is left out. */
-  onChange: (value: unknown) => void;
+/** The properties of the `Field` around an input. */
+export const useFieldProps = (props: SeenProps) => {
+  const { errors } = useForm();
+  const hint = useHelp(props);
+  return {
+    label: props.label,
+    error: errors.get(props.path),
+    ...(hint !== undefined && { hint }),
+    ...(props.isRequired && !props.seen.isNullable && !isReadOnly(props) && { required: true }),
+  };
 };
-
-export type SeenProps = NodeProps & { seen: Seen };
-
-export const textIn = (source: JsonObject, key: string): string | undefined => {
-  const value = source[key];
-  return typeof value === 'string' && value !== '' ? value : undefined;
-};
-
-export const hintOf = ({ ui, seen }: Pick<SeenProps, 'ui' | 'seen'>): string | undefined =>
-  textIn(ui, 'ui:description') ?? textIn(seen.schema, 'description');
-
-const isReadOnly = ({ ui, seen }: SeenProps): boolean =>
-  ui['ui:readonly'] === true || seen.schema.readOnly === true;
-
-/** What says that there is nothing. */
-const nothing = ({ seen, isRequired }: SeenProps, empty?: unknown): unknown => {
-  if (seen.isNullable) return null;
-  return isRequired ? empty : undefined;
-};
-
-const fieldProps = (props: SeenProps, error: string | undefined, hint = hintOf(props)) => ({
-  label: props.label,
-  error,
-  ...(hint !== undefined && { hint }),
-  ...(props.isRequired && !props.seen.isNullable && { required: true }),
-});
 
 const LONG = new Set(['textarea', 'markdown']);
 const TYPES: Readonly<Record<string, string>> = { uri: 'url', email: 'email' };
 
-/** Of a long text. */
-const rowsOf = (ui: JsonObject): number => {
+/** Number of rows of a multi-line input. */
+const rowsOf = ({ ui }: SeenProps, usual = 5): number => {
   const { rows } = uiOf(ui, 'ui:options');
-  return typeof rows === 'number' ? rows : 5;
+  return typeof rows === 'number' ? rows : usual;
 };
 
 const isSecret = ({ ui, seen, path }: SeenProps): boolean =>
@@ -64,55 +39,38 @@ const isSecret = ({ ui, seen, path }: SeenProps): boolean =>
   seen.schema.writeOnly === true ||
   isSecretKey(path.split('.').at(-1) ?? '');
 
-/** What is stored is never on the page: only what is typed now, which replaces it. */
-const SecretNode = (props: SeenProps) => {
+/** A stored secret is never shown. A typed value replaces it. */
+export const TextNode = (props: SeenProps) => {
   const t = useTexts(texts);
-  const { errors } = useForm();
-  const { path, value, onChange } = props;
+  const field = useFieldProps(props);
+  const { seen, ui, value, onChange } = props;
+  const { default: usual, format } = seen.schema;
+  const secret = isSecret(props);
   const [typed, type] = useState<string>();
-  // A value from elsewhere is not what was typed.
-  const text = typed !== undefined && typed === value ? typed : '';
-  const isStored = text === '' && typeof value === 'string' && value !== '';
-  return (
-    <Field {...fieldProps(props, errors.get(path), isStored ? t('secret.stored') : hintOf(props))}>
-      {(control) => (
-        <input
-          {...control}
-          type="password"
-          autoComplete="off"
-          readOnly={isReadOnly(props)}
-          value={text}
-          onChange={(event) => {
-            type(event.target.value);
-            onChange(event.target.value === '' ? nothing(props, '') : event.target.value);
-          }}
-        />
-      )}
-    </Field>
-  );
-};
-
-const PlainNode = (props: SeenProps) => {
-  const { errors } = useForm();
-  const { seen, ui, path, value, onChange } = props;
+  const text = typeof value === 'string' ? value : '';
+  // A secret that was set from outside was not typed and must stay hidden.
+  const isHidden = secret && text !== '' && typed !== value;
   const shared = {
-    value: typeof value === 'string' ? value : '',
+    value: isHidden ? '' : text,
     readOnly: isReadOnly(props),
-    placeholder: textIn(ui, 'ui:placeholder'),
-    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
-      onChange(target.value === '' ? nothing(props, '') : target.value),
+    placeholder: textIn(ui, 'ui:placeholder') ?? (typeof usual === 'string' ? usual : undefined),
+    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      type(target.value);
+      onChange(target.value === '' ? nothing(props, '') : target.value);
+    },
   };
   return (
-    <Field {...fieldProps(props, errors.get(path))}>
+    <Field {...field} {...(isHidden && { hint: t('secret.stored') })}>
       {(control) =>
         LONG.has(textIn(ui, 'ui:widget') ?? '') ? (
-          <textarea {...control} {...shared} rows={rowsOf(ui)} />
+          <textarea {...control} {...shared} rows={rowsOf(props)} />
         ) : (
           <input
             {...control}
             {...shared}
-            type={TYPES[String(seen.schema.format)] ?? 'text'}
+            type={secret ? 'password' : (TYPES[String(format)] ?? 'text')}
             autoComplete="off"
+            spellCheck={false}
           />
         )
       }
@@ -120,54 +78,50 @@ const PlainNode = (props: SeenProps) => {
   );
 };
 
-export const TextNode = (props: SeenProps) =>
-  isSecret(props) ? <SecretNode {...props} /> : <PlainNode {...props} />;
-
 export const NumberNode = (props: SeenProps) => {
-  const { errors } = useForm();
-  const { seen, path, value, onChange } = props;
+  const field = useFieldProps(props);
+  const { seen, ui, value, onChange } = props;
   const { default: usual } = seen.schema;
+  const placeholder = textIn(ui, 'ui:placeholder') ?? (typeof usual === 'number' ? String(usual) : undefined);
   const isWhole = seen.view.kind === 'number' && seen.view.isInteger;
   return (
     <CountField
-      {...fieldProps(props, errors.get(path))}
+      {...field}
       value={value ?? undefined}
-      {...(typeof usual === 'number' && { placeholder: String(usual) })}
+      {...(placeholder !== undefined && { placeholder })}
       {...(!isWhole && { step: 0.01 })}
       onChange={(next) => onChange(next ?? nothing(props, ''))}
     />
   );
 };
 
-/** What is chosen is a place among the options, so that they may be of any type. */
-const Options = (props: SeenProps & { options: readonly Scalar[]; named: (option: Scalar) => string }) => {
+export type Option = { name: string; value: unknown };
+
+/** A select whose options may have values of any type. */
+export const Options = (props: SeenProps & { options: readonly Option[]; at: number; unset?: string }) => {
   const t = useTexts(texts);
-  const { errors } = useForm();
-  const { seen, path, value, options, named, onChange } = props;
-  const at = options.findIndex((option) => Object.is(option, value));
+  const wordAt = useWordAt();
+  const field = useFieldProps(props);
+  const { path, value, options, at, onChange } = props;
   const isSet = value !== undefined && value !== null;
-  const { default: usual } = seen.schema;
-  const shown = options.find((option) => option === usual);
-  const unset =
-    textIn(props.ui, 'ui:unset') ??
-    (shown === undefined ? t('unset') : t('unset.default', { value: named(shown) }));
-  const mayBeUnset = seen.isNullable || !props.isRequired || !isSet;
+  const unset = wordAt(path, 'unset') ?? textIn(props.ui, 'ui:unset') ?? props.unset ?? t('unset');
+  const mayBeUnset = props.seen.isNullable || !props.isRequired || !isSet;
   return (
-    <Field {...fieldProps(props, errors.get(path))}>
+    <Field {...field}>
       {(control) => (
         <select
           {...control}
           value={isSet ? at : ''}
           disabled={isReadOnly(props)}
-          onChange={(event) =>
-            onChange(event.target.value === '' ? nothing(props) : options[Number(event.target.value)])
+          onChange={({ target }) =>
+            onChange(target.value === '' ? nothing(props) : options[Number(target.value)]?.value)
           }
         >
           {mayBeUnset && <option value="">{unset}</option>}
           {isSet && at < 0 && <option value={-1}>{JSON.stringify(value)}</option>}
-          {options.map((option, index) => (
-            <option key={String(option)} value={index}>
-              {named(option)}
+          {options.map(({ name }, index) => (
+            <option key={name} value={index}>
+              {name}
             </option>
           ))}
         </select>
@@ -176,53 +130,99 @@ const Options = (props: SeenProps & { options: readonly Scalar[]; named: (option
   );
 };
 
-/** Names of options, where `ui_schema` has them. */
-export const optionNames = (ui: JsonObject): readonly unknown[] => {
-  const names = ui['ui:enumNames'];
-  return Array.isArray(names) ? names : [];
-};
-
-export const EnumNode = (props: SeenProps & { options: readonly Scalar[] }) => {
-  const { options, ui } = props;
-  const names = optionNames(ui);
-  return <Options {...props} named={(option) => String(names[options.indexOf(option)] ?? option)} />;
-};
-
-const BOTH = [true, false] as const;
-
-export const FlagNode = (props: SeenProps) => {
+/** The names of options: from the texts, from `ui_schema`, or the option itself. */
+const useNames = ({ path, ui }: SeenProps) => {
   const t = useTexts(texts);
-  const { seen, ui, value, onChange } = props;
-  const names = optionNames(ui);
+  const wordAt = useWordAt();
+  const usual = (option: Scalar): string =>
+    typeof option === 'boolean' ? t(option ? 'yes' : 'no') : String(option);
+  return (option: Scalar, index: number): string =>
+    wordAt(path, String(option)) ?? String(listIn(ui, 'ui:enumNames')[index] ?? usual(option));
+};
+
+/** Few options of a required choice, as buttons. */
+const Buttons = (props: SeenProps & { options: readonly Option[]; at: number }) => {
+  const help = useHelp(props);
+  const { options, at, seen, onChange } = props;
   const { default: usual } = seen.schema;
-  const isBox = ui['ui:widget'] === 'checkbox';
-  if ((seen.isNullable && !isBox) || (value !== undefined && value !== null && typeof value !== 'boolean')) {
-    const named = (option: Scalar): string =>
-      String(names[option === true ? 0 : 1] ?? t(option ? 'yes' : 'no'));
-    return <Options {...props} options={BOTH} named={named} />;
-  }
-  const hint = hintOf(props);
+  const shown = at < 0 ? options.findIndex(({ value }) => value === usual) : at;
   return (
-    <div className={css.flag}>
-      <CheckField
+    <div className={css.buttons}>
+      <Segmented
         label={props.label}
-        checked={typeof value === 'boolean' ? value : usual === true}
-        disabled={isReadOnly(props)}
-        onChange={onChange}
+        isLabelShown
+        value={String(shown)}
+        options={options.map(({ name }, index) => [String(index), name] as const)}
+        onChange={(index) => onChange(options[Number(index)]?.value)}
       />
-      {hint && <span className={css.hint}>{hint}</span>}
+      {help && <span className={css.hint}>{help}</span>}
     </div>
   );
 };
 
-export const uiOf = (ui: JsonObject, name: string): JsonObject => {
-  const inner = ui[name];
-  return isObject(inner) ? inner : {};
+const ScalarOptions = (props: SeenProps & { options: readonly Scalar[] }) => {
+  const t = useTexts(texts);
+  const nameOf = useNames(props);
+  const { default: usual } = props.seen.schema;
+  const options = props.options.map((option, index) => ({ name: nameOf(option, index), value: option }));
+  const at = options.findIndex(({ value }) => Object.is(value, props.value));
+  const first = options.find(({ value }) => value === usual);
+  if (props.ui['ui:widget'] === 'buttons') return <Buttons {...props} options={options} at={at} />;
+  const unset = first && t('unset.default', { value: first.name });
+  return <Options {...props} options={options} at={at} {...(unset && { unset })} />;
 };
 
-/** Without the members that are left out. */
-export const withMember = (value: JsonObject, name: string, member: unknown): JsonObject => {
-  if (member !== undefined) return { ...value, [name]: member };
-  const { [name]: _, ...others } = value;
-  return others;
+export const EnumNode = (props: SeenProps) =>
+  props.seen.view.kind === 'enum' && <ScalarOptions {...props} options={props.seen.view.options} />;
+
+const BOTH = [true, false] as const;
+
+export const FlagNode = (props: SeenProps) => {
+  const help = useHelp(props);
+  const { seen, ui, value, onChange } = props;
+  const isOther = value !== undefined && value !== null && typeof value !== 'boolean';
+  const isSelect = ui['ui:widget'] === 'select' || (seen.isNullable && ui['ui:widget'] !== 'checkbox');
+  if (isSelect || isOther) return <ScalarOptions {...props} options={BOTH} />;
+  return (
+    <div className={css.flag}>
+      <CheckField
+        label={props.label}
+        checked={typeof value === 'boolean' ? value : seen.schema.default === true}
+        disabled={isReadOnly(props)}
+        onChange={onChange}
+      />
+      {help && <span className={css.hint}>{help}</span>}
+    </div>
+  );
+};
+
+const linesIn = (value: unknown): string => (Array.isArray(value) ? value.join('\n') : '');
+
+/** A list of texts with one text per line. */
+export const Lines = (props: SeenProps) => {
+  const field = useFieldProps(props);
+  const [typed, type] = useState(() => linesIn(props.value));
+  // White space can be a valid text, so only empty lines are ignored.
+  const read = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+  // A value set from outside replaces the typed text.
+  const text = linesIn(read(typed)) === linesIn(props.value) ? typed : linesIn(props.value);
+  return (
+    <Field {...field}>
+      {(control) => (
+        <textarea
+          {...control}
+          className={css.json}
+          rows={rowsOf(props, 2)}
+          spellCheck={false}
+          readOnly={isReadOnly(props)}
+          value={text}
+          onChange={({ target }) => {
+            type(target.value);
+            const lines = read(target.value);
+            props.onChange(lines.length > 0 ? lines : nothing(props, []));
+          }}
+        />
+      )}
+    </Field>
+  );
 };

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../data/guard.ts';
 
-/** What a JSON Schema says a value looks like, as a form can show it. What it does not know of is edited as JSON. */
+/** Interprets a JSON Schema for a form. Values of unsupported schemas are edited as JSON. */
 
 export type Schema = JsonObject;
 
@@ -18,10 +18,9 @@ export type Property = { name: string; schema: Schema; isRequired: boolean };
 export type Scalar = string | number | boolean;
 
 export type Seen = {
-  /** With what it refers to put in. */
+  /** The schema with its references resolved. */
   schema: Schema;
   view: View;
-  /** It may be null. */
   isNullable: boolean;
 };
 
@@ -33,7 +32,7 @@ const schemaOf = (value: unknown): Schema => (isObject(value) ? value : ANY);
 
 export const schemasOf = (value: unknown): Schema[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** `#/$defs/rule`, in the whole of it. */
+/** Resolves a pointer such as `#/$defs/rule` within the root schema. */
 const pointedAt = (root: Schema, pointer: string): unknown => {
   if (!pointer.startsWith('#')) return undefined;
   let found: unknown = root;
@@ -44,7 +43,7 @@ const pointedAt = (root: Schema, pointer: string): unknown => {
   return found;
 };
 
-/** References, and parts that all hold, become one. */
+/** Merges references and `allOf` into one schema. */
 export const resolved = (schema: Schema, root: Schema, depth = 0): Schema => {
   const { $ref, allOf, ...own } = schema;
   if (depth > MOST_REFERENCES) return own;
@@ -104,7 +103,7 @@ const viewOfType = (schema: Schema): View => {
   return type === undefined && isObject(schema.properties) ? objectView(schema) : { kind: 'json' };
 };
 
-/** All of them are single values. */
+/** The constants of the variants; undefined unless all of them are scalar constants. */
 const constantsOf = (variants: readonly Schema[]): Scalar[] | undefined => {
   const values = variants.map((variant) => variant.const);
   return values.every(isScalar) ? values : undefined;
@@ -122,7 +121,7 @@ const withoutNull = (schema: Schema, root: Schema): Seen => {
     const some = variants.filter((variant) => !isNull(variant));
     const isNullable = some.length < variants.length;
     const [only] = some;
-    // What is said of the whole names the one that is left.
+    // Keywords of the outer schema, such as its title, apply to the only remaining variant.
     if (some.length === 1 && only) {
       const inner = seen({ ...only, ...base }, root);
       return { ...inner, isNullable: isNullable || inner.isNullable };
@@ -157,13 +156,13 @@ export const seen = (raw: Schema, root: Schema): Seen => {
   return withoutNull(schema, root);
 };
 
-/** `default_mode` is "Default mode" where the schema has no better name for it. */
+/** The title of the schema, or the key as words: `default_mode` becomes "Default mode". */
 export const nameOf = (schema: Schema, key: string): string => {
   if (typeof schema.title === 'string' && schema.title !== '') return schema.title;
   const words = key.replace(/[_-]+/g, ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Below a place: `rules` and `0` are `rules.0`. */
+/** Appends a name to a path: `rules` and `0` become `rules.0`. */
 export const placeOf = (path: string, name: string | number): string =>
   path === '' ? String(name) : `${path}.${name}`;

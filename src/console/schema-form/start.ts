@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../data/guard.ts';
 import { type Schema, type Seen, seen } from './schema.ts';
 
-/** What a value begins with when somebody adds it: as little as the schema asks for. */
+/** The initial value of an added member: the minimum that the schema requires. */
 export const startOf = (raw: Schema, root: Schema): unknown => {
   const { schema, view, isNullable } = seen(raw, root);
   if (schema.default !== undefined && schema.default !== null) return structuredClone(schema.default);
@@ -32,7 +32,7 @@ export const startOf = (raw: Schema, root: Schema): unknown => {
   }
 };
 
-/** Of a property that has to be there. */
+/** The initial value of a required property. */
 const firstOf = (raw: Schema, root: Schema): unknown =>
   seen(raw, root).isNullable ? null : startOf(raw, root);
 
@@ -46,8 +46,8 @@ const constantsOf = ({ view }: Seen, root: Schema): JsonObject => {
 };
 
 /**
- * An object after its first member, or its last: what begins has the members by which it is known, and what may be null
- * is so again once nothing else is left of it.
+ * An object after an edit of its members. A new object receives the constants that identify its variant, and a nullable
+ * object becomes null again once no other member is left.
  */
 export const asEdited = (own: Seen, root: Schema, before: unknown, next: JsonObject): JsonObject | null => {
   const constants = constantsOf(own, root);

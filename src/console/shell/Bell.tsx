@@ -4,7 +4,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Ago } from '../design/Time.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from './links.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import {
   clearNotifications,
   markRead,

@@ -19,7 +19,7 @@ export const TONES: Record<Connection, Tone> = {
   disconnected: 'error',
 };
 
-/** How times and rows are shown, everywhere. */
+/** Preferences for times and rows of all screens. */
 const Preferences = () => {
   const t = useTexts(shellTexts);
   return (
@@ -46,7 +46,7 @@ const Preferences = () => {
   );
 };
 
-/** A dot that says whether the service answers, and more when it is pressed. */
+/** A dot that shows the state of the connection, with details in a popover. */
 export const ConnectionDot = () => {
   const t = useTexts(shellTexts);
   const status = useAtom(connection);

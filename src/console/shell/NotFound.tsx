@@ -1,7 +1,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from './links.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import css from './Shell.module.css';
 import type { Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
@@ -11,6 +11,7 @@ export const NotFound = ({ screens }: { screens: readonly Screen[] }) => {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   return (
     <EmptyState
+      isScreen
       title={t('notFound.title')}
       actions={
         <ul className={css.places}>

@@ -1,6 +1,6 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
-import { panelOpen } from '../assistant/state.ts';
+import { panelOpen } from '../assistant-chat/state.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
@@ -14,11 +14,12 @@ import { TokenDialog } from './TokenDialog.tsx';
 import { Preferences, Topbar } from './Topbar.tsx';
 import { shellTexts } from './texts.ts';
 import { useNotifications } from './use-notifications.ts';
+import { usePreload } from './use-preload.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
-const AssistantPanel = lazy(() => import('../assistant/Panel.tsx'));
+const AssistantPanel = lazy(() => import('../assistant-chat/AssistantPanel.tsx'));
 
-/** The menu of small screens closes when somewhere is gone to, and by Escape. */
+/** The menu of small screens. Navigation and Escape close it. */
 const useMenu = (path: string): [boolean, (isOpen: boolean) => void] => {
   const [openAt, setOpenAt] = useState<string>();
   const isOpen = openAt === path;
@@ -33,15 +34,15 @@ const useMenu = (path: string): [boolean, (isOpen: boolean) => void] => {
   return [isOpen, (opens) => setOpenAt(opens ? path : undefined)];
 };
 
-const useTitle = (path: string, screens: readonly Screen[], title: string | undefined): void => {
+const useTitle = (screen: Screen | undefined, title: string | undefined): void => {
   const t = useTexts(shellTexts);
-  const label = screenAt(path, screens)?.label;
+  const label = screen?.label;
   useEffect(() => {
     document.title = [label && t(label), title, 'Troupe'].filter(Boolean).join(' · ');
   }, [label, t, title]);
 };
 
-/** The frame around every screen. */
+/** The frame around all screens. */
 export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: string | undefined }) => {
   const t = useTexts(shellTexts);
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -54,8 +55,10 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
     palette: () => setOverlay((shown) => (shown === 'palette' ? undefined : 'palette')),
     help,
   });
-  useTitle(path, screens, title);
+  const screen = screenAt(path, screens);
+  useTitle(screen, title);
   useNotifications();
+  usePreload(screens);
   return (
     <div className={css.shell}>
       <a className={css.skip} href="#content">
@@ -66,12 +69,24 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
         title={title}
         isOpen={isMenu}
         onClose={() => menu(false)}
-        tools={<Preferences />}
+        tools={<Preferences onKeys={help} />}
       />
       <div className={css.right}>
-        <Topbar screens={screens} onMenu={() => menu(true)} onPalette={() => setOverlay('palette')} />
+        <Topbar
+          screens={screens}
+          onMenu={() => menu(true)}
+          onPalette={() => setOverlay('palette')}
+          onKeys={help}
+        />
         <main className={css.main} id="content" tabIndex={-1}>
           <Outlet />
+          {/* A screen that is being loaded has no heading yet. */}
+          {screen && (
+            // biome-ignore lint/a11y/useSemanticElements: an `h1` would be another one for the moment in which both exist.
+            <div role="heading" aria-level={1} className={`visually-hidden ${css.heading}`}>
+              {t(screen.label)}
+            </div>
+          )}
         </main>
       </div>
       {isAssistant && (
@@ -80,7 +95,7 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
         </Suspense>
       )}
       {overlay === 'palette' && <Palette screens={screens} onHelp={help} onClose={close} />}
-      {overlay === 'help' && <ShortcutHelp screens={screens} onClose={close} />}
+      {overlay === 'help' && <ShortcutHelp screens={screens} path={path} onClose={close} />}
       {isWaiting && (
         <div className={css.waiting} role="status">
           {t('keys.waiting')}

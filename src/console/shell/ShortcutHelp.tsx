@@ -1,42 +1,103 @@
-import { Dialog } from '../design/Dialog.tsx';
+import { Dialog, DialogClose } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
+import { Keys } from './Keys.tsx';
 import css from './Shell.module.css';
 import type { Screen, ShellText } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
-const KEYS: readonly [keys: string, label: ShellText][] = [
-  ['Ctrl/⌘ K', 'keys.palette'],
-  ['?', 'keys.help'],
-  ['/', 'keys.search'],
-  ['n', 'keys.new'],
-  ['j k ↑ ↓', 'keys.move'],
-  ['Enter e', 'keys.open'],
-  ['x', 'keys.select'],
-  ['Ctrl/⌘ S', 'keys.save'],
-  ['[ ]', 'keys.tabs'],
-  ['Esc', 'keys.escape'],
+type Section = {
+  title: ShellText;
+  /** Addresses of the screens to which the keys belong. */
+  at?: RegExp;
+  rows: readonly (readonly [keys: string, label: ShellText])[];
+};
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'keys.everywhere',
+    rows: [
+      ['mod K', 'keys.palette'],
+      ['?', 'keys.help'],
+      ['Esc', 'keys.escape'],
+    ],
+  },
+  {
+    title: 'keys.lists',
+    at: /^\/[a-z0-9-]+$/,
+    rows: [
+      ['/', 'keys.search'],
+      ['n', 'keys.new'],
+      ['j k', 'keys.move'],
+      ['Enter', 'keys.open'],
+      ['x', 'keys.select'],
+    ],
+  },
+  {
+    title: 'nav.inbox',
+    at: /^\/inbox/,
+    rows: [
+      ['a', 'keys.approve'],
+      ['d', 'keys.deny'],
+      ['e', 'keys.edit'],
+    ],
+  },
+  {
+    title: 'keys.forms',
+    at: /^\/(agents|skills|tools)\/./,
+    rows: [
+      ['mod S', 'keys.save'],
+      ['[ ]', 'keys.tabs'],
+      ['mod Enter', 'keys.try'],
+    ],
+  },
+  {
+    title: 'nav.playground',
+    at: /^\/(playground|assistant|threads\/)/,
+    rows: [
+      ['Enter', 'keys.send'],
+      ['Shift Enter', 'keys.line'],
+      ['↑', 'keys.last'],
+    ],
+  },
+  { title: 'keys.runsAndEvents', at: /^\/(runs\/|audit-log)/, rows: [['← →', 'keys.step']] },
 ];
 
-export const ShortcutHelp = ({ screens, onClose }: { screens: readonly Screen[]; onClose: () => void }) => {
+/** All shortcuts, those of the current screen first. */
+export const ShortcutHelp = (props: { screens: readonly Screen[]; path: string; onClose: () => void }) => {
   const t = useTexts(shellTexts);
-  const places = screens.flatMap(({ nav, label }): [string, string][] =>
-    nav?.key ? [[`g ${nav.key}`, t('keys.goTo', { screen: t(label) })]] : [],
+  const isHere = ({ at }: Section): boolean => at?.test(props.path) ?? false;
+  const sections = [...SECTIONS.filter(isHere), ...SECTIONS.filter((section) => !isHere(section))];
+  const places = props.screens.flatMap(({ nav, label }) =>
+    nav?.key ? [[`g ${nav.key}`, t(label)] as const] : [],
   );
-  const rows = [...KEYS.map(([keys, label]): [string, string] => [keys, t(label)]), ...places];
+  const shown = [
+    ...sections.map(({ title, rows }) => ({
+      title: t(title),
+      rows: rows.map(([keys, label]) => [keys, t(label)] as const),
+    })),
+    { title: t('keys.goTo'), rows: places },
+  ];
   return (
-    <Dialog title={t('keys.title')} onClose={onClose} size={620}>
-      <dl className={css.keys}>
-        {rows.map(([keys, text]) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
+    <Dialog title={t('keys.title')} onClose={props.onClose} size={720}>
+      <div className={css.help}>
+        {shown.map(({ title, rows }) => (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            <dl>
+              {rows.map(([keys, text]) => (
+                <div key={keys}>
+                  <dt>
+                    <Keys keys={keys} />
+                    <span className="visually-hidden">{keys}</span>
+                  </dt>
+                  <dd>{text}</dd>
+                </div>
               ))}
-            </dt>
-            <dd>{text}</dd>
-          </div>
+            </dl>
+          </section>
         ))}
-      </dl>
+      </div>
+      <DialogClose onClose={props.onClose} />
     </Dialog>
   );
 };

@@ -13,7 +13,7 @@ import css from './Sidebar.module.css';
 import type { Group, Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
-const GROUPS: readonly Group[] = ['agents', 'resources', 'infrastructure', 'operate', 'observe'];
+const GROUPS: readonly Group[] = ['home', 'build', 'models', 'evaluate', 'system'];
 
 const NavLink = ({
   screen,
@@ -41,7 +41,7 @@ const NavLink = ({
   );
 };
 
-/** Whether a screen is shown, or one that is a part of it. */
+/** Whether the path belongs to the screen or to a part of it. */
 const isUnder = (path: string, screen: string): boolean =>
   screen === '/' ? path === '/' : path === screen || path.startsWith(`${screen}/`);
 
@@ -56,7 +56,7 @@ const Nav = ({ screens }: { screens: readonly Screen[] }) => {
         if (own.length === 0) return null;
         return (
           <div key={group}>
-            <div className={css.group}>{t(`group.${group}`)}</div>
+            {group !== 'home' && <div className={css.group}>{t(`group.${group}`)}</div>}
             <ul>
               {own.map((screen) => (
                 <NavLink
@@ -70,6 +70,11 @@ const Nav = ({ screens }: { screens: readonly Screen[] }) => {
           </div>
         );
       })}
+      {/* The manual consists of documents of the service, not of screens. */}
+      <a href="/docs" className={css.link}>
+        <Icon name="docs" />
+        {t('shell.docs')}
+      </a>
     </nav>
   );
 };
@@ -95,7 +100,7 @@ export const Sidebar = (props: {
   title: string | undefined;
   isOpen: boolean;
   onClose: () => void;
-  /** What the top bar has no room for on small screens. */
+  /** Controls that do not fit into the top bar of small screens. */
   tools: ReactNode;
 }) => {
   const t = useTexts(shellTexts);

@@ -3,22 +3,22 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { designTexts } from '../design/texts.ts';
+import { dismissToast, LIFETIME, type Toast, toasts } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Toasts.module.css';
 import { shellTexts } from './texts.ts';
-import { dismissToast, LIFETIME, type Toast, toasts } from './toasts.ts';
 
 const ICONS = { success: 'check', info: 'info', error: 'error' } as const;
 const TONES = { success: 'tone.success', info: 'tone.info', error: 'tone.error' } as const;
 
-/** More are only counted. */
+/** Further toasts are only counted. */
 const MOST_SHOWN = 5;
 
 const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
   const t = useTexts(shellTexts);
   const own = useTexts(designTexts);
   const [isOpen, open] = useState(false);
-  const { id, kind, text, details, action } = toast;
+  const { id, kind, text, times, details, action } = toast;
   useEffect(() => {
     const life = LIFETIME[kind];
     if (life === undefined || paused) return undefined;
@@ -35,6 +35,7 @@ const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
       <div className={css.text}>
         <span className="visually-hidden">{own(TONES[kind])}: </span>
         <span>{text}</span>
+        {times > 1 && <span className={css.times}> ×{times}</span>}
         {isOpen && <pre className={css.details}>{details}</pre>}
       </div>
       {details !== undefined && (

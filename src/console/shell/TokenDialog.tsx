@@ -1,4 +1,5 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { isRejected } from '../data/connection.ts';
 import {
   cancelToken,
   clearToken,
@@ -14,11 +15,11 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { Field } from '../design/Field.tsx';
+import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { shellTexts } from './texts.ts';
-import { toast } from './toasts.ts';
 
-/** What is stored now, as far as it may be shown. */
+/** The stored token in masked form. */
 const StoredToken = ({ value }: { value: string }) => {
   const t = useTexts(shellTexts);
   const [actor, setActor] = useState<string>();
@@ -44,14 +45,42 @@ const StoredToken = ({ value }: { value: string }) => {
   );
 };
 
+/** Asks the service about an entered token before it is saved. An edit, or another check, cancels a running check. */
+const useTokenCheck = () => {
+  const [state, setState] = useState<'idle' | 'checking' | 'rejected'>('idle');
+  const attempt = useRef(new AbortController());
+  useEffect(() => () => attempt.current.abort(), []);
+  return {
+    isChecking: state === 'checking',
+    hasRejected: state === 'rejected',
+    cancel: (): void => {
+      attempt.current.abort();
+      setState('idle');
+    },
+    /** @returns whether the token can be saved; false too if the check was cancelled or the dialog was closed */
+    check: async (entered: string): Promise<boolean> => {
+      attempt.current.abort();
+      attempt.current = new AbortController();
+      const { signal } = attempt.current;
+      setState('checking');
+      const rejected = await isRejected(entered, signal);
+      if (signal.aborted) return false;
+      setState(rejected ? 'rejected' : 'idle');
+      return !rejected;
+    },
+  };
+};
+
 const Form = ({ isRefused }: { isRefused: boolean }) => {
   const t = useTexts(shellTexts);
   const stored = useAtom(token);
   const [entered, setEntered] = useState('');
   const [name, setName] = useState(operator.get());
-  const submit = (event: FormEvent): void => {
+  const { isChecking, hasRejected, check, cancel } = useTokenCheck();
+  const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (entered.trim() === '') return;
+    if (entered.trim() === '' || isChecking) return;
+    if (!(await check(entered.trim()))) return;
     setOperator(name);
     saveToken(entered);
     toast('success', t('token.saved'));
@@ -62,10 +91,10 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
   };
   return (
     <Dialog title={t(isRefused ? 'token.required' : 'token.set')} onClose={cancelToken}>
-      <form onSubmit={submit} style={{ display: 'contents' }}>
+      <form onSubmit={(event) => void submit(event)} style={{ display: 'contents' }}>
         <p>{t(stored !== '' && isRefused ? 'token.rejectedText' : 'token.text')}</p>
         {stored !== '' && <StoredToken value={stored} />}
-        <Field label={t('token.label')}>
+        <Field label={t('token.label')} error={hasRejected ? t('token.refused') : undefined}>
           {(control) => (
             <input
               {...control}
@@ -74,13 +103,22 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
               data-autofocus
               placeholder={t('token.placeholder')}
               value={entered}
-              onChange={(event) => setEntered(event.target.value)}
+              onChange={(event) => {
+                setEntered(event.target.value);
+                cancel();
+              }}
             />
           )}
         </Field>
         <Field label={t('token.operator')} hint={t('token.operatorHint')}>
           {(control) => (
-            <input {...control} type="text" value={name} onChange={(event) => setName(event.target.value)} />
+            <input
+              {...control}
+              type="text"
+              value={name}
+              readOnly={isChecking}
+              onChange={(event) => setName(event.target.value)}
+            />
           )}
         </Field>
         <DialogActions>
@@ -88,7 +126,7 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
             {t('token.clear')}
           </Button>
           <Button onClick={cancelToken}>{t('token.cancel')}</Button>
-          <Button type="submit" tone="primary" disabled={entered.trim() === ''}>
+          <Button type="submit" tone="primary" disabled={entered.trim() === '' || isChecking}>
             {t('token.save')}
           </Button>
         </DialogActions>
@@ -97,7 +135,7 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
   );
 };
 
-/** Not in the page while nobody is asked. */
+/** Rendered only while the dialog is open. */
 export const TokenDialog = () => {
   const asked = useAtom(tokenDialog);
   return asked ? <Form isRefused={asked.reason === 'refused'} /> : null;

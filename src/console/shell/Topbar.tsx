@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router';
-import { panelOpen, setPanelOpen } from '../assistant/state.ts';
+import { panelOpen, setPanelOpen } from '../assistant-chat/state.ts';
 import { connection } from '../data/connection.ts';
 import { askForToken } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
@@ -7,16 +7,16 @@ import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../navigation/links.tsx';
 import { Bell } from './Bell.tsx';
 import { TONES } from './Connection.tsx';
 import { crumbsOf } from './crumbs.ts';
-import { ScreenLink } from './links.tsx';
+import { HelpMenu } from './HelpMenu.tsx';
+import { Keys } from './Keys.tsx';
 import type { Screen } from './screen.ts';
 import css from './Topbar.module.css';
 import { shellTexts } from './texts.ts';
 import { cycleTheme, theme } from './theme.ts';
-
-const isMac = (): boolean => /mac|iphone|ipad/i.test(navigator.userAgent);
 
 const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
@@ -42,8 +42,8 @@ const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
 
 const THEME_ICONS = { light: 'sun', dark: 'moon', system: 'screen' } as const;
 
-/** Language and theme: in the top bar, and in the menu of small screens. */
-export const Preferences = () => {
+/** Language, theme and help, for the top bar and for the menu of small screens. */
+export const Preferences = ({ onKeys }: { onKeys: () => void }) => {
   const t = useTexts(shellTexts);
   const language = useAtom(locale);
   const other = language === 'en' ? 'zh-CN' : 'en';
@@ -60,11 +60,12 @@ export const Preferences = () => {
         label={t('shell.theme', { theme: t(`theme.${choice}`) })}
         onClick={cycleTheme}
       />
+      <HelpMenu onKeys={onKeys} />
     </>
   );
 };
 
-/** Opens the panel; on its own screen there is none. */
+/** Toggles the assistant panel; hidden on the assistant's screen. */
 const AssistantLauncher = () => {
   const t = useTexts(shellTexts);
   const isOpen = useAtom(panelOpen);
@@ -92,12 +93,18 @@ const TokenPill = () => {
       onClick={() => void askForToken('asked')}
     >
       <Dot tone={TONES[status]} />
-      <span>{label}</span>
+      <span className={css.words} data-text={label} />
     </button>
   );
 };
 
-export const Topbar = (props: { screens: readonly Screen[]; onMenu: () => void; onPalette: () => void }) => {
+export const Topbar = (props: {
+  screens: readonly Screen[];
+  onMenu: () => void;
+  onPalette: () => void;
+  /** Opens the list of shortcuts. */
+  onKeys: () => void;
+}) => {
   const t = useTexts(shellTexts);
   return (
     <header className={css.topbar}>
@@ -107,11 +114,11 @@ export const Topbar = (props: { screens: readonly Screen[]; onMenu: () => void; 
       <Breadcrumb screens={props.screens} />
       <button type="button" className={css.search} aria-label={t('shell.palette')} onClick={props.onPalette}>
         <Icon name="search" />
-        <span>{t('shell.search')}</span>
-        <kbd>{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
+        <span className={css.words} data-text={t('shell.search')} />
+        <Keys keys="mod K" />
       </button>
       <span className={css.wide}>
-        <Preferences />
+        <Preferences onKeys={props.onKeys} />
       </span>
       <AssistantLauncher />
       <Bell />

@@ -5,9 +5,9 @@ import { NamedRecord, recordsOf } from '../data/records.ts';
 import { diagnostics, runsSummarySlowly } from '../data/resources.ts';
 import { useAtom } from '../data/use-atom.ts';
 import type { Tone } from '../design/Chip.tsx';
-import { isScreen } from './screen-paths.ts';
+import { isScreen } from '../navigation/screen-paths.ts';
 
-/** What the sidebar says beside its links, from one cheap look a minute. */
+/** Badges of the sidebar, from one inexpensive read per minute. */
 
 export type Badge = { count: number; tone: Tone };
 
@@ -15,7 +15,7 @@ const EVERY_MS = 60_000;
 
 const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false), adapter: anything });
 
-/** By the path of the screen. */
+/** Badges by the path of their screen. */
 export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const isOn = useAtom(connection) === 'ok';
   const wants = (path: string): boolean => isOn && isScreen(path);

@@ -2,16 +2,16 @@ import { createAtom } from '@xstate/store';
 import { useEffect } from 'react';
 import type { PaletteItem } from './palette-search.ts';
 
-/** What a screen lets be done with it from elsewhere: by the palette, and by keys. */
+/** A command that a screen offers to the palette and to shortcuts. */
 export type Command = PaletteItem & {
   run: () => void;
 };
 
-/** Of the screens that are shown. */
+/** Commands of the mounted screens. */
 export const screenCommands = createAtom<readonly Command[]>([]);
 
 /**
- * While the screen is shown. `commands` is made once or memoised.
+ * Registers commands while the component is mounted. `commands` has to be constant or memoized.
  * @example useCommands(useMemo(() => [{ id: 'agents.new', label: t('new'), section: 'actions', run }], [t]));
  */
 export const useCommands = (commands: readonly Command[]): void => {

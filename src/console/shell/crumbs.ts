@@ -1,6 +1,6 @@
 import type { Group, Screen, ShellText } from './screen.ts';
 
-/** Where an address is: its group, its screen, and what of it is shown. */
+/** Breadcrumbs of an address: its group, its screen and its ids. */
 export type Crumb = { label?: ShellText; text?: string; href?: string };
 
 const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
@@ -13,7 +13,7 @@ const decoded = (segment: string): string => {
   }
 };
 
-/** The screen of an address; literal segments win over those that stand for any. */
+/** The screen of an address. Literal segments take precedence over parameters. */
 export const screenAt = (path: string, screens: readonly Screen[]): Screen | undefined => {
   const segments = segmentsOf(path);
   const fits = screens.filter((screen) => {
@@ -35,16 +35,16 @@ export const crumbsOf = (path: string, screens: readonly Screen[]): Crumb[] => {
     part.startsWith('$') ? [decoded(segmentsOf(path)[index] ?? '')] : [],
   );
   const crumbs: Crumb[] = [];
-  if (group) crumbs.push({ label: `group.${group}` });
+  if (group && group !== 'home') crumbs.push({ label: `group.${group}` });
   if (parent) crumbs.push({ label: parent.label, href: parent.path });
   for (const text of ids) crumbs.push({ text });
-  // What has an id is named by it, unless it is a part of that.
+  // A screen whose path ends with a parameter is named by its id; parts of it have a label.
   if (ids.length === 0 || !here.path.endsWith(`$${lastName(here.path)}`)) crumbs.push({ label: here.label });
   return crumbs.filter((crumb, index) => crumb.label === undefined || !repeats(crumbs, index, crumb.label));
 };
 
 const lastName = (path: string): string => segmentsOf(path).at(-1)?.replace(/^\$/, '') ?? '';
 
-/** `Agents / Agents` says nothing twice. */
+/** Avoids `Models / Models`. */
 const repeats = (crumbs: readonly Crumb[], index: number, label: ShellText): boolean =>
-  label === 'group.agents' && crumbs[index + 1]?.label === 'nav.agents';
+  label.startsWith('group.') && crumbs[index + 1]?.label === label.replace('group.', 'nav.');

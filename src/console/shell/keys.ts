@@ -1,12 +1,12 @@
-/** What keys mean, apart from where they are pressed. */
+/** Meaning of keys, independent of the DOM. */
 
 export type Key = {
   key: string;
-  /** Ctrl, or ⌘ of a Mac. */
+  /** Ctrl, or ⌘ on a Mac. */
   mod: boolean;
   shift: boolean;
   alt: boolean;
-  /** The user is typing a text. */
+  /** The focus is in a text input. */
   typing: boolean;
 };
 
@@ -17,7 +17,7 @@ export type Effect =
   | { do: 'tab'; by: 1 | -1 };
 
 /**
- * @param prefixed `g` was pressed just before
+ * @param prefixed whether `g` was pressed just before
  * @param places paths by the key after `g`
  */
 export const effectOf = (

@@ -1,25 +1,27 @@
 import { createAtom } from '@xstate/store';
-import { isObject } from '../data/guard.ts';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 import type { ShellText } from './screen.ts';
 
-/** What has happened since this page was opened and is worth to be told of (console.md 5.8). Nothing of it is stored. */
+/** Notifications since this page was opened (console.md 5.8). They are not stored. */
 
 export const KINDS = ['waiting', 'config', 'backend', 'mcp', 'eval'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export type Notification = {
-  id: number;
+export type News = {
   kind: Kind;
-  /** Milliseconds. */
-  at: number;
   text: ShellText;
-  values: Record<string, string | number>;
-  href?: string | undefined;
+  values?: Record<string, string | number>;
+  href?: string;
+};
+
+export type Notification = News & {
+  id: number;
+  /** In milliseconds. */
+  at: number;
   isRead: boolean;
 };
 
-/** The newest first. */
+/** Newest first. */
 export const notifications = createAtom<readonly Notification[]>([]);
 
 const readMuted = (): readonly Kind[] => {
@@ -39,16 +41,11 @@ const MOST_KEPT = 100;
 
 let last = 0;
 
-/** @example notify('eval', 'bell.kind.eval', {}, '/eval-runs/01J…'); */
-export const notify = (
-  kind: Kind,
-  text: ShellText,
-  values: Notification['values'] = {},
-  href?: string,
-): void => {
-  if (muted.get().includes(kind)) return;
+/** @example notify({ kind: 'backend', text: 'bell.lost' }); */
+export const notify = (news: News): void => {
+  if (muted.get().includes(news.kind)) return;
   last += 1;
-  const added: Notification = { id: last, kind, at: Date.now(), text, values, href, isRead: false };
+  const added: Notification = { ...news, id: last, at: Date.now(), isRead: false };
   notifications.set([added, ...notifications.get()].slice(0, MOST_KEPT));
 };
 
@@ -56,53 +53,3 @@ export const markRead = (): void =>
   notifications.set(notifications.get().map((one) => ({ ...one, isRead: true })));
 
 export const clearNotifications = (): void => notifications.set([]);
-
-/** A change that somebody else made: the newest of them that was not told of. */
-export type AuditLine = { id: string; actor: string; resource: string };
-
-/** @param own what the log calls this user: the hash of his token */
-export const newChanges = (
-  lines: readonly AuditLine[],
-  since: string | undefined,
-  own: string | undefined,
-): AuditLine[] =>
-  since === undefined
-    ? []
-    : lines.filter(({ id, actor }) => id > since && (own === undefined || !actor.startsWith(own)));
-
-export const auditLinesIn = (body: unknown): AuditLine[] =>
-  isObject(body) && Array.isArray(body.items)
-    ? body.items.filter(
-        (line): line is AuditLine =>
-          isObject(line) && [line.id, line.actor, line.resource].every((value) => typeof value === 'string'),
-      )
-    : [];
-
-/** The state that each connection to an MCP server is in, by the id of its actor. */
-export type Connections = ReadonlyMap<string, string>;
-
-export type McpNews = { server: string; hasGivenUp: boolean };
-
-const serverOf = (actor: string): string => actor.slice(actor.indexOf(':') + 1);
-
-/** @param before undefined: nobody looked yet */
-export const mcpNews = (before: Connections | undefined, now: Connections): McpNews[] =>
-  before === undefined
-    ? []
-    : [...now].flatMap(([actor, state]) => {
-        const earlier = before.get(actor);
-        if (state === 'givenUp' && earlier !== state) return { server: serverOf(actor), hasGivenUp: true };
-        const isBack = earlier === 'givenUp' && state.startsWith('ready');
-        return isBack ? { server: serverOf(actor), hasGivenUp: false } : [];
-      });
-
-type EndedRun = { id: string; ended_at_secs?: number | undefined };
-
-/** Eval runs that have ended since somebody looked. @param known those that had ended then; undefined: nobody looked */
-export const evalNews = <Run extends EndedRun>(
-  known: ReadonlySet<string> | undefined,
-  runs: readonly Run[],
-): Run[] =>
-  known === undefined
-    ? []
-    : runs.filter(({ id, ended_at_secs }) => ended_at_secs !== undefined && !known.has(id));

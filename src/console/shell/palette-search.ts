@@ -1,19 +1,33 @@
-/** What the palette finds, and in which order. */
+import type { IconName } from '../design/Icon.tsx';
+
+/** Search and order of the palette. */
 
 export type PaletteItem = {
-  /** Of its source: an address, or the name of an action. */
+  /** The address, or the name of the action. */
   id: string;
   label: string;
-  /** Beside it, such as what it is. */
+  icon?: IconName;
+  /** Shown next to the label, for example the kind of entry. */
   hint?: string;
-  /** Other words for it. */
+  /** Shortcut, such as `g a`. */
+  keys?: string | undefined;
+  /** Further search terms. */
   keywords?: string;
-  section: 'ids' | 'actions' | 'pages' | 'items' | 'recent';
+  section: Section;
+  /** An action that is offered only for a query, because there are many of its kind. */
+  isVerb?: boolean;
+  /** Performed in place of opening the address. */
+  run?: () => void;
 };
+
+export type Section = 'recent' | 'ids' | 'actions' | 'pages' | 'items' | 'threads' | 'runs';
 
 const MOST_SHOWN = 50;
 
-/** Of one word in one text: it begins it, it begins a word in it, or it is somewhere. */
+/** Results of one section if there are others. */
+const MOST_PER_SECTION = 8;
+
+/** Score of a word in a text: highest at the start of the text, then at the start of a word, then anywhere. */
 const scoreIn = (text: string, token: string): number => {
   const at = text.indexOf(token);
   if (at < 0) return 0;
@@ -21,7 +35,11 @@ const scoreIn = (text: string, token: string): number => {
   return /[\s_./:-]/.test(text[at - 1] ?? '') ? 3 : 1;
 };
 
+/** Zero for an item without one of the words. */
 const scoreOf = (item: PaletteItem, tokens: readonly string[]): number => {
+  if (item.section === 'ids') return Number.POSITIVE_INFINITY;
+  // The service has found these, also by words that the label does not show.
+  if (item.section === 'threads' || item.section === 'runs') return 1;
   const label = item.label.toLowerCase();
   const rest = `${item.keywords ?? ''} ${item.hint ?? ''}`.toLowerCase();
   let score = 0;
@@ -33,7 +51,10 @@ const scoreOf = (item: PaletteItem, tokens: readonly string[]): number => {
   return label === tokens.join(' ') ? score + 10 : score;
 };
 
-/** @param recent ids, the last one first */
+/**
+ * Items with all words of the query, grouped by section: the section with the best item first.
+ * @param recent ids, latest first
+ */
 export const search = (
   items: readonly PaletteItem[],
   query: string,
@@ -41,33 +62,34 @@ export const search = (
 ): PaletteItem[] => {
   const tokens = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (tokens.length === 0) return withoutQuery(items, recent);
-  const rank = (item: PaletteItem): number => {
-    const at = recent.indexOf(item.id);
+  const rank = ({ id }: PaletteItem): number => {
+    const at = recent.indexOf(id);
     return at < 0 ? recent.length : at;
   };
-  return items
-    .map((item) => ({ item, score: item.section === 'ids' ? 1 : scoreOf(item, tokens) }))
+  const found = items
+    .map((item) => ({ item, score: scoreOf(item, tokens) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || rank(a.item) - rank(b.item))
-    .slice(0, MOST_SHOWN)
-    .map(({ item }) => item);
+    .sort((a, b) => (a.score === b.score ? rank(a.item) - rank(b.item) : b.score - a.score));
+  const bySection = new Map<Section, PaletteItem[]>();
+  for (const { item } of found) bySection.set(item.section, [...(bySection.get(item.section) ?? []), item]);
+  const most = bySection.size > 1 ? MOST_PER_SECTION : MOST_SHOWN;
+  return [...bySection.values()].flatMap((own) => own.slice(0, most)).slice(0, MOST_SHOWN);
 };
 
-/** What was opened lately, then all screens. */
+/** Recently opened items, then actions, the latest threads, and pages. */
 const withoutQuery = (items: readonly PaletteItem[], recent: readonly string[]): PaletteItem[] => {
   const lately = recent.flatMap((id) => {
     const item = items.find((other) => other.id === id);
     return item ? [{ ...item, section: 'recent' as const }] : [];
   });
-  const rest = items.filter(
-    ({ id, section }) => section !== 'items' && section !== 'ids' && !recent.includes(id),
-  );
-  return [...lately, ...rest].slice(0, MOST_SHOWN);
+  const rest = (section: Section): PaletteItem[] =>
+    items.filter((item) => item.section === section && !item.isVerb && !recent.includes(item.id));
+  return [...lately, ...rest('actions'), ...rest('threads'), ...rest('pages')].slice(0, MOST_SHOWN);
 };
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 
-/** A text that may be the id of a run or of a thread. */
+/** Whether a text may be the id of a run or a thread. */
 export const isTypedId = (text: string): boolean =>
   UUID.test(text) || ULID.test(text) || /^(run|thread|trace)_\S+$/.test(text);

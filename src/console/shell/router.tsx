@@ -1,33 +1,56 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
-import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { connection, probe } from '../data/connection.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice, SkeletonRows } from '../design/Notice.tsx';
 import { designTexts } from '../design/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
+import { setScreenPaths } from '../navigation/screen-paths.ts';
 import { NotFound } from './NotFound.tsx';
 import css from './Shell.module.css';
 import { Shell } from './Shell.tsx';
 import type { Screen } from './screen.ts';
-import { setScreenPaths } from './screen-paths.ts';
 
-/** The routes of all screens, each with a chunk of its own; the shell stays around them. */
+/** Routes of all screens, each loaded as a separate chunk. The shell stays mounted. */
 
 const isChunkError = (error: Error): boolean =>
   /dynamically imported module|module script failed|error loading|unable to preload/i.test(error.message);
 
+/** A service that restarts serves no chunks for a moment, so the screen is loaded again once it responds. */
+const useRetryOnReturn = (isChunk: boolean, onRetry: () => void): void => {
+  const retry = useRef(onRetry);
+  retry.current = onRetry;
+  useEffect(() => {
+    if (!isChunk) return undefined;
+    void probe();
+    const { unsubscribe } = connection.subscribe((now) => {
+      if (now === 'ok' || now === 'limited') retry.current();
+    });
+    return unsubscribe;
+  }, [isChunk]);
+};
+
 const ScreenFailed = ({ error, onRetry }: { error: Error; onRetry: () => void }) => {
   const t = useTexts(designTexts);
   const isChunk = isChunkError(error);
+  useRetryOnReturn(isChunk, onRetry);
   return (
     <div className={css.failed}>
       <Notice
         tone="error"
         title={t(isChunk ? 'chunk.title' : 'crash.title')}
         actions={
-          <Button small onClick={isChunk ? () => location.reload() : onRetry}>
-            {t(isChunk ? 'reload' : 'retry')}
-          </Button>
+          <>
+            <Button small onClick={onRetry}>
+              {t('retry')}
+            </Button>
+            {isChunk && (
+              <Button small onClick={() => location.reload()}>
+                {t('reload')}
+              </Button>
+            )}
+          </>
         }
       >
         {isChunk ? t('chunk.text') : redactText(error.message)}
@@ -38,12 +61,16 @@ const ScreenFailed = ({ error, onRetry }: { error: Error; onRetry: () => void })
 
 type BoundaryState = { error: Error | undefined };
 
-/** React has no other way to catch what a screen throws than a class. */
-class Boundary extends Component<{ children: ReactNode }, BoundaryState> {
+/** React supports error boundaries only as classes. */
+class Boundary extends Component<{ children: ReactNode; onError: (error: Error) => void }, BoundaryState> {
   override state: BoundaryState = { error: undefined };
 
   static getDerivedStateFromError(error: Error): BoundaryState {
     return { error };
+  }
+
+  override componentDidCatch(error: Error): void {
+    this.props.onError(error);
   }
 
   override render(): ReactNode {
@@ -53,7 +80,7 @@ class Boundary extends Component<{ children: ReactNode }, BoundaryState> {
   }
 }
 
-/** Screens of the same module are one: what it has stays while one of its addresses leads to the other. */
+/** One component per module, so that state is kept when the address changes between screens of the same module. */
 const hosts = new Map<Screen['load'], () => ReactNode>();
 
 const hostOf = ({ load }: Screen) => {
@@ -62,12 +89,29 @@ const hostOf = ({ load }: Screen) => {
   return host;
 };
 
+/** Style sheets that could not be loaded are not requested again with the chunk that needs them. */
+const reloadStyles = (): void => {
+  for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')) {
+    if (!link.sheet) link.replaceWith(link.cloneNode());
+  }
+};
+
+/** The component of a screen. `lazy` keeps a rejected import for ever, so a failed one is replaced. */
+type Chunk = { component: ComponentType };
+
+const Content = ({ chunk: { component: Loaded } }: { chunk: Chunk }) => <Loaded />;
+
 const createHost = (load: Screen['load']) => {
-  const Lazy = lazy(load);
+  const chunk: Chunk = { component: lazy(load) };
+  const onError = (error: Error): void => {
+    if (!isChunkError(error)) return;
+    reloadStyles();
+    chunk.component = lazy(load);
+  };
   return () => (
-    <Boundary>
+    <Boundary onError={onError}>
       <Suspense fallback={<SkeletonRows />}>
-        <Lazy />
+        <Content chunk={chunk} />
       </Suspense>
     </Boundary>
   );
@@ -84,7 +128,7 @@ export const createConsoleRouter = (screens: readonly Screen[], title: string | 
   );
   return createRouter({
     routeTree: root.addChildren(routes),
-    // Values of an address are texts, as they are written there.
+    // All query parameters are texts, exactly as written.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');

@@ -4,23 +4,24 @@ import type { shellTexts } from './texts.ts';
 
 export type ShellText = keyof typeof shellTexts.en;
 
-export type Group = 'agents' | 'resources' | 'infrastructure' | 'operate' | 'observe';
+/** Groups of the sidebar. `home` is at the top and has no heading. */
+export type Group = 'home' | 'build' | 'models' | 'evaluate' | 'system';
 
-/** A place of the console, as `screens/table.ts` lists them. */
+/** A screen of the console, as listed in `screens/table.ts`. */
 export type Screen = {
-  /** Such as `/agents` or `/agents/$id`: a name after `$` stands for any segment. */
+  /** For example `/agents` or `/agents/$id`; `$` marks a parameter that matches any segment. */
   path: string;
-  /** Missing: the sidebar does not show it. */
+  /** Omitted for screens that are not in the sidebar. */
   nav?: {
     group: Group;
     icon: IconName;
-    /** The key after `g` that leads here. */
+    /** The key after `g` that opens the screen. */
     key?: string;
   };
-  /** What it is called, in the texts of the shell. */
+  /** Key of the name in the texts of the shell. */
   label: ShellText;
-  /** Of which screen it is a part, for the breadcrumb and the sidebar. */
+  /** Path of the parent screen in the breadcrumb and the sidebar. */
   under?: string;
-  /** Its own chunk. */
+  /** Imports the chunk of the screen. */
   load: () => Promise<{ default: ComponentType }>;
 };

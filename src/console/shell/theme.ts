@@ -1,7 +1,10 @@
 import { createAtom } from '@xstate/store';
 import { KEYS, onKey, readKey, writeKey } from '../data/storage.ts';
 
-/** Light, dark, or as the system has it. What is shown is `data-theme` of the page, and only a change here sets it. */
+/**
+ * The theme: light, dark, or that of the system. The `data-theme` attribute of the page shows it and is set only here,
+ * after the page has started.
+ */
 
 export type ThemeChoice = 'light' | 'dark' | 'system';
 
@@ -16,7 +19,7 @@ const show = (): void => {
   const choice = theme.get();
   const root = document.documentElement;
   root.dataset.theme = choice === 'system' ? (dark.matches ? 'dark' : 'light') : choice;
-  // Only for the time before the styles were there.
+  // The background is needed only until the style sheets have loaded.
   root.style.removeProperty('background');
 };
 
@@ -27,7 +30,7 @@ export const cycleTheme = (): void => {
   writeKey(KEYS.theme, theme.get());
 };
 
-/** The page has its theme already: this only follows changes. */
+/** `index.html` has already set the theme; this only follows changes. */
 export const startTheme = (): void => {
   document.documentElement.style.removeProperty('background');
   theme.subscribe(show);

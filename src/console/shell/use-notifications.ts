@@ -1,66 +1,50 @@
 import { useEffect, useRef, useState } from 'react';
 import { connection } from '../data/connection.ts';
-import { anything, list, number, object, optional, text } from '../data/guard.ts';
 import { type Resource, useResource } from '../data/queries.ts';
 import { runsSummarySlowly, systemInfo } from '../data/resources.ts';
 import { token, tokenActor } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
-import { auditLinesIn, type Connections, evalNews, mcpNews, newChanges, notify } from './notifications.ts';
+import { Actors, AuditLines, changeNews, EvalRuns, evalNews, mcpNews, waitingNews } from './news.ts';
+import { type News, notify } from './notifications.ts';
 
-const tail: Resource<unknown> = {
-  path: '/v1/audit-log',
-  query: { limit: 20 },
-  guard: anything,
-  off: { statuses: [404, 503] },
-  every: 60_000,
-};
+const EVERY_MS = 60_000;
+
+const auditTail = { path: '/v1/audit-log', query: { limit: 20 }, guard: AuditLines, every: EVERY_MS };
 
 const connections = {
   path: '/v1/system/actors',
   query: { machine: 'mcp-connection', limit: 200 },
-  guard: object({ items: list(object({ id: text, state: text })) }),
-  off: { statuses: [404] },
-  every: 60_000,
+  guard: Actors,
+  every: EVERY_MS,
 };
 
-/** The newest; more than these end in a minute where somebody looks at the screen of evaluations anyway. */
-const endedEvals = {
-  path: '/v1/eval/runs',
-  query: { limit: 20 },
-  guard: object({
-    runs: list(
-      object({
-        id: text,
-        dataset_id: text,
-        ended_at_secs: optional(number),
-        item_count: number,
-        passed_count: number,
-      }),
-    ),
-  }),
-  off: { statuses: [404] },
-  every: 60_000,
-};
+/**
+ * Only the newest eval runs are read. If more of them end within a minute, the operator is watching them on their
+ * screen.
+ */
+const evalRuns = { path: '/v1/eval/runs', query: { limit: 20 }, guard: EvalRuns, every: EVERY_MS };
 
-/** Waiting runs that were not there a look ago. */
-const useWaiting = (isOn: boolean): void => {
-  const waiting = useResource(runsSummarySlowly, isOn).data?.waiting;
-  const before = useRef<number>(undefined);
+/** Notifies about the differences between each read and the one before. */
+const useNews = <T>(
+  resource: Resource<T>,
+  isOn: boolean,
+  newsOf: (before: T, now: T) => readonly News[],
+): void => {
+  const { data } = useResource(resource, isOn);
+  const before = useRef<T>(undefined);
+  const compare = useRef(newsOf);
+  compare.current = newsOf;
   useEffect(() => {
-    if (waiting === undefined) return;
-    if (before.current !== undefined && waiting > before.current) {
-      notify('waiting', 'bell.waiting', { count: waiting }, '/inbox');
-    }
-    before.current = waiting;
-  }, [waiting]);
+    if (data === undefined) return;
+    if (before.current !== undefined) compare.current(before.current, data).forEach(notify);
+    before.current = data;
+  }, [data]);
 };
 
-const useChanges = (isOn: boolean): void => {
-  const hasLog = useResource(systemInfo, isOn).data?.audit_log_enabled === true;
-  const log = useResource(tail, isOn && hasLog).data;
+/** The hash of the token, by which the audit log names this user. */
+const useOwnActor = (): string | undefined => {
   const [own, setOwn] = useState<string>();
   const bearer = useAtom(token);
-  const since = useRef<string>(undefined);
   useEffect(() => {
     let isCurrent = true;
     void tokenActor(bearer).then((actor) => {
@@ -70,60 +54,31 @@ const useChanges = (isOn: boolean): void => {
       isCurrent = false;
     };
   }, [bearer]);
-  useEffect(() => {
-    const lines = auditLinesIn(log);
-    for (const { actor, resource } of newChanges(lines, since.current, own).reverse()) {
-      const href = `/audit-log?resource=${encodeURIComponent(resource)}`;
-      notify('config', 'bell.changed', { actor: actor.split('/')[1] ?? actor.slice(0, 8), resource }, href);
-    }
-    if (lines[0]) since.current = lines[0].id;
-  }, [log, own]);
+  return own;
 };
 
-const useConnections = (isOn: boolean): void => {
-  const found = useResource(connections, isOn).data;
-  const before = useRef<Connections>(undefined);
-  useEffect(() => {
-    if (!found) return;
-    const now: Connections = new Map(found.items.map(({ id, state }) => [id, state]));
-    for (const { server, hasGivenUp } of mcpNews(before.current, now)) {
-      const href = `/mcp-servers/${encodeURIComponent(server)}`;
-      notify('mcp', hasGivenUp ? 'bell.gaveUp' : 'bell.recovered', { server }, href);
-    }
-    before.current = now;
-  }, [found]);
-};
-
-const useEvals = (isOn: boolean): void => {
-  const found = useResource(endedEvals, isOn).data;
-  const known = useRef<Set<string>>(undefined);
-  useEffect(() => {
-    if (!found) return;
-    for (const run of evalNews(known.current, found.runs).reverse()) {
-      const { id, dataset_id: dataset, passed_count: passed, item_count: of } = run;
-      const said = passed < of ? 'bell.evalFailed' : 'bell.evalPassed';
-      notify('eval', said, { dataset, passed, of }, `/eval-runs/${encodeURIComponent(id)}`);
-    }
-    const ended = found.runs.filter(({ ended_at_secs }) => ended_at_secs !== undefined);
-    known.current = new Set(ended.map(({ id }) => id));
-  }, [found]);
-};
-
-const useBackend = (): void => {
-  const status = useAtom(connection);
-  const before = useRef(status);
-  useEffect(() => {
-    if (status === 'disconnected' && before.current !== 'disconnected') notify('backend', 'bell.lost');
-    if (status === 'ok' && before.current === 'disconnected') notify('backend', 'bell.back');
-    before.current = status;
-  }, [status]);
-};
+/** The first screen loads before the reads with which later ones are compared. */
+const AFTER_MS = 3000;
 
 export const useNotifications = (): void => {
-  const isOn = useAtom(connection) === 'ok';
-  useWaiting(isOn);
-  useChanges(isOn);
-  useConnections(isOn);
-  useEvals(isOn);
-  useBackend();
+  const status = useAtom(connection);
+  const before = useRef(status);
+  const [isLater, setLater] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(true), AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  useEffect(() => {
+    if (status === 'disconnected' && before.current !== 'disconnected')
+      notify({ kind: 'backend', text: 'bell.lost' });
+    if (status === 'ok' && before.current === 'disconnected') notify({ kind: 'backend', text: 'bell.back' });
+    before.current = status;
+  }, [status]);
+  const isOn = status === 'ok' && isLater;
+  const own = useOwnActor();
+  const hasLog = useResource(systemInfo, status === 'ok').data?.audit_log_enabled === true;
+  useNews(runsSummarySlowly, status === 'ok', waitingNews);
+  useNews(auditTail, isOn && hasLog, (earlier, now) => changeNews(earlier, now, own));
+  useNews(connections, isOn, mcpNews);
+  useNews(evalRuns, isOn, evalNews);
 };

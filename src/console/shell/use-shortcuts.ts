@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { hasModal } from '../design/Dialog.tsx';
+import { useGo } from '../navigation/links.tsx';
 import { type Effect, effectOf, type Key } from './keys.ts';
-import { useGo } from './links.tsx';
 import type { Screen } from './screen.ts';
 
-/** Keys of the whole console (console.md 3.5). */
+/** Keyboard shortcuts of the whole console (console.md 3.5). */
 
-/** So long `g` waits for its letter. */
+/** Time within which a letter has to follow `g`. */
 const PREFIX_MS = 1000;
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -26,7 +26,7 @@ const keyOf = (event: KeyboardEvent): Key => ({
 const find = (selector: string): HTMLElement | undefined =>
   document.querySelector<HTMLElement>(selector) ?? undefined;
 
-/** The row after or before the one that has the focus, or the first. */
+/** Focuses the row after or before the focused one, or the first row. */
 const moveRow = (by: 1 | -1): boolean => {
   const rows = Array.from(document.querySelectorAll<HTMLElement>('[data-row]'));
   if (rows.length === 0) return false;
@@ -44,7 +44,7 @@ const moveTab = (by: 1 | -1): boolean => {
   return next !== undefined;
 };
 
-/** Screens mark what these keys are for: `data-new`, `data-save`, `data-page-search`. */
+/** Clicks the element that the screen marks for a shortcut with `data-new` or `data-save`. */
 const press = (selector: string): boolean => {
   const element = find(selector);
   if (!element || element.matches(':disabled')) return element !== undefined;
@@ -58,7 +58,7 @@ const focusSearch = (): boolean => {
   return field !== undefined;
 };
 
-/** @returns whether there was something for it */
+/** @returns whether the screen handles the shortcut */
 const actInScreen = (effect: Effect): boolean => {
   switch (effect.do) {
     case 'search':
@@ -76,13 +76,33 @@ const actInScreen = (effect: Effect): boolean => {
   }
 };
 
+/** Effects on the shell rather than on the screen. */
+type ShellEffects = { palette(): void; help(): void; prefix(): void; go(path: string): void };
+
+/** @returns whether the effect took place; a dialog blocks all but the palette */
+const act = (effect: Effect, shell: ShellEffects): boolean => {
+  if (effect.do !== 'palette' && hasModal()) return false;
+  switch (effect.do) {
+    case 'palette':
+    case 'help':
+    case 'prefix':
+      shell[effect.do]();
+      return true;
+    case 'go':
+      shell.go(effect.path);
+      return true;
+    default:
+      return actInScreen(effect);
+  }
+};
+
 export const placesOf = (screens: readonly Screen[]): Record<string, string> =>
   Object.fromEntries(screens.flatMap(({ nav, path }) => (nav?.key ? [[nav.key, path]] : [])));
 
-/** @returns whether `g` waits for its letter */
+/** @returns whether `g` was pressed and a letter is pending */
 export const useShortcuts = (
   screens: readonly Screen[],
-  shell: { palette: () => void; help: () => void },
+  shell: Pick<ShellEffects, 'palette' | 'help'>,
 ): boolean => {
   const go = useGo();
   const [isWaiting, wait] = useState(false);
@@ -95,21 +115,12 @@ export const useShortcuts = (
   }, [isWaiting]);
   useEffect(() => {
     const places = placesOf(screens);
-    const act = (effect: Effect): boolean => {
-      const { shell: own, go: goTo } = current.current;
-      if (effect.do === 'palette') own.palette();
-      else if (hasModal()) return false;
-      else if (effect.do === 'help') own.help();
-      else if (effect.do === 'prefix') wait(true);
-      else if (effect.do === 'go') goTo(effect.path);
-      else return actInScreen(effect);
-      return true;
-    };
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
-      const effect = effectOf(keyOf(event), current.current.isWaiting, places);
+      const { shell: own, go: goTo, isWaiting: isPending } = current.current;
+      const effect = effectOf(keyOf(event), isPending, places);
       if (effect?.do !== 'prefix') wait(false);
-      if (effect && act(effect)) event.preventDefault();
+      if (effect && act(effect, { ...own, go: goTo, prefix: () => wait(true) })) event.preventDefault();
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);

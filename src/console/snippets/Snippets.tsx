@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Code } from '../chat/markdown/Markdown.tsx';
+import { Code } from '../chat/markdown/Code.tsx';
 import { backendUrl } from '../data/request.ts';
 import { FilterSelect } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -7,7 +7,7 @@ import css from './Snippets.module.css';
 import { LANGUAGES, SNIPPET_KINDS, type SnippetKind, snippetOf } from './snippets.ts';
 import { texts } from './texts.ts';
 
-/** How an agent is called by a program, by the protocol that its reader chooses. */
+/** Code that calls an agent, for a selectable protocol. */
 export const Snippets = ({ agentId, threadId }: { agentId: string; threadId?: string | undefined }) => {
   const t = useTexts(texts);
   const [kind, setKind] = useState<SnippetKind>('chat');

@@ -1,4 +1,4 @@
-/** How an agent is called from elsewhere: the same for all protocols, to be copied. */
+/** Snippets that make the same call of an agent with each protocol. */
 
 export type SnippetKind = 'chat' | 'runs' | 'agui' | 'a2a' | 'client' | 'react';
 
@@ -8,7 +8,7 @@ export type Called = { url: string; agentId: string; threadId: string | undefine
 
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** For a shell: in single quotes, whatever is inside. */
+/** Quotes a text for a shell with single quotes, whatever it contains. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const curl = (url: string, body: unknown): string =>

@@ -1,105 +1,64 @@
+import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
-import { CopyButton } from '../../design/Copy.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { texts } from '../texts.ts';
+import { Code } from './Code.tsx';
 import { grow, NOTHING } from './growing.ts';
-import type { Inline } from './inline.ts';
+import { safeHref, safeImage } from './lex.ts';
 import css from './Markdown.module.css';
-import type { ListItem, Node } from './parse.ts';
 
-/** Nodes have no identity beside their place, and what is before one does not change while an answer grows. */
+/** Keys by position are stable, because the tokens before a position do not change while a response grows. */
 const each = <T,>(items: readonly T[], draw: (item: T) => ReactNode): ReactNode =>
   items.map((item, place) => {
     const key = place;
     return <Fragment key={key}>{draw(item)}</Fragment>;
   });
 
-const TAGS = { strong: 'strong', em: 'em', strike: 'del' } as const;
+const inside = ({ tokens = [] }: { tokens?: Token[] | undefined }): ReactNode => each(tokens, drawn);
 
-const inline = (node: Inline): ReactNode => {
-  switch (node.kind) {
-    case 'text':
-      return node.text;
-    case 'code':
-      return <code>{node.text}</code>;
-    case 'break':
-      return <br />;
-    case 'link':
-      return (
-        <a href={node.href} target="_blank" rel="noreferrer noopener">
-          {each(node.children, inline)}
-        </a>
-      );
-    default: {
-      const Tag = TAGS[node.kind];
-      return <Tag>{each(node.children, inline)}</Tag>;
-    }
-  }
+const Link = ({ href, children }: { href: string; children: ReactNode }) => {
+  const safe = safeHref(href);
+  return safe === undefined ? (
+    children
+  ) : (
+    <a href={safe} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  );
 };
 
-export const Code = ({ language, text }: { language: string; text: string }) => {
+const Image = ({ href, text }: { href: string; text: string }) => {
   const t = useTexts(texts);
-  return (
-    <div className={css.code}>
-      <div className={css.codeHead}>
-        <span>{language || t('code')}</span>
-        <CopyButton text={text} label={t('code.copy')} />
-      </div>
-      <Scroller label={language || t('code')} className={css.codeBody}>
-        <pre>{text}</pre>
-      </Scroller>
-    </div>
-  );
+  const safe = safeImage(href);
+  if (safe !== undefined) return <img className={css.image} src={safe} alt={text} />;
+  return <Link href={href}>{t('image', { name: text || href })}</Link>;
 };
 
-const item = ({ checked, children }: ListItem): ReactNode => {
-  const [only] = children;
-  return (
-    <li data-checked={checked}>
-      {checked !== undefined && <span aria-hidden="true">{checked ? '☑ ' : '☐ '}</span>}
-      {children.length === 1 && only?.kind === 'paragraph'
-        ? each(only.children, inline)
-        : each(children, block)}
+/** The screen uses the first two heading levels. */
+const Heading = ({ depth, children }: { depth: number; children: ReactNode }) =>
+  depth <= 2 ? <h3 dir="auto">{children}</h3> : <h4 dir="auto">{children}</h4>;
+
+const List = ({ ordered, start, items }: Tokens.List) => {
+  const rows = each(items, (item) => (
+    <li dir="auto" data-checked={item.task ? (item.checked ?? false) : undefined}>
+      {inside(item)}
     </li>
-  );
+  ));
+  return ordered ? <ol start={start === '' ? 1 : start}>{rows}</ol> : <ul>{rows}</ul>;
 };
 
-const block = (node: Node): ReactNode => {
-  switch (node.kind) {
-    case 'heading': {
-      // The screen has the first two levels.
-      const Tag = node.level <= 2 ? 'h3' : 'h4';
-      return <Tag>{each(node.children, inline)}</Tag>;
-    }
-    case 'paragraph':
-      return <p>{each(node.children, inline)}</p>;
-    case 'code':
-      return <Code language={node.language} text={node.text} />;
-    case 'quote':
-      return <blockquote>{each(node.children, block)}</blockquote>;
-    case 'rule':
-      return <hr />;
-    case 'list':
-      return node.start === undefined ? (
-        <ul>{each(node.items, item)}</ul>
-      ) : (
-        <ol start={node.start}>{each(node.items, item)}</ol>
-      );
-    case 'table':
-      return <Table head={node.head} rows={node.rows} />;
-  }
-};
-
-const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => {
+const Table = ({ header, rows }: Tokens.Table) => {
   const t = useTexts(texts);
   return (
     <Scroller label={t('table')} className={css.table}>
       <table>
         <thead>
           <tr>
-            {each(head, (cell) => (
-              <th>{each(cell, inline)}</th>
+            {each(header, (cell) => (
+              <th dir="auto" data-align={cell.align ?? undefined}>
+                {inside(cell)}
+              </th>
             ))}
           </tr>
         </thead>
@@ -107,7 +66,9 @@ const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => {
           {each(rows, (row) => (
             <tr>
               {each(row, (cell) => (
-                <td>{each(cell, inline)}</td>
+                <td dir="auto" data-align={cell.align ?? undefined}>
+                  {inside(cell)}
+                </td>
               ))}
             </tr>
           ))}
@@ -117,10 +78,54 @@ const Table = ({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) => {
   );
 };
 
-/** Of a text that grows, only the last ones are others than before. */
-const Block = memo(({ node }: { node: Node }) => block(node));
+/** Blocks and inline tokens. A text of a list item contains tokens; a text of a paragraph does not. */
+function drawn(token: Token): ReactNode {
+  // Without extensions, `marked` creates no other tokens.
+  const known = token as MarkedToken;
+  switch (known.type) {
+    case 'paragraph':
+      return <p dir="auto">{inside(known)}</p>;
+    case 'heading':
+      return <Heading depth={known.depth}>{inside(known)}</Heading>;
+    case 'code':
+      return <Code language={known.lang?.split(/\s/, 1)[0] ?? ''} text={known.text} />;
+    case 'blockquote':
+      return <blockquote>{inside(known)}</blockquote>;
+    case 'hr':
+      return <hr />;
+    case 'list':
+      return <List {...known} />;
+    case 'table':
+      return <Table {...known} />;
+    case 'checkbox':
+      return <span aria-hidden="true">{known.checked ? '☑ ' : '☐ '}</span>;
+    case 'strong':
+    case 'em':
+    case 'del': {
+      const Tag = known.type;
+      return <Tag>{inside(known)}</Tag>;
+    }
+    case 'codespan':
+      return <code>{known.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <Link href={known.href}>{inside(known)}</Link>;
+    case 'image':
+      return <Image href={known.href} text={known.text} />;
+    case 'text':
+      return known.tokens ? inside(known) : known.text;
+    case 'escape':
+      return known.text;
+    default:
+      return null;
+  }
+}
 
-/** Text of an agent; what looks like a secret in it is masked. */
+/** Memoized: while a text grows, only its last blocks change. */
+const Block = memo(({ token }: { token: Token }) => drawn(token));
+
+/** Text of an agent, with anything that resembles a secret masked. */
 export const Markdown = memo(({ text }: { text: string }) => {
   const last = useRef(NOTHING);
   const growing = useMemo(() => grow(last.current, text), [text]);
@@ -129,8 +134,8 @@ export const Markdown = memo(({ text }: { text: string }) => {
   }, [growing]);
   return (
     <div className={css.markdown}>
-      {each(growing.nodes, (node) => (
-        <Block node={node} />
+      {each(growing.tokens, (token) => (
+        <Block token={token} />
       ))}
     </div>
   );

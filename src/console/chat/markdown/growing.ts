@@ -1,34 +1,38 @@
 import { mayHideMore, redactText } from '../../data/redact-text.ts';
-import { type Node, parseMarkdown } from './parse.ts';
+import { type Block, lex } from './lex.ts';
 
 /**
- * Markdown that is being written: each piece costs what its last two blocks do, however long the text before them is.
- * What comes can change the last block, and the one before it by changing where the last begins, but no other: those
- * are settled, and their nodes stay the same ones. A block behind which a secret may go on, or a text that has one in
- * what is not settled, settles nothing, so that the mask is always that of the whole text.
+ * Markdown that is being written. Appending text costs time proportional to the last blocks, regardless of the length
+ * of the text before them.
+ *
+ * New text can change the last block, and the ones before it up to a blank line by moving their ends. All earlier
+ * blocks are settled and keep their tokens. Nothing is settled while a block may continue with a secret or while the unsettled
+ * text contains one, so that the mask always equals the mask of the whole text.
  */
 export type Growing = {
   readonly text: string;
-  readonly nodes: readonly Node[];
-  /** So many of the nodes are settled. */
+  readonly tokens: readonly Block['token'][];
+  /** Number of settled tokens at the start of `tokens`. */
   readonly settled: number;
-  /** In the text, where the others begin. */
+  /** Offset in the text where the unsettled tokens start. */
   readonly from: number;
 };
 
-export const NOTHING: Growing = { text: '', nodes: [], settled: 0, from: 0 };
+export const NOTHING: Growing = { text: '', tokens: [], settled: 0, from: 0 };
 
 const MAY_CHANGE = 2;
 
-export const grow = (before: Growing, text: string): Growing => {
-  const { nodes, settled, from } = text.startsWith(before.text) ? before : NOTHING;
+export const grow = (before: Growing, written: string): Growing => {
+  const text = written.replaceAll(/\r\n?/g, '\n');
+  const { tokens, settled, from } = text.startsWith(before.text) ? before : NOTHING;
   const rest = text.slice(from);
   const masked = redactText(rest);
-  const found = parseMarkdown(masked);
-  const all = [...nodes.slice(0, settled), ...found.map(({ node }) => node)];
-  const next = found.at(-MAY_CHANGE);
+  const found = lex(masked);
+  const all = [...tokens.slice(0, settled), ...found.map(({ token }) => token)];
+  const place = found.findLastIndex(({ isApart }, index) => isApart && index <= found.length - MAY_CHANGE);
+  const next = found[place];
   const isSettled = next !== undefined && masked === rest && !mayHideMore(rest.slice(0, next.start));
   return isSettled
-    ? { text, nodes: all, settled: all.length - MAY_CHANGE, from: from + next.start }
-    : { text, nodes: all, settled, from };
+    ? { text, tokens: all, settled: settled + place, from: from + next.start }
+    : { text, tokens: all, settled, from };
 };

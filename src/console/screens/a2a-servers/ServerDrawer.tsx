@@ -4,15 +4,15 @@ import { Button } from '../../design/Button.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { useNow } from '../../design/Time.tsx';
+import css from '../../entry/Entry.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { AgentCard } from '../../remote/AgentCard.tsx';
 import { remoteStatus } from '../../remote/status.ts';
 import { texts as remoteTexts } from '../../remote/texts.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import css from './A2aServers.module.css';
 import { texts } from './texts.ts';
 
-/** The card of a server, and which agents came of it. */
+/** The card of a server, and the agents that it provides. */
 export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const remote = useTexts(remoteTexts);
@@ -43,7 +43,7 @@ export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void 
       <section aria-label={remote('agents')}>
         <h3>{remote('agents')}</h3>
         {agents?.length ? (
-          <ul className={css.agents}>
+          <ul className={css.list}>
             {agents.map((agent) => (
               <li key={agent}>
                 <ScreenLink to={`/agents/${encodeURIComponent(agent)}`}>{agent}</ScreenLink>

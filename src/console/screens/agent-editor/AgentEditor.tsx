@@ -7,15 +7,15 @@ import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { NoSuch } from '../../shell/NoSuch.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
 import css from './AgentEditor.module.css';
 import { discoveredAt } from './draft.ts';
 import { Editor } from './Editor.tsx';
 import { RemoteAgent } from './RemoteAgent.tsx';
 import { texts } from './texts.ts';
-import { useOpened } from './use-opened.ts';
+import { useOpened } from './use-opened-agent.ts';
 
-/** One agent: found elsewhere and only shown, or edited here. */
+/** One agent: discovered at another service and read-only, or editable. */
 
 const Missing = ({ id }: { id: string }) => {
   const t = useTexts(texts);
@@ -28,7 +28,7 @@ const Missing = ({ id }: { id: string }) => {
 
 const LOCAL = recordsOf('agents', NamedRecord);
 
-/** Agents of other services have ids such as `server/agent`. An agent of this service may have one too. */
+/** Agents of other services have ids such as `server/agent`. A local agent may have such an id, too. */
 const mayBeDiscovered = (id: string | undefined, known: Capabilities): id is string =>
   id?.includes('/') === true && known.agents.includes(id);
 
@@ -77,7 +77,7 @@ const Stored = ({ id, known }: { id: string | undefined; known: Capabilities }) 
 };
 
 export default function AgentEditor() {
-  // Of `/agents/new` there is none.
+  // The route `/agents/new` has no id.
   const { id }: { id?: string } = useParams({ strict: false });
   const query = useResource(capabilities);
   return (

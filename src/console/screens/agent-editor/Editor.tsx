@@ -7,7 +7,7 @@ import { pathOf } from '../../data/request.ts';
 import type { Capabilities } from '../../data/resources.ts';
 import { MergeDialog } from '../../entry/MergeDialog.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
+import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
 import css from './AgentEditor.module.css';
 import { meaningOf } from './draft.ts';
 import {
@@ -25,18 +25,17 @@ import { Header } from './Header.tsx';
 import { KeptOffer, useKept } from './KeptOffer.tsx';
 import { Overrides } from './Overridden.tsx';
 import { overriddenIn } from './override-patch.ts';
-import { Panel } from './Panel.tsx';
 import { tabOf } from './problems.ts';
 import { SandboxPlace } from './SandboxPlace.tsx';
 import { SaveBar } from './SaveBar.tsx';
-import { TabList, useTab } from './Tabs.tsx';
+import { Panel, TabList, useTab } from './Tabs.tsx';
 import { useEditorCommands } from './use-commands.ts';
-import type { Opening } from './use-opened.ts';
+import type { Opening } from './use-opened-agent.ts';
 import { useSaving } from './use-saving.ts';
 
 const POOLS = recordsOf('model-pools', NamedRecord);
 
-/** Ids that name a model: an agent of the same name would be taken for it. */
+/** Ids of models and pools, which a new agent must not use because it could be confused with them. */
 const useTaken = (capabilities: Capabilities, isNew: boolean): ReadonlySet<string> => {
   const pools = useResource(POOLS, isNew).data;
   return useMemo(
@@ -45,7 +44,7 @@ const useTaken = (capabilities: Capabilities, isNew: boolean): ReadonlySet<strin
   );
 };
 
-/** Once what is wrong is on the screen, its first field is typed into. */
+/** Opens the tab of a problem and then focuses its first invalid field. */
 const useShowField = (): ((field: string) => void) => {
   const [, setQuery] = useQueryState();
   const [wanted, want] = useState<{ field: string }>();
@@ -59,14 +58,14 @@ const useShowField = (): ((field: string) => void) => {
       const tab = tabOf(field);
       const [, section] = /^sections\.([^.]+)/.exec(field) ?? [];
       setQuery({ tab: tab === 'basics' ? undefined : tab, ...(section && { section }) });
-      // The tab is there after the address has changed.
+      // The tab is rendered after the address has changed.
       setTimeout(() => want({ field }));
     },
     [setQuery],
   );
 };
 
-/** A new one that was stored has an address of its own from then on. */
+/** Replaces the address once a new agent has been stored. */
 const useOwnAddress = ({ isNew, start }: Editing): void => {
   const navigate = useNavigate();
   useEffect(() => {
@@ -111,7 +110,7 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
     <div className={css.editor}>
       <UnsavedGuard isDirty={dirty} />
       <div className={css.main}>
-        <Header editing={editing} dirty={dirty} {...actions} />
+        <Header editing={editing} reset={actions.reset} />
         <KeptOffer kept={kept} onTake={replace} />
         <TabList tab={tab} editing={editing} errors={saving.errors} onChange={setTab} />
         <Overrides
@@ -127,6 +126,7 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
             panel={{
               draft: editing.draft,
               start: editing.start,
+              isNew: editing.isNew,
               change,
               capabilities,
               errors: saving.errors,
@@ -135,15 +135,13 @@ export const Editor = ({ editing, opening, capabilities, localKind }: EditorProp
             }}
           />
         </Overrides>
-        {(dirty || editing.isNew) && (
-          <SaveBar
-            editing={editing}
-            saving={saving}
-            localKind={localKind}
-            {...actions}
-            onDiscard={() => replace(editing.start)}
-          />
-        )}
+        <SaveBar
+          editing={editing}
+          dirty={dirty}
+          busy={saving.busy}
+          {...actions}
+          onDiscard={() => replace(editing.start)}
+        />
       </div>
       <SandboxPlace draft={editing.draft} storedId={editing.isNew ? undefined : id} />
       {saving.conflict && (

@@ -1,23 +1,22 @@
 import { Menu } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { redact } from '../../data/redaction.ts';
-import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
-import { Chip } from '../../design/Chip.tsx';
+import { buttonLook, IconButton } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { Icon } from '../../design/Icon.tsx';
+import { Icon, type IconName } from '../../design/Icon.tsx';
 import { SourceChip } from '../../design/SourceChip.tsx';
+import { DeleteDialog } from '../../entry/DeleteDialog.tsx';
+import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
-import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
-import { ScreenLink, useGo } from '../../shell/links.tsx';
-import { isScreen } from '../../shell/screen-paths.ts';
-import { toast } from '../../shell/toasts.ts';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { isScreen } from '../../navigation/screen-paths.ts';
 import css from './AgentEditor.module.css';
 import { type Editing, sourceOf } from './editing.ts';
 import { snippetOf } from './snippet.ts';
 import { texts } from './texts.ts';
 
-/** Which agent this is, whether it is as it is stored, and what else can be done with it. */
+/** The name of the agent, its source, and a menu of further actions. */
 
 type Asked = 'delete' | 'reset';
 
@@ -25,106 +24,99 @@ const More = ({ editing, onAsk }: { editing: Editing; onAsk: (asked: Asked) => v
   const t = useTexts(texts);
   const go = useGo();
   const { id } = editing.start;
-  const copy = (): void => {
-    void navigator.clipboard
-      ?.writeText(snippetOf(location.origin, id))
-      .then(() => toast('info', t('snippet.done')));
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard?.writeText(snippetOf(location.origin, id));
+    toast('info', t('snippet.done'));
   };
-  const item = (icon: Parameters<typeof Icon>[0]['name'], label: string, run: () => void, color?: string) => (
-    <Menu.Item leftSection={<Icon name={icon} />} onClick={run} {...(color && { color })}>
-      {label}
-    </Menu.Item>
-  );
+  const save = (): void =>
+    download(`${id}.json`, 'application/json', JSON.stringify(redact(editing.start), null, 2));
+  const items: [
+    icon: IconName,
+    key: 'duplicate' | 'export' | 'snippet' | 'audit' | 'resetAll',
+    () => void,
+  ][] = [
+    ['duplicate', 'duplicate', () => go(`/agents/new?from=${encodeURIComponent(id)}`)],
+    ['download', 'export', save],
+    ['copy', 'snippet', () => void copy()],
+    ['audit', 'audit', () => go(`/audit-log?resource=${encodeURIComponent(`agents/${id}`)}`)],
+    ['history', 'resetAll', () => onAsk('reset')],
+  ];
+  const isOffered = { audit: isScreen('/audit-log'), resetAll: sourceOf(editing) === 'customized' };
   return (
     <Menu>
       <Menu.Target>
         <IconButton icon="more" label={t('more')} />
       </Menu.Target>
       <Menu.Dropdown>
-        {item('duplicate', t('duplicate'), () => go(`/agents/new?from=${encodeURIComponent(id)}`))}
-        {item('download', t('export'), () =>
-          download(`${id}.json`, 'application/json', JSON.stringify(redact(editing.start), null, 2)),
-        )}
-        {item('copy', t('snippet'), copy)}
-        {isScreen('/audit-log') &&
-          item('audit', t('audit'), () => go(`/audit-log?resource=${encodeURIComponent(`agents/${id}`)}`))}
-        {sourceOf(editing) === 'customized' && item('history', t('resetAll'), () => onAsk('reset'))}
+        {items
+          .filter(([, key]) => !(key === 'audit' || key === 'resetAll') || isOffered[key])
+          .map(([icon, key, run]) => (
+            <Menu.Item key={key} leftSection={<Icon name={icon} />} onClick={run}>
+              {t(key)}
+            </Menu.Item>
+          ))}
         <Menu.Divider />
-        {item('trash', t('delete'), () => onAsk('delete'), 'var(--error)')}
+        <Menu.Item leftSection={<Icon name="trash" />} color="var(--error)" onClick={() => onAsk('delete')}>
+          {t('delete')}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 };
 
-const Dialogs = (props: {
-  asked: Asked | undefined;
-  editing: Editing;
-  reset: () => void;
-  onClose: () => void;
-}) => {
+export const BackLink = () => {
   const t = useTexts(texts);
-  const { asked, editing, onClose } = props;
-  const { id } = editing.start;
-  if (asked === 'delete') {
-    const note = sourceOf(editing) === 'user' ? undefined : t('delete.builtin');
-    return <DeleteDialog namespace="agents" entity="entity.agent" id={id} note={note} onClose={onClose} />;
-  }
-  if (asked !== 'reset') return null;
-  const confirm = (): void => {
-    onClose();
-    props.reset();
-  };
   return (
-    <ConfirmDialog
-      title={t('reset.title', { id })}
-      confirm={t('resetAll')}
-      onConfirm={confirm}
-      onClose={onClose}
-    >
-      <p>{t('reset.text')}</p>
-    </ConfirmDialog>
+    <ScreenLink to="/agents" className={css.back}>
+      <Icon name="chevronLeft" size={14} />
+      {t('back')}
+    </ScreenLink>
   );
 };
 
-export const Header = (props: {
-  editing: Editing;
-  dirty: boolean;
-  save: () => void;
-  reset: () => void;
-}): ReactNode => {
+export const Header = ({ editing, reset }: { editing: Editing; reset: () => void }) => {
   const t = useTexts(texts);
-  const { editing, dirty } = props;
   const { id } = editing.start;
   const [asked, ask] = useState<Asked>();
+  const close = (): void => ask(undefined);
   const stats = `/agents/${encodeURIComponent(id)}/dashboard`;
+  const note = sourceOf(editing) === 'user' ? undefined : t('delete.builtin');
   return (
-    <header className={css.head}>
-      <ScreenLink to="/agents" className={css.back}>
-        <Icon name="chevronLeft" size={14} />
-        {t('back')}
-      </ScreenLink>
+    <header>
+      <BackLink />
       <div className={css.title}>
         <h1 title={id}>{editing.isNew ? t('title.new') : t('title', { id })}</h1>
-        {dirty ? <Chip tone="warn">{t('unsaved')}</Chip> : !editing.isNew && <Chip>{t('clean')}</Chip>}
-        {!editing.isNew && <SourceChip state={sourceOf(editing)} />}
         {!editing.isNew && (
-          <span className={css.tools}>
-            {isScreen(stats) && (
-              <ScreenLink to={stats} className={buttonLook}>
-                <Icon name="dashboard" />
-                {t('stats')}
-              </ScreenLink>
-            )}
-            <More editing={editing} onAsk={ask} />
-            {!dirty && (
-              <Button tone="primary" disabled data-save>
-                {t('save')}
-              </Button>
-            )}
-          </span>
+          <>
+            <SourceChip state={sourceOf(editing)} />
+            <span className={css.tools}>
+              {isScreen(stats) && (
+                <ScreenLink to={stats} className={buttonLook}>
+                  <Icon name="dashboard" />
+                  {t('stats')}
+                </ScreenLink>
+              )}
+              <More editing={editing} onAsk={ask} />
+            </span>
+          </>
         )}
       </div>
-      <Dialogs asked={asked} editing={editing} reset={props.reset} onClose={() => ask(undefined)} />
+      {asked === 'delete' && (
+        <DeleteDialog namespace="agents" entity="entity.agent" id={id} note={note} onClose={close} />
+      )}
+      {asked === 'reset' && (
+        <ConfirmDialog
+          title={t('reset.title', { id })}
+          confirm={t('resetAll')}
+          onConfirm={() => {
+            close();
+            reset();
+          }}
+          onClose={close}
+        >
+          <p>{t('reset.text')}</p>
+        </ConfirmDialog>
+      )}
     </header>
   );
 };

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import type { Draft } from '../../data/spec.ts';
 import { Button } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
@@ -6,15 +7,14 @@ import { useTexts } from '../../i18n/locale.ts';
 import { changedFields } from './draft.ts';
 import type { Editing } from './editing.ts';
 import { type KeptDraft, type KeptKind, keepDraft, readKept } from './kept-draft.ts';
-import type { Draft } from './panel.ts';
 import { texts } from './texts.ts';
 
-/** So long nothing has to be typed until it is kept. */
+/** A draft is kept after typing has paused for this long. */
 const QUIET_MS = 300;
 
 export type Kept = { offer: KeptDraft | undefined; forget: () => void };
 
-/** What was typed before the page was loaded again, and the keeping of what is typed now. */
+/** Offers the draft that was typed before the page was reloaded, and keeps the current one. */
 export const useKept = (
   editing: Pick<Editing, 'isNew' | 'start' | 'draft'>,
   dirty: boolean,
@@ -27,12 +27,12 @@ export const useKept = (
   });
   const { draft } = editing;
   useEffect(() => {
-    // What is offered is not lost before somebody has answered, or typed something else.
+    // The offered draft must not be overwritten before the user decides or types something else.
     if (!dirty) return undefined;
     const timer = setTimeout(() => keepDraft(id, draft, kind), QUIET_MS);
     return () => clearTimeout(timer);
   }, [id, draft, dirty, kind]);
-  // Whoever leaves has saved it, or said that it is not wanted.
+  // On leaving the editor the draft was saved or discarded, so it need not be kept.
   const own = useRef(id);
   own.current = id;
   const wasDirty = useRef(false);

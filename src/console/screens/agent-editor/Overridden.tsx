@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import css from './AgentEditor.module.css';
 import { texts } from './texts.ts';
 
-/** Which fields of a built-in agent its user has set, and the way back for each of them. */
+/** The fields of a built-in agent that are overridden, each with a button that resets it. */
 
 type Known = { fields: ReadonlySet<string>; onReset: (field: string) => void };
 
@@ -15,7 +15,7 @@ export const Overrides = ({ fields, onReset, children }: Known & { children: Rea
   return <Context value={known}>{children}</Context>;
 };
 
-/** Around the field or the block of one or more top-level fields. */
+/** Wraps the input of a top-level field, or a group of such inputs. */
 export const Resettable = ({ field, children }: { field: string; children: ReactNode }) => {
   const t = useTexts(texts);
   const { fields, onReset } = useContext(Context);

@@ -2,45 +2,33 @@ import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import type { SandboxProps } from '../../sandbox/preview.ts';
 import css from './AgentEditor.module.css';
-import type { SandboxProps } from './panel.ts';
 import { texts } from './texts.ts';
-
-/** The preview chat: beside the panels where there is room, else a sheet that is opened when it is wanted. */
 
 const Sandbox = lazy(() => import('../../sandbox/Sandbox.tsx'));
 
 const wide = window.matchMedia('(min-width: 1280px)');
 
-const useIsWide = (): boolean =>
-  useSyncExternalStore(
-    (changed) => {
-      wide.addEventListener('change', changed);
-      return () => wide.removeEventListener('change', changed);
-    },
-    () => wide.matches,
-  );
+const onWidth = (changed: () => void): (() => void) => {
+  wide.addEventListener('change', changed);
+  return () => wide.removeEventListener('change', changed);
+};
 
+/** The preview chat: next to the panels on wide windows, otherwise a sheet that can be opened. */
 export const SandboxPlace = (props: SandboxProps) => {
   const t = useTexts(texts);
-  const isWide = useIsWide();
+  const isWide = useSyncExternalStore(onWidth, () => wide.matches);
   const [isOpen, open] = useState(false);
-  // What was said stays, whether it can be seen or not.
+  // Once shown, the chat stays mounted, so that the conversation survives closing it.
   const [wasShown, show] = useState(isWide);
-  if (isWide && !wasShown) show(true);
   const isShown = isWide || isOpen;
+  if (isShown && !wasShown) show(true);
   return (
     <>
-      {!isWide && !isOpen && (
+      {!isShown && (
         <div className={css.sheetButton}>
-          <Button
-            small
-            icon="threads"
-            onClick={() => {
-              open(true);
-              show(true);
-            }}
-          >
+          <Button small icon="threads" onClick={() => open(true)}>
             {t('sandbox')}
           </Button>
         </div>

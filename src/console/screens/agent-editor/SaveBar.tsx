@@ -6,47 +6,47 @@ import { useTexts } from '../../i18n/locale.ts';
 import { unmirrored } from '../audit-log/audit-event.ts';
 import css from './AgentEditor.module.css';
 import { changedFields } from './draft.ts';
-import { dropsOverrides, type Editing, isPatched } from './editing.ts';
+import { dropsOverrides, type Editing } from './editing.ts';
 import { texts } from './texts.ts';
-import type { Saving } from './use-saving.ts';
 
-/** What is not saved yet, and what can be done about it. */
+/** The state of the draft and the actions on it, always at the bottom of the editor. */
 export const SaveBar = (props: {
   editing: Editing;
-  saving: Saving;
-  localKind: string;
+  dirty: boolean;
+  busy: boolean;
   save: () => void;
   validate: () => void;
   onDiscard: () => void;
 }) => {
   const t = useTexts(texts);
-  const { editing, saving } = props;
+  const { editing, dirty, busy } = props;
   const [isDiff, showDiff] = useState(false);
-  const changed = changedFields(editing.start, editing.draft);
+  const isUnsaved = dirty || editing.isNew;
+  const changed = dirty ? changedFields(editing.start, editing.draft) : [];
   return (
     <div className={css.bar} data-save-bar>
       <p className={css.barText} aria-live="polite">
-        {editing.isNew
-          ? t('bar.new')
-          : t(isPatched(editing) ? 'bar.patch' : 'bar.put', {
-              count: changed.length,
-              fields: changed.join(', '),
-            })}
-        {dropsOverrides(editing) && <strong> {t('bar.drops')}</strong>}
+        <strong data-unsaved={isUnsaved || undefined}>{t(isUnsaved ? 'unsaved' : 'clean')}</strong>
+        {changed.length > 0 && !editing.isNew && <span>{changed.join(', ')}</span>}
+        {dropsOverrides(editing) && <span>{t('bar.drops')}</span>}
       </p>
       <div className={css.barActions}>
-        {!editing.isNew && (
-          <>
-            <Button tone="quiet" onClick={props.onDiscard}>
-              {t('discard')}
-            </Button>
-            <Button onClick={() => showDiff(true)}>{t('diff')}</Button>
-          </>
+        {dirty && (
+          <Button tone="quiet" onClick={props.onDiscard}>
+            {t('discard')}
+          </Button>
         )}
-        <Button onClick={props.validate} disabled={saving.busy}>
-          {t('validate')}
-        </Button>
-        <Button tone="primary" onClick={props.save} disabled={saving.busy} data-save>
+        {dirty && !editing.isNew && (
+          <Button tone="quiet" onClick={() => showDiff(true)}>
+            {t('diff')}
+          </Button>
+        )}
+        {isUnsaved && (
+          <Button onClick={props.validate} disabled={busy}>
+            {t('validate')}
+          </Button>
+        )}
+        <Button tone="primary" onClick={props.save} disabled={busy || !isUnsaved} data-save>
           {t('save')}
         </Button>
       </div>

@@ -1,14 +1,21 @@
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type ComponentType, type KeyboardEvent, useEffect, useRef } from 'react';
 import { isObject } from '../../data/guard.ts';
-import { sectionsOf } from '../../data/spec.ts';
+import { type Draft, sectionsOf } from '../../data/spec.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './AgentEditor.module.css';
 import { textsOf } from './draft.ts';
 import type { Editing } from './editing.ts';
-import type { Draft } from './panel.ts';
+import { Advanced } from './fields/Advanced.tsx';
+import { Basics } from './fields/Basics.tsx';
+import { History } from './history/History.tsx';
+import type { PanelPlace } from './panel.ts';
+import { Plugins } from './plugins/Plugins.tsx';
 import { countByTab, TABS, type Tab } from './problems.ts';
+import { Delegates } from './references/Delegates.tsx';
+import { Skills } from './references/Skills.tsx';
 import { texts } from './texts.ts';
+import { Tools } from './tools/Tools.tsx';
 
 export const useTab = (): [Tab, (tab: Tab) => void] => {
   const [query, setQuery] = useQueryState();
@@ -16,15 +23,32 @@ export const useTab = (): [Tab, (tab: Tab) => void] => {
   return [tab, (next) => setQuery({ tab: next === 'basics' ? undefined : next })];
 };
 
-/** How much there is of what a tab is about. */
+const PANELS: Readonly<Record<Tab, ComponentType<PanelPlace>>> = {
+  basics: Basics,
+  tools: Tools,
+  plugins: Plugins,
+  delegates: Delegates,
+  advanced: Advanced,
+  history: History,
+  skills: Skills,
+};
+
+/** The content of the selected tab. Only this one is rendered, so that its labels are unique. */
+export const Panel = ({ tab, ...place }: PanelPlace & { tab: Tab }) => {
+  const Content = PANELS[tab];
+  return (
+    <div className={css.panel} role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} key={tab}>
+      <Content {...place} />
+    </div>
+  );
+};
+
+/** The number of entries that a tab contains. */
 const countIn = (tab: Tab, draft: Draft): number => {
   if (tab === 'plugins') return textsOf(draft.plugin_ids).length;
   if (tab === 'delegates') return textsOf(draft.delegates).length;
-  if (tab === 'skills') {
-    const { skills } = sectionsOf(draft);
-    return isObject(skills) ? textsOf(skills.allowlist).length : 0;
-  }
-  return 0;
+  const { skills } = sectionsOf(draft);
+  return tab === 'skills' && isObject(skills) ? textsOf(skills.allowlist).length : 0;
 };
 
 const KEYS: Readonly<Record<string, (at: number) => number>> = {
@@ -34,7 +58,7 @@ const KEYS: Readonly<Record<string, (at: number) => number>> = {
   End: () => TABS.length - 1,
 };
 
-/** One of them is reached by Tab; the arrows lead to the others. */
+/** Only the selected tab is in the tab order; the arrow keys select the others. */
 export const TabList = (props: {
   tab: Tab;
   editing: Editing;
@@ -51,7 +75,7 @@ export const TabList = (props: {
     document.getElementById(`tab-${next}`)?.focus();
   };
   const list = useRef<HTMLDivElement>(null);
-  // Where there is no room for all, the one that is open is seen whole.
+  // Scrolls the selected tab into view if not all of them fit.
   useEffect(() => {
     const chosen = document.getElementById(`tab-${props.tab}`);
     if (!list.current || !chosen) return;

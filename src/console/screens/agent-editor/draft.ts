@@ -1,11 +1,9 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
-import { same, sectionsOf } from '../../data/spec.ts';
-import { SETTINGS } from '../../model-settings/settings.ts';
-import type { Draft } from './panel.ts';
+import { type Draft, same, sectionsOf } from '../../data/spec.ts';
 
-/** An agent while it is edited: how it starts, how a change is made to it, and when it differs from another. */
+/** Drafts of agents: initial values, changes and comparison. */
 
-/** What a local backend says again in its configuration. */
+/** Fields that the configuration of a local backend repeats. */
 const MIRRORED = ['model_id', 'system_prompt', 'max_rounds'] as const;
 
 export const newDraft = (localKind: string): Draft => ({
@@ -20,11 +18,11 @@ export const newDraft = (localKind: string): Draft => ({
   delegates: [],
 });
 
-/** It runs in this service, with a model. */
+/** Whether the agent runs in this service, with a model. */
 export const isLocal = (spec: JsonObject, localKind: string): boolean =>
   !isObject(spec.endpoint) && (!isObject(spec.backend) || spec.backend.kind === localKind);
 
-/** The service of remote agents that it was found at; undefined where somebody has written it. */
+/** The A2A server where the agent was discovered; undefined for an endpoint that an operator entered. */
 export const discoveredAt = (spec: JsonObject): string | undefined => {
   const { endpoint } = spec;
   const options = isObject(endpoint) && endpoint.backend === 'a2a' ? endpoint.options : undefined;
@@ -35,7 +33,7 @@ export const discoveredAt = (spec: JsonObject): string | undefined => {
 const configOf = (spec: JsonObject): JsonObject =>
   isObject(spec.backend) && isObject(spec.backend.config) ? spec.backend.config : {};
 
-/** A local backend repeats some fields; elsewhere they are nobody's. */
+/** Copies the mirrored fields into the configuration of a local backend; a remote agent has no model and no prompt. */
 const mirrored = (spec: Draft, localKind: string): Draft => {
   if (!isLocal(spec, localKind)) return { ...spec, model_id: '', system_prompt: '' };
   const config = { ...configOf(spec) };
@@ -44,7 +42,7 @@ const mirrored = (spec: Draft, localKind: string): Draft => {
   return { ...spec, backend: { ...backend, config } };
 };
 
-/** The fields given replace those of the draft; one that is undefined is taken out of it. */
+/** The draft with the given fields replaced; undefined fields are removed. */
 export const withFields = (draft: Draft, fields: JsonObject, localKind: string): Draft => {
   const next = { ...draft, ...fields };
   const kept = Object.entries(next).filter(([, value]) => value !== undefined);
@@ -53,7 +51,7 @@ export const withFields = (draft: Draft, fields: JsonObject, localKind: string):
 
 const NOT_COPIED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
-/** What a new agent takes over from another. */
+/** The fields that a new agent copies from another one. */
 export const copyOf = (spec: JsonObject, localKind: string): Draft => {
   const kept = Object.entries(spec).filter(
     ([key]) => !NOT_COPIED.includes(key) && (key !== 'backend' || isLocal(spec, localKind)),
@@ -61,34 +59,30 @@ export const copyOf = (spec: JsonObject, localKind: string): Draft => {
   return mirrored({ ...newDraft(localKind), ...Object.fromEntries(kept), id: '' }, localKind);
 };
 
-/** Fields for which null says as much as nothing. */
-const NULLABLE: readonly string[] = ['description', 'context_policy', ...SETTINGS, 'endpoint'];
-const EMPTY_IS_NONE = [
-  'provider_tools',
-  'stop_conditions',
-  'active_hook_filter',
-  'delegates',
-  'plugin_ids',
-  'excluded_tools',
-  'excluded_tool_patterns',
-  'sections',
-];
+/** In these fields null is a value: no tools. */
+const TELLING_NULLS = ['allowed_tools', 'allowed_tool_patterns'];
 
-const isEmpty = (value: unknown): boolean =>
+/** The draft without null in other fields, where it means that they are unset. */
+export const setFields = (draft: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(draft).filter(([field, value]) => value !== null || TELLING_NULLS.includes(field)),
+  );
+
+const isNone = (field: string, value: unknown): boolean =>
   value === undefined ||
   value === null ||
+  value === '' ||
   (Array.isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.keys(value).length === 0);
+  (field === 'sections' && isObject(value) && Object.keys(value).length === 0);
 
-/** A field as it is compared: undefined where it says nothing. */
+/** The value of a field for comparison; undefined if it is unset. */
 export const meaningOf = (spec: JsonObject, field: string): unknown => {
-  const value = spec[field];
   if (field === 'backend') return backendOf(spec);
-  if (NULLABLE.includes(field)) return value === null || value === '' ? undefined : value;
-  return EMPTY_IS_NONE.includes(field) && isEmpty(value) ? undefined : value;
+  const value = spec[field];
+  return isNone(field, value) && !TELLING_NULLS.includes(field) ? undefined : value;
 };
 
-/** Without what the spec itself says: where the two differ, the spec counts. */
+/** The backend without the fields that repeat those of the spec, which take precedence. */
 const backendOf = ({ backend }: JsonObject): unknown => {
   if (!isObject(backend)) return undefined;
   const config = isObject(backend.config) ? backend.config : {};
@@ -96,17 +90,17 @@ const backendOf = ({ backend }: JsonObject): unknown => {
   return { ...backend, config: Object.fromEntries(own) };
 };
 
-/** Top-level fields in which two differ. */
+/** Top-level fields that differ. */
 export const changedFields = (before: JsonObject, after: JsonObject): string[] => {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...fields].filter((field) => !same(meaningOf(before, field), meaningOf(after, field)));
 };
 
-/** Texts of a list; anything else in it is left out. */
+/** The texts of a list; other items are left out. */
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** One section replaced, or taken out. */
+/** Replaces or removes one section. */
 export const withSection = (spec: JsonObject, key: string, section: JsonObject | undefined): JsonObject => {
   const { [key]: _, ...others } = sectionsOf(spec);
   return { sections: section === undefined ? others : { ...others, [key]: section } };

@@ -1,25 +1,26 @@
 import type { JsonObject } from '../../data/guard.ts';
 import { type Meta, type SourceState, sourceState } from '../../data/meta.ts';
 import type { Outgoing } from '../../data/request.ts';
+import type { Draft } from '../../data/spec.ts';
+import { asSpec } from '../../entry/entry.ts';
 import { merged, mergeParts } from '../../entry/merge.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { changedFields, meaningOf, newDraft, withFields } from './draft.ts';
 import { baseOf, patchOf } from './override-patch.ts';
-import type { Draft } from './panel.ts';
 
-/** One agent while it is open: what it was, what became of it, and how that is written. */
+/** One agent while it is open: its stored state, its draft and the requests that save it. */
 export type Editing = {
-  /** Of this opening: it stays while a new agent becomes a stored one. */
+  /** Identifies the opened editor. It does not change when a new agent is stored. */
   key: number;
   isNew: boolean;
-  /** As the service has it; of a new one, what it started with. */
+  /** The stored agent, or the initial values of a new one. */
   start: Draft;
-  /** Undefined: nothing is known of it beside itself. */
+  /** Undefined if the agent has no metadata. */
   meta: Meta | undefined;
-  /** What is known of it without its overrides. */
+  /** Known values without the overrides. */
   base: JsonObject;
   draft: Draft;
-  /** Texts in the place of values that are no JSON yet, by field: with them it cannot be saved. */
+  /** Texts that are not valid JSON yet, by field. They prevent saving. */
   unread: Unread;
 };
 
@@ -30,17 +31,11 @@ const nextKey = (): number => {
   return keys;
 };
 
-const asDraft = (spec: JsonObject): Draft => ({ ...spec, id: typeof spec.id === 'string' ? spec.id : '' });
-
-/** @param copied what it takes over from another */
+/** @param copied initial values from another agent */
 export const startNew = (localKind: string, copied: Draft = newDraft(localKind)): Editing => ({
-  key: nextKey(),
+  ...opened(copied, undefined),
   isNew: true,
-  start: copied,
-  meta: undefined,
   base: {},
-  draft: copied,
-  unread: {},
 });
 
 export const overridesOf = ({ meta }: Pick<Editing, 'meta'>): JsonObject => meta?.user_overrides ?? {};
@@ -48,25 +43,25 @@ export const overridesOf = ({ meta }: Pick<Editing, 'meta'>): JsonObject => meta
 export const opened = (spec: JsonObject, meta: Meta | undefined): Editing => ({
   key: nextKey(),
   isNew: false,
-  start: asDraft(spec),
+  start: asSpec(spec),
   meta,
-  base: baseOf(spec, meta?.user_overrides ?? {}),
-  draft: asDraft(spec),
+  base: baseOf(spec, overridesOf({ meta })),
+  draft: asSpec(spec),
   unread: {},
 });
 
-/** The same after a write: nothing is unsaved. */
-export const reopened = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => ({
-  key: before.key,
-  isNew: false,
-  start: asDraft(spec),
-  meta,
-  base: baseOf(spec, meta?.user_overrides ?? {}, before.base),
-  draft: asDraft(spec),
-  unread: {},
-});
+/** The state after a write, without unsaved changes. */
+export const reopened = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => {
+  const { key, start: stored, base } = before;
+  const overrides = overridesOf(before);
+  return {
+    ...opened(spec, meta),
+    key,
+    base: baseOf(spec, overridesOf({ meta }), { stored, overrides, base }),
+  };
+};
 
-/** Something else has changed it: what is unsaved stays so, all else is as it is now. */
+/** The state after a change elsewhere: unsaved changes are kept, all other fields are updated. */
 export const rebased = (before: Editing, spec: JsonObject, meta: Meta | undefined): Editing => ({
   ...reopened(before, spec, meta),
   unread: before.unread,
@@ -84,23 +79,23 @@ export const edited = (editing: Editing, fields: JsonObject, localKind: string):
   draft: withFields(editing.draft, fields, localKind),
 });
 
-/** What is typed at this field is no JSON; undefined: it is, or is gone. */
+/** @param text typed text that is not valid JSON; undefined once it is valid or removed */
 export const typedAt = (editing: Editing, field: string, text: string | undefined): Editing => ({
   ...editing,
   unread: withUnread(editing.unread, field, text),
 });
 
-/** Another draft altogether: what was typed into the one before is gone. */
+/** Replaces the draft and discards unread texts. */
 export const replacedBy = (editing: Editing, draft: Draft): Editing => ({ ...editing, draft, unread: {} });
 
 export const isDirty = ({ start, draft, unread }: Editing): boolean =>
   Object.keys(unread).length > 0 || changedFields(start, draft).length > 0;
 
-/** Undefined for a new one. */
+/** Undefined for a new agent. */
 export const sourceOf = ({ meta, isNew }: Editing): SourceState | undefined =>
   isNew ? undefined : sourceState(meta);
 
-/** Built-in ones are given overrides; all others are written as a whole. */
+/** Whether saving writes overrides, as for built-in agents, instead of the whole spec. */
 export const isPatched = (editing: Editing): boolean => {
   const source = sourceOf(editing);
   return source === 'builtin' || source === 'customized';
@@ -115,32 +110,28 @@ export const overridePatch = (editing: Editing, localKind: string): JsonObject =
     localKind,
   });
 
-/** Saving an agent that a user has made, as a whole, drops its overrides. */
+/** Saving a user-defined agent as a whole removes its overrides. */
 export const dropsOverrides = (editing: Editing): boolean =>
   sourceOf(editing) === 'user' && Object.keys(overridesOf(editing)).length > 0;
 
 const entryOf = (id: string): string => `/v1/config/agents/${encodeURIComponent(id)}`;
 
+const overridesRequest = (editing: Editing, localKind: string): Pick<Outgoing, 'path' | 'body'> => ({
+  path: `${entryOf(editing.draft.id)}/overrides`,
+  body: overridePatch(editing, localKind),
+});
+
 export const saveRequest = (editing: Editing, localKind: string): Outgoing => {
-  const { draft } = editing;
-  if (editing.isNew) return { method: 'POST', path: '/v1/config/agents', body: draft };
-  if (!isPatched(editing)) return { method: 'PUT', path: entryOf(draft.id), body: draft };
-  const path = `${entryOf(draft.id)}/overrides`;
-  return { method: 'PATCH', path, body: overridePatch(editing, localKind) };
+  const { draft: body } = editing;
+  if (editing.isNew) return { method: 'POST', path: '/v1/config/agents', body };
+  if (!isPatched(editing)) return { method: 'PUT', path: entryOf(body.id), body };
+  return { method: 'PATCH', ...overridesRequest(editing, localKind) };
 };
 
-/** The same, without storing anything. */
+/** The request that validates the draft without storing it. */
 export const validateRequest = (editing: Editing, localKind: string): Outgoing => {
-  const { draft } = editing;
-  const path = '/v1/config/agents/validate';
-  if (editing.isNew) return { method: 'POST', path, body: draft };
-  if (!isPatched(editing)) return { method: 'POST', path, query: { id: draft.id }, body: draft };
-  return {
-    method: 'POST',
-    path: `${entryOf(draft.id)}/overrides`,
-    body: overridePatch(editing, localKind),
-  };
+  const { draft: body, isNew } = editing;
+  if (isPatched(editing)) return { method: 'POST', ...overridesRequest(editing, localKind) };
+  const query = isNew ? undefined : { id: body.id };
+  return { method: 'POST', path: '/v1/config/agents/validate', ...(query && { query }), body };
 };
-
-/** What a write counts up. */
-export const revisionOf = (meta: Meta | undefined): number | undefined => meta?.revision ?? meta?.version;

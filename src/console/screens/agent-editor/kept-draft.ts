@@ -1,14 +1,14 @@
 import { isObject } from '../../data/guard.ts';
+import type { Draft } from '../../data/spec.ts';
 import { KEYS } from '../../data/storage.ts';
-import type { Draft } from './panel.ts';
 
 /**
- * What is typed outlives a reload of its tab. A draft for a new agent that somebody else has put here, such as the
- * assistant, has no `kept`: it is taken at once, while one's own is offered.
+ * A draft that survives a reload of its tab. A draft of a new agent without `kept` was written by another part of the
+ * console, such as the assistant, and is opened immediately, whereas the user's own draft is offered.
  */
 export type KeptDraft = { spec: Draft; kept?: number };
 
-/** What drafts are of. */
+/** Kind of the edited entry. */
 export type KeptKind = 'agent' | 'skill';
 
 const keyOf = (id: string | undefined, kind: KeptKind): string => {
@@ -27,7 +27,7 @@ export const keptFrom = (text: string | null): KeptDraft | undefined => {
   }
 };
 
-/** @param id undefined: of a new one */
+/** @param id undefined for a new entry */
 export const readKept = (id: string | undefined, kind: KeptKind = 'agent'): KeptDraft | undefined => {
   try {
     return keptFrom(sessionStorage.getItem(keyOf(id, kind)));
@@ -36,7 +36,7 @@ export const readKept = (id: string | undefined, kind: KeptKind = 'agent'): Kept
   }
 };
 
-/** @param spec undefined takes it away */
+/** @param spec undefined removes the draft */
 export const keepDraft = (
   id: string | undefined,
   spec: Draft | undefined,
@@ -47,6 +47,6 @@ export const keepDraft = (
     if (spec === undefined) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, JSON.stringify({ spec, kept: Date.now() } satisfies KeptDraft));
   } catch {
-    // Nothing is kept then; what is typed stays until the page is left.
+    // The browser stores nothing; typed text stays until the page is closed.
   }
 };

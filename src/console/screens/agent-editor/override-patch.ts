@@ -1,49 +1,27 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { same, sectionsOf } from '../../data/spec.ts';
-import { SETTINGS } from '../../model-settings/settings.ts';
 import { changedFields, isLocal, meaningOf } from './draft.ts';
 
-/** What a built-in agent is given to become what its user wants: only what differs (config.md 5.1). */
+/** The overrides that turn a built-in agent into the edited one, limited to the differences (config.md 5.1). */
 
-export const PATCHABLE = [
-  'description',
-  'backend',
-  'model_id',
-  'system_prompt',
-  'max_rounds',
-  'max_continuation_retries',
-  'provider_tools',
-  'client_tools',
-  'client_system_messages',
-  'stop_conditions',
-  'context_policy',
-  ...SETTINGS,
-  'output_schema',
-  'output_options',
-  'plugin_ids',
-  'active_hook_filter',
-  'sections',
-  'allowed_tools',
-  'allowed_tool_patterns',
-  'excluded_tools',
-  'excluded_tool_patterns',
-  'delegates',
-] as const;
-
-/** Where nothing is an empty list; for all others it is null. */
-const LISTS = ['provider_tools', 'stop_conditions', 'plugin_ids', 'active_hook_filter', 'delegates'];
+/** Fields that no override holds, and that a draft cannot change. */
+export const FIXED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
 const BY_BACKEND = ['model_id', 'system_prompt', 'max_rounds'];
 
+/** The state of an agent before its last write. */
+type Before = { stored: JsonObject; overrides: JsonObject; base: JsonObject };
+
 /**
- * What is known of an agent without its overrides: fields that are not overridden are as they are stored. `before`: what
- * was known earlier, of fields that are overridden by now.
+ * The known values of an agent without its overrides. A field that was overridden already when the agent was opened is
+ * unknown, and absent.
  */
-export const baseOf = (stored: JsonObject, overrides: JsonObject, before: JsonObject = {}): JsonObject => {
+export const baseOf = (stored: JsonObject, overrides: JsonObject, before?: Before): JsonObject => {
   const base: JsonObject = {};
-  for (const field of PATCHABLE) {
+  for (const field of Object.keys({ ...stored, ...overrides })) {
     if (!(field in overrides)) base[field] = stored[field];
-    else if (field in before) base[field] = before[field];
+    else if (before && !(field in before.overrides)) base[field] = before.stored[field];
+    else if (before && field in before.base) base[field] = before.base[field];
   }
   return base;
 };
@@ -61,9 +39,20 @@ const sectionsPatch = (stored: JsonObject, draft: JsonObject): JsonObject => {
 const isBase = (base: JsonObject, draft: JsonObject, field: string): boolean =>
   field in base && same(meaningOf({ ...draft, [field]: base[field] }, field), meaningOf(draft, field));
 
+/** The changed fields that overrides can hold. A remote backend has no model. */
+const patchedFields = (stored: JsonObject, draft: JsonObject, localKind: string): string[] => {
+  const changed = changedFields(stored, draft);
+  const isRemote = changed.includes('backend') && !isLocal(draft, localKind);
+  return changed.filter((field) => !FIXED.includes(field) && !(isRemote && BY_BACKEND.includes(field)));
+};
+
+/** The value that empties a field. The service rejects an empty list of stop sequences. */
+const emptied = (before: unknown, field: string): unknown =>
+  Array.isArray(before) && field !== 'stop' ? [] : null;
+
 /**
- * The body of `PATCH …/overrides`; empty: there is nothing to send.
- * @param parts.base as `baseOf` gives it
+ * The body of `PATCH …/overrides`, empty if there is nothing to send.
+ * @param parts.base result of `baseOf`
  */
 export const patchOf = (parts: {
   stored: JsonObject;
@@ -73,21 +62,17 @@ export const patchOf = (parts: {
   localKind: string;
 }): JsonObject => {
   const { stored, draft, base, overrides } = parts;
-  const changed = changedFields(stored, draft);
-  // A remote backend has no model of its own.
-  const isRemote = changed.includes('backend') && !isLocal(draft, parts.localKind);
   const patch: JsonObject = {};
   const clear: string[] = [];
-  for (const field of PATCHABLE) {
-    if (!changed.includes(field) || (isRemote && BY_BACKEND.includes(field))) continue;
+  for (const field of patchedFields(stored, draft, parts.localKind)) {
     if (field in overrides && isBase(base, draft, field)) clear.push(field);
     else if (field === 'sections') patch.sections = sectionsPatch(stored, draft);
-    else patch[field] = draft[field] ?? (LISTS.includes(field) ? [] : null);
+    else patch[field] = draft[field] ?? (field in draft ? null : emptied(stored[field], field));
   }
   if ('backend' in patch && 'endpoint' in overrides) clear.push('endpoint');
   return clear.length > 0 ? { ...patch, _clear: clear } : patch;
 };
 
-/** Fields that the user has set on a built-in agent. */
+/** The overridden fields of a built-in agent. */
 export const overriddenIn = (overrides: JsonObject | undefined): ReadonlySet<string> =>
   new Set(isObject(overrides) ? Object.keys(overrides) : []);

@@ -1,28 +1,31 @@
 import type { JsonObject } from '../../data/guard.ts';
+import type { Meta } from '../../data/meta.ts';
 import type { Capabilities } from '../../data/resources.ts';
+import type { Draft } from '../../data/spec.ts';
 import type { Unread } from '../../schema-form/context.ts';
+import type { Editing } from './editing.ts';
 
-/** An agent as it is edited: what this console does not know of is kept as it is. */
-export type Draft = JsonObject & { id: string };
-
-/** What each panel of the editor is given. */
+/** Properties of every panel of the editor. */
 export type PanelProps = {
   draft: Draft;
-  /** As it was opened. */
+  /** The agent as it was opened. */
   start: JsonObject;
-  /** The top-level fields given replace those of the draft; one that is undefined is taken out of it. */
+  isNew: boolean;
+  /** Replaces the given top-level fields of the draft and removes undefined ones. */
   change(fields: JsonObject): void;
   capabilities: Capabilities;
   /** By field, such as `max_rounds` or `sections.permission.rules.0.tool`. */
   errors: ReadonlyMap<string, string>;
   unread: Unread;
-  /** What is typed at a field is no JSON; undefined: it is, or is gone. */
+  /** Reports typed text that is not valid JSON; undefined once it is valid or removed. */
   onUnread(field: string, text: string | undefined): void;
 };
 
-/** What the preview chat beside the panels is given: it talks to the draft as it is now. */
-export type SandboxProps = {
-  draft: Draft;
-  /** Undefined: it was never stored, so there are no runs of it. */
-  storedId: string | undefined;
+export type PanelPlace = {
+  editing: Editing;
+  localKind: string;
+  onReplace: (draft: Draft) => void;
+  /** Called after a write that did not use the save bar. */
+  onReopen: (spec: JsonObject, meta: Meta | undefined) => void;
+  panel: PanelProps;
 };

@@ -1,114 +1,79 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
-import { sectionsOf } from '../../data/spec.ts';
-import { SETTINGS } from '../../model-settings/settings.ts';
-import { isLocal, textsOf } from './draft.ts';
-import type { Draft } from './panel.ts';
+import type { Capabilities } from '../../data/resources.ts';
+import { type Draft, sectionsOf } from '../../data/spec.ts';
+import { ID } from '../../entry/entry.ts';
+import { problemsIn, type Problem as SchemaProblem } from '../../schema-form/check.ts';
+import { isLocal, setFields, textsOf } from './draft.ts';
+import { COMPACTION } from './fields/compaction.ts';
 
-/** What is wrong with a draft as far as the console can tell, and where what the service says of it belongs. */
+/** Validation of a draft in the console, and assignment of the service's messages to fields. */
 
-export type ProblemKey =
-  | 'problem.required'
-  | 'problem.id'
-  | 'problem.idTaken'
-  | 'problem.integer'
-  | 'problem.positive'
-  | 'problem.share'
-  | 'problem.pattern';
+export type Problem =
+  | SchemaProblem
+  | { path: string; key: 'problem.id' | 'problem.idTaken' | 'problem.tools' };
 
-export type Problem = { field: string; key: ProblemKey };
+/** The schema of agents, according to the service. */
+export const agentSchema = ({ namespaces }: Pick<Capabilities, 'namespaces'>): JsonObject =>
+  namespaces.find(({ namespace }) => namespace === 'agents')?.schema ?? {};
 
-export const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
-
-const isCount = (value: unknown, least: number): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && value >= least;
-
-const countProblem = (spec: JsonObject, field: string, at: string, least = 0): Problem[] =>
-  isCount(spec[field], least) ? [] : [{ field: at, key: least > 0 ? 'problem.positive' : 'problem.integer' }];
-
-/** Blank says: not set. */
-const optionalCount = (spec: JsonObject, field: string, at: string): Problem[] =>
-  spec[field] === undefined || spec[field] === null ? [] : countProblem(spec, field, at);
-
-const STOP_NUMBERS = ['rounds', 'seconds', 'max_total', 'max', 'window'];
-
-const stopProblems = (draft: JsonObject): Problem[] =>
-  (Array.isArray(draft.stop_conditions) ? draft.stop_conditions : []).flatMap((item, index): Problem[] => {
-    if (!isObject(item)) return [];
-    const at = `stop_conditions.${index}`;
-    const wrong = STOP_NUMBERS.some((field) => field in item && !isCount(item[field], 0));
-    if (wrong) return [{ field: at, key: 'problem.integer' }];
-    return item.tool_name === '' ? [{ field: at, key: 'problem.required' }] : [];
-  });
-
-const policyProblems = ({ context_policy: policy }: JsonObject): Problem[] => {
-  if (!isObject(policy)) return [];
-  const at = (field: string): string => `context_policy.${field}`;
-  return [
-    ...['max_context_tokens', 'max_output_tokens', 'min_recent_messages'].flatMap((field) =>
-      countProblem(policy, field, at(field)),
-    ),
-    ...['autocompact_threshold', 'compaction_raw_suffix_messages'].flatMap((field) =>
-      optionalCount(policy, field, at(field)),
-    ),
-  ];
-};
-
-const compactionProblems = (draft: JsonObject): Problem[] => {
-  const { compaction } = sectionsOf(draft);
-  if (!isObject(compaction)) return [];
-  const at = (field: string): string => `sections.compaction.${field}`;
-  const { min_savings_ratio: ratio } = compaction;
-  return [
-    ...['summarizer_system_prompt', 'summarizer_user_prompt'].flatMap((field): Problem[] =>
-      compaction[field] ? [] : [{ field: at(field), key: 'problem.required' }],
-    ),
-    ...optionalCount(compaction, 'summary_max_tokens', at('summary_max_tokens')),
-    ...(typeof ratio === 'number' && ratio >= 0 && ratio <= 1
-      ? []
-      : [{ field: at('min_savings_ratio'), key: 'problem.share' as const }]),
-  ];
-};
-
-/** Tool ids have no parentheses, and a backslash takes the next character. */
+/** Tool ids contain no parentheses, and a backslash escapes the next character. */
 export const isToolPattern = (pattern: string): boolean =>
   pattern !== '' && !pattern.includes('(') && !/(^|[^\\])(\\\\)*\\$/.test(pattern);
 
 const patternProblems = (draft: JsonObject): Problem[] =>
   ['allowed_tool_patterns', 'excluded_tool_patterns']
-    .filter((field) => !textsOf(draft[field]).every(isToolPattern))
-    .map((field) => ({ field, key: 'problem.pattern' }));
+    .filter((path) => !textsOf(draft[path]).every(isToolPattern))
+    .map((path) => ({ path, key: 'problem.tools' }));
 
-const idProblems = (draft: Draft, taken: ReadonlySet<string>): Problem[] => {
-  if (draft.id === '') return [{ field: 'id', key: 'problem.required' }];
-  if (!ID.test(draft.id)) return [{ field: 'id', key: 'problem.id' }];
-  return taken.has(draft.id) ? [{ field: 'id', key: 'problem.idTaken' }] : [];
+const idProblems = ({ id }: Draft, taken: ReadonlySet<string>): Problem[] => {
+  if (id === '') return [{ path: 'id', key: 'problem.required' }];
+  if (!ID.test(id)) return [{ path: 'id', key: 'problem.id' }];
+  return taken.has(id) ? [{ path: 'id', key: 'problem.idTaken' }] : [];
 };
 
-/**
- * In the order in which the fields stand.
- * @param context.taken ids that a new agent cannot have
- */
-export const problemsOf = (
-  draft: Draft,
-  context: { localKind: string; isNew: boolean; taken: ReadonlySet<string> },
-): Problem[] => [
-  ...(context.isNew ? idProblems(draft, context.taken) : []),
-  ...(isLocal(draft, context.localKind) && !draft.model_id
-    ? [{ field: 'model_id', key: 'problem.required' as const }]
-    : []),
-  ...countProblem(draft, 'max_rounds', 'max_rounds'),
-  ...countProblem(draft, 'max_continuation_retries', 'max_continuation_retries'),
-  ...effortProblems(draft),
-  ...stopProblems(draft),
-  ...patternProblems(draft),
-  ...policyProblems(draft),
-  ...compactionProblems(draft),
-];
+/** Sections of disabled plugins are not checked. */
+const sectionProblems = (draft: Draft, plugins: Capabilities['plugins']): Problem[] => {
+  const on = new Set(textsOf(draft.plugin_ids));
+  const sections = sectionsOf(draft);
+  return [
+    ...plugins.filter(({ id }) => on.has(id)).flatMap(({ config_schemas: schemas }) => schemas),
+    { key: 'compaction', schema: COMPACTION },
+  ].flatMap(({ key, schema }) =>
+    key in sections ? problemsIn(schema, sections[key], schema, `sections.${key}`) : [],
+  );
+};
 
-const effortProblems = ({ reasoning_effort: effort }: JsonObject): Problem[] =>
-  isObject(effort) ? countProblem(effort, 'budget', 'reasoning_effort') : [];
+const backendProblems = ({ backend }: Draft, { backends }: Capabilities): Problem[] => {
+  const known = isObject(backend) && backends.find(({ kind }) => kind === backend.kind);
+  return known ? problemsIn(known.schema, backend.config ?? {}, known.schema, 'backend.config') : [];
+};
 
-// ---- what the service says ----
+export type CheckContext = {
+  localKind: string;
+  isNew: boolean;
+  /** Ids that a new agent must not use. */
+  taken: ReadonlySet<string>;
+  capabilities: Capabilities;
+};
+
+/** Problems in the order of the fields. */
+export const problemsOf = (draft: Draft, context: CheckContext): Problem[] => {
+  const { localKind, capabilities } = context;
+  const local = isLocal(draft, localKind);
+  return [
+    ...(context.isNew ? idProblems(draft, context.taken) : []),
+    ...(local && !draft.model_id ? [{ path: 'model_id', key: 'problem.required' } as const] : []),
+    // The id has its own rules, and unknown fields are left to the service.
+    ...problemsIn(agentSchema(capabilities), setFields(draft)).filter(
+      ({ path }) => path !== 'id' && path !== '',
+    ),
+    ...patternProblems(draft),
+    ...(local ? [] : backendProblems(draft, capabilities)),
+    ...sectionProblems(draft, capabilities.plugins),
+  ];
+};
+
+// ---- Messages of the service ----
 
 const SAID: readonly [pattern: RegExp, field: (match: RegExpMatchArray) => string][] = [
   [/provider_tools/, () => 'provider_tools'],
@@ -131,11 +96,11 @@ const SAID: readonly [pattern: RegExp, field: (match: RegExpMatchArray) => strin
 const PREFIX =
   /^(invalid payload: |invalid managed config: |registry validation failed: |invalid agent spec(?: patch)?: |conflict: )+/;
 
-/** By field; what names none is under the empty one. */
+/** Messages by field. Texts that name no field are under the empty key. */
 export const fieldErrors = (message: string): ReadonlyMap<string, string> => {
   const errors = new Map<string, string>();
-  for (const said of message.replace(PREFIX, '').split(/; /)) {
-    const text = said.replace(PREFIX, '');
+  for (const segment of message.replace(PREFIX, '').split(/; /)) {
+    const text = segment.replace(PREFIX, '');
     const rule = SAID.find(([pattern]) => pattern.test(text));
     const match = rule && text.match(rule[0]);
     const field = rule && match ? rule[1](match) : '';
@@ -144,29 +109,26 @@ export const fieldErrors = (message: string): ReadonlyMap<string, string> => {
   return errors;
 };
 
-// ---- where a field is ----
+// ---- Tabs of fields ----
 
 export const TABS = ['basics', 'tools', 'plugins', 'delegates', 'advanced', 'history', 'skills'] as const;
 export type Tab = (typeof TABS)[number];
 
-const PLACES: readonly [prefix: string, tab: Tab][] = [
-  ['sections.compaction', 'advanced'],
-  ['sections.skills', 'skills'],
-  ['sections', 'plugins'],
-  ['plugin_ids', 'plugins'],
-  ['active_hook_filter', 'plugins'],
-  ['allowed_', 'tools'],
-  ['excluded_', 'tools'],
-  ['delegates', 'delegates'],
-  ['context_policy', 'advanced'],
-  // The effort is one of the basics.
-  ...SETTINGS.filter((name) => name !== 'reasoning_effort').map((name): [string, Tab] => [name, 'advanced']),
+const PLACES: readonly [fields: RegExp, tab: Tab][] = [
+  [/^sections\.compaction/, 'advanced'],
+  [/^sections\.skills/, 'skills'],
+  [/^(sections|plugin_ids|active_hook_filter)/, 'plugins'],
+  [/^(allowed|excluded|provider)_tool/, 'tools'],
+  [/^delegates/, 'delegates'],
+  [
+    /^(id|description|backend|model_id|system_prompt|max_rounds|max_continuation_retries|reasoning_effort|stop_conditions)/,
+    'basics',
+  ],
 ];
 
-export const tabOf = (field: string): Tab =>
-  PLACES.find(([prefix]) => field.startsWith(prefix))?.[1] ?? 'basics';
+export const tabOf = (field: string): Tab => PLACES.find(([fields]) => fields.test(field))?.[1] ?? 'advanced';
 
-/** How many of them a tab has. */
+/** Number of fields in each tab. */
 export const countByTab = (fields: Iterable<string>): ReadonlyMap<Tab, number> => {
   const counts = new Map<Tab, number>();
   for (const field of fields) counts.set(tabOf(field), (counts.get(tabOf(field)) ?? 0) + 1);

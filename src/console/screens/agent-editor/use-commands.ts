@@ -1,19 +1,19 @@
 import { useMemo, useRef } from 'react';
 import { useTexts } from '../../i18n/locale.ts';
+import { useGo } from '../../navigation/links.tsx';
+import { isScreen } from '../../navigation/screen-paths.ts';
 import { useCommands } from '../../shell/commands.ts';
-import { useGo } from '../../shell/links.tsx';
-import { isScreen } from '../../shell/screen-paths.ts';
 import type { Editing } from './editing.ts';
 import { texts } from './texts.ts';
 
-/** What the palette offers while an agent is open. */
+/** Commands of the palette while an agent is open. */
 export const useEditorCommands = (
   { isNew, start: { id } }: Editing,
   actions: { save: () => void; validate: () => void },
 ): void => {
   const t = useTexts(texts);
   const go = useGo();
-  // They are made once, and run with what is on the screen then.
+  // Commands are created once and call the latest actions.
   const current = useRef(actions);
   current.current = actions;
   const commands = useMemo(() => {

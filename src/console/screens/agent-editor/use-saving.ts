@@ -3,52 +3,32 @@ import { anyObject, anything, type JsonObject } from '../../data/guard.ts';
 import type { Meta } from '../../data/meta.ts';
 import { changed } from '../../data/records.ts';
 import { send } from '../../data/request.ts';
-import type { Capabilities } from '../../data/resources.ts';
-import { useWrite } from '../../data/use-write.ts';
+import type { Draft } from '../../data/spec.ts';
+import { type Errors, NO_ERRORS, revisionOf, withoutFields } from '../../entry/entry.ts';
+import { toast, toastError } from '../../feedback/toasts.ts';
+import { useWrite } from '../../feedback/use-write.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useProblemTexts } from '../../schema-form/SchemaForm.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
-import {
-  type Editing,
-  isPatched,
-  overridePatch,
-  reopened,
-  revisionOf,
-  saveRequest,
-  validateRequest,
-} from './editing.ts';
+import { type Editing, isPatched, overridePatch, reopened, saveRequest, validateRequest } from './editing.ts';
 import { keepDraft } from './kept-draft.ts';
-import type { Draft } from './panel.ts';
-import { fieldErrors, problemsOf } from './problems.ts';
-import { schemaProblems } from './schema-problems.ts';
+import { type CheckContext, fieldErrors, type Problem, problemsOf } from './problems.ts';
 import { texts } from './texts.ts';
-import { type Opening, readMeta, readSpec } from './use-opened.ts';
+import { type Opening, readMeta, readSpec } from './use-opened-agent.ts';
 
-/** Saves and validates: checks first, tells each field what is wrong with it, and never writes over somebody else. */
+/**
+ * Saves and validates an agent. It checks the draft first, assigns each problem to its field, and never overwrites a
+ * concurrent change.
+ */
 
-type Errors = ReadonlyMap<string, string>;
+/** A concurrent change since the agent was opened. `spec` is undefined if the agent was deleted. */
+type Conflict = { spec: JsonObject | undefined; meta: Meta | undefined };
 
-const NONE: Errors = new Map();
-
-/** Somebody else has changed it since it was opened. `spec` undefined: it is gone. */
-export type Conflict = { spec: JsonObject | undefined; meta: Meta | undefined };
-
-export type SavingContext = {
-  localKind: string;
-  /** Ids that a new agent cannot have. */
-  taken: ReadonlySet<string>;
-  capabilities: Capabilities;
-  /** Brings a field in front of its user. */
+export type SavingContext = Omit<CheckContext, 'isNew'> & {
+  /** Opens the tab of a field and focuses it. */
   show(field: string): void;
 };
 
 const messageIn = (error: unknown): string => (error instanceof Error ? error.message : '');
-
-/** By field; all that was said of a field that has changed is gone. */
-const without = (errors: Errors, fields: readonly string[]): Errors =>
-  new Map(
-    [...errors].filter(([field]) => !fields.some((one) => field === one || field.startsWith(`${one}.`))),
-  );
 
 const findConflict = async (editing: Editing): Promise<Conflict | undefined> => {
   if (editing.isNew || !editing.meta) return undefined;
@@ -57,10 +37,16 @@ const findConflict = async (editing: Editing): Promise<Conflict | undefined> => 
   return { spec: meta && (await readSpec(editing.start.id)), meta };
 };
 
-const useErrors = ({ localKind, taken, capabilities, show }: SavingContext) => {
+const useErrors = ({ show, ...context }: SavingContext) => {
   const t = useTexts(texts);
-  const textOf = useProblemTexts();
-  const [errors, setErrors] = useState<Errors>(NONE);
+  const schemaText = useProblemTexts();
+  const textOf = (problem: Problem): string => {
+    const { key } = problem;
+    return key === 'problem.id' || key === 'problem.idTaken' || key === 'problem.tools'
+      ? t(key)
+      : schemaText({ ...problem, key });
+  };
+  const [errors, setErrors] = useState(NO_ERRORS);
   const showFirst = (found: Errors): void => {
     setErrors(found);
     const first = [...found.keys()].find((field) => field !== '');
@@ -68,21 +54,20 @@ const useErrors = ({ localKind, taken, capabilities, show }: SavingContext) => {
   };
   return {
     errors,
-    forget: (fields: readonly string[]) => setErrors((before) => without(before, fields)),
-    clear: () => setErrors(NONE),
-    /** What the service refuses. */
+    forget: (fields: readonly string[]) => setErrors((before) => withoutFields(before, fields)),
+    clear: () => setErrors(NO_ERRORS),
+    /** Shows the problems of a rejected request. */
     refused: (error: unknown) => {
       showFirst(fieldErrors(messageIn(error)));
       toastError(error);
     },
-    /** @returns whether there is nothing that the console itself sees */
+    /** @returns whether the console found no problem */
     check: ({ draft, isNew, unread }: Editing): boolean => {
-      const found = new Map(
-        problemsOf(draft, { localKind, isNew, taken }).map(({ field, key }) => [field, t(key)]),
-      );
-      for (const problem of schemaProblems(draft, capabilities, localKind))
-        found.set(problem.path, textOf(problem));
-      for (const path of Object.keys(unread)) found.set(path, textOf({ path, key: 'problem.json' }));
+      const problems: Problem[] = [
+        ...problemsOf(draft, { ...context, isNew }),
+        ...Object.keys(unread).map((path) => ({ path, key: 'problem.json' as const })),
+      ];
+      const found = new Map(problems.map((problem) => [problem.path, textOf(problem)]));
       showFirst(found);
       if (found.size > 0) toast('error', t('problems', { count: found.size }));
       return found.size === 0;
@@ -90,15 +75,10 @@ const useErrors = ({ localKind, taken, capabilities, show }: SavingContext) => {
   };
 };
 
-export const useSaving = (opening: Opening, context: SavingContext) => {
-  const t = useTexts(texts);
-  const checks = useErrors(context);
-  const [busy, setBusy] = useState(false);
-  const [conflict, setConflict] = useState<Conflict>();
+/** Stores the draft and reads the result. */
+const usePut = (opening: Opening, localKind: string) => {
   const write = useWrite({ quietErrors: true });
-  const { localKind } = context;
-
-  const put = async (editing: Editing): Promise<void> => {
+  return async (editing: Editing): Promise<void> => {
     const { id } = editing.draft;
     const outgoing = saveRequest(editing, localKind);
     const done = editing.isNew ? 'created' : 'saved';
@@ -107,19 +87,33 @@ export const useSaving = (opening: Opening, context: SavingContext) => {
     keepDraft(editing.isNew ? undefined : id, undefined);
     opening.set((before) => reopened(before, spec, meta));
   };
+};
 
+/** Requests of the editor, one at a time. */
+const useAttempts = (onRefused: (error: unknown) => void) => {
+  const [busy, setBusy] = useState(false);
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     try {
       await work();
     } catch (error) {
-      checks.refused(error);
+      onRefused(error);
     } finally {
       setBusy(false);
     }
   };
+  return { busy, attempt };
+};
 
-  /** @param editing what is written, also where it is not shown yet */
+export const useSaving = (opening: Opening, context: SavingContext) => {
+  const t = useTexts(texts);
+  const checks = useErrors(context);
+  const [conflict, setConflict] = useState<Conflict>();
+  const { localKind } = context;
+  const { busy, attempt } = useAttempts(checks.refused);
+  const put = usePut(opening, localKind);
+
+  /** @param editing the state to write, which may not have been rendered yet */
   const save = (editing: Editing): Promise<void> =>
     attempt(async () => {
       if (!checks.check(editing)) return;
@@ -143,7 +137,7 @@ export const useSaving = (opening: Opening, context: SavingContext) => {
     conflict,
     save,
     validate,
-    /** What came of the conflict is what is saved. */
+    /** Saves the result of the merge. */
     resolve: (draft: Draft) => {
       const theirs = conflict;
       const { editing } = opening;
@@ -155,7 +149,7 @@ export const useSaving = (opening: Opening, context: SavingContext) => {
       opening.set(() => base);
       void save(base);
     },
-    /** What they have made of it is what is edited from now on. */
+    /** Continues with the other version. */
     takeTheirs: () => {
       const theirs = conflict;
       setConflict(undefined);
@@ -163,7 +157,7 @@ export const useSaving = (opening: Opening, context: SavingContext) => {
       if (theirs?.spec) opening.set((before) => reopened(before, theirs.spec ?? {}, theirs.meta));
     },
     leaveConflict: () => setConflict(undefined),
-    /** A write besides the draft, such as of one field; then what it gave is read. */
+    /** Sends a write other than that of the draft, for example of one field, and reads the result. */
     rewrite: (
       outgoing: Parameters<typeof send>[0],
       take: (spec: JsonObject, meta: Meta | undefined) => Editing,
@@ -178,5 +172,3 @@ export const useSaving = (opening: Opening, context: SavingContext) => {
       }),
   };
 };
-
-export type Saving = ReturnType<typeof useSaving>;

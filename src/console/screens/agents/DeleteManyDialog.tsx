@@ -5,10 +5,10 @@ import { changed } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
+import css from '../../entry/Entry.module.css';
+import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { toast } from '../../shell/toasts.ts';
-import css from './Agents.module.css';
+import { ScreenLink } from '../../navigation/links.tsx';
 import type { AgentRow } from './agent-row.ts';
 import { texts } from './texts.ts';
 
@@ -21,7 +21,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
   const t = useTexts(texts);
   return (
     <Dialog title={t('many.result')} onClose={onClose} size={560}>
-      <ul className={css.imported}>
+      <ul className={css.list}>
         {results.map(({ id, outcome, said }) => (
           <li key={id} data-testid={`delete-row-${id}`}>
             {outcome === 'done' ? (
@@ -32,7 +32,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
             <Chip tone={outcome === 'done' ? 'success' : 'error'}>
               {t(outcome === 'done' ? 'many.deleted' : 'many.kept')}
             </Chip>
-            {said !== '' && <small>{said}</small>}
+            {said !== '' && <small className={css.quiet}>{said}</small>}
           </li>
         ))}
       </ul>
@@ -41,7 +41,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
   );
 };
 
-/** Asks, deletes those that nothing refers to, and tells why the others are still there. */
+/** Confirms, deletes the agents that are not referenced, and reports why the others were kept. */
 export const DeleteManyDialog = ({ rows, onClose }: { rows: readonly AgentRow[]; onClose: () => void }) => {
   const t = useTexts(texts);
   const [isBusy, setBusy] = useState(false);

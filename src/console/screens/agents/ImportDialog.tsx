@@ -4,9 +4,9 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import css from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import css from './Agents.module.css';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { agentsIn, checkAll, createAll, type Found, isMasked, type Problem } from './import-agents.ts';
 import { texts } from './texts.ts';
 
@@ -17,7 +17,7 @@ const TONES = { valid: 'info', refused: 'error', created: 'success' } as const;
 const Rows = ({ rows }: { rows: readonly Row[] }) => {
   const t = useTexts(texts);
   return (
-    <ul className={css.imported}>
+    <ul className={css.list}>
       {rows.map(({ id, state, said }) => (
         <li key={id} data-testid={`import-row-${id}`}>
           {state === 'created' ? (
@@ -26,14 +26,14 @@ const Rows = ({ rows }: { rows: readonly Row[] }) => {
             <code>{id}</code>
           )}
           <Chip tone={TONES[state]}>{t(`import.${state}`)}</Chip>
-          {said !== '' && <small>{said}</small>}
+          {said !== '' && <small className={css.quiet}>{said}</small>}
         </li>
       ))}
     </ul>
   );
 };
 
-/** Reads agents from JSON, has each checked, and creates those that are accepted. */
+/** Reads agents from JSON, validates each with the service, and creates those that are accepted. */
 const ImportDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
   const [written, write] = useState('');
@@ -80,7 +80,7 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
   };
   return (
     <Dialog title={t('import')} size={620} onClose={onClose}>
-      <div className={css.import}>
+      <div className={css.form}>
         <Field label={t('import.file')}>
           {(control) => (
             <input

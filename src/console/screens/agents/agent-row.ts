@@ -2,9 +2,8 @@ import { anything, type Guarded, list, object, optional, text, withDefault } fro
 import type { Meta, SourceState } from '../../data/meta.ts';
 import { sourceState } from '../../data/meta.ts';
 import type { AgentStats } from '../../data/resources.ts';
+import { isTestAgent } from '../../data/test-agents.ts';
 import { instantOf } from '../../i18n/format.ts';
-
-/** What the list of agents says of each. */
 
 export const AgentRecord = object({
   id: text,
@@ -22,10 +21,12 @@ export type AgentRow = {
   isDangling: boolean;
   plugins: readonly string[];
   isRemote: boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   modified: number | undefined;
   actor: string | undefined;
   source: SourceState | undefined;
+  /** A demo agent that exists for tests. */
+  isTest: boolean;
   stats: AgentStats | undefined;
 };
 
@@ -34,7 +35,7 @@ export const rowOf = (
   known: {
     meta: ReadonlyMap<string, Meta> | undefined;
     stats: readonly AgentStats[] | undefined;
-    /** Undefined: not known yet, so nothing is called missing. */
+    /** Undefined while unknown; no model is reported as missing then. */
     models: ReadonlySet<string> | undefined;
   },
 ): AgentRow => {
@@ -51,11 +52,12 @@ export const rowOf = (
     modified: instantOf(meta?.updated_at),
     actor: meta?.actor,
     source: sourceState(meta),
+    isTest: isTestAgent(agent.id, meta),
     stats: known.stats?.find(({ agent_id }) => agent_id === agent.id),
   };
 };
 
-/** Milliseconds of the words that the filter has. */
+/** Milliseconds by the option of the filter. */
 export const WITHIN: Readonly<Record<string, number>> = {
   '1h': 3_600_000,
   '24h': 86_400_000,

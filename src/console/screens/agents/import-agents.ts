@@ -3,11 +3,13 @@ import { anyObject, isObject, type JsonObject } from '../../data/guard.ts';
 import { MASK } from '../../data/redact-text.ts';
 import { send } from '../../data/request.ts';
 
-/** Agents from a file: each is checked by the service before any is created, and each has a result of its own. */
+/**
+ * Import of agents from a file. The service validates each agent before any is created, and each has its own result.
+ */
 
 export type Found = { id: string; spec: JsonObject };
 
-/** What the service keeps itself. */
+/** Fields that the service sets. */
 const NOT_SENT = new Set(['created_at', 'updated_at']);
 
 const listIn = (value: unknown): unknown[] => {
@@ -19,7 +21,10 @@ const listIn = (value: unknown): unknown[] => {
 
 export type Problem = 'json' | 'none' | 'id' | 'twice';
 
-/** One specification, a list of them, or the answer of a list route. @returns what is wrong where it is none of these */
+/**
+ * Accepts one specification, a list of them, or the response of a list route.
+ * @returns the problem with any other input
+ */
 export const agentsIn = (written: string): { found: Found[] } | { problem: Problem } => {
   let value: unknown;
   try {
@@ -37,7 +42,7 @@ export const agentsIn = (written: string): { found: Found[] } | { problem: Probl
   return new Set(found.map(({ id }) => id)).size === found.length ? { found } : { problem: 'twice' };
 };
 
-/** A secret was masked when it was exported: it would be stored as the mask. */
+/** True if a secret was masked in the export; importing it would store the mask as the secret. */
 export const isMasked = (spec: unknown): boolean => JSON.stringify(spec).includes(`"${MASK}"`);
 
 const sendAll = (path: string, found: readonly Found[]): Promise<Result[]> => {

@@ -3,10 +3,9 @@ import { type Guarded, isObject, list, object, optional, text, withDefault } fro
 import type { Diagnostic } from '../../data/resources.ts';
 
 /**
- * What agents stand on: pools, models and their providers, servers of tools, remote agents, and each other. Nodes are
- * in four columns, so that edges lead from the left to the right and no layout has to be searched for; agents that
- * delegate to agents are the only edges within a column. An edge dangles where the service says that what it leads to is
- * missing: what is not in the configuration, such as a provider of a program, may be there all the same.
+ * The dependencies of agents: pools, models and their providers, tool servers, remote agents and other agents. An edge
+ * is dangling if the service reports its target as missing. A target that is not in the configuration, such as a
+ * provider registered by a program, may exist nevertheless.
  */
 
 const optionalTexts = optional(list(text));
@@ -26,6 +25,7 @@ export const PoolSpec = object({ id: text, members: withDefault(list(object({ mo
 
 export type Kind = 'agents' | 'model-pools' | 'mcp-servers' | 'a2a-servers' | 'models' | 'providers';
 
+/** The kinds in the columns of the map, so that all edges except delegations lead from left to right. */
 export const COLUMNS: readonly (readonly Kind[])[] = [
   ['agents'],
   ['model-pools', 'mcp-servers', 'a2a-servers'],
@@ -46,7 +46,7 @@ export type Known = {
   providers: readonly Named[];
   mcpServers: readonly Named[];
   a2aServers: readonly Named[];
-  /** Undefined: nobody says what is missing, so it is what is not known here. */
+  /** Undefined if diagnostics are unavailable; every target that is not in these lists then counts as missing. */
   diagnostics: readonly Diagnostic[] | undefined;
 };
 
@@ -106,23 +106,7 @@ const referencesOf = (known: Known): Reference[] => {
   ];
 };
 
-/** Each node stands about where those are that lead to it, so that few edges cross. */
-const ordered = (
-  nodes: GraphNode[],
-  edges: readonly GraphEdge[],
-  placed: ReadonlyMap<string, number>,
-): GraphNode[] => {
-  const weight = ({ key }: GraphNode): number => {
-    const from = edges.flatMap((edge) => (edge.to === key ? (placed.get(edge.from) ?? []) : []));
-    return from.length === 0
-      ? Number.POSITIVE_INFINITY
-      : from.reduce((sum, one) => sum + one, 0) / from.length;
-  };
-  const weights = new Map(nodes.map((node) => [node.key, weight(node)]));
-  const of = (node: GraphNode): number => weights.get(node.key) ?? 0;
-  return nodes.sort((a, b) => (of(a) === of(b) ? a.key.localeCompare(b.key) : of(a) < of(b) ? -1 : 1));
-};
-
+/** All entries and the missing targets of their references. Agents with the same model are next to each other. */
 export const graphOf = (known: Known): Graph => {
   const nodes = new Map<string, GraphNode>();
   const add = (kind: Kind, id: string, isMissing: boolean): void => {
@@ -148,21 +132,17 @@ export const graphOf = (known: Known): Graph => {
     add(kind, id, missing?.has(to) ?? true);
     edges.set(`${from} ${to}`, { from, to, isDangling: nodes.get(to)?.isMissing ?? false });
   }
-  const found = [...edges.values()];
   const models = new Map(known.agents.map(({ id, model_id = '' }) => [keyOf('agents', id), model_id]));
-  const placed = new Map<string, number>();
-  const columns = COLUMNS.map((kinds, place) => {
-    const own = [...nodes.values()].filter(({ kind }) => kinds.includes(kind));
-    const rank = (node: GraphNode): string => `${models.get(node.key) ?? ''} ${node.id}`;
-    const column =
-      place === 0 ? own.sort((a, b) => rank(a).localeCompare(rank(b))) : ordered(own, found, placed);
-    for (const [row, { key }] of column.entries()) placed.set(key, row);
-    return column;
-  });
-  return { columns, edges: found };
+  const rank = ({ key, id }: GraphNode): string => `${models.get(key) ?? ''} ${id}`;
+  const columns = COLUMNS.map((kinds) =>
+    [...nodes.values()]
+      .filter(({ kind }) => kinds.includes(kind))
+      .sort((a, b) => rank(a).localeCompare(rank(b))),
+  );
+  return { columns, edges: [...edges.values()] };
 };
 
-/** A node, and all that leads to it or that it leads to, however far. */
+/** A node with all its direct and indirect sources and targets. */
 export const reachOf = ({ edges }: Pick<Graph, 'edges'>, key: string): Set<string> => {
   const reached = new Set([key]);
   const follow = (end: 'from' | 'to', start: 'from' | 'to'): void => {

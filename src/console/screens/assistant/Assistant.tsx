@@ -1,34 +1,30 @@
-import { AssistantTalk } from '../../assistant/AssistantTalk.tsx';
-import { useAssistant } from '../../assistant/chat.ts';
-import { ConversationTools } from '../../assistant/Tools.tsx';
+import { AssistantTalk } from '../../assistant-chat/AssistantTalk.tsx';
+import { ConversationTools } from '../../assistant-chat/ConversationTools.tsx';
+import { useAssistant } from '../../assistant-chat/chat.ts';
+import { Card, Page } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import css from './Assistant.module.css';
 import { Settings } from './Settings.tsx';
 import { texts } from './texts.ts';
 
-const Assistant = () => {
+export default function Assistant() {
   const t = useTexts(texts);
   const talk = useAssistant();
   return (
-    <div className={css.screen}>
-      <header className={css.head}>
-        <h1>{t('title')}</h1>
-        <p>{t('purpose')}</p>
-      </header>
+    <Page title={t('title')} purpose={t('purpose')}>
       <div className={css.columns}>
-        <section className={css.talk} aria-label={t('conversation')}>
-          <div className={css.bar}>
-            <h2>{t('conversation')}</h2>
-            <ConversationTools talk={talk} />
-          </div>
+        <Card
+          title={t('conversation')}
+          actions={<ConversationTools talk={talk} />}
+          className={css.talk}
+          flush
+        >
           <AssistantTalk talk={talk} />
-        </section>
+        </Card>
         <div className={css.side}>
           <Settings />
         </div>
       </div>
-    </div>
+    </Page>
   );
-};
-
-export default Assistant;
+}

@@ -1,21 +1,22 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { adminAssistant } from '../../assistant/state.ts';
+import { adminAssistant, type BoundTool } from '../../assistant-chat/state.ts';
 import { statusOf } from '../../data/error.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { send } from '../../data/request.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { Icon } from '../../design/Icon.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { toast, toastError } from '../../shell/toasts.ts';
-import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
+import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
 import css from './Assistant.module.css';
-import { BoundTools } from './BoundTools.tsx';
 import {
   AssistantConfig,
   assistantConfig,
@@ -26,28 +27,24 @@ import {
   isChanged,
   MOST_BYTES,
   PATH,
-} from './settings.ts';
+} from './assistant-settings.ts';
 import { texts } from './texts.ts';
 
-const ModelField = (props: {
-  value: string;
-  error: string | undefined;
-  onChange: (value: string) => void;
-}) => {
+type FieldProps = { value: string; onChange: (value: string) => void };
+
+const ModelField = ({ value, error, onChange }: FieldProps & { error: string | undefined }) => {
   const t = useTexts(texts);
   const models = useResource(capabilities).data?.models ?? [];
   const pools = useResource(recordsOf('model-pools', NamedRecord)).data ?? [];
   const chosen = useResource(adminAssistant).data?.model_id;
-  const known = [...new Set([...models, ...pools].map(({ id }) => id).concat(props.value || []))].sort();
+  const known = [...new Set([...models, ...pools].map(({ id }) => id).concat(value || []))].sort();
   return (
-    <Field label={t('model')} error={props.error} hint={t('model.hint')}>
+    <Field label={t('model')} error={error} hint={t('model.hint')}>
       {(control) => (
-        <select {...control} value={props.value} onChange={(event) => props.onChange(event.target.value)}>
+        <select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
           <option value="">{t('model.auto', { id: chosen ?? '—' })}</option>
           {known.map((id) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
+            <option key={id}>{id}</option>
           ))}
         </select>
       )}
@@ -55,25 +52,22 @@ const ModelField = (props: {
   );
 };
 
-const PolicyField = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => {
+const PolicyField = ({ value, onChange }: FieldProps) => {
   const t = useTexts(texts);
   const format = useFormat();
   const bytes = bytesOf(value);
   const count = t('policy.bytes', { used: format.number(bytes), most: format.number(MOST_BYTES) });
+  const error = bytes > MOST_BYTES ? t('policy.long') : undefined;
   return (
-    <Field
-      label={t('policy')}
-      hint={`${t('policy.hint')} ${count}`}
-      error={bytes > MOST_BYTES ? t('policy.long') : undefined}
-    >
+    <Field label={t('policy')} hint={`${t('policy.hint')} ${count}`} error={error}>
       {(control) => (
-        <textarea {...control} rows={8} value={value} onChange={(event) => onChange(event.target.value)} />
+        <textarea {...control} rows={8} value={value} onChange={({ target }) => onChange(target.value)} />
       )}
     </Field>
   );
 };
 
-/** Stored settings, and what is typed over them: a save of somebody else is not overwritten. */
+/** The stored settings and the edited form. A concurrent save is reported as a conflict and not overwritten. */
 const useSettings = (config: AssistantConfig, reload: () => Promise<unknown>) => {
   const t = useTexts(texts);
   const [form, setForm] = useState<Form>(() => formOf(config));
@@ -94,7 +88,7 @@ const useSettings = (config: AssistantConfig, reload: () => Promise<unknown>) =>
       else toastError(error);
     },
   });
-  // Nothing is typed: what others have saved meanwhile is shown.
+  // The form is unchanged, so show the settings that another operator has saved.
   if (config.revision > base.revision && !isChanged(form, base)) {
     setBase(config);
     setForm(formOf(config));
@@ -157,7 +151,30 @@ const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () 
   );
 };
 
-/** What an operator may set, and what nobody can. */
+/** The fixed part of the assistant: its instructions and its tools. */
+const BoundTools = ({ tools }: { tools: readonly BoundTool[] }) => {
+  const t = useTexts(texts);
+  return (
+    <Card title={t('locked')} note={t('locked.note')} flush>
+      <ul className={css.locked}>
+        <li>
+          <Icon name="lock" size={14} />
+          {t('locked.prompt')}
+        </li>
+        {tools.map(({ id, label, description, requires_confirmation }) => (
+          <li key={id} title={description}>
+            <Icon name="lock" size={14} />
+            <code>{id}</code>
+            <span className="visually-hidden">{label}</span>
+            {requires_confirmation && <Chip tone="warn">{t('locked.asks')}</Chip>}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+};
+
+/** The settings that an operator can change, and the fixed ones. */
 export const Settings = () => {
   const t = useTexts(texts);
   const query = useResource(assistantConfig);

@@ -1,53 +1,5 @@
 import { defineTexts } from '../../i18n/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import zhCN from './texts/zh-CN.json' with { type: 'json' };
 
-export const texts = defineTexts(
-  {
-    title: 'Admin Assistant',
-    purpose: 'Ask what there is, and have agents drafted, checked and published.',
-    conversation: 'Talk to the assistant',
-    settings: 'Settings',
-    model: 'Model',
-    'model.hint': 'Models of real providers only.',
-    'model.auto': 'Automatic (now {id})',
-    policy: 'Preferences',
-    'policy.hint': 'Wishes for every conversation, such as a naming scheme.',
-    'policy.bytes': '{used} of {most} bytes.',
-    'policy.long': 'This is more than the service takes.',
-    save: 'Save',
-    saved: 'Assistant settings saved',
-    unsaved: 'Unsaved changes',
-    'conflict.title': 'Somebody else has saved these settings',
-    'conflict.text':
-      'Nothing of yours was stored. Take what is stored now, or keep your text to copy from it.',
-    'conflict.theirs': 'Take theirs',
-    'conflict.keep': 'Keep editing',
-    locked: 'Locked',
-    'locked.note': 'belongs to the service',
-    'locked.prompt': 'System instructions',
-    'locked.asks': 'asks first',
-  },
-  {
-    title: '管理助手',
-    purpose: '了解现有能力，并让助手起草、检查和发布智能体。',
-    conversation: '与助手对话',
-    settings: '设置',
-    model: '模型',
-    'model.hint': '仅限真实提供商的模型。',
-    'model.auto': '自动（当前为 {id}）',
-    policy: '偏好',
-    'policy.hint': '适用于每次对话的要求，例如命名规则。',
-    'policy.bytes': '{used} / {most} 字节。',
-    'policy.long': '超过了服务允许的长度。',
-    save: '保存',
-    saved: '助手设置已保存',
-    unsaved: '未保存的更改',
-    'conflict.title': '其他人已保存了这些设置',
-    'conflict.text': '您的更改尚未保存。可以采用当前已保存的设置，或保留您的文本以便复制。',
-    'conflict.theirs': '采用已保存的设置',
-    'conflict.keep': '继续编辑',
-    locked: '锁定',
-    'locked.note': '由服务管理',
-    'locked.prompt': '系统指令',
-    'locked.asks': '先征求同意',
-  },
-);
+export const texts = defineTexts(en, zhCN);

@@ -1,5 +1,7 @@
 import { Chip, type Tone } from '../../design/Chip.tsx';
+import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import css from './AuditLog.module.css';
 import { ACTIONS } from './audit-event.ts';
 import { texts } from './texts.ts';
 
@@ -12,6 +14,7 @@ const TONES: Record<string, Tone> = {
   apply_failed: 'error',
   restart: 'warn',
   restore: 'warn',
+  tools_changed: 'warn',
 };
 
 export const ActionChip = ({ action }: { action: string }) => {
@@ -19,3 +22,13 @@ export const ActionChip = ({ action }: { action: string }) => {
   const known = ACTIONS.find((one) => one === action);
   return <Chip tone={TONES[action] ?? 'none'}>{known ? t(`action.${known}`) : action}</Chip>;
 };
+
+/** The time of an event, and its age. */
+export const EventTime = ({ at }: { at: string }) => (
+  <span className={css.time}>
+    <DateTime at={at} />
+    <span className={css.quiet}>
+      <Ago at={at} />
+    </span>
+  </span>
+);

@@ -5,19 +5,18 @@ import { CheckField } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
-import { Ago, DateTime } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { download } from '../../list/download.ts';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { ActionChip } from './ActionChip.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { ActionChip, EventTime } from './ActionChip.tsx';
 import css from './AuditLog.module.css';
 import { type AuditEvent, type AuditFilter, actorParts, csvOf, summaryOf, withLabel } from './audit-event.ts';
+import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
 import { FILTER_KEYS, Filters } from './Filters.tsx';
-import { hrefOf } from './places.ts';
 import { texts } from './texts.ts';
 import { AUDIT_OFF, useAudit } from './use-audit.ts';
 
@@ -41,14 +40,7 @@ const useColumns = (): Column<AuditEvent>[] => {
         always: true,
         value: (event) => Date.parse(event.ts),
         text: (event) => event.ts,
-        cell: (event) => (
-          <span className={css.time}>
-            <DateTime at={event.ts} />
-            <span className={css.quiet}>
-              <Ago at={event.ts} />
-            </span>
-          </span>
-        ),
+        cell: (event) => <EventTime at={event.ts} />,
       },
       {
         id: 'actor',
@@ -65,6 +57,7 @@ const useColumns = (): Column<AuditEvent>[] => {
       {
         id: 'resource',
         label: t('column.resource'),
+        shortened: true,
         value: (event) => event.resource,
         cell: (event, mark) => (
           <ScreenLink to={hrefOf(event.resource)} className={css.mono}>
@@ -75,6 +68,7 @@ const useColumns = (): Column<AuditEvent>[] => {
       {
         id: 'summary',
         label: t('column.summary'),
+        shortened: true,
         unsorted: true,
         value: summaryOf,
         cell: (event, mark) => {

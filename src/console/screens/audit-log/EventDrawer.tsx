@@ -6,74 +6,60 @@ import { Diff } from '../../design/Diff.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Notice } from '../../design/Notice.tsx';
-import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { ActionChip } from './ActionChip.tsx';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { ActionChip, EventTime } from './ActionChip.tsx';
 import css from './AuditLog.module.css';
 import { type AuditEvent, unmirrored } from './audit-event.ts';
-import { hrefOf } from './places.ts';
-import { Restore } from './Restore.tsx';
+import { hrefOf } from './audited-resource.ts';
+import { Restore, type RestoreProps } from './Restore.tsx';
 import { texts } from './texts.ts';
 
 const Details = ({ event }: { event: AuditEvent }) => {
   const t = useTexts(texts);
   const [, setQuery] = useQueryState();
-  const { restored_from: from } = event;
-  const rows: [string, React.ReactNode][] = [
-    [
-      t('column.time'),
-      <span key="time" className={css.time}>
-        <DateTime at={event.ts} />
-        <span className={css.quiet}>
-          <Ago at={event.ts} />
-        </span>
-      </span>,
-    ],
-    [t('column.actor'), <code key="actor">{event.actor}</code>],
-    [t('column.action'), <ActionChip key="action" action={event.action} />],
-    [
-      t('column.resource'),
-      <ScreenLink key="resource" to={hrefOf(event.resource)} className={css.mono}>
-        {event.resource}
-      </ScreenLink>,
-    ],
-    [t('detail.id'), <Id key="id" id={event.id} whole />],
-    [t('detail.ip'), event.ip || '—'],
-    [t('detail.request'), event.request_id ? <Id key="request" id={event.request_id} /> : '—'],
-  ];
-  if (from) {
-    rows.push([
-      t('detail.from'),
-      <Button key="from" small tone="quiet" onClick={() => setQuery({ event: from })}>
-        <span className={css.mono}>{from.slice(0, 8)}</span>
-      </Button>,
-    ]);
-  }
-  if (event.error) rows.push([t('detail.error'), event.error]);
-  return <Facts rows={rows} />;
-};
-
-const Raw = ({ event }: { event: AuditEvent }) => {
-  const t = useTexts(texts);
+  const { restored_from: from, error, request_id: request } = event;
   return (
-    <div className={css.raw}>
-      {(['before', 'after', 'overrides'] as const).map((part) =>
-        event[part] === undefined ? null : (
-          <section key={part}>
-            <h3>{t(part)}</h3>
-            <Json value={event[part]} />
-          </section>
-        ),
-      )}
-    </div>
+    <Facts
+      rows={[
+        [t('column.time'), <EventTime key="time" at={event.ts} />],
+        [t('column.actor'), <code key="actor">{event.actor}</code>],
+        [t('column.action'), <ActionChip key="action" action={event.action} />],
+        [
+          t('column.resource'),
+          <ScreenLink key="resource" to={hrefOf(event.resource)} className={css.mono}>
+            {event.resource}
+          </ScreenLink>,
+        ],
+        [t('detail.id'), <Id key="id" id={event.id} whole />],
+        [t('detail.ip'), event.ip || '—'],
+        [t('detail.request'), request ? <Id key="request" id={request} /> : '—'],
+        ...(from
+          ? [
+              [
+                t('detail.from'),
+                <Button key="from" small tone="quiet" onClick={() => setQuery({ event: from })}>
+                  <code>{from.slice(0, 8)}</code>
+                </Button>,
+              ] as const,
+            ]
+          : []),
+        ...(error ? [[t('detail.error'), error] as const] : []),
+      ]}
+    />
   );
 };
 
-/** The event of the address, and the way to the ones beside it. */
-export const EventDrawer = ({ id, events }: { id: string; events: readonly AuditEvent[] }) => {
+/** The event selected in the address, with links to the newer and the older one. */
+export const EventDrawer = (props: {
+  id: string;
+  events: readonly AuditEvent[];
+  restore?: Omit<RestoreProps, 'event'>;
+}) => {
   const t = useTexts(texts);
+  const go = useGo();
+  const { id, events } = props;
   const [, setQuery] = useQueryState();
   const [isRaw, showRaw] = useState(false);
   const at = events.findIndex((event) => event.id === id);
@@ -104,8 +90,8 @@ export const EventDrawer = ({ id, events }: { id: string; events: readonly Audit
         <>
           <Details event={event} />
           <div className={css.tools}>
-            <Restore key={event.id} event={event} />
-            <Button onClick={() => setQuery({ resource: event.resource, event: undefined })}>
+            <Restore key={event.id} event={event} {...props.restore} />
+            <Button onClick={() => go(`/audit-log?resource=${encodeURIComponent(event.resource)}`)}>
               {t('all')}
             </Button>
             <Button tone="quiet" aria-pressed={isRaw} onClick={() => showRaw(!isRaw)}>
@@ -113,7 +99,7 @@ export const EventDrawer = ({ id, events }: { id: string; events: readonly Audit
             </Button>
           </div>
           {isRaw ? (
-            <Raw event={event} />
+            <Json value={{ before: event.before, after: event.after, overrides: event.overrides }} />
           ) : (
             <Diff before={unmirrored(event.before)} after={unmirrored(event.after)} />
           )}

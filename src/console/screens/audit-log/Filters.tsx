@@ -43,7 +43,7 @@ const Actions = () => {
   );
 };
 
-/** From and to, where no span is enough. */
+/** Explicit bounds, for ranges that no preset covers. */
 const CustomRange = () => {
   const t = useTexts(texts);
   const where = useAtom(zone);
@@ -96,7 +96,7 @@ const Range = () => {
   );
 };
 
-/** They count as soon as they are changed; the buttons are for who wants to press one. */
+/** Filters apply as soon as they change; the search button only reloads. */
 export const Filters = ({ resources, onSearch }: { resources: readonly string[]; onSearch: () => void }) => {
   const t = useTexts(texts);
   const [, setQuery] = useQueryState();

@@ -9,12 +9,15 @@ import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Diff } from '../../design/Diff.tsx';
 import { Notice } from '../../design/Notice.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { toast, toastError } from '../../shell/toasts.ts';
 import { type AuditEvent, placeOf, restorable, unmirrored } from './audit-event.ts';
 import { texts } from './texts.ts';
 
-/** Brings back what an event recorded: what that changes is shown first, and that it is not live yet afterwards. */
+/**
+ * Restores the recorded state of an event. The difference is shown first; afterwards, a notice says that the restored
+ * entry is not live yet.
+ */
 
 type Place = { namespace: string; id: string };
 
@@ -44,13 +47,14 @@ const Confirm = (props: {
   );
 };
 
-const Pending = ({ event, place, onDone }: { event: AuditEvent; place: Place; onDone: () => void }) => {
+/** Says that the stored entry is not live, and publishes it. */
+export const Pending = ({ place, onDone }: { place: Place; onDone: () => void }) => {
   const t = useTexts(texts);
   const write = useMutation({
-    // The log only has namespaces that the service has.
+    // The log contains only namespaces of the service.
     mutationFn: () => publish(place.namespace as Namespace, place.id),
     onSuccess: () => {
-      toast('success', t('restore.published', { resource: event.resource }));
+      toast('success', t('restore.published', { id: place.id }));
       onDone();
     },
     onError: toastError,
@@ -70,16 +74,28 @@ const Pending = ({ event, place, onDone }: { event: AuditEvent; place: Place; on
   );
 };
 
-export const Restore = ({ event }: { event: AuditEvent }) => {
+export type RestoreProps = {
+  event: AuditEvent;
+  /** The name of the entry in the confirmation. */
+  what?: string;
+  small?: boolean;
+  disabled?: boolean;
+  /** Called when the version is stored, to show `Pending` elsewhere. */
+  onRestored?: () => void;
+};
+
+export const Restore = (props: RestoreProps) => {
   const t = useTexts(texts);
+  const { event, what = event.resource, small, onRestored } = props;
   const [state, setState] = useState<'idle' | 'asks' | 'pending'>('idle');
   const place = placeOf(event.resource);
   const restore = useMutation({
     mutationFn: ({ namespace, id }: Place) => restoreVersion(namespace, id, event.id),
     onSuccess: () => {
-      toast('success', t('restore.done', { resource: event.resource, version: event.id.slice(0, 8) }));
+      toast('success', t('restore.done', { resource: what, version: event.id.slice(0, 8) }));
       invalidate('/v1/audit-log', `/v1/config/${place?.namespace}`);
-      setState('pending');
+      setState(onRestored ? 'idle' : 'pending');
+      onRestored?.();
     },
     onError: (error) => {
       toastError(error);
@@ -87,11 +103,16 @@ export const Restore = ({ event }: { event: AuditEvent }) => {
     },
   });
   if (!place || !restorable(event)) return null;
-  if (state === 'pending') return <Pending event={event} place={place} onDone={() => setState('idle')} />;
+  if (state === 'pending') return <Pending place={place} onDone={() => setState('idle')} />;
   return (
     <>
-      <Button icon="history" onClick={() => setState('asks')}>
-        {t('restore')}
+      <Button
+        tone={small ? 'quiet' : undefined}
+        {...(small ? { small } : { icon: 'history' })}
+        disabled={props.disabled}
+        onClick={() => setState('asks')}
+      >
+        {t(small ? 'restore.confirm' : 'restore')}
       </Button>
       {state === 'asks' && (
         <Confirm

@@ -12,7 +12,7 @@ import { changesOf } from '../../design/diff.ts';
 import type { Zone } from '../../i18n/format.ts';
 import { tokensOf } from '../../list/match.ts';
 
-/** Events of the audit log, and how they are asked for. */
+/** Events of the audit log, and their queries. */
 
 export const AuditEvent = object({
   id: text,
@@ -42,19 +42,22 @@ export const ACTIONS = [
   'restore',
   'seed_apply',
   'apply_failed',
+  'tools_changed',
+  'tools_accepted',
+  'try',
 ] as const;
 
-/** As the address has them. */
+/** Filter values as they are in the address. */
 export type AuditFilter = {
   since?: string | undefined;
   until?: string | undefined;
-  /** Some of `ACTIONS`, with commas between. */
+  /** Comma-separated members of `ACTIONS`. */
   action?: string | undefined;
   resource?: string | undefined;
   actor?: string | undefined;
 };
 
-/** Milliseconds of the words that `since` may be instead of a time. */
+/** Milliseconds by the span that `since` may contain instead of a time. */
 export const SPANS: Readonly<Record<string, number>> = {
   '15m': 900_000,
   '1h': 3_600_000,
@@ -62,14 +65,14 @@ export const SPANS: Readonly<Record<string, number>> = {
   '7d': 7 * 86_400_000,
 };
 
-/** RFC 3339 in UTC; undefined for what is neither a time nor a span. */
+/** Converts a time or a span to RFC 3339 in UTC; undefined for anything else. */
 export const instantText = (value: string | undefined, now: number): string | undefined => {
   const span = SPANS[value ?? ''];
   const at = span === undefined ? Date.parse(value ?? '') : now - span;
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 };
 
-/** Of a field for dates, which knows no zone. */
+/** Reads the value of a date input, which has no time zone. */
 export const fromField = (value: string, zone: Zone): string | undefined => {
   const at = Date.parse(zone === 'utc' && value !== '' ? `${value}Z` : value);
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
@@ -85,12 +88,12 @@ export const toField = (value: string | undefined, zone: Zone, now: number): str
 
 const HASH = /^[0-9a-f]{1,16}(\/|$)/;
 
-/** The service knows the start of an actor; what is no hash is looked for in what was loaded. */
+/** The service filters by a prefix of the actor's hash. Any other text filters the loaded events. */
 export const asksForActor = (actor: string | undefined): boolean => actor !== undefined && HASH.test(actor);
 
 export type AuditQuery = Record<string, string | number | undefined>;
 
-/** One for each chosen action, since the service takes one at a time. */
+/** One query per selected action, because the service accepts a single one. */
 export const queriesOf = (filter: AuditFilter, now: number): AuditQuery[] => {
   const base = {
     since: instantText(filter.since, now),
@@ -105,26 +108,29 @@ export const queriesOf = (filter: AuditFilter, now: number): AuditQuery[] => {
   return actions.length === 0 ? [base] : actions.map((action) => ({ ...base, action }));
 };
 
-/** Each once, the newest first. */
+/** Merges pages: each event once, newest first. */
 export const merged = (pages: readonly AuditEvent[][]): AuditEvent[] => {
   const byId = new Map(pages.flat().map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 };
 
-/** What the service could not look for. */
+/** Applies the actor filter that the service does not support. */
 export const withLabel = (events: readonly AuditEvent[], actor: string | undefined): AuditEvent[] => {
   if (actor === undefined || actor === '' || asksForActor(actor)) return [...events];
   const tokens = tokensOf(actor);
   return events.filter((event) => tokens.every((token) => event.actor.toLowerCase().includes(token)));
 };
 
-/** `short`: as much of who it was as a list shows. Not everybody is a token: some changes are the service's own. */
+/**
+ * `short` is the part of the actor that a list shows. Not every actor is a token hash: some changes are made by the
+ * service.
+ */
 export const actorParts = (actor: string): { short: string; label: string } => {
   const [who = '', ...label] = actor.split('/');
   return { short: HASH.test(who) ? who.slice(0, 8) : who, label: label.join('/') };
 };
 
-/** `+skills −endpoint model_id, system_prompt`: top-level keys, by what became of them. */
+/** The changed top-level keys, for example `+skills −endpoint model_id, system_prompt`. */
 export const summaryOf = ({ before, after, error }: AuditEvent): string => {
   if (error !== undefined) return error;
   if (!before || !after) return '';
@@ -138,7 +144,7 @@ export const summaryOf = ({ before, after, error }: AuditEvent): string => {
   return [...words.values()].join(', ');
 };
 
-/** An agent says some of its fields twice, at the top and for its backend: once is enough to read. */
+/** Removes fields of `backend.config` that repeat fields of the agent. */
 export const unmirrored = (spec: JsonObject | undefined): JsonObject | undefined => {
   const { backend } = spec ?? {};
   if (!spec || !isObject(backend) || !isObject(backend.config)) return spec;
@@ -148,14 +154,17 @@ export const unmirrored = (spec: JsonObject | undefined): JsonObject | undefined
   return { ...spec, backend: { ...backend, config: Object.fromEntries(own) } };
 };
 
-/** Every write changes these. */
+/** Keys that every write changes. */
 const OWN = new Set(['updated_at', 'created_at']);
 
-/** What a restore of the event brings back. */
-export const restorable = ({ action, before, after }: AuditEvent) =>
-  action === 'restart' ? undefined : action === 'delete' ? before : after;
+/** Actions that recorded no entry. */
+const WITHOUT_ENTRY = new Set(['restart', 'tools_changed', 'tools_accepted', 'try']);
 
-/** Of the namespaces that can be restored. */
+/** The state that a restore of the event would bring back. */
+export const restorable = ({ action, before, after }: AuditEvent) =>
+  WITHOUT_ENTRY.has(action) ? undefined : action === 'delete' ? before : after;
+
+/** The namespace and the id of a resource. */
 export const placeOf = (resource: string): { namespace: string; id: string } | undefined => {
   const at = resource.indexOf('/');
   return at < 1 ? undefined : { namespace: resource.slice(0, at), id: resource.slice(at + 1) };
@@ -164,10 +173,10 @@ export const placeOf = (resource: string): { namespace: string; id: string } | u
 const quoted = (value: string): string =>
   /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** A cell that a table program would take for a formula is told as a text. */
+/** Prevents spreadsheet programs from evaluating a cell as a formula. */
 const inert = (value: string): string => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
 
-/** RFC 4180. */
+/** CSV according to RFC 4180. */
 export const csvOf = (events: readonly AuditEvent[]): string =>
   [
     ['time', 'actor', 'action', 'resource', 'summary'],

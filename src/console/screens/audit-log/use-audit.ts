@@ -5,7 +5,7 @@ import { type Resource, useResource } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
 import { type AuditEvent, type AuditFilter, AuditPage, merged, queriesOf } from './audit-event.ts';
 
-/** The log as far as it was loaded, and what came since. */
+/** The loaded part of the log, and newer events. */
 
 const PATH = '/v1/audit-log';
 
@@ -13,7 +13,7 @@ export const AUDIT_OFF = { statuses: [404, 503], setting: 'SERVICE_AUDIT_LOG_ENA
 
 const TAIL_MS = 5000;
 
-/** Where each of the requests goes on; undefined: from its start, null: it has ended. */
+/** The cursor of each query; undefined starts at the beginning, null marks its end. */
 type Cursors = readonly (string | undefined | null)[];
 
 type Page = { events: AuditEvent[]; next: Cursors };
@@ -48,7 +48,8 @@ export const useAudit = (filter: AuditFilter, isTail: boolean) => {
     retry: (count, error) => count < 1 && (statusOf(error) ?? 0) >= 500 && statusOf(error) !== 503,
   });
   const loaded = useMemo(() => merged(query.data?.pages.map(({ events }) => events) ?? []), [query.data]);
-  // What is newest when the tail is turned on stays where it looks from, so that its rows stay.
+  // Tailing reads from the newest loaded event, which is fixed once the pages are loaded, so that loaded rows do not
+  // shift.
   const isFollowing = isTail && query.data !== undefined;
   const tail = useResource(tailOf(filter, loaded[0], isFollowing), isFollowing).data?.items;
   const events = useMemo(

@@ -1,45 +1,49 @@
-import { FilterSelect } from '../../design/Field.tsx';
+import activityCss from '../../activity/Activity.module.css';
+import { Charts } from '../../activity/Charts.tsx';
+import { RangeBar, useRange } from '../../activity/RangeBar.tsx';
+import { before } from '../../activity/range.ts';
+import { statsIn } from '../../activity/stats.ts';
+import { AgentTable, ModelTable, ToolTable } from '../../activity/Tables.tsx';
+import { statusOf } from '../../data/error.ts';
+import { useResource } from '../../data/queries.ts';
 import { Page } from '../../design/Layout.tsx';
+import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
+import { GettingStarted } from '../../getting-started/GettingStarted.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { useQueryState } from '../../list/use-query-state.ts';
-import { AgentActivity } from './AgentActivity.tsx';
-import css from './Dashboard.module.css';
-import { Health } from './Health.tsx';
-import { ActionNeeded, FirstSteps } from './Needed.tsx';
+import { Needs } from './Needs.tsx';
 import { Recent } from './Recent.tsx';
-import { RANGES, rangeOf, rangeText } from './range.ts';
-import { Counts, SystemStrip } from './Strips.tsx';
+import { FailedRuns, OpenRuns } from './RunRows.tsx';
 import { texts } from './texts.ts';
-import { Workload } from './Workload.tsx';
 
-/** Each card reads for itself, so that one that fails fails alone. */
+/** Required actions first, then the course of the range, the current runs, and figures by agent, tool and model. */
 export default function Dashboard() {
   const t = useTexts(texts);
-  const [query, setQuery] = useQueryState();
-  const range = rangeOf(query.range);
+  const { range, isCompared, select } = useRange();
+  const resource = statsIn(range);
+  const query = useResource(resource);
+  const previous = useResource(statsIn(before(range, Date.now())), isCompared).data?.course.total;
+  const stats = query.data;
+  if (statusOf(query.error) === 401)
+    return (
+      <Page title={t('title')} purpose={t('purpose')}>
+        <ErrorBox error={query.error} onRetry={() => void query.refetch()} />
+      </Page>
+    );
   return (
-    <Page
-      title={t('title')}
-      purpose={t('purpose')}
-      actions={
-        <FilterSelect
-          label={t('range')}
-          value={range}
-          options={RANGES.map((one): [string, string] => [one, t(`range.${one}`)])}
-          onChange={(value) => setQuery({ range: rangeText(value) })}
-        />
-      }
-    >
-      <div className={css.grid}>
-        <ActionNeeded />
-        <FirstSteps />
-        <Workload />
-        <AgentActivity />
-        <Recent range={range} />
-        <Health />
-        <Counts />
+    <Page title={t('title')} purpose={t('purpose')} actions={<RangeBar keptSeconds={stats?.kept_seconds} />}>
+      <GettingStarted />
+      <Needs />
+      <Loaded query={query} off={resource.off}>
+        {(all) => <Charts stats={all} before={isCompared ? previous : undefined} onSelect={select} />}
+      </Loaded>
+      <div className={activityCss.two}>
+        <OpenRuns />
+        <FailedRuns />
+        {stats && <AgentTable stats={stats} />}
+        {stats && <ToolTable stats={stats} isShort />}
+        {stats && <ModelTable stats={stats} />}
+        <Recent />
       </div>
-      <SystemStrip />
     </Page>
   );
 }

@@ -1,34 +1,36 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { FileButton } from '../../design/FileButton.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { type Dataset as DatasetRecord, EVALS_OFF, isScriptable } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
-import { useGo } from '../../shell/links.tsx';
-import { NoSuch } from '../../shell/NoSuch.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
-import { UnsavedGuard } from '../../shell/UnsavedGuard.tsx';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { useGo } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
 import { isRunning, useEvalRuns } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { Fixtures } from './Fixtures.tsx';
 import { fixturesIn } from './fixture.ts';
+import { fixturesImported } from './fixture-changes.ts';
 import { ImportDialogue } from './ImportDialogue.tsx';
 import { ImportTraces } from './ImportTraces.tsx';
 import { RunPanel } from './RunPanel.tsx';
-import { type RunSettings, startRun, USUAL } from './run-request.ts';
+import { modelsIn, type RunSettings, startRun } from './run-request.ts';
 import { texts } from './texts.ts';
 import { type DatasetWrite, useDatasetWrite } from './write.ts';
 
-const Description = ({ dataset, write }: { dataset: DatasetRecord; write: DatasetWrite }) => {
+const Description = ({ description, write }: { description: string; write: DatasetWrite }) => {
   const t = useTexts(texts);
-  const { description } = dataset.spec;
-  /** Undefined: as it is stored. */
+  /** Undefined while unchanged. */
   const [typed, type] = useState<string>();
   if (typed === description) type(undefined);
   const isDirty = typed !== undefined && typed !== description;
@@ -60,82 +62,146 @@ const Description = ({ dataset, write }: { dataset: DatasetRecord; write: Datase
   );
 };
 
-/** Whatever stands in the way of playing it as it is set up; undefined: nothing does. */
+/** The reason why the dataset cannot be run with these settings; undefined if it can. */
 const useObstacle = (settings: RunSettings, dataset: DatasetRecord | undefined): string | undefined => {
   const t = useTexts(texts);
   if (!dataset || dataset.spec.fixtures.length === 0) return t('fixture.empty');
-  if (settings.mode === 'live') return settings.models.length === 0 ? t('run.noModels') : undefined;
+  if (settings.mode === 'live') return modelsIn(settings).length === 0 ? t('run.noModels') : undefined;
   return dataset.spec.fixtures.some(isScriptable) ? undefined : t('run.liveOnly');
 };
 
 const ImportFile = ({ write }: { write: DatasetWrite }) => {
   const t = useTexts(texts);
-  const id = useId();
   const load = async (file: File): Promise<void> => {
     try {
       const fixtures = fixturesIn(await file.text());
-      const isStored = await write.change((spec) => ({
-        ...spec,
-        fixtures: [
-          ...spec.fixtures.filter((old) => fixtures.every((fixture) => fixture.id !== old.id)),
-          ...fixtures,
-        ],
-      }));
+      const isStored = await write.change(fixturesImported(fixtures));
       if (isStored) toast('success', t('import.done', { count: fixtures.length }));
     } catch (error) {
       toast('error', t('import.failed', { why: error instanceof Error ? error.message : '' }));
     }
   };
   return (
+    <FileButton
+      label={t('import.file')}
+      accept=".json,application/json"
+      disabled={write.busy}
+      onFile={(file) => void load(file)}
+    >
+      {t('import.file')}
+    </FileButton>
+  );
+};
+
+/** The settings of the next run, and its start. */
+const useRunStart = (id: string, dataset: DatasetRecord | undefined) => {
+  const go = useGo();
+  const [{ mode }] = useQueryState();
+  const [settings, setSettings] = useState<RunSettings>({ mode: mode === 'live' ? 'live' : 'scripted' });
+  const [busy, setBusy] = useState(false);
+  const ended = (useEvalRuns(id).data ?? []).filter((run) => !isRunning(run) && run.item_count > 0);
+  const baselines = ended.filter(
+    (run) => run.dataset_revision === dataset?.meta.revision && run.execution_mode === settings.mode,
+  );
+  const baseline = baselines.find((run) => run.id === settings.baseline_run_id)?.id;
+  const request = { ...settings, baseline_run_id: baseline };
+  const start = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const run = encodeURIComponent(await startRun(id, request));
+      go(`/eval-runs/${run}${baseline === undefined ? '' : `?baseline=${encodeURIComponent(baseline)}`}`);
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  return { settings: request, setSettings, baselines, lastRun: ended[0]?.id, busy, start };
+};
+
+type Overlay = 'traces' | 'dialogue' | 'delete';
+
+const Actions = (props: {
+  id: string;
+  write: DatasetWrite;
+  isBusy: boolean;
+  obstacle: string | undefined;
+  onStart: () => void;
+  onOpen: (overlay: Overlay) => void;
+}) => {
+  const t = useTexts(texts);
+  const { id, write, obstacle, onOpen } = props;
+  const save = (): void =>
+    download(`${id}.json`, 'application/json', JSON.stringify({ id, ...write.query.data }, null, 2));
+  return (
     <>
-      <input
-        id={id}
-        className={css.file}
-        type="file"
-        accept=".json,application/json"
-        aria-label={t('import.file')}
-        tabIndex={-1}
-        onChange={({ target }) => {
-          const file = target.files?.[0];
-          if (file) void load(file);
-          target.value = '';
-        }}
-      />
-      <Button disabled={write.busy} onClick={() => document.getElementById(id)?.click()}>
-        {t('import.file')}
+      <Button
+        tone="primary"
+        icon="runs"
+        disabled={props.isBusy || obstacle !== undefined}
+        title={obstacle}
+        onClick={props.onStart}
+      >
+        {t('run')}
+      </Button>
+      <Button onClick={() => onOpen('traces')}>{t('traces.title')}</Button>
+      <Button onClick={() => onOpen('dialogue')}>{t('dialogue.title')}</Button>
+      <ImportFile write={write} />
+      <Button onClick={save}>{t('export')}</Button>
+      <Button tone="danger" icon="trash" onClick={() => onOpen('delete')}>
+        {t('delete.confirm')}
       </Button>
     </>
+  );
+};
+
+const Overlays = (props: {
+  open: Overlay | undefined;
+  id: string;
+  revision: number;
+  onClose: () => void;
+}) => {
+  const navigate = useNavigate();
+  const { open, ...rest } = props;
+  switch (open) {
+    case 'traces':
+      return <ImportTraces {...rest} />;
+    case 'dialogue':
+      return <ImportDialogue {...rest} />;
+    case 'delete':
+      return (
+        <DeleteDataset {...rest} onDone={() => void navigate({ to: '/datasets', ignoreBlocker: true })} />
+      );
+    default:
+      return null;
+  }
+};
+
+const ConflictDialog = ({ write }: { write: DatasetWrite }) => {
+  const t = useTexts(texts);
+  return (
+    <ConfirmDialog
+      title={t('conflict.title')}
+      confirm={t('conflict.apply')}
+      cancel={t('conflict.discard')}
+      tone="primary"
+      busy={write.busy}
+      onConfirm={() => void write.again()}
+      onClose={write.drop}
+    >
+      <p>{t('conflict.text')}</p>
+    </ConfirmDialog>
   );
 };
 
 export default function Dataset() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
-  const go = useGo();
-  const navigate = useNavigate();
   const write = useDatasetWrite(id);
   const { query } = write;
   const dataset = query.data;
-  const [settings, setSettings] = useState<RunSettings>(USUAL);
-  const [busy, setBusy] = useState(false);
-  const [open, setOpen] = useState<'traces' | 'dialogue' | 'delete'>();
-  const obstacle = useObstacle(settings, dataset);
-  const runs = useEvalRuns(id).data ?? [];
-  const ended = runs.filter((run) => !isRunning(run) && run.item_count > 0);
-  const baselines = ended.filter(
-    (run) => run.dataset_revision === dataset?.meta.revision && run.execution_mode === settings.mode,
-  );
-  const baseline = baselines.some((run) => run.id === settings.baseline) ? settings.baseline : '';
-  const play = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const run = encodeURIComponent(await startRun(id, { ...settings, baseline }));
-      go(`/eval-runs/${run}${baseline && `?baseline=${encodeURIComponent(baseline)}`}`);
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-  };
+  const [open, setOpen] = useState<Overlay>();
+  const run = useRunStart(id, dataset);
+  const obstacle = useObstacle(run.settings, dataset);
   if (statusOf(query.error) === 404) {
     return <NoSuch title={t('notFound', { id })} to="/datasets" all={t('all')} />;
   }
@@ -144,76 +210,35 @@ export default function Dataset() {
       title={id}
       count={dataset && t('revision', { revision: dataset.meta.revision })}
       actions={
-        <>
-          <Button
-            tone="primary"
-            icon="runs"
-            disabled={busy || obstacle !== undefined}
-            title={obstacle}
-            onClick={() => void play()}
-          >
-            {t('run')}
-          </Button>
-          <Button onClick={() => setOpen('traces')}>{t('traces.title')}</Button>
-          <Button onClick={() => setOpen('dialogue')}>{t('dialogue.title')}</Button>
-          <ImportFile write={write} />
-          <Button
-            onClick={() =>
-              download(`${id}.json`, 'application/json', JSON.stringify({ id, ...dataset }, null, 2))
-            }
-          >
-            {t('export')}
-          </Button>
-          <Button tone="danger" icon="trash" onClick={() => setOpen('delete')}>
-            {t('delete.confirm')}
-          </Button>
-        </>
+        <Actions
+          id={id}
+          write={write}
+          isBusy={run.busy}
+          obstacle={obstacle}
+          onStart={() => void run.start()}
+          onOpen={setOpen}
+        />
       }
     >
       <Loaded query={query} off={EVALS_OFF}>
-        {(read) => (
+        {({ spec }) => (
           <>
-            <Description dataset={read} write={write} />
-            {obstacle !== undefined && read.spec.fixtures.length > 0 && (
-              <p className={css.quiet}>{obstacle}</p>
-            )}
+            <Description description={spec.description} write={write} />
+            {obstacle !== undefined && spec.fixtures.length > 0 && <p className={css.quiet}>{obstacle}</p>}
             <RunPanel
-              settings={{ ...settings, baseline }}
-              fixtures={read.spec.fixtures.length}
-              baselines={baselines}
-              onChange={setSettings}
+              settings={run.settings}
+              fixtures={spec.fixtures.length}
+              baselines={run.baselines}
+              onChange={run.setSettings}
             />
-            <Fixtures fixtures={read.spec.fixtures} write={write} lastRun={ended[0]?.id} />
+            <Fixtures fixtures={spec.fixtures} write={write} lastRun={run.lastRun} />
           </>
         )}
       </Loaded>
-      {open === 'traces' && dataset && (
-        <ImportTraces id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
+      {dataset && (
+        <Overlays open={open} id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
       )}
-      {open === 'dialogue' && dataset && (
-        <ImportDialogue id={id} revision={dataset.meta.revision} onClose={() => setOpen(undefined)} />
-      )}
-      {open === 'delete' && dataset && (
-        <DeleteDataset
-          id={id}
-          revision={dataset.meta.revision}
-          onDone={() => void navigate({ to: '/datasets', ignoreBlocker: true })}
-          onClose={() => setOpen(undefined)}
-        />
-      )}
-      {write.isRefused && (
-        <ConfirmDialog
-          title={t('conflict.title')}
-          confirm={t('conflict.apply')}
-          cancel={t('conflict.discard')}
-          tone="primary"
-          busy={write.busy}
-          onConfirm={() => void write.again()}
-          onClose={write.drop}
-        >
-          <p>{t('conflict.text')}</p>
-        </ConfirmDialog>
-      )}
+      {write.isRefused && <ConflictDialog write={write} />}
     </Page>
   );
 }

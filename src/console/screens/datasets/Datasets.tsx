@@ -11,7 +11,7 @@ import type { Column } from '../../list/column.ts';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
@@ -38,11 +38,17 @@ const useColumns = (): Column<Row>[] => {
       {
         id: 'id',
         label: t('column.dataset'),
+        shortened: true,
         always: true,
         value: (row) => row.id,
         cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
-      { id: 'description', label: t('column.description'), value: (row) => row.description },
+      {
+        id: 'description',
+        label: t('column.description'),
+        shortened: true,
+        value: (row) => row.description,
+      },
       { id: 'fixtures', label: t('column.fixtures'), align: 'end', value: (row) => row.fixture_count },
       {
         id: 'last',

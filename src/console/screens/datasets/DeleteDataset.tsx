@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { toast, toastError } from '../../shell/toasts.ts';
 import { texts } from './texts.ts';
 import { changedDatasets } from './write.ts';
 

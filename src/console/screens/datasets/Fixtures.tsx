@@ -5,15 +5,17 @@ import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
+import { expectationsOf } from '../../fixtures/expectations.ts';
+import { texts as fixtureTexts } from '../../fixtures/texts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { runOf } from '../eval-runs/runs.ts';
 import css from './Datasets.module.css';
 import { FixtureForm } from './FixtureForm.tsx';
-import { freeId, summaryOf, withFixture } from './fixture.ts';
+import { fixtureDuplicated, fixtureMoved, fixtureRemoved, fixtureStored } from './fixture-changes.ts';
 import { type Last, lastOf } from './last-result.ts';
 import { texts } from './texts.ts';
 import type { DatasetWrite } from './write.ts';
@@ -22,24 +24,23 @@ type Row = Fixture & { place: number; last: Last | undefined };
 
 const useColumns = (lastRun: string | undefined): Column<Row>[] => {
   const t = useTexts(texts);
+  const say = useTexts(fixtureTexts);
   return useMemo(
     () => [
       {
-        id: 'id',
-        label: t('column.id'),
-        always: true,
-        value: (row) => row.id,
-        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
-      },
-      {
         id: 'input',
         label: t('column.input'),
-        value: (row) => row.user_input,
-        cell: (row, mark) => (
-          <div className={css.cut} title={row.user_input}>
-            {mark(row.user_input)}
-          </div>
-        ),
+        shortened: true,
+        always: true,
+        value: (row) => row.user_input || row.id,
+        cell: (row, mark) => mark(row.user_input || row.id),
+      },
+      {
+        id: 'id',
+        label: t('column.id'),
+        shortened: true,
+        value: (row) => row.id,
+        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
       {
         id: 'turns',
@@ -77,23 +78,105 @@ const useColumns = (lastRun: string | undefined): Column<Row>[] => {
       {
         id: 'expect',
         label: t('column.expect'),
+        shortened: true,
         unsorted: true,
-        value: (row) => summaryOf(row.expect, t),
-        cell: (row) => (
-          <div className={css.cut} title={summaryOf(row.expect, t)}>
-            {summaryOf(row.expect, t) || <span className={css.quiet}>{t('expect.none')}</span>}
-          </div>
-        ),
+        value: (row) => expectationsOf(row.expect, say).join('; '),
+        cell: (row) =>
+          expectationsOf(row.expect, say).join('; ') || <span className={css.quiet}>{t('expect.none')}</span>,
       },
     ],
-    [t, lastRun],
+    [t, say, lastRun],
   );
 };
 
-/** Of the last run that there was, by test case. */
+/** Results of the last run by test case. */
 const useLast = (runId: string | undefined): ReadonlyMap<string, Last> => {
   const items = useResource(runOf(runId ?? ''), runId !== undefined).data?.run.items;
   return useMemo(() => lastOf(items ?? []), [items]);
+};
+
+/**
+ * The test case of the address. A test case that was deleted while its form is open stays in the form until it is
+ * closed.
+ */
+const useOpenFixture = (fixtures: readonly Fixture[], openId: string | undefined): Fixture | undefined => {
+  const found = fixtures.find(({ id }) => id === openId);
+  const [last, setLast] = useState(found);
+  if (found !== undefined && found.id !== last?.id) setLast(found);
+  if (openId === undefined) return undefined;
+  return found ?? (last?.id === openId ? last : undefined);
+};
+
+const RowActions = (props: { row: Row; count: number; write: DatasetWrite; onRemove: () => void }) => {
+  const t = useTexts(texts);
+  const { row, count, write } = props;
+  const { id, place } = row;
+  const { busy } = write;
+  const buttons = [
+    ['arrowUp', t('fixture.up', { id }), fixtureMoved(id, -1), place === 0],
+    ['arrowDown', t('fixture.down', { id }), fixtureMoved(id, 1), place === count - 1],
+    ['duplicate', t('fixture.duplicate', { id }), fixtureDuplicated(id), false],
+  ] as const;
+  return (
+    <>
+      {buttons.map(([icon, label, change, isOff]) => (
+        <IconButton
+          key={icon}
+          small
+          icon={icon}
+          label={label}
+          disabled={busy || isOff}
+          onClick={() => void write.change(change)}
+        />
+      ))}
+      <IconButton
+        small
+        icon="trash"
+        tone="danger"
+        label={t('fixture.remove', { id })}
+        disabled={busy}
+        onClick={props.onRemove}
+      />
+    </>
+  );
+};
+
+const RemoveDialog = (props: { id: string; write: DatasetWrite; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const { id, write, onClose } = props;
+  return (
+    <ConfirmDialog
+      title={t('fixture.removeTitle', { id })}
+      confirm={t('delete.confirm')}
+      busy={write.busy}
+      onConfirm={() => void write.change(fixtureRemoved(id)).then(onClose)}
+      onClose={onClose}
+    >
+      <p>{t('fixture.removeText')}</p>
+    </ConfirmDialog>
+  );
+};
+
+/** The form of the test case of the address, or of a new one. */
+const OpenForm = ({ fixtures, write }: { fixtures: readonly Fixture[]; write: DatasetWrite }) => {
+  const [{ fixture: openId, new: isNew }, setQuery] = useQueryState();
+  const found = useOpenFixture(fixtures, openId);
+  const open = isNew === '1' ? undefined : found;
+  const taken = useMemo(
+    () => new Set(fixtures.map(({ id }) => id).filter((id) => id !== openId)),
+    [fixtures, openId],
+  );
+  if (isNew !== '1' && !open) return null;
+  return (
+    <FixtureForm
+      key={found?.id ?? ''}
+      fixture={open}
+      taken={taken}
+      busy={write.busy}
+      onSave={(fixture, before) => write.change(fixtureStored(open?.id, fixture, before))}
+      onClose={() => setQuery({ fixture: undefined, new: undefined })}
+    />
+  );
 };
 
 export const Fixtures = (props: {
@@ -105,43 +188,12 @@ export const Fixtures = (props: {
   const t = useTexts(texts);
   const columns = useColumns(lastRun);
   const results = useLast(lastRun);
-  const [{ fixture: openId, new: isNew }, setQuery] = useQueryState();
+  const [{ fixture: openId }, setQuery] = useQueryState();
+  const [doomed, setDoomed] = useState<string>();
   const rows = useMemo(
     () => fixtures.map((fixture, place) => ({ ...fixture, place, last: results.get(fixture.id) })),
     [fixtures, results],
   );
-  const found = fixtures.find(({ id }) => id === openId);
-  // One that somebody else has taken away meanwhile stays in its form until that is closed.
-  const [last, setLast] = useState(found);
-  if (found !== undefined && found.id !== last?.id) setLast(found);
-  const open = openId === undefined ? undefined : (found ?? (last?.id === openId ? last : undefined));
-  const taken = useMemo(
-    () => new Set(fixtures.map(({ id }) => id).filter((id) => id !== openId)),
-    [fixtures, openId],
-  );
-  const [doomed, setDoomed] = useState<string>();
-  const remove = async (id: string): Promise<void> => {
-    await write.change((spec) => ({
-      ...spec,
-      fixtures: spec.fixtures.filter((fixture) => fixture.id !== id),
-    }));
-    setDoomed(undefined);
-  };
-  const close = (): void => setQuery({ fixture: undefined, new: undefined });
-  const move = (id: string, by: 1 | -1): void =>
-    void write.change((spec) => {
-      const next = [...spec.fixtures];
-      const at = next.findIndex((fixture) => fixture.id === id);
-      const [moved] = next.splice(at, 1);
-      if (moved) next.splice(Math.max(0, at + by), 0, moved);
-      return { ...spec, fixtures: next };
-    });
-  const duplicate = (id: string): void =>
-    void write.change((spec) => {
-      const found = spec.fixtures.find((fixture) => fixture.id === id);
-      const ids = new Set(spec.fixtures.map((fixture) => fixture.id));
-      return found ? { ...spec, fixtures: [...spec.fixtures, { ...found, id: freeId(id, ids) }] } : spec;
-    });
   const add = (
     <Button icon="plus" onClick={() => setQuery({ new: '1', fixture: undefined })} data-new>
       {t('fixture.add')}
@@ -157,38 +209,8 @@ export const Fixtures = (props: {
         onOpen={({ id }) => setQuery({ fixture: id, new: undefined })}
         openId={openId}
         tools={add}
-        actions={({ id, place }) => (
-          <>
-            <IconButton
-              small
-              icon="arrowUp"
-              label={t('fixture.up', { id })}
-              disabled={write.busy || place === 0}
-              onClick={() => move(id, -1)}
-            />
-            <IconButton
-              small
-              icon="arrowDown"
-              label={t('fixture.down', { id })}
-              disabled={write.busy || place === fixtures.length - 1}
-              onClick={() => move(id, 1)}
-            />
-            <IconButton
-              small
-              icon="duplicate"
-              label={t('fixture.duplicate', { id })}
-              disabled={write.busy}
-              onClick={() => duplicate(id)}
-            />
-            <IconButton
-              small
-              icon="trash"
-              tone="danger"
-              label={t('fixture.remove', { id })}
-              disabled={write.busy}
-              onClick={() => setDoomed(id)}
-            />
-          </>
+        actions={(row) => (
+          <RowActions row={row} count={fixtures.length} write={write} onRemove={() => setDoomed(row.id)} />
         )}
         empty={
           <EmptyState title={t('fixture.empty')} actions={add}>
@@ -196,31 +218,9 @@ export const Fixtures = (props: {
           </EmptyState>
         }
       />
-      {(isNew === '1' || open) && (
-        <FixtureForm
-          key={open?.id ?? ''}
-          fixture={isNew === '1' ? undefined : open}
-          taken={taken}
-          busy={write.busy}
-          onSave={(fixture, before) =>
-            write.change((spec) => ({
-              ...spec,
-              fixtures: withFixture(spec.fixtures, isNew === '1' ? undefined : openId, fixture, before),
-            }))
-          }
-          onClose={close}
-        />
-      )}
+      <OpenForm fixtures={fixtures} write={write} />
       {doomed !== undefined && (
-        <ConfirmDialog
-          title={t('fixture.removeTitle', { id: doomed })}
-          confirm={t('delete.confirm')}
-          busy={write.busy}
-          onConfirm={() => void remove(doomed)}
-          onClose={() => setDoomed(undefined)}
-        >
-          <p>{t('fixture.removeText')}</p>
-        </ConfirmDialog>
+        <RemoveDialog id={doomed} write={write} onClose={() => setDoomed(undefined)} />
       )}
     </>
   );

@@ -1,12 +1,14 @@
-import { useState } from 'react';
-import { list, number, object, optional, text } from '../../data/guard.ts';
+import { useMemo, useState } from 'react';
+import { type JsonObject, list, number, object, optional, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { pathOf } from '../../data/request.ts';
-import { CheckField, Field } from '../../design/Field.tsx';
+import { toast } from '../../feedback/toasts.ts';
+import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import css from './Datasets.module.css';
-import { ImportForm } from './ImportForm.tsx';
+import { wordsFrom } from '../../schema-form/hints.ts';
+import { Checks } from './Checks.tsx';
 import { texts } from './texts.ts';
+import { importInto } from './write.ts';
 
 const threads: Resource<{ items: { id: string; title: string | undefined }[] }> = {
   path: '/v1/threads/summaries',
@@ -16,7 +18,7 @@ const threads: Resource<{ items: { id: string; title: string | undefined }[] }> 
 
 const Run = object({ run_id: text, status: text, created_at: number });
 
-/** Those that have ended, the oldest first. */
+/** The first 200 runs of a thread. */
 const runsOf = (threadId: string): Resource<{ items: ReturnType<typeof Run>[] }> => ({
   path: pathOf`/v1/threads/${threadId}/runs`,
   query: { limit: 200 },
@@ -24,74 +26,58 @@ const runsOf = (threadId: string): Resource<{ items: ReturnType<typeof Run>[] }>
 });
 
 const Imported = object({ fixture_id: text });
+const UI = { run_ids: { 'ui:widget': 'checks' } };
+const WIDGETS = { checks: Checks };
 
-/** Runs of a thread become one test case: each of them is a turn of it. */
+/** Imports the runs of a thread as one test case, with each run as a turn. */
 export const ImportDialogue = (props: { id: string; revision: number; onClose: () => void }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const known = useResource(threads).data?.items ?? [];
-  const [thread, setThread] = useState('');
-  const query = useResource(runsOf(thread), thread !== '');
+  const [draft, setDraft] = useState<JsonObject>({});
+  const { thread, run_ids, ...rest } = draft;
+  const query = useResource(runsOf(String(thread)), thread !== undefined);
   const runs = (query.data?.items ?? [])
     .filter(({ status }) => status === 'done')
     .toSorted((a, b) => a.created_at - b.created_at);
-  const [left, leave] = useState<ReadonlySet<string>>(new Set());
-  const [fixtureId, setFixtureId] = useState('');
-  const chosen = runs.map(({ run_id }) => run_id).filter((id) => !left.has(id));
-  const toggle = (id: string, isWanted: boolean): void => {
-    const next = new Set(left);
-    if (isWanted) next.delete(id);
-    else next.add(id);
-    leave(next);
-  };
+  const ids = runs.map(({ run_id }) => run_id);
+  // All runs are chosen until the user excludes some.
+  const chosen = Array.isArray(run_ids) ? ids.filter((id) => run_ids.includes(id)) : ids;
+  const names = new Map<string, string>([
+    ...known.map(({ id, title }) => [`thread.${id}`, title ?? id] as const),
+    ...runs.map(
+      ({ run_id: id, created_at }) =>
+        [`run_ids.${id}`, `${format.date(created_at * 1000)} · ${id.slice(-8)}`] as const,
+    ),
+  ]);
+  const words = useMemo(() => wordsFrom(t, texts, (place) => `dialogue.${place}`), [t]);
   return (
-    <ImportForm
+    <RequestDialog
       title={t('dialogue.title')}
-      dataset={props.id}
-      revision={props.revision}
-      from="import-dialogue"
-      body={{ run_ids: chosen, ...(fixtureId && { fixture_id: fixtureId }) }}
-      isReady={chosen.length > 0}
-      guard={Imported}
-      said={({ fixture_id }) => t('dialogue.done', { id: fixture_id })}
+      submit={t('import')}
+      schema={{
+        type: 'object',
+        required: ['thread', 'run_ids', 'phrase'],
+        properties: {
+          thread: { enum: known.map(({ id }) => id) },
+          run_ids: { type: 'array', items: { enum: ids }, minItems: 1 },
+          fixture_id: { type: 'string' },
+          phrase: { type: 'string', minLength: 1 },
+        },
+      }}
+      ui={UI}
+      widgets={WIDGETS}
+      words={(place) => names.get(place) ?? words(place)}
+      fields={['thread', ...(thread === undefined ? [] : ['run_ids']), 'fixture_id', 'phrase']}
+      value={{ ...draft, run_ids: chosen }}
+      onChange={(next) => setDraft(next.thread === thread ? next : { ...next, run_ids: undefined })}
+      onSubmit={async () => {
+        const body = { ...rest, run_ids: chosen };
+        const { fixture_id } = await importInto(props, 'import-dialogue', body, Imported);
+        toast('success', t('dialogue.done', { id: fixture_id }));
+        return undefined;
+      }}
       onClose={props.onClose}
-    >
-      <Field label={t('dialogue.thread')} required>
-        {(control) => (
-          <select {...control} value={thread} onChange={({ target }) => setThread(target.value)}>
-            <option value="">—</option>
-            {known.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title ?? id}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      {thread !== '' && (
-        <fieldset className={css.box}>
-          <legend>{t('dialogue.runs')}</legend>
-          {runs.length === 0 && <p className={css.quiet}>{t('dialogue.none')}</p>}
-          {runs.map(({ run_id: id, created_at }) => (
-            <CheckField
-              key={id}
-              label={`${format.date(created_at * 1000)} · ${id.slice(-8)}`}
-              checked={!left.has(id)}
-              onChange={(isWanted) => toggle(id, isWanted)}
-            />
-          ))}
-        </fieldset>
-      )}
-      <Field label={t('dialogue.id')}>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            value={fixtureId}
-            onChange={({ target }) => setFixtureId(target.value)}
-          />
-        )}
-      </Field>
-    </ImportForm>
+    />
   );
 };

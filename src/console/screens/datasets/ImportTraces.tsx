@@ -1,66 +1,45 @@
-import { useState } from 'react';
-import { number, object } from '../../data/guard.ts';
+import { useMemo, useState } from 'react';
+import { type JsonObject, number, object } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
-import { CheckField, Field } from '../../design/Field.tsx';
+import { toast } from '../../feedback/toasts.ts';
+import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { ImportForm } from './ImportForm.tsx';
+import { wordsFrom } from '../../schema-form/hints.ts';
 import { texts } from './texts.ts';
+import { importInto } from './write.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
 const Imported = object({ imported_count: number, skipped_count: number });
 
-export const ImportTraces = ({
-  id,
-  revision,
-  onClose,
-}: {
-  id: string;
-  revision: number;
-  onClose: () => void;
-}) => {
+export const ImportTraces = (props: { id: string; revision: number; onClose: () => void }) => {
   const t = useTexts(texts);
   const agents = useResource(AGENTS).data ?? [];
-  const [agent, setAgent] = useState('');
-  const [count, setCount] = useState(20);
-  const [isSkipping, skip] = useState(true);
+  const [draft, setDraft] = useState<JsonObject>({ max_count: 20, skip_uncuratable: true });
   return (
-    <ImportForm
+    <RequestDialog
       title={t('traces.title')}
-      dataset={id}
-      revision={revision}
-      from="import-traces"
-      body={{ max_count: count, skip_uncuratable: isSkipping, ...(agent && { agent_id: agent }) }}
-      isReady
-      guard={Imported}
-      said={({ imported_count: imported, skipped_count: skipped }) => t('traces.done', { imported, skipped })}
-      onClose={onClose}
-    >
-      <Field label={t('traces.agent')}>
-        {(control) => (
-          <select {...control} value={agent} onChange={({ target }) => setAgent(target.value)}>
-            <option value="">{t('traces.any')}</option>
-            {agents.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.id}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label={t('traces.count')}>
-        {(control) => (
-          <input
-            {...control}
-            type="number"
-            min={1}
-            value={count}
-            onChange={({ target }) => setCount(Math.max(1, Math.trunc(Number(target.value)) || 1))}
-          />
-        )}
-      </Field>
-      <CheckField label={t('traces.skip')} checked={isSkipping} onChange={skip} />
-    </ImportForm>
+      submit={t('import')}
+      schema={{
+        type: 'object',
+        required: ['max_count', 'phrase'],
+        properties: {
+          agent_id: { enum: agents.map(({ id }) => id) },
+          max_count: { type: 'integer', minimum: 1 },
+          skip_uncuratable: { type: 'boolean' },
+          phrase: { type: 'string', minLength: 1 },
+        },
+      }}
+      words={useMemo(() => wordsFrom(t, texts, (place) => `traces.${place}`), [t])}
+      value={draft}
+      onChange={setDraft}
+      onSubmit={async () => {
+        const found = await importInto(props, 'import-traces', draft, Imported);
+        toast('success', t('traces.done', { imported: found.imported_count, skipped: found.skipped_count }));
+        return undefined;
+      }}
+      onClose={props.onClose}
+    />
   );
 };

@@ -1,82 +1,53 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { anything } from '../../data/guard.ts';
+import { anything, type JsonObject } from '../../data/guard.ts';
 import { send } from '../../data/request.ts';
-import { Button } from '../../design/Button.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
 import { ID } from '../../entry/entry.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { useGo } from '../../shell/links.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
-import css from './Datasets.module.css';
+import { useGo } from '../../navigation/links.tsx';
+import { wordsFrom } from '../../schema-form/hints.ts';
 import { texts } from './texts.ts';
 import { changedDatasets } from './write.ts';
+
+const NEW = {
+  type: 'object',
+  required: ['id'],
+  properties: {
+    id: { type: 'string', minLength: 1, maxLength: 128, pattern: ID.source },
+    description: { type: 'string' },
+  },
+};
 
 export const NewDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const [id, setId] = useState('');
-  const [description, setDescription] = useState('');
-  const [error, setError] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const create = async (): Promise<void> => {
-    const wrong = id === '' ? t('problem.required') : ID.test(id) ? undefined : t('problem.id');
-    setError(wrong);
-    if (wrong !== undefined) return;
-    setBusy(true);
+  const [draft, setDraft] = useState<JsonObject>({});
+  const create = async (): Promise<ReadonlyMap<string, string> | undefined> => {
+    const { id, description = '' } = draft;
     try {
       const body = { id, spec: { description, fixtures: [] } };
       await send({ method: 'POST', path: '/v1/eval/datasets', body }, anything);
-      toast('success', t('created', { id }));
-      changedDatasets();
-      go(`/datasets/${encodeURIComponent(id)}`);
     } catch (failure) {
-      if (statusOf(failure) === 409 && failure instanceof Error) setError(failure.message);
-      else toastError(failure);
-      setBusy(false);
+      if (statusOf(failure) === 409 && failure instanceof Error) return new Map([['id', failure.message]]);
+      throw failure;
     }
+    toast('success', t('created', { id: String(id) }));
+    changedDatasets();
+    go(`/datasets/${encodeURIComponent(String(id))}`);
+    return undefined;
   };
   return (
-    <Dialog title={t('new.title')} onClose={onClose}>
-      <form
-        className={css.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <Field label={t('new.id')} error={error} required>
-          {(control) => (
-            <input
-              {...control}
-              data-autofocus
-              type="text"
-              value={id}
-              onChange={({ target }) => {
-                setId(target.value);
-                setError(undefined);
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t('new.description')}>
-          {(control) => (
-            <input
-              {...control}
-              type="text"
-              value={description}
-              onChange={({ target }) => setDescription(target.value)}
-            />
-          )}
-        </Field>
-        <DialogActions>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button type="submit" tone="primary" disabled={busy}>
-            {t('new.create')}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <RequestDialog
+      title={t('new.title')}
+      submit={t('new.create')}
+      schema={NEW}
+      words={useMemo(() => wordsFrom(t, texts, (place) => `new.${place}`), [t])}
+      value={draft}
+      onChange={setDraft}
+      onSubmit={create}
+      onClose={onClose}
+    />
   );
 };

@@ -1,193 +1,135 @@
+import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
-import { CheckField, Field } from '../../design/Field.tsx';
+import { useIsOffered } from '../../data/test-agents.ts';
 import { Card } from '../../design/Layout.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import type { RunSummary } from '../eval-runs/runs.ts';
-import { MODELS } from '../models/model.ts';
-import css from './Datasets.module.css';
-import { cellsOf, type RunSettings } from './run-request.ts';
+import type { Words } from '../../schema-form/context.ts';
+import { wordsFrom } from '../../schema-form/hints.ts';
+import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
+import type { Schema } from '../../schema-form/schema.ts';
+import { nameOf, type RunSummary } from '../eval-runs/runs.ts';
+import { texts as runTexts } from '../eval-runs/texts.ts';
+import { MODELS, type Model } from '../models/model.ts';
+import { Checks } from './Checks.tsx';
+import { cellsOf, modelsIn, type RunSettings } from './run-request.ts';
 import { texts } from './texts.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
-/** What the service takes as the limit of a play where nothing else is said. */
+/** The service's default token limit per execution. */
 const USUAL_TOKENS = 10_000;
 
-const Select = (props: {
-  label: string;
-  value: string;
-  options: readonly (readonly [string, string])[];
-  onChange: (value: string) => void;
-}) => (
-  <Field label={props.label}>
-    {(control) => (
-      <select {...control} value={props.value} onChange={({ target }) => props.onChange(target.value)}>
-        {props.options.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-);
+const limit = (usual: number): Schema => ({ type: 'integer', minimum: 1, default: usual });
 
-const Text = (props: {
-  label: string;
-  value: string;
-  placeholder?: string;
-  type?: 'number';
-  onChange: (value: string) => void;
-}) => (
-  <Field label={props.label}>
-    {(control) => (
-      <input
-        {...control}
-        type={props.type ?? 'text'}
-        min={1}
-        placeholder={props.placeholder}
-        value={props.value}
-        onChange={({ target }) => props.onChange(target.value)}
-      />
-    )}
-  </Field>
-);
+const ids = (entries: readonly { id: string }[]): Schema => ({ enum: entries.map(({ id }) => id) });
+
+const schemaOf = (
+  models: readonly Model[],
+  agents: readonly { id: string }[],
+  baselines: readonly RunSummary[],
+): Schema => ({
+  type: 'object',
+  required: ['mode'],
+  properties: {
+    mode: { enum: ['scripted', 'live'] },
+    models: { type: 'array', items: ids(models) },
+    baseline_run_id: ids(baselines),
+    agent_id: ids(agents),
+    tools: { enum: ['none', 'recorded', 'execute'], default: 'none' },
+    samples: limit(1),
+    max_walltime_secs: limit(60),
+    max_total_tokens: limit(USUAL_TOKENS),
+    judge: {
+      type: 'object',
+      required: ['model_id'],
+      properties: { model_id: ids(models), rubric: { type: 'string' } },
+    },
+  },
+});
+
+const UI = {
+  models: { 'ui:widget': 'checks' },
+  judge: { 'ui:widget': 'optional', 'ui:start': {} },
+};
+
+const WIDGETS = { checks: Checks };
+
+/** Maximum cost of the run in USD, if a price of each chosen model is known. */
+const costOf = (settings: RunSettings, fixtures: number, models: readonly Model[]): number | undefined => {
+  const chosen = modelsIn(settings);
+  const prices = models
+    .filter(({ id }) => chosen.includes(id))
+    .flatMap(({ output_token_price_per_million_usd: price }) => price ?? []);
+  if (settings.mode !== 'live' || chosen.length === 0 || prices.length < chosen.length) return undefined;
+  const tokens = Number(settings.max_total_tokens ?? USUAL_TOKENS);
+  const perCell = prices.reduce((sum, price) => sum + price * 1e-6, 0) / chosen.length;
+  return perCell * tokens * cellsOf(settings, fixtures);
+};
+
+/** The texts of the form; the options of the baseline are the names of runs. */
+const useWords = (baselines: readonly RunSummary[]): Words => {
+  const t = useTexts(texts);
+  const say = useTexts(runTexts);
+  const { moment } = useFormat();
+  return useMemo(() => {
+    const words = wordsFrom(t, texts, (place) => `run.${place}`);
+    const names = new Map(
+      baselines.map((run) => [
+        `baseline_run_id.${run.id}`,
+        t('run.baseline', {
+          name: nameOf(run, say, moment),
+          passed: run.passed_count,
+          count: run.item_count,
+        }),
+      ]),
+    );
+    return (place) => names.get(place) ?? words(place);
+  }, [t, say, moment, baselines]);
+};
 
 export const RunPanel = (props: {
   settings: RunSettings;
   fixtures: number;
-  /** Those that it can be held against, the newest first. */
+  /** Runs that can serve as the baseline, newest first. */
   baselines: readonly RunSummary[];
   onChange: (settings: RunSettings) => void;
 }) => {
   const t = useTexts(texts);
   const format = useFormat();
+  const isOffered = useIsOffered();
   const models = useResource(MODELS).data ?? [];
-  const agents = useResource(AGENTS).data ?? [];
+  const agents = (useResource(AGENTS).data ?? []).filter(({ id }) => isOffered(id));
   const { settings, fixtures, baselines } = props;
-  const set = (fields: Partial<RunSettings>): void => props.onChange({ ...settings, ...fields });
-  const toggle = (id: string, isWanted: boolean): void =>
-    set({ models: isWanted ? [...settings.models, id] : settings.models.filter((other) => other !== id) });
-  const cells = cellsOf(settings, fixtures);
-  const perToken = models
-    .filter(({ id }) => settings.models.includes(id))
-    .map((model) => model.output_token_price_per_million_usd);
-  const isPriced = perToken.length > 0 && perToken.every((price) => price !== undefined);
-  const tokens = Number(settings.tokens) || USUAL_TOKENS;
-  const cost = perToken.reduce((sum: number, price) => sum + (price ?? 0), 0) * tokens * 1e-6;
-  const plays = fixtures * Math.max(1, settings.samples);
+  const cost = costOf(settings, fixtures, models);
+  const estimate = cost === undefined ? '' : ` · ${t('run.estimate', { cost: format.usd(cost) })}`;
+  const hasBaseline = baselines.length > 0 ? ['baseline_run_id'] : [];
+  const limits = ['agent_id', 'tools', 'samples', 'max_walltime_secs', 'max_total_tokens', 'judge'];
   return (
     <Card
       title={t('run.settings')}
-      note={
-        <>
-          {t('run.cells', { count: cells })}
-          {isPriced && ` · ${t('run.estimate', { cost: format.usd(cost * plays) })}`}
-        </>
-      }
+      note={`${t('run.cells', { count: cellsOf(settings, fixtures) })}${estimate}`}
     >
-      <div className={css.form}>
-        <div className={css.three}>
-          <Select
-            label={t('run.mode')}
-            value={settings.mode}
-            options={[
-              ['scripted', t('run.mode.scripted')],
-              ['live', t('run.mode.live')],
-            ]}
-            onChange={(mode) => set({ mode: mode === 'live' ? 'live' : 'scripted', baseline: '' })}
-          />
-          {baselines.length > 0 && (
-            <Select
-              label={t('run.baseline')}
-              value={settings.baseline}
-              options={[
-                ['', t('run.baseline.none')],
-                ...baselines.map((run): [string, string] => [
-                  run.id,
-                  t('run.baseline.of', {
-                    time: format.date(run.started_at_secs * 1000),
-                    passed: run.passed_count,
-                    count: run.item_count,
-                  }),
-                ]),
-              ]}
-              onChange={(baseline) => set({ baseline })}
-            />
-          )}
-          {settings.mode === 'live' && (
-            <>
-              <Select
-                label={t('run.agent')}
-                value={settings.agent}
-                options={[['', t('run.agent.none')], ...agents.map(({ id }): [string, string] => [id, id])]}
-                onChange={(agent) => set({ agent })}
-              />
-              <Select
-                label={t('run.tools')}
-                value={settings.tools}
-                options={[
-                  ['none', t('run.tools.none')],
-                  ['recorded', t('run.tools.recorded')],
-                  ['execute', t('run.tools.execute')],
-                ]}
-                onChange={(tools) =>
-                  set({ tools: tools === 'execute' || tools === 'recorded' ? tools : 'none' })
-                }
-              />
-              <Text
-                label={t('run.samples')}
-                type="number"
-                value={String(settings.samples)}
-                onChange={(samples) => set({ samples: Math.max(1, Math.trunc(Number(samples)) || 1) })}
-              />
-              <Text
-                label={t('run.seconds')}
-                type="number"
-                placeholder="60"
-                value={settings.seconds}
-                onChange={(seconds) => set({ seconds })}
-              />
-              <Text
-                label={t('run.tokens')}
-                type="number"
-                placeholder={String(USUAL_TOKENS)}
-                value={settings.tokens}
-                onChange={(tokens) => set({ tokens })}
-              />
-              <Select
-                label={t('run.judge')}
-                value={settings.judge}
-                options={[['', t('run.judge.none')], ...models.map(({ id }): [string, string] => [id, id])]}
-                onChange={(judge) => set({ judge })}
-              />
-              {settings.judge !== '' && (
-                <Text
-                  label={t('run.rubric')}
-                  value={settings.rubric}
-                  onChange={(rubric) => set({ rubric })}
-                />
-              )}
-            </>
-          )}
-        </div>
-        {settings.mode === 'live' && (
-          <fieldset className={css.box}>
-            <legend>{t('run.models')}</legend>
-            <div className={css.checks}>
-              {models.map(({ id }) => (
-                <CheckField
-                  key={id}
-                  label={id}
-                  checked={settings.models.includes(id)}
-                  onChange={(isWanted) => toggle(id, isWanted)}
-                />
-              ))}
-            </div>
-          </fieldset>
-        )}
-      </div>
+      <SchemaForm
+        label={t('run.settings')}
+        schema={schemaOf(models, agents, baselines)}
+        ui={UI}
+        widgets={WIDGETS}
+        words={useWords(baselines)}
+        fields={
+          settings.mode === 'live'
+            ? ['models', 'mode', ...hasBaseline, { title: t('run.more'), fields: limits, isClosed: true }]
+            : ['mode', ...hasBaseline]
+        }
+        value={settings}
+        onChange={(next) =>
+          props.onChange({
+            ...next,
+            mode: String(next.mode),
+            ...(next.mode !== settings.mode && { baseline_run_id: undefined }),
+          })
+        }
+      />
     </Card>
   );
 };

@@ -1,6 +1,6 @@
-import type { Item } from '../../evals/report.ts';
+import type { Item } from '../../eval-results/report.ts';
 
-/** How a test case did when it was played last: each model and sample is a play of its own. */
+/** The last result of a test case; each combination of model and sample is a separate execution. */
 export type Last = { passed: number; plays: number };
 
 export const lastOf = (items: readonly Pick<Item, 'fixture_id' | 'report'>[]): ReadonlyMap<string, Last> => {

@@ -1,61 +1,35 @@
-import { type JsonObject, object, text } from '../../data/guard.ts';
+import { isObject, type JsonObject, object, text } from '../../data/guard.ts';
 import { invalidate } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
 
-/** How a dataset is played. */
-export type RunSettings = {
-  mode: 'scripted' | 'live';
-  models: readonly string[];
-  agent: string;
-  samples: number;
-  tools: 'none' | 'recorded' | 'execute';
-  judge: string;
-  rubric: string;
-  seconds: string;
-  tokens: string;
-  /** The run that it is held against; empty: none. */
-  baseline: string;
-};
+/** The request of an eval run, as the form edits it. */
+export type RunSettings = JsonObject & { mode: string };
 
-export const USUAL: RunSettings = {
-  mode: 'scripted',
-  models: [],
-  agent: '',
-  samples: 1,
-  tools: 'none',
-  judge: '',
-  rubric: '',
-  seconds: '',
-  tokens: '',
-  baseline: '',
-};
+export const modelsIn = ({ models }: RunSettings): string[] =>
+  Array.isArray(models) ? models.filter((model) => typeof model === 'string') : [];
 
-const limit = (typed: string): number | undefined => (/^\d+$/.test(typed) ? Number(typed) : undefined);
+const samplesIn = ({ samples }: RunSettings): number => (typeof samples === 'number' ? samples : 1);
 
-/** Nothing is said that is as usual: the service refuses what it does not expect. */
+/** The service rejects the fields of live runs for a scripted one, and a judge without a model. */
 export const requestOf = (id: string, settings: RunSettings): JsonObject => {
-  const { mode, models, agent, samples, tools, judge, rubric, seconds, tokens } = settings;
-  const baseline = settings.baseline === '' ? {} : { baseline_run_id: settings.baseline };
-  if (mode === 'scripted') return { dataset_id: id, mode, ...baseline, async: true };
-  const given: JsonObject = {
+  const { mode, baseline_run_id, judge, ...live } = settings;
+  const hasJudge = isObject(judge) && typeof judge.model_id === 'string';
+  const request = {
     dataset_id: id,
     mode,
-    models,
-    agent_id: agent || undefined,
-    samples: samples > 1 ? samples : undefined,
-    tools: tools === 'none' ? undefined : tools,
-    judge: judge === '' ? undefined : { model_id: judge, ...(rubric && { rubric }) },
-    max_walltime_secs: limit(seconds),
-    max_total_tokens: limit(tokens),
-    ...baseline,
+    ...(mode === 'live' && { ...live, ...(hasJudge && { judge }) }),
+    baseline_run_id,
     async: true,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 };
 
 const Started = object({ run: object({ id: text }) });
 
-/** @returns the id of the eval run that goes on @throws RequestError */
+/**
+ * @returns the id of the started eval run
+ * @throws RequestError
+ */
 export const startRun = async (id: string, settings: RunSettings): Promise<string> => {
   const body = requestOf(id, settings);
   const { run } = await send({ method: 'POST', path: '/v1/eval/runs', body }, Started);
@@ -63,6 +37,6 @@ export const startRun = async (id: string, settings: RunSettings): Promise<strin
   return run.id;
 };
 
-/** How many times something is played. */
-export const cellsOf = ({ mode, models, samples }: RunSettings, fixtures: number): number =>
-  mode === 'scripted' ? fixtures : fixtures * models.length * Math.max(1, samples);
+/** Number of executions. */
+export const cellsOf = (settings: RunSettings, fixtures: number): number =>
+  settings.mode === 'live' ? fixtures * modelsIn(settings).length * samplesIn(settings) : fixtures;

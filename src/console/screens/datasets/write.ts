@@ -1,17 +1,36 @@
 import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
-import { anything, type JsonObject } from '../../data/guard.ts';
+import { anything, type Guard, type JsonObject } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { type Dataset, datasetOf } from '../../fixtures/dataset.ts';
 import { say } from '../../i18n/locale.ts';
-import { toast, toastError } from '../../shell/toasts.ts';
 import { texts } from './texts.ts';
 
-/** A change of a dataset: it is made on what is there, so that it can be made again when that is something else. */
+/** A change of a dataset, as a function of its current spec, so that it can be repeated after a conflict. */
 export type Change = (spec: Dataset['spec']) => JsonObject;
 
 export const changedDatasets = (): void => invalidate('/v1/eval/datasets');
+
+/** Imports conversations whose responses must contain the phrase. @throws RequestError */
+export const importInto = async <T>(
+  dataset: { id: string; revision: number },
+  from: 'import-traces' | 'import-dialogue',
+  { phrase, ...body }: JsonObject,
+  guard: Guard<T>,
+): Promise<T> => {
+  const path = `${pathOf`/v1/eval/datasets/${dataset.id}`}/${from}`;
+  // With the revision of the displayed dataset, a concurrent change is not overwritten.
+  const request = {
+    expected_revision: dataset.revision,
+    ...body,
+    expected: { final_answer_contains: [phrase] },
+  };
+  const imported = await send({ method: 'POST', path, body: request }, guard);
+  changedDatasets();
+  return imported;
+};
 
 const put = (id: string, { spec, meta }: Dataset, change: Change): Promise<unknown> =>
   send(
@@ -23,13 +42,13 @@ const put = (id: string, { spec, meta }: Dataset, change: Change): Promise<unkno
     anything,
   );
 
-/** What was refused because somebody else was first waits in `refused` until its user says what becomes of it. */
+/** A write that a concurrent change prevented waits in `refused` until the user repeats or drops it. */
 export const useDatasetWrite = (id: string) => {
   const query = useResource(datasetOf(id));
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<{ change: Change; settle: (isStored: boolean) => void }>();
 
-  /** Whoever was refused is told what came of it once that has been decided. */
+  /** Resolves for the caller once the user has decided. */
   const decided = (change: Change): Promise<boolean> =>
     new Promise((settle) => setRefused({ change, settle }));
 
@@ -56,7 +75,7 @@ export const useDatasetWrite = (id: string) => {
   return {
     query,
     busy,
-    /** @returns whether it is stored */
+    /** @returns whether the change was stored */
     change: (change: Change) => attempt(query.data, change),
     isRefused: refused !== undefined,
     again: async (): Promise<void> => {

@@ -1,11 +1,12 @@
-import { useId, useState } from 'react';
-import { Button, IconButton } from '../../design/Button.tsx';
+import { useState } from 'react';
+import { IconButton } from '../../design/Button.tsx';
+import { FileButton } from '../../design/FileButton.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './EvalReports.module.css';
 import type { Opened } from './open.ts';
 import { texts } from './texts.ts';
 
-/** So many lines that cannot be read are named. */
+/** Maximum number of invalid lines that are listed. */
 const MOST_ISSUES = 20;
 
 const Issues = ({ opened }: { opened: Opened }) => {
@@ -25,11 +26,11 @@ const Issues = ({ opened }: { opened: Opened }) => {
   );
 };
 
-/** A place for a file: it is dropped there, chosen, or its text is pasted. */
+/** An area for a file that can be dropped, selected or pasted as text. */
 export const FileZone = (props: {
   kind: 'report' | 'baseline';
   opened: Opened | undefined;
-  /** Of a file that is being read, how much of it has been. */
+  /** Progress while a file is being read. */
   share: number | undefined;
   onFile: (file: File) => void;
   onText: (text: string) => void;
@@ -37,7 +38,6 @@ export const FileZone = (props: {
 }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const id = useId();
   const [isOver, setOver] = useState(false);
   const { kind, opened, share } = props;
   return (
@@ -79,22 +79,14 @@ export const FileZone = (props: {
           {share === undefined ? t('drop') : t('reading', { share: format.percent(share) })}
         </p>
       )}
-      <input
-        id={id}
-        className={css.input}
-        type="file"
+      <FileButton
+        small
+        label={t(`choose.${kind}`)}
         accept=".ndjson,.jsonl,.json,application/json,application/x-ndjson"
-        aria-label={t(`choose.${kind}`)}
-        tabIndex={-1}
-        onChange={({ target }) => {
-          const file = target.files?.[0];
-          if (file) props.onFile(file);
-          target.value = '';
-        }}
-      />
-      <Button small onClick={() => document.getElementById(id)?.click()}>
+        onFile={props.onFile}
+      >
         {t('choose')}
-      </Button>
+      </FileButton>
       {opened && <Issues opened={opened} />}
     </section>
   );

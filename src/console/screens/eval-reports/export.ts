@@ -1,7 +1,7 @@
-import type { Result, Totals } from '../../evals/compare.ts';
-import { failureText } from '../../evals/failure-text.ts';
-import { cellText } from '../../evals/report.ts';
-import { texts as evalTexts } from '../../evals/texts.ts';
+import type { Result } from '../../eval-results/compare.ts';
+import { failureText } from '../../eval-results/failure-text.ts';
+import { cellText } from '../../eval-results/report.ts';
+import { texts as evalTexts } from '../../eval-results/texts.ts';
 import { say } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
 
@@ -11,39 +11,52 @@ const sayEval = (key: keyof typeof evalTexts.en, values?: Record<string, string 
 const why = ({ item }: Result): string =>
   item.report.failures.map((failure) => failureText(failure, sayEval)).join('; ');
 
-/** What begins a formula in a spreadsheet is text there too. */
+/** Prevents spreadsheet programs from evaluating a cell as a formula. */
 const csvCell = (value: string | number | undefined): string => {
   const text = String(value ?? '');
   const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
+const HEAD = [
+  'fixture',
+  'cell',
+  'passed',
+  'kind',
+  'failures',
+  'tokens',
+  'duration_ms',
+  'cost_usd',
+  'judge_cost_usd',
+  'judge_score',
+];
+
+const cellsOf = (result: Result): (string | number | undefined)[] => {
+  const { item, entry } = result;
+  const { passed, total_tokens, session_duration_ms, cost_usd, judge_cost_usd, judge_score } = item.report;
+  return [
+    item.fixture_id,
+    cellText(item),
+    String(passed),
+    entry?.kind,
+    why(result),
+    total_tokens,
+    session_duration_ms,
+    cost_usd,
+    judge_cost_usd,
+    judge_score,
+  ];
+};
+
 export const csvOf = (results: readonly Result[]): string =>
-  [
-    ['fixture', 'cell', 'passed', 'kind', 'failures', 'tokens', 'duration_ms', 'cost_usd', 'judge_score'],
-    ...results.map((result) => {
-      const { item, entry } = result;
-      const { passed, total_tokens, session_duration_ms, cost_usd, judge_score } = item.report;
-      return [
-        item.fixture_id,
-        cellText(item),
-        String(passed),
-        entry?.kind,
-        why(result),
-        total_tokens,
-        session_duration_ms,
-        cost_usd,
-        judge_score,
-      ];
-    }),
-  ]
-    .map((row) => row.map(csvCell).join(','))
-    .join('\r\n');
+  [HEAD, ...results.map(cellsOf)].map((row) => row.map(csvCell).join(',')).join('\r\n');
 
 const markdownCell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, '\\$&').replace(/\s+/g, ' ');
 
-/** Whatever passed is in the numbers; the others are named. */
-export const markdownOf = (results: readonly Result[], { items, passed }: Totals): string => {
+/** Lists only the failures; passed items are included in the totals. */
+export const markdownOf = (results: readonly Result[]): string => {
+  const own = results.filter(({ isGone }) => !isGone);
+  const passed = own.filter(({ item }) => item.report.passed).length;
   const wrong = results.filter(({ item, isGone }) => isGone || !item.report.passed);
   const rows = wrong.map((result) => {
     const kind = result.entry?.kind ?? '';
@@ -53,7 +66,7 @@ export const markdownOf = (results: readonly Result[], { items, passed }: Totals
   return [
     `# ${say(texts, 'markdown.title')}`,
     '',
-    say(texts, 'markdown.passed', { passed, items }),
+    say(texts, 'markdown.passed', { passed, items: own.length }),
     ...(wrong.length > 0 ? ['', ...table] : []),
     '',
   ].join('\n');

@@ -1,17 +1,17 @@
 import { useRef, useState } from 'react';
+import { toast } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
-import { toast } from '../../shell/toasts.ts';
-import { type Parsed, parseReport } from './parse.ts';
+import { type Parsed, parseReport } from './parse-report.ts';
 import { texts } from './texts.ts';
 
 export type Opened = Parsed & {
-  /** Undefined: it was pasted. */
+  /** Undefined for pasted text. */
   name: string | undefined;
 };
 
 const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-/** A file that is open. Reading never holds up the page, and another file ends the reading of the one before. */
+/** The opened file. Reading does not block the page, and opening another file aborts the previous reading. */
 export const useOpenFile = () => {
   const [opened, setOpened] = useState<Opened>();
   const [share, setShare] = useState<number>();

@@ -1,32 +1,32 @@
 import { useParams } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
+import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
-import { invalidate, useResource } from '../../data/queries.ts';
-import { redactText } from '../../data/redact-text.ts';
+import { invalidate, type Loaded, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button } from '../../design/Button.tsx';
+import { Button, buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
-import { resultsOf, toolUseOf, totalsOf } from '../../evals/compare.ts';
-import { Results } from '../../evals/Results.tsx';
-import { FailureKinds, Summary, ToolUses } from '../../evals/Summary.tsx';
-import { Verdict } from '../../evals/Verdict.tsx';
+import { Comparison } from '../../eval-results/Comparison.tsx';
+import { type Side, totalsOf } from '../../eval-results/compare.ts';
+import { FigureTable } from '../../eval-results/FigureTable.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
+import { datasetOf } from '../../fixtures/dataset.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { NoSuch } from '../../shell/NoSuch.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
 import css from './EvalRuns.module.css';
-import { FixtureFacts } from './FixtureFacts.tsx';
 import {
   type Aggregate,
   ANY_RUN,
-  areComparable,
   isRunning,
+  nameOf,
+  obstacleOf,
   type RunAnswer,
   runOf,
   useEvalRun,
@@ -34,51 +34,60 @@ import {
 } from './runs.ts';
 import { texts } from './texts.ts';
 
+type Run = RunAnswer['run'];
+
 const Aggregates = ({ rows }: { rows: readonly Aggregate[] }) => {
   const t = useTexts(texts);
   const format = useFormat();
   if (!rows.some(({ samples }) => samples > 1)) return null;
   return (
     <Card title={t('aggregates')} flush>
-      <table className={css.table}>
-        <thead>
-          <tr>
-            <th scope="col" aria-label={t('column.run')} />
-            <th scope="col" data-number>
-              {t('aggregates.samples')}
-            </th>
-            <th scope="col" data-number>
-              {t('aggregates.rate')}
-            </th>
-            <th scope="col">{t('aggregates.any')}</th>
-            <th scope="col">{t('aggregates.all')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ fixture_id, cell, samples, pass_rate, pass_at_k, pass_pow_k }) => (
-            <tr key={`${fixture_id} ${cell?.model_id}`}>
-              <td>
-                <span className={css.mono}>{fixture_id}</span>{' '}
-                <span className={css.quiet}>{cell?.model_id}</span>
-              </td>
-              <td data-number>{format.number(samples)}</td>
-              <td data-number>{format.percent(pass_rate)}</td>
-              <td>{t(pass_at_k ? 'yes' : 'no')}</td>
-              <td>{t(pass_pow_k ? 'yes' : 'no')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FigureTable
+        label={t('aggregates')}
+        columns={[
+          t('column.case'),
+          t('aggregates.samples'),
+          t('aggregates.rate'),
+          t('aggregates.any'),
+          t('aggregates.all'),
+        ]}
+        rows={rows.map(({ fixture_id, cell, samples, pass_rate, pass_at_k, pass_pow_k }) => ({
+          key: `${fixture_id} ${cell?.model_id}`,
+          name: (
+            <>
+              <code>{fixture_id}</code> <span className={css.quiet}>{cell?.model_id}</span>
+            </>
+          ),
+          figures: [
+            format.number(samples),
+            format.percent(pass_rate),
+            t(pass_at_k ? 'yes' : 'no'),
+            t(pass_pow_k ? 'yes' : 'no'),
+          ],
+        }))}
+      />
     </Card>
   );
 };
 
-const Baselines = ({ run, baseline }: { run: RunAnswer['run']; baseline: string | undefined }) => {
+const modelsIn = ({ items }: Run): string[] => [
+  ...new Set(items.flatMap(({ cell }) => cell?.model_id ?? [])),
+];
+
+const useName = () => {
+  const t = useTexts(texts);
+  const { moment } = useFormat();
+  return useCallback((run: Run): string => nameOf({ ...run, models: modelsIn(run) }, t, moment), [t, moment]);
+};
+
+const Baselines = ({ run, baseline }: { run: Run; baseline: string | undefined }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const [, setQuery] = useQueryState();
   const runs = useEvalRuns(run.dataset_id).data ?? [];
-  const others = runs.filter((other) => other.id !== run.id && areComparable(other, run));
+  const others = runs.filter(
+    (other) => other.id !== run.id && !isRunning(other) && obstacleOf(other, run) === undefined,
+  );
   const isOther = baseline !== undefined && others.every(({ id }) => id !== baseline);
   return (
     <FilterSelect
@@ -86,13 +95,18 @@ const Baselines = ({ run, baseline }: { run: RunAnswer['run']; baseline: string 
       value={baseline ?? ''}
       options={[
         ['', t('run.noBaseline')],
-        ...(isOther ? [[baseline, t('run.otherBaseline', { id: baseline })] as const] : []),
+        ...(isOther ? [[baseline, baseline] as const] : []),
         ...others.map(
-          ({ id, started_at_secs, passed_count, item_count }) =>
-            [id, `${format.date(started_at_secs * 1000)} · ${passed_count}/${item_count}`] as const,
+          (other) =>
+            [
+              other.id,
+              `${nameOf(other, t, format.moment)} · ${other.passed_count}/${other.item_count}`,
+            ] as const,
         ),
       ]}
-      onChange={(value) => setQuery({ baseline: value || undefined })}
+      onChange={(value) =>
+        setQuery({ baseline: value || undefined, a: undefined, b: undefined, item: undefined })
+      }
     />
   );
 };
@@ -118,91 +132,118 @@ const Cancel = ({ id }: { id: string }) => {
   );
 };
 
-const distinct = (values: readonly (string | undefined)[]): string =>
-  [...new Set(values.filter((value) => value !== undefined))].join(', ');
+/** The test cases of a stored dataset as they are now; online evals have none. */
+const useFixtures = (dataset: string) => {
+  const known = useResource(datasetOf(dataset), !dataset.startsWith('_')).data;
+  return useMemo(
+    () => new Map((known?.spec.fixtures ?? []).map((fixture) => [fixture.id, fixture])),
+    [known],
+  );
+};
+
+const Unplayable = ({ run }: { run: Run }) => {
+  const t = useTexts(texts);
+  const count = useMemo(() => totalsOf(run.items).counts.unplayable, [run.items]);
+  if (count === 0) return null;
+  return (
+    <Notice
+      tone="warn"
+      title={t('unplayable', { count })}
+      actions={
+        <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}?mode=live`} className={buttonLook}>
+          {t('unplayable.live')}
+        </ScreenLink>
+      }
+    />
+  );
+};
+
+/** The run to compare with, or the reason why it cannot be compared. */
+const useBaseline = (run: Run, { data, error }: Loaded<RunAnswer>, id: string | undefined) => {
+  const t = useTexts(texts);
+  const name = useName();
+  const before = data?.run;
+  const side = useMemo(
+    (): Side | undefined => before && { label: name(before), items: before.items },
+    [before, name],
+  );
+  if (id === undefined) return {};
+  if (statusOf(error) === 404) return { problem: t('obstacle.missing', { id }) };
+  const obstacle = before && obstacleOf(run, before);
+  return obstacle ? { problem: t(`obstacle.${obstacle}`) } : { side };
+};
 
 const Whole = ({ answer, baseline }: { answer: RunAnswer; baseline: string | undefined }) => {
-  const { run, diff, aggregates } = answer;
-  const before = useResource(runOf(baseline ?? ''), baseline !== undefined && diff !== undefined);
-  const baselineItems = before.data?.run.items;
-  const results = useMemo(
-    () => resultsOf(run.items, diff?.entries, baselineItems),
-    [run.items, diff, baselineItems],
-  );
-  const totals = useMemo(() => totalsOf(run.items), [run.items]);
-  const uses = useMemo(() => toolUseOf(run.items), [run.items]);
+  const t = useTexts(texts);
+  const name = useName();
+  const { run, aggregates } = answer;
+  // Only an ended run can be compared.
+  const wanted = isRunning(run) ? undefined : baseline;
+  const query = useResource(runOf(wanted ?? ''), wanted !== undefined);
+  const { side, problem } = useBaseline(run, query, wanted);
+  const after = useMemo((): Side => ({ label: name(run), items: run.items }), [run, name]);
+  const fixtures = useFixtures(run.dataset_id);
   return (
     <>
-      {diff && <Verdict entries={diff.entries} />}
-      <Summary totals={totals} />
-      <Results
-        name="eval-run-items"
-        results={results}
-        isCompared={diff !== undefined}
-        about={({ item }) => <FixtureFacts dataset={run.dataset_id} fixture={item.fixture_id} />}
-      />
-      <div className={css.columns}>
+      {problem !== undefined && (
+        <Notice tone="warn" title={t('obstacle.title')}>
+          {problem}
+        </Notice>
+      )}
+      <Unplayable run={run} />
+      <Comparison name="eval-run-items" after={after} before={side} fixtures={fixtures}>
         <Aggregates rows={aggregates} />
-        <FailureKinds failures={totals.failures} />
-        <ToolUses uses={uses} />
-      </div>
+      </Comparison>
     </>
+  );
+};
+
+const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) => {
+  const t = useTexts(texts);
+  const agents = [...new Set(run.items.flatMap(({ cell }) => cell?.agent_id ?? []))];
+  return (
+    <div className={css.bar}>
+      <Chip tone={isRunning(run) ? 'info' : 'none'}>
+        {t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted')}
+      </Chip>
+      {isRunning(run) && (
+        <span role="status">
+          {t('run.progress', {
+            finished: run.items.length,
+            planned: run.planned_item_count ?? run.items.length,
+          })}
+        </span>
+      )}
+      {run.status === 'cancelled' && <Chip tone="warn">{t('cancelled')}</Chip>}
+      <span>
+        {t('run.dataset')}{' '}
+        <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}`}>
+          {t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision })}
+        </ScreenLink>
+      </span>
+      <span className={css.quiet}>
+        {t('run.started')} <Ago at={run.started_at_secs} />
+      </span>
+      {agents.length > 0 && (
+        <span className={css.quiet}>
+          {t('run.agent')}: {agents.join(', ')}
+        </span>
+      )}
+      <Baselines run={run} baseline={baseline} />
+    </div>
   );
 };
 
 export default function EvalRun() {
   const t = useTexts(texts);
+  const name = useName();
   const { id = '' } = useParams({ strict: false });
   const [{ baseline }] = useQueryState();
-  const plain = useEvalRun(id);
-  const run = plain.data?.run;
-  const running = run !== undefined && isRunning(run);
-  // Only a run that has ended is compared.
-  const isCompared = baseline !== undefined && run !== undefined && !running;
-  const compared = useResource(runOf(id, baseline), isCompared);
-  const query = isCompared && !compared.error ? compared : plain;
+  const query = useEvalRun(id);
+  const run = query.data?.run;
   return (
-    <Page
-      title={run ? t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision }) : id}
-      purpose={id}
-      actions={running && <Cancel id={id} />}
-    >
-      {run && (
-        <div className={css.bar}>
-          <Chip tone={running ? 'info' : 'none'}>
-            {t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted')}
-          </Chip>
-          {running && (
-            <span role="status">
-              {t('run.progress', {
-                finished: run.items.length,
-                planned: run.planned_item_count ?? run.items.length,
-              })}
-            </span>
-          )}
-          {run.status === 'cancelled' && <Chip tone="warn">{t('cancelled')}</Chip>}
-          <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}`}>{t('run.dataset')}</ScreenLink>
-          <span className={css.quiet}>
-            {t('run.started')} <Ago at={run.started_at_secs} />
-          </span>
-          {run.items.some(({ cell }) => cell) && (
-            <span className={css.quiet}>
-              {t('run.models')}: {distinct(run.items.map(({ cell }) => cell?.model_id))}
-            </span>
-          )}
-          {run.items.some(({ cell }) => cell?.agent_id) && (
-            <span className={css.quiet}>
-              {t('run.agent')}: {distinct(run.items.map(({ cell }) => cell?.agent_id))}
-            </span>
-          )}
-          <Baselines run={run} baseline={baseline} />
-        </div>
-      )}
-      {isCompared && compared.error && (
-        <Notice tone="warn" title={t('run.notCompared')}>
-          {redactText(compared.error.message)}
-        </Notice>
-      )}
+    <Page title={run ? name(run) : id} purpose={id} actions={run && isRunning(run) && <Cancel id={id} />}>
+      {run && <Facts run={run} baseline={baseline} />}
       <LoadedById
         query={query}
         list={ANY_RUN}

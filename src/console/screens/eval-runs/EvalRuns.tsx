@@ -7,15 +7,15 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Bars } from '../../design/Sparkline.tsx';
 import { Ago } from '../../design/Time.tsx';
+import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink, useGo } from '../../shell/links.tsx';
-import { toast } from '../../shell/toasts.ts';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './EvalRuns.module.css';
-import { areComparable, durationOf, OFF, passRates, type RunSummary, useEvalRuns } from './runs.ts';
+import { durationOf, nameOf, OFF, obstacleOf, passRates, type RunSummary, useEvalRuns } from './runs.ts';
 import { texts } from './texts.ts';
 
 const PassBar = ({ run }: { run: RunSummary }) => {
@@ -38,8 +38,9 @@ const useColumns = (): Column<RunSummary>[] => {
         id: 'run',
         label: t('column.run'),
         always: true,
-        value: (run) => run.id,
-        cell: (run, mark) => <span className={css.mono}>{mark(run.id)}</span>,
+        value: (run) => nameOf(run, t, format.moment),
+        text: (run) => `${run.models.join(' ')} ${run.id}`,
+        cell: (run, mark) => <span title={run.id}>{mark(nameOf(run, t, format.moment))}</span>,
       },
       {
         id: 'dataset',
@@ -115,8 +116,12 @@ export default function EvalRuns() {
     [all, dataset],
   );
   const compare = ([newer, older, ...more]: readonly RunSummary[]): void => {
-    if (!newer || !older || more.length > 0 || !areComparable(newer, older)) {
-      toast('info', t('compare.two'));
+    const obstacle = newer && older && more.length === 0 ? obstacleOf(newer, older) : 'count';
+    if (!newer || !older || obstacle !== undefined) {
+      toast(
+        'info',
+        t(obstacle === undefined || obstacle === 'count' ? 'compare.two' : `obstacle.${obstacle}`),
+      );
       return;
     }
     const [first, second] = newer.started_at_secs < older.started_at_secs ? [newer, older] : [older, newer];

@@ -1,7 +1,9 @@
 import { flag, type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
 import { type Loaded, type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { DiffEntry, Item } from '../../evals/report.ts';
+import { Item } from '../../eval-results/report.ts';
+import type { Say } from '../../i18n/locale.ts';
+import type { texts } from './texts.ts';
 
 const Facts = {
   id: text,
@@ -14,14 +16,20 @@ const Facts = {
   planned_item_count: optional(number),
 };
 
-const Summary = object({ ...Facts, item_count: number, passed_count: number, failed_count: number });
+const Summary = object({
+  ...Facts,
+  item_count: number,
+  passed_count: number,
+  failed_count: number,
+  models: withDefault(list(text), []),
+});
 export type RunSummary = Guarded<typeof Summary>;
 
 const Page = object({ runs: list(Summary), next_cursor: optional(text) });
 
 export const OFF = { statuses: [404] };
 
-/** The most that the service gives at once, and so many pages that nobody reads on. */
+/** Maximum page size of the service, and a limit for the number of pages. */
 const PAGE = 200;
 const MOST_PAGES = 25;
 
@@ -38,7 +46,7 @@ const readAll = async (dataset: string | undefined, signal: AbortSignal): Promis
   return runs;
 };
 
-/** How often a run that goes on is looked at, and a list that has one. */
+/** Polling intervals of a running eval run, and of a list that contains one. */
 const LOOK_MS = 2000;
 const LIST_MS = 5000;
 
@@ -52,7 +60,7 @@ const runsOf = (dataset?: string): Resource<RunSummary[]> => ({
   off: OFF,
 });
 
-/** Whether there are any at all: it answers where that part of the service is on. */
+/** A minimal read that succeeds if the feature is enabled. */
 export const ANY_RUN: Resource<unknown> = {
   path: '/v1/eval/runs',
   query: { limit: 1 },
@@ -60,7 +68,7 @@ export const ANY_RUN: Resource<unknown> = {
   off: OFF,
 };
 
-/** Of a dataset, or all; the newest first. */
+/** Eval runs of a dataset or of all datasets, newest first. */
 export const useEvalRuns = (dataset?: string): Loaded<RunSummary[]> =>
   useWhile(runsOf(dataset), (runs) => runs.some(isRunning), LIST_MS);
 
@@ -76,14 +84,13 @@ export type Aggregate = Guarded<typeof Aggregate>;
 
 const Answer = object({
   run: object({ ...Facts, items: list(Item) }),
-  diff: optional(object({ entries: list(DiffEntry) })),
   aggregates: withDefault(list(Aggregate), []),
 });
 export type RunAnswer = Guarded<typeof Answer>;
 
-export const runOf = (id: string, baseline?: string): Resource<RunAnswer> => ({
+export const runOf = (id: string): Resource<RunAnswer> => ({
   path: pathOf`/v1/eval/runs/${id}`,
-  query: { baseline, aggregate: 'samples' },
+  query: { aggregate: 'samples' },
   guard: Answer,
   off: OFF,
 });
@@ -91,19 +98,28 @@ export const runOf = (id: string, baseline?: string): Resource<RunAnswer> => ({
 export const useEvalRun = (id: string): Loaded<RunAnswer> =>
   useWhile(runOf(id), ({ run }) => isRunning(run), LOOK_MS);
 
-/** Only these can be held against each other. */
-export const areComparable = (
-  one: Pick<RunSummary, 'dataset_id' | 'dataset_revision' | 'execution_mode'>,
-  other: Pick<RunSummary, 'dataset_id' | 'dataset_revision' | 'execution_mode'>,
-): boolean =>
-  one.dataset_id === other.dataset_id &&
-  one.dataset_revision === other.dataset_revision &&
-  one.execution_mode === other.execution_mode;
+type Compared = Pick<RunSummary, 'id' | 'dataset_id' | 'dataset_revision' | 'execution_mode'>;
+
+/** Why two runs cannot be compared; undefined if they can. */
+export const obstacleOf = (one: Compared, other: Compared): 'dataset' | 'revision' | 'mode' | undefined => {
+  if (one.dataset_id !== other.dataset_id) return 'dataset';
+  if (one.dataset_revision !== other.dataset_revision) return 'revision';
+  return one.execution_mode === other.execution_mode ? undefined : 'mode';
+};
+
+type Named = Pick<RunSummary, 'started_at_secs'> & { models: readonly string[] };
+
+/** `gpt-large · 23:35` */
+export const nameOf = (
+  { models, started_at_secs }: Named,
+  t: Say<keyof typeof texts.en>,
+  moment: (at: number) => string,
+): string => `${models.join(', ') || t('mode.scripted')} · ${moment(started_at_secs * 1000)}`;
 
 export const durationOf = ({ started_at_secs: from, ended_at_secs: to }: RunSummary): number | undefined =>
   to === undefined ? undefined : (to - from) * 1000;
 
-/** Of one dataset, from the oldest run to the newest. */
+/** Pass rates of a dataset, from the oldest run to the newest. */
 export const passRates = (runs: readonly RunSummary[], dataset: string): number[] =>
   runs
     .filter((run) => run.dataset_id === dataset && run.item_count > 0)

@@ -5,10 +5,10 @@ import { texts } from './texts.ts';
 
 const canTell = (): boolean => 'Notification' in globalThis;
 
-/** So the page has to look while nobody sees it. */
+/** True if the inbox has to be polled while the page is hidden. */
 export const mayTell = (): boolean => canTell() && Notification.permission === 'granted';
 
-/** Tells of new questions outside of the page, once its user has allowed that to the browser. */
+/** Shows a desktop notification for new tickets while the page is hidden, if the user has allowed it. */
 export const DesktopNotices = ({ count }: { count: number }) => {
   const t = useTexts(texts);
   const [permission, setPermission] = useState(canTell() ? Notification.permission : 'denied');

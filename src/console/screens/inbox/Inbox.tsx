@@ -1,54 +1,36 @@
-import { useEffect, useMemo, useState } from 'react';
-import { invalidate, useResource } from '../../data/queries.ts';
-import { runsSummary } from '../../data/resources.ts';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button.tsx';
-import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { useNow } from '../../design/Time.tsx';
-import { say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { newestRuns } from '../../runs/pages.ts';
-import { TicketContent } from '../../runs/TicketContent.tsx';
-import { useMoved } from '../../runs/use-moved.ts';
-import { toast } from '../../shell/toasts.ts';
-import type { Frame } from '../../statechart/actors.ts';
-import { Card } from './Card.tsx';
-import { DesktopNotices, mayTell } from './DesktopNotices.tsx';
-import { fulfil, fulfilAll, type Outcome } from './decisions.ts';
+import { DecideAll } from './DecideAll.tsx';
+import { DesktopNotices } from './DesktopNotices.tsx';
+import { type Decisions, isOpenStill, useDecisions, withThoseGone } from './decisions.ts';
 import css from './Inbox.module.css';
+import { TicketItem } from './TicketItem.tsx';
 import { texts } from './texts.ts';
 import {
   alike,
   GROUPINGS,
   type Group,
   grouped,
+  isAskedAgain,
   isLate,
   type Open,
   openTickets,
-  type Wish,
   withThoseShown,
 } from './tickets.ts';
+import { useWaitingRuns } from './use-waiting-runs.ts';
+import { PAGE } from './waiting.ts';
 
-/** Whoever has more open questions has another problem; they come as the first of these are decided. */
-const MOST = 2000;
-
-/** Where nobody tells that something has moved. */
-const LOOK_MS = 3000;
-
-/** Into a wait, or out of one. */
-const concernsWaits = (frame: Frame): boolean => {
-  if ('live' in frame) return frame.live.state.startsWith('waiting');
-  if (frame.type === 'ended') return true;
-  return frame.from.startsWith('waiting') || frame.to.startsWith('waiting');
-};
-
-/** Nothing moves under the pointer of who clicks twice. */
+/** How long decided tickets stay in place, so that nothing moves under the pointer during a double click. */
 const STAY_MS = 1000;
 
-/** What is open and, where they were, those that have just been decided. */
+/** The open tickets, together with those decided within the last second, which keep their position. */
 const useStaying = (open: readonly Open[]): readonly Open[] => {
   const [seen, see] = useState({ open, shown: open });
   if (seen.open !== open) see({ open, shown: withThoseShown(seen.shown, open) });
@@ -60,206 +42,103 @@ const useStaying = (open: readonly Open[]): readonly Open[] => {
   return seen.shown;
 };
 
-type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
-
-/** A card goes as soon as its run goes on: what became of it is said beside. */
-const tell = (outcomes: readonly Outcome[]): void => {
-  const count = (kind: string): number => outcomes.filter((outcome) => outcome === kind).length;
-  const said = (['approved', 'answered', 'denied', 'gone'] as const).flatMap((kind) =>
-    count(kind) > 0 ? [`${say(texts, `did.${kind}`)}${outcomes.length > 1 ? `: ${count(kind)}` : ''}`] : [],
-  );
-  if (said.length > 0) toast(count('gone') > 0 ? 'info' : 'success', said.join(' · '));
-};
-
-const useDecisions = () => {
-  const [outcomes, setOutcomes] = useState<Outcomes>(new Map());
-  const note = (open: Open, outcome: Outcome | 'busy'): void =>
-    setOutcomes((before) => new Map(before).set(open.key, outcome));
-  const settled = (): void => invalidate('/v1/runs');
+/** The selected ticket. After it has disappeared, its successor is selected, and gets the focus that was lost. */
+const useSelection = (order: readonly Open[], list: { current: HTMLElement | null }) => {
+  const [chosen, choose] = useState({ key: '', next: '' });
+  const find = (wanted: string): Open | undefined => order.find(({ key }) => key === wanted);
+  const selected = (find(chosen.key) ?? find(chosen.next) ?? order[0])?.key ?? '';
+  const before = useRef(selected);
+  useEffect(() => {
+    const isLost = before.current !== '' && document.activeElement === document.body;
+    if (before.current !== selected && isLost)
+      list.current?.querySelector<HTMLElement>('[aria-current]')?.focus({ preventScroll: true });
+    before.current = selected;
+  }, [selected, list]);
   return {
-    outcomes,
-    async one(wish: Wish, open: Open): Promise<void> {
-      note(open, 'busy');
-      const outcome = await fulfil(wish, open);
-      note(open, outcome);
-      tell([outcome]);
-      settled();
-    },
-    async all(wish: Wish, tickets: readonly Open[]): Promise<void> {
-      for (const open of tickets) note(open, 'busy');
-      tell(await fulfilAll(wish, tickets, note));
-      settled();
+    selected,
+    select: (wanted: string): void => {
+      const at = order.findIndex(({ key }) => key === wanted);
+      choose({ key: wanted, next: (order[at + 1] ?? order[at - 1])?.key ?? '' });
     },
   };
 };
 
-const isOpenStill = (outcome: Outcome | 'busy' | undefined): boolean =>
-  outcome === undefined || (typeof outcome === 'object' && 'failed' in outcome);
-
-/** Of a call that has left without a decision from here, somebody else has decided. */
-const withThoseGone = (outcomes: Outcomes, shown: readonly Open[], open: readonly Open[]): Outcomes => {
-  const known = new Set(open.map(({ key }) => key));
-  const gone = shown.filter(({ key }) => !known.has(key) && isOpenStill(outcomes.get(key)));
-  return new Map([...outcomes, ...gone.map(({ key }) => [key, 'gone'] as const)]);
-};
-
-/** Lists every call whole: approving all of them needs the end of the list to have been on the screen. */
-const DecideAll = ({
-  tool,
-  tickets,
-  wish,
-  onConfirm,
-  onClose,
-}: {
-  tool: string;
-  tickets: readonly Open[];
-  wish: Wish;
-  onConfirm: () => void;
-  onClose: () => void;
-}) => {
-  const t = useTexts(texts);
-  const [isSeen, setSeen] = useState(false);
-  const approves = wish.do === 'approve';
-  return (
-    <ConfirmDialog
-      title={t('all.title', { count: tickets.length, tool })}
-      confirm={t(approves ? 'all.approve' : 'all.refuse')}
-      tone={approves ? 'primary' : 'danger'}
-      unready={approves && !isSeen ? t('unseen') : undefined}
-      size={640}
-      onConfirm={onConfirm}
-      onClose={onClose}
-    >
-      <p>{t('all.text')}</p>
-      <ol className={css.asked}>
-        {tickets.map(({ key, ticket }, at) => (
-          <li key={key}>
-            <TicketContent
-              ticket={ticket}
-              onSeen={at === tickets.length - 1 ? () => setSeen(true) : undefined}
-            />
-          </li>
-        ))}
-      </ol>
-    </ConfirmDialog>
-  );
-};
-
-const Bulk = ({
-  tickets,
-  outcomes,
-  onDecide,
-}: {
-  tickets: readonly Open[];
-  outcomes: Outcomes;
-  onDecide: (wish: Wish, tickets: readonly Open[]) => void;
-}) => {
-  const t = useTexts(texts);
-  const [asked, ask] = useState<{ tool: string; tickets: readonly Open[]; wish: Wish }>();
-  const groups = alike(tickets).map(({ tool, tickets: members }) => ({
-    tool,
-    tickets: members.filter(({ key }) => isOpenStill(outcomes.get(key))),
-  }));
-  if (groups.length === 0) return null;
-  return (
-    <div className={css.bulk}>
-      {groups.slice(0, 4).map(({ tool, tickets: members }) => (
-        <span key={tool} className={css.pair}>
-          <Button
-            small
-            disabled={members.length === 0}
-            onClick={() => ask({ tool, tickets: members, wish: { do: 'approve' } })}
-          >
-            {t('all', { count: members.length, tool })}
-          </Button>
-          <Button
-            small
-            tone="quiet"
-            disabled={members.length === 0}
-            onClick={() => ask({ tool, tickets: members, wish: { do: 'deny', reason: '' } })}
-          >
-            {t('all.deny', { count: members.length })}
-          </Button>
-        </span>
-      ))}
-      {asked && (
-        <DecideAll
-          {...asked}
-          onConfirm={() => {
-            onDecide(asked.wish, asked.tickets);
-            ask(undefined);
-          }}
-          onClose={() => ask(undefined)}
-        />
-      )}
-    </div>
-  );
-};
-
-const Cards = ({
-  groups,
-  outcomes,
-  onWish,
-}: {
+const Tickets = (props: {
   groups: readonly Group[];
-  outcomes: Outcomes;
-  onWish: (wish: Wish, open: Open) => void;
+  tickets: readonly Open[];
+  shown: readonly Open[];
+  decisions: Decisions;
 }) => {
+  const { groups, tickets, shown, decisions } = props;
   const now = useNow();
-  return groups.map(({ name, tickets }) => (
-    <section key={name} className={css.group} aria-label={name || undefined}>
-      {name !== '' && (
-        <h2>
-          {name} <span>{tickets.length}</span>
-        </h2>
-      )}
-      <ul className={css.cards}>
-        {tickets.map((open) => {
-          const outcome = outcomes.get(open.key);
+  const list = useRef<HTMLDivElement>(null);
+  const { selected, select } = useSelection(
+    useMemo(() => groups.flatMap((group) => group.tickets), [groups]),
+    list,
+  );
+  const outcomes = useMemo(
+    () => withThoseGone(decisions.outcomes, shown, tickets),
+    [decisions.outcomes, shown, tickets],
+  );
+  return (
+    <div className={css.panes}>
+      <div className={css.list} ref={list}>
+        {groups.map(({ name, tickets: members }) => {
+          const requests = alike(members.filter(({ key }) => isOpenStill(outcomes.get(key))));
           return (
-            <Card
-              key={open.key}
-              open={open}
-              late={isLate(open, now)}
-              outcome={outcome === 'busy' ? undefined : outcome}
-              busy={outcome === 'busy'}
-              onWish={(wish) => onWish(wish, open)}
-            />
+            <section key={name} aria-label={name || undefined}>
+              {name !== '' && (
+                <header className={css.group}>
+                  <h2>
+                    {name} <span>{members.length}</span>
+                  </h2>
+                  {requests.length > 0 && (
+                    <DecideAll
+                      tickets={requests}
+                      onDecide={(wish) => void decisions.decide(wish, requests)}
+                    />
+                  )}
+                </header>
+              )}
+              <ul>
+                {members.map((open) => {
+                  const outcome = outcomes.get(open.key);
+                  return (
+                    <TicketItem
+                      key={open.key}
+                      open={open}
+                      isSelected={open.key === selected}
+                      isLate={isLate(open, now)}
+                      isAgain={isAskedAgain(open, decisions.decided)}
+                      outcome={outcome === 'busy' ? undefined : outcome}
+                      isBusy={outcome === 'busy'}
+                      onSelect={() => select(open.key)}
+                      onWish={(wish) => void decisions.decide(wish, [open])}
+                    />
+                  );
+                })}
+              </ul>
+            </section>
           );
         })}
-      </ul>
-    </section>
-  ));
+      </div>
+    </div>
+  );
 };
 
 export default function Inbox() {
   const t = useTexts(texts);
   const format = useFormat();
   const [address, setQuery] = useQueryState();
-  const [isTold, setTold] = useState(true);
-  const query = useResource({
-    ...newestRuns({ status: 'waiting' }, MOST, isTold ? undefined : LOOK_MS),
-    unseen: mayTell(),
-  });
-  const told = useMoved(
-    { machine: 'run' },
-    () => {
-      invalidate(runsSummary.path);
-      void query.refetch();
-    },
-    concernsWaits,
-  );
-  if (told !== isTold) setTold(told);
+  const [pages, setPages] = useState(1);
+  const query = useWaitingRuns(pages);
   const decisions = useDecisions();
+  const { items = [], total = 0 } = query.data ?? {};
   const tickets = useMemo(() => openTickets(query.data?.items ?? []), [query.data]);
-  const by = GROUPINGS.find((each) => each === address.group) ?? 'none';
+  const by = GROUPINGS.find((each) => each === address.group) ?? 'tool';
   const shown = useStaying(tickets);
   const groups = useMemo(() => grouped(shown, by), [shown, by]);
-  const outcomes = useMemo(
-    () => withThoseGone(decisions.outcomes, shown, tickets),
-    [decisions.outcomes, shown, tickets],
-  );
-  const others = (query.data?.items ?? []).filter(({ waiting }) => !waiting?.tickets.length).length;
+  const others = items.filter(({ waiting }) => !waiting?.tickets.length).length;
   return (
     <Page
       title={t('title')}
@@ -274,12 +153,7 @@ export default function Inbox() {
             isLabelShown
             value={by}
             options={GROUPINGS.map((each) => [each, t(`group.${each}`)] as const)}
-            onChange={(to) => setQuery({ group: to === 'none' ? undefined : to })}
-          />
-          <Bulk
-            tickets={shown}
-            outcomes={outcomes}
-            onDecide={(wish, members) => void decisions.all(wish, members)}
+            onChange={(to) => setQuery({ group: to === 'tool' ? undefined : to })}
           />
           <span className={css.keys}>{t('keys')}</span>
         </div>
@@ -289,14 +163,18 @@ export default function Inbox() {
           shown.length === 0 ? (
             <EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>
           ) : (
-            <Cards
-              groups={groups}
-              outcomes={outcomes}
-              onWish={(wish, open) => void decisions.one(wish, open)}
-            />
+            <Tickets groups={groups} tickets={tickets} shown={shown} decisions={decisions} />
           )
         }
       </Loaded>
+      {total > items.length && (
+        <p className={css.quiet}>
+          {t('older', { shown: format.number(items.length), count: total })}{' '}
+          <Button small onClick={() => setPages(Math.ceil(items.length / PAGE) + 1)}>
+            {t('older.more', { count: Math.min(PAGE, total - items.length) })}
+          </Button>
+        </p>
+      )}
       {others > 0 && <p className={css.quiet}>{t('others', { count: others })}</p>}
     </Page>
   );

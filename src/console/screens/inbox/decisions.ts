@@ -1,16 +1,33 @@
 import pMap from 'p-map';
+import { useState } from 'react';
+import { digestOfCall } from '../../../schema/call-digest.ts';
+import type { Json } from '../../../schema/json.ts';
 import { messageOf, RequestError, statusOf } from '../../data/error.ts';
+import { invalidate } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
-import { type Decision, decide } from '../../runs/control.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { say } from '../../i18n/locale.ts';
+import { type Decision, decide } from '../../run-records/control.ts';
+import { texts } from './texts.ts';
 import type { Open, Wish } from './tickets.ts';
 
-/** What became of a ticket that was decided here. */
+/** Decisions made on this page, and their outcomes. */
+
 export type Outcome = 'approved' | 'answered' | 'denied' | 'gone' | { failed: string };
 
-const decisionOf = (wish: Wish, { ticket }: Open): Decision => {
+export const decisionOf = (wish: Wish, { ticket }: Pick<Open, 'ticket'>): Decision => {
   switch (wish.do) {
-    case 'approve':
-      return { ticket, action: 'resume', payload: { approved: true } };
+    case 'approve': {
+      if (wish.arguments === undefined) return { ticket, action: 'resume', payload: { approved: true } };
+      // The value comes from a form of JSON values.
+      const args = wish.arguments as Json;
+      const digest = digestOfCall({ tool: ticket.tool_name, arguments: args });
+      return {
+        ticket: { ...ticket, digest },
+        action: 'resume',
+        payload: { approved: true, arguments: args },
+      };
+    }
     case 'answer':
       return { ticket, action: 'resume', payload: wish.value };
     case 'deny':
@@ -25,10 +42,10 @@ const decisionOf = (wish: Wish, { ticket }: Open): Decision => {
 
 const DONE = { approve: 'approved', answer: 'answered', deny: 'denied' } as const;
 
-/** The ticket was decided elsewhere, or its run has ended. */
+/** Status for a ticket that was decided elsewhere or whose run has ended. */
 const GONE = 404;
 
-export const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
+const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
   try {
     await decide(open.runId, decisionOf(wish, open));
     return DONE[wish.do];
@@ -38,20 +55,55 @@ export const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
   }
 };
 
-/** So many are under way at a time. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 5;
 
-export const fulfilAll = (
-  wish: Wish,
-  tickets: readonly Open[],
-  onOutcome: (open: Open, outcome: Outcome) => void,
-): Promise<Outcome[]> =>
-  pMap(
-    tickets,
-    async (open) => {
-      const outcome = await fulfil(wish, open);
-      onOutcome(open, outcome);
-      return outcome;
-    },
-    { concurrency: AT_ONCE },
+/** Reports the outcomes as a toast, because a ticket disappears as soon as its run continues. */
+const tell = (outcomes: readonly Outcome[]): void => {
+  const count = (kind: string): number => outcomes.filter((outcome) => outcome === kind).length;
+  const counts = (['approved', 'answered', 'denied', 'gone'] as const).flatMap((kind) =>
+    count(kind) > 0 ? [`${say(texts, `did.${kind}`)}${outcomes.length > 1 ? `: ${count(kind)}` : ''}`] : [],
   );
+  if (counts.length > 0) toast(count('gone') > 0 ? 'info' : 'success', counts.join(' · '));
+};
+
+export type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
+
+export const useDecisions = () => {
+  const [outcomes, setOutcomes] = useState<Outcomes>(new Map());
+  const [decided, setDecided] = useState<readonly Open[]>([]);
+  const note = (open: Open, outcome: Outcome | 'busy'): void =>
+    setOutcomes((before) => new Map(before).set(open.key, outcome));
+  return {
+    outcomes,
+    /** The tickets that were decided here, for calls that are requested again. */
+    decided,
+    async decide(wish: Wish, tickets: readonly Open[]): Promise<void> {
+      for (const open of tickets) note(open, 'busy');
+      setDecided((before) => [...before, ...tickets]);
+      const one = async (open: Open): Promise<Outcome> => {
+        const outcome = await fulfil(wish, open);
+        note(open, outcome);
+        return outcome;
+      };
+      tell(await pMap(tickets, one, { concurrency: AT_ONCE }));
+      invalidate('/v1/runs', '/v1/threads');
+    },
+  };
+};
+
+export type Decisions = ReturnType<typeof useDecisions>;
+
+export const isOpenStill = (outcome: Outcome | 'busy' | undefined): boolean =>
+  outcome === undefined || (typeof outcome === 'object' && 'failed' in outcome);
+
+/** Marks tickets that disappeared without a decision on this page: they were decided elsewhere. */
+export const withThoseGone = (
+  outcomes: Outcomes,
+  shown: readonly Open[],
+  open: readonly Open[],
+): Outcomes => {
+  const known = new Set(open.map(({ key }) => key));
+  const gone = shown.filter(({ key }) => !known.has(key) && isOpenStill(outcomes.get(key)));
+  return new Map([...outcomes, ...gone.map(({ key }) => [key, 'gone'] as const)]);
+};

@@ -1,8 +1,8 @@
-import type { Run, Ticket } from '../../runs/run.ts';
+import type { Run, Ticket } from '../../run-records/run.ts';
 
-/** What somebody has to decide: a ticket of a run that waits, with where it is from. */
+/** A ticket of a waiting run that a person has to decide. */
 export type Open = {
-  /** One at a time has it. */
+  /** Unique among open tickets. */
   key: string;
   runId: string;
   threadId: string;
@@ -11,19 +11,19 @@ export type Open = {
   ticket: Ticket;
 };
 
-/** What is asked of a person. */
+/** Kind of the requested decision. */
 export type Asks = 'permission' | 'answer' | 'arguments';
 
 type Asking = Pick<Ticket, 'resume_mode'> & Partial<Pick<Ticket, 'tickets'>>;
 
 export const asksFor = ({ resume_mode, tickets }: Asking): Asks => {
-  // A delegating call asks for what its delegate waits with.
+  // A delegating call requests what its delegate waits for.
   if (tickets?.length && tickets.every((below) => asksFor(below) === 'permission')) return 'permission';
   if (resume_mode === 'use_decision_as_tool_result') return 'answer';
   return resume_mode === 'pass_decision_to_tool' ? 'arguments' : 'permission';
 };
 
-/** Those that have waited longest first. */
+/** The tickets of waiting runs, longest wait first. */
 export const openTickets = (runs: readonly Run[]): Open[] =>
   runs
     .flatMap(({ run_id, thread_id, agent_id, waiting }) =>
@@ -38,7 +38,7 @@ export const openTickets = (runs: readonly Run[]): Open[] =>
     )
     .sort((a, b) => a.ticket.updated_at - b.ticket.updated_at);
 
-/** Those that were shown stay in their places, also those that are no longer open. */
+/** Adds new tickets to the displayed ones, which keep their position even if they are no longer open. */
 export const withThoseShown = (shown: readonly Open[], open: readonly Open[]): Open[] => {
   const latest = new Map(open.map((one) => [one.key, one]));
   const kept = shown.map((one) => latest.get(one.key) ?? one);
@@ -48,12 +48,12 @@ export const withThoseShown = (shown: readonly Open[], open: readonly Open[]): O
   );
 };
 
-export const GROUPINGS = ['none', 'agent', 'tool'] as const;
+export const GROUPINGS = ['tool', 'agent', 'none'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 export type Group = { name: string; tickets: readonly Open[] };
 
-/** Groups in the order of their oldest. */
+/** Groups in the order of their oldest ticket. */
 export const grouped = (tickets: readonly Open[], by: Grouping): Group[] => {
   if (by === 'none') return [{ name: '', tickets }];
   const groups = new Map<string, Open[]>();
@@ -66,19 +66,24 @@ export const grouped = (tickets: readonly Open[], by: Grouping): Group[] => {
   return [...groups].map(([name, members]) => ({ name, tickets: members }));
 };
 
-/** Who waits longer should not have to. */
+/** A ticket that has waited longer is marked as late. */
 const LONG_MS = 5 * 60_000;
 
 export const isLate = ({ ticket }: Open, now: number): boolean => now - ticket.updated_at > LONG_MS;
 
-/** Those that one answer may be given to: they ask for a permission, of the same tool. */
-export const alike = (tickets: readonly Open[]): { tool: string; tickets: readonly Open[] }[] =>
-  grouped(
-    tickets.filter(({ ticket }) => asksFor(ticket) === 'permission'),
-    'tool',
-  )
-    .filter((group) => group.tickets.length > 1)
-    .map(({ name, tickets: members }) => ({ tool: name, tickets: members }));
+/** The tickets of a group that can be decided together: permission requests for one tool, if there are several. */
+export const alike = (tickets: readonly Open[]): readonly Open[] => {
+  const requests = tickets.filter(({ ticket }) => asksFor(ticket) === 'permission');
+  const isOneTool = new Set(requests.map(({ ticket }) => ticket.tool_name)).size === 1;
+  return isOneTool && requests.length > 1 ? requests : [];
+};
+
+/** Whether the run has asked for the same tool before, and got a decision on this page. */
+export const isAskedAgain = (open: Open, decided: readonly Open[]): boolean =>
+  decided.some(
+    ({ key, runId, ticket }) =>
+      key !== open.key && runId === open.runId && ticket.tool_name === open.ticket.tool_name,
+  );
 
 const jsonIn = (typed: string): { value: unknown } | undefined => {
   try {
@@ -88,19 +93,23 @@ const jsonIn = (typed: string): { value: unknown } | undefined => {
   }
 };
 
-/** The wish of a person, for one ticket or for many. */
-export type Wish = { do: 'approve' } | { do: 'answer'; value: unknown } | { do: 'deny'; reason: string };
+/** Whether the arguments of the call can be edited before its approval: those of a delegate belong to its own call. */
+export const canEdit = (ticket: Ticket): boolean =>
+  asksFor(ticket) !== 'permission' || (ticket.tickets ?? []).length === 0;
 
-/** What was typed means; or what is wrong with it. An answer is JSON where it is some, else the text itself. */
-export const wishOf = (
-  typed: string,
-  { isDenied, asks }: { isDenied: boolean; asks: Asks },
-): { wish: Wish } | { problem: 'arguments.problem' | 'answer.problem' } => {
-  if (isDenied) return { wish: { do: 'deny', reason: typed.trim() } };
+/** The decision of a person on one ticket or several. `arguments` replace those of the call. */
+export type Wish =
+  | { do: 'approve'; arguments?: unknown }
+  | { do: 'answer'; value: unknown }
+  | { do: 'deny'; reason: string };
+
+/**
+ * Reads a reason or an answer from the typed text; undefined if there is no answer. Valid JSON is parsed; any other
+ * answer stays a text.
+ */
+export const wishOf = (typed: string, isDenied: boolean): Wish | undefined => {
+  if (isDenied) return { do: 'deny', reason: typed.trim() };
+  if (typed.trim() === '') return undefined;
   const json = jsonIn(typed);
-  if (asks === 'arguments') {
-    return json ? { wish: { do: 'answer', value: json.value } } : { problem: 'arguments.problem' };
-  }
-  if (typed.trim() === '') return { problem: 'answer.problem' };
-  return { wish: { do: 'answer', value: json ? json.value : typed } };
+  return { do: 'answer', value: json ? json.value : typed };
 };

@@ -4,18 +4,19 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
+import css from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
-import { acceptTools } from './accept.ts';
-import css from './McpServers.module.css';
-import type { Status } from './server.ts';
+import type { Status } from './mcp-server.ts';
+import { acceptTools } from './server-actions.ts';
 import { texts } from './texts.ts';
 
 /**
- * Tools whose definition the server has changed or added since an operator accepted it, for an operator to read and
- * accept, and tools that agents are not offered.
+ * Tools whose definitions the server changed or added since an operator accepted them, which can be reviewed and
+ * accepted here, and tools that agents are not offered.
  */
-export const ChangedTools = ({ id, status }: { id: string; status: Status }) => {
+export const ChangedTools = (props: { id: string; status: Status; className: string | undefined }) => {
   const t = useTexts(texts);
+  const { id, status, className } = props;
   const [isBusy, setBusy] = useState(false);
   const { changed_tools: changed, left_out: leftOut, tools } = status;
   if (changed.length === 0 && leftOut.length === 0) return null;
@@ -26,7 +27,7 @@ export const ChangedTools = ({ id, status }: { id: string; status: Status }) => 
     setBusy(false);
   };
   return (
-    <Card title={t('changed.title')} className={css.wide}>
+    <Card title={t('changed.title')} className={className}>
       {changed.length > 0 && (
         <>
           <p>{t('changed.text')}</p>

@@ -1,5 +1,5 @@
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { statusOf as answeredWith } from '../../data/error.ts';
 import { list, object, optional, text } from '../../data/guard.ts';
@@ -8,49 +8,51 @@ import { recordsOf } from '../../data/records.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { redact } from '../../data/redaction.ts';
 import { capabilities } from '../../data/resources.ts';
-import { Button, buttonLook } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
-import { StoredEntry } from '../../entry/StoredEntry.tsx';
-import { useEntryAddress, useStoredEntry } from '../../entry/use-opened.ts';
+import shared from '../../entry/Entry.module.css';
+import { EntryEditor } from '../../entry/EntryEditor.tsx';
+import { EntryMenu } from '../../entry/EntryMenu.tsx';
+import { useEntryAddress, useStoredEntry } from '../../entry/use-opened-entry.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
-import { ScreenLink } from '../../shell/links.tsx';
-import { NoSuch } from '../../shell/NoSuch.tsx';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import { ChangedTools } from './ChangedTools.tsx';
-import { HealthChip } from './Health.tsx';
-import css from './McpServers.module.css';
-import { RestartButton } from './RestartButton.tsx';
-import { verifyTools } from './restart.ts';
-import { ServerForm } from './ServerForm.tsx';
-import { type Health, healthOf, inventoryOf, SERVER, type Status, statusOf } from './server.ts';
+import css from './McpServer.module.css';
+import { type Health, healthOf, inventoryOf, type Status, statusOf } from './mcp-server.ts';
+import { HealthChip, RestartButton } from './ServerStatus.tsx';
+import { verifyTools } from './server-actions.ts';
+import { SERVER } from './server-form.tsx';
 import { texts } from './texts.ts';
 
-const EVERY = 5000;
+/** One MCP server: its connection, its tools, and what else it offers. */
 
+const EVERY_MS = 5000;
+
+const names = optional(list(text));
 const AGENTS = recordsOf(
   'agents',
   object({
     id: text,
-    allowed_tools: optional(list(text)),
-    allowed_tool_patterns: optional(list(text)),
-    excluded_tools: optional(list(text)),
-    excluded_tool_patterns: optional(list(text)),
+    allowed_tools: names,
+    allowed_tool_patterns: names,
+    excluded_tools: names,
+    excluded_tool_patterns: names,
   }),
 );
 
 type Transition = { health: Health; at: number; failures: number };
 
-/** Changes of its health while the page is open: the service keeps none. */
-const useTransitions = (status: Status | undefined): readonly Transition[] => {
+/** Changes of the health while the page is open, because the service does not record them. */
+const useTransitions = (status: Status): readonly Transition[] => {
   const [seen, setSeen] = useState<readonly Transition[]>([]);
-  const health = status && healthOf(status);
-  const failures = status?.consecutive_failures ?? 0;
+  const health = healthOf(status);
+  const failures = status.consecutive_failures;
   useEffect(() => {
-    if (health === undefined) return;
     setSeen((before) =>
       before[0]?.health === health ? before : [{ health, at: Date.now(), failures }, ...before].slice(0, 20),
     );
@@ -62,21 +64,23 @@ const Connection = ({ status }: { status: Status }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const transitions = useTransitions(status);
+  const error: [string, ReactNode][] =
+    status.last_error === null
+      ? []
+      : [
+          [
+            t('fact.lastError'),
+            <span key="error" className={shared.bad}>
+              {redactText(status.last_error)}
+            </span>,
+          ],
+        ];
   return (
     <>
       <Facts
         rows={[
           [t('column.status'), <HealthChip key="status" status={status} />],
-          ...(status.last_error === null
-            ? []
-            : [
-                [
-                  t('fact.lastError'),
-                  <span key="error" className={css.bad}>
-                    {redactText(status.last_error)}
-                  </span>,
-                ] as const,
-              ]),
+          ...error,
           [t('fact.failures'), format.number(status.consecutive_failures)],
           [t('fact.attempt'), <Ago key="attempt" at={status.last_attempt_at} />],
           [t('fact.success'), <Ago key="success" at={status.last_success_at} />],
@@ -88,7 +92,7 @@ const Connection = ({ status }: { status: Status }) => {
       {transitions.length > 1 && (
         <>
           <h3>{t('detail.transitions')}</h3>
-          <ol className={css.list}>
+          <ol className={shared.list}>
             {transitions.map(({ health, at, failures }) => (
               <li key={at}>
                 <DateTime at={at} /> · {t(`health.${health}`, { count: failures })}
@@ -109,16 +113,17 @@ const Tools = ({ id, status }: { id: string; status: Status }) => {
     () => (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) })),
     [agents],
   );
-  if (status.tools.length === 0) return <p className={css.quiet}>{t('detail.none')}</p>;
+  if (status.tools.length === 0) return <p className={`${css.none} ${shared.quiet}`}>{t('detail.none')}</p>;
   return (
     <div className={css.scroll}>
-      <table className={css.table}>
+      <table className={shared.table}>
         <thead>
           <tr>
-            <th scope="col">{t('tool.name')}</th>
-            <th scope="col">{t('tool.id')}</th>
-            <th scope="col">{t('tool.description')}</th>
-            <th scope="col">{t('tool.agents')}</th>
+            {(['name', 'id', 'description', 'agents'] as const).map((column) => (
+              <th key={column} scope="col">
+                {t(`tool.${column}`)}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -132,12 +137,12 @@ const Tools = ({ id, status }: { id: string; status: Status }) => {
             const who = tool ? filters.filter(({ allows }) => allows(tool.id)).map((agent) => agent.id) : [];
             return (
               <tr key={name}>
-                <td className={css.mono}>{name}</td>
-                <td className={css.mono}>
+                <td className={shared.mono}>{name}</td>
+                <td className={shared.mono}>
                   {tool ? (
                     <ScreenLink to={`/tools/${encodeURIComponent(tool.id)}`}>{tool.id}</ScreenLink>
                   ) : (
-                    <span className={css.quiet}>{t('tool.unregistered')}</span>
+                    <span className={shared.quiet}>{t('tool.unregistered')}</span>
                   )}
                 </td>
                 <td>{description ?? '—'}</td>
@@ -151,50 +156,54 @@ const Tools = ({ id, status }: { id: string; status: Status }) => {
   );
 };
 
+const OfferList = (props: {
+  title: string;
+  items: readonly { key: string; name: string; about: string }[];
+}) => {
+  const t = useTexts(texts);
+  return (
+    <Card title={props.title}>
+      <ul className={shared.list}>
+        {props.items.map(({ key, name, about }) => (
+          <li key={key}>
+            <code>{name}</code> <span className={shared.quiet}>{about}</span>
+          </li>
+        ))}
+        {props.items.length === 0 && <li className={shared.quiet}>{t('detail.none')}</li>}
+      </ul>
+    </Card>
+  );
+};
+
+const namesIn = (given: readonly { name: string }[]): string =>
+  given.length === 0 ? '' : `(${given.map(({ name }) => name).join(', ')})`;
+
+/** The prompts and the resources of the server. */
 const Offered = ({ id }: { id: string }) => {
   const t = useTexts(texts);
-  const inventory = useResource(inventoryOf(id));
   return (
-    <>
-      <Card title={t('detail.prompts')}>
-        <Loaded query={inventory} plain>
-          {({ prompts }) => (
-            <ul className={css.list}>
-              {prompts.map(({ prompt }) => (
-                <li key={prompt.name}>
-                  <code>{prompt.name}</code>
-                  {prompt.arguments.length > 0 && (
-                    <span className={css.quiet}>
-                      {' '}
-                      ({prompt.arguments.map(({ name }) => name).join(', ')})
-                    </span>
-                  )}
-                  {prompt.description && <div className={css.quiet}>{prompt.description}</div>}
-                </li>
-              ))}
-              {prompts.length === 0 && <li className={css.quiet}>{t('detail.none')}</li>}
-            </ul>
-          )}
-        </Loaded>
-      </Card>
-      <Card title={t('detail.resources')}>
-        <Loaded query={inventory} plain>
-          {({ resources }) => (
-            <ul className={css.list}>
-              {resources.map(({ resource }) => (
-                <li key={resource.uri}>
-                  <code>{redactText(resource.uri)}</code>{' '}
-                  <span className={css.quiet}>
-                    {[resource.name, resource.mimeType].filter(Boolean).join(' · ')}
-                  </span>
-                </li>
-              ))}
-              {resources.length === 0 && <li className={css.quiet}>{t('detail.none')}</li>}
-            </ul>
-          )}
-        </Loaded>
-      </Card>
-    </>
+    <Loaded query={useResource(inventoryOf(id))} plain>
+      {({ prompts, resources }) => (
+        <>
+          <OfferList
+            title={t('detail.prompts')}
+            items={prompts.map(({ prompt }) => ({
+              key: prompt.name,
+              name: prompt.name,
+              about: [namesIn(prompt.arguments), prompt.description].filter(Boolean).join(' '),
+            }))}
+          />
+          <OfferList
+            title={t('detail.resources')}
+            items={resources.map(({ resource }) => ({
+              key: resource.uri,
+              name: redactText(resource.uri),
+              about: [resource.name, resource.mimeType].filter(Boolean).join(' · '),
+            }))}
+          />
+        </>
+      )}
+    </Loaded>
   );
 };
 
@@ -202,15 +211,10 @@ export default function McpServer() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
   const { query } = useStoredEntry(SERVER, id);
-  const status = useResource(statusOf(id, EVERY));
+  const status = useResource(statusOf(id, EVERY_MS));
   const address = useEntryAddress();
-  const navigate = useNavigate();
-  const [isDoomed, doom] = useState(false);
-  const close = (): void => {
-    doom(false);
-    if (query.error) void navigate({ to: '/mcp-servers' });
-  };
-  if (!isDoomed && answeredWith(query.error) === 404) {
+  const go = useGo();
+  if (answeredWith(query.error) === 404) {
     return (
       <NoSuch title={t('missing.title', { id })} to="/mcp-servers" all={t('missing.all')}>
         {t('missing.text')}
@@ -222,20 +226,12 @@ export default function McpServer() {
       title={id}
       actions={
         <>
-          <ScreenLink
-            to={`/audit-log?resource=${encodeURIComponent(`mcp-servers/${id}`)}`}
-            className={buttonLook}
-          >
-            {t('detail.audit')}
-          </ScreenLink>
           <Button onClick={() => void verifyTools(id)}>{t('verify')}</Button>
           <RestartButton id={id} />
           <Button icon="edit" onClick={() => address.edit(id)}>
             {t('edit')}
           </Button>
-          <Button icon="trash" tone="danger" onClick={() => doom(true)}>
-            {t('remove')}
-          </Button>
+          <EntryMenu kind={SERVER} id={id} onDeleted={() => go('/mcp-servers')} />
         </>
       }
     >
@@ -256,18 +252,13 @@ export default function McpServer() {
               </Loaded>
             </Card>
             <Loaded query={status} plain>
-              {(now) => <ChangedTools id={id} status={now} />}
+              {(now) => <ChangedTools id={id} status={now} className={css.wide} />}
             </Loaded>
             <Offered id={id} />
           </div>
         )}
       </Loaded>
-      {address.id !== undefined && (
-        <StoredEntry kind={SERVER} id={address.id}>
-          {(opened) => <ServerForm opened={opened} onClose={address.close} />}
-        </StoredEntry>
-      )}
-      {isDoomed && <DeleteDialog {...SERVER} id={id} onClose={close} />}
+      <EntryEditor descriptor={SERVER} />
     </Page>
   );
 }

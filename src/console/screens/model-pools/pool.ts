@@ -9,16 +9,10 @@ import {
   withDefault,
 } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
-import { type EntryKind, type Errors, objectOf, type Spec, textOf } from '../../entry/entry.ts';
+import { objectOf, type Spec, textOf } from '../../entry/entry.ts';
+import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
-
-export const POOL: EntryKind = { namespace: 'model-pools', entity: 'entity.modelPool' };
-
-export const ROLES = ['member', 'failover_only'] as const;
-export type Role = (typeof ROLES)[number];
-export const HOMES = ['deterministic', 'round_robin', 'first_healthy'] as const;
-export const SCOPES = ['thread', 'run'] as const;
 
 const Pool = object({
   id: text,
@@ -29,9 +23,9 @@ export type Pool = Guarded<typeof Pool>;
 
 export const POOLS = recordsOf('model-pools', Pool);
 
-export type Member = { model_id: string; weight: unknown; role: Role };
+export type Member = { model_id: string; weight: unknown; role: 'member' | 'failover_only' };
 
-/** As they are typed: a weight may be anything. */
+/** The members as typed, whose weight may be any value. */
 export const membersOf = ({ members }: Spec): Member[] =>
   (Array.isArray(members) ? members : []).filter(isObject).map((member) => ({
     ...member,
@@ -55,41 +49,14 @@ const memberProblem = (members: readonly Member[]): string | undefined => {
   return members.some(({ role }) => role === 'member') ? undefined : say(texts, 'problem.home');
 };
 
-/** A number of the rules for switching, which is left out where nothing is typed. */
-const switchProblems = (draft: Spec): [string, string][] =>
-  ['quota_retry_after_threshold_secs', 'max_switches_per_session'].flatMap((field) => {
-    const value = objectOf(draft.switch)[field];
-    const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 0;
-    return value === undefined || value === null || isCount
-      ? []
-      : [[`switch.${field}`, say(texts, 'problem.count')] as [string, string]];
-  });
-
-export const FIELDS = ['members', 'routing', 'switch'];
-
-/** @param models their ids: a pool cannot have them */
-export const check =
-  (models: ReadonlySet<string>) =>
-  (draft: Spec): Errors => {
-    const members = memberProblem(membersOf(draft));
-    return new Map([
-      ...(models.has(draft.id) ? [['id', say(texts, 'problem.taken')] as const] : []),
-      ...(members === undefined ? [] : [['members', members] as const]),
-      ...switchProblems(draft),
-    ]);
-  };
-
-/** One step up or down. */
-export const moved = <Item>(items: readonly Item[], from: number, by: 1 | -1): Item[] => {
-  const next = [...items];
-  const [item] = next.splice(from, 1);
-  if (item !== undefined) next.splice(from + by, 0, item);
-  return next;
+export const check = (draft: Spec): Found[] => {
+  const problem = memberProblem(membersOf(draft));
+  return problem === undefined ? [] : [['members', problem]];
 };
 
 export type Pick = { model_id: string; share: number };
 
-/** Who is asked while these are down: home members first, then whoever is left. */
+/** The members that receive requests while some are unavailable: home members first, otherwise the remaining ones. */
 export const picksOf = (members: readonly Member[], home: string, down: ReadonlySet<string>): Pick[] => {
   const up = members.filter(({ model_id }) => model_id !== '' && !down.has(model_id));
   const atHome = up.filter(({ role }) => role === 'member');

@@ -5,75 +5,51 @@ import { Button, buttonLook } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { CheckField, Field } from '../../design/Field.tsx';
 import { Notice } from '../../design/Notice.tsx';
+import css from '../../entry/Entry.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import css from './Models.module.css';
+import { ScreenLink } from '../../navigation/links.tsx';
 import type { Model } from './model.ts';
 import { type Answer, askModels, failureOf, type Question } from './model-test.ts';
 import { texts } from './texts.ts';
 
-const USUAL: Omit<Question, 'models'> = { prompt: '', seconds: 30, tokens: 2000 };
-
-/** The service takes no more in one request. */
-const MOST = { seconds: 600, tokens: 200_000 };
+/** Limits of one request, each with the maximum that the service accepts. */
+const LIMITS = [
+  ['seconds', 600],
+  ['tokens', 200_000],
+] as const;
 
 const within = (typed: string, most: number): number =>
   Math.min(most, Math.max(1, Math.trunc(Number(typed)) || 1));
 
-const Limit = (props: { label: string; value: number; most: number; onChange: (value: number) => void }) => (
-  <Field label={props.label}>
-    {(control) => (
-      <input
-        {...control}
-        type="number"
-        min={1}
-        max={props.most}
-        value={props.value}
-        onChange={({ target }) => props.onChange(within(target.value, props.most))}
-      />
-    )}
-  </Field>
-);
-
-const AnswerCard = ({ answer, model }: { answer: Answer; model: Model | undefined }) => {
+const AnswerCard = ({ answer, id }: { answer: Answer; id: string }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { report } = answer;
   const failure = failureOf(answer);
-  const id = answer.cell?.model_id ?? model?.id ?? '';
+  const facts = [
+    report.session_duration_ms !== undefined && format.duration(report.session_duration_ms),
+    t('test.tokensUsed', {
+      input: format.number(report.total_input_tokens ?? 0),
+      output: format.number(report.total_output_tokens ?? 0),
+    }),
+    report.cost_usd !== undefined && format.usd(report.cost_usd),
+  ];
   return (
-    <section className={css.answer} aria-label={id}>
+    <section className={css.box} aria-label={id}>
       <h3 className={css.mono}>{id}</h3>
       {failure === undefined ? (
         <p className={css.said} data-testid="model-test-response">
           {redactText(report.final_text) || t('test.noText')}
         </p>
       ) : (
-        <p className={css.failed} data-testid="model-test-error">
+        <p className={`${css.said} ${css.bad}`} data-testid="model-test-error">
           {redactText(failure)}
         </p>
       )}
-      <p className={css.facts}>
-        {report.session_duration_ms !== undefined && (
-          <span>{format.duration(report.session_duration_ms)}</span>
-        )}
-        <span>
-          {t('test.tokensUsed', {
-            input: format.number(report.total_input_tokens ?? 0),
-            output: format.number(report.total_output_tokens ?? 0),
-          })}
-        </span>
-        {report.cost_usd !== undefined && <span>{format.usd(report.cost_usd)}</span>}
-      </p>
+      <p className={css.quiet}>{facts.filter(Boolean).join(' · ')}</p>
     </section>
   );
 };
-
-type Outcome =
-  | { name: 'none' }
-  | { name: 'busy' }
-  | { name: 'answered'; answers: readonly Answer[] }
-  | { name: 'failed'; error: unknown };
 
 const Failed = ({ error }: { error: unknown }) => {
   const t = useTexts(texts);
@@ -98,30 +74,57 @@ const Failed = ({ error }: { error: unknown }) => {
   );
 };
 
-export const ModelTest = (props: { first: string; models: readonly Model[]; onClose: () => void }) => {
-  const t = useTexts(texts);
-  const { models, first } = props;
-  const [asked, setAsked] = useState<Question>({ ...USUAL, models: [first] });
+type Outcome =
+  | { name: 'none' }
+  | { name: 'busy' }
+  | { name: 'answered'; answers: readonly Answer[] }
+  | { name: 'failed'; error: unknown };
+
+/** The test of a prompt; closing the dialog cancels it. */
+const useAsking = () => {
   const [outcome, setOutcome] = useState<Outcome>({ name: 'none' });
   const running = useRef<AbortController>(undefined);
-  const change = (fields: Partial<Question>): void => setAsked({ ...asked, ...fields });
-  const ask = async (): Promise<void> => {
+  const ask = async (question: Question): Promise<void> => {
     const attempt = new AbortController();
     running.current = attempt;
     setOutcome({ name: 'busy' });
     try {
-      const prompt = asked.prompt.trim() || t('test.placeholder');
-      setOutcome({ name: 'answered', answers: await askModels({ ...asked, prompt }, attempt.signal) });
+      setOutcome({ name: 'answered', answers: await askModels(question, attempt.signal) });
     } catch (error) {
       if (!attempt.signal.aborted) setOutcome({ name: 'failed', error });
     }
   };
+  return { outcome, ask, stop: () => running.current?.abort() };
+};
+
+/** Sends one prompt to one or several models. */
+export const ModelTest = (props: { first: string; models: readonly Model[]; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [asked, setAsked] = useState({ prompt: '', seconds: 30, tokens: 2000, models: [props.first] });
+  const { outcome, ask, stop } = useAsking();
   const close = (): void => {
-    running.current?.abort();
+    stop();
     props.onClose();
   };
-  const toggle = (id: string, isWanted: boolean): void =>
-    change({ models: isWanted ? [...asked.models, id] : asked.models.filter((other) => other !== id) });
+  const toggle = (id: string, isWanted: boolean): void => {
+    const others = asked.models.filter((other) => other !== id);
+    setAsked({ ...asked, models: isWanted ? [...others, id] : others });
+  };
+  const number = ([limit, most]: (typeof LIMITS)[number]) => (
+    <Field key={limit} label={t(`test.${limit}`)}>
+      {(control) => (
+        <input
+          {...control}
+          type="number"
+          min={1}
+          max={most}
+          value={asked[limit]}
+          onChange={({ target }) => setAsked({ ...asked, [limit]: within(target.value, most) })}
+        />
+      )}
+    </Field>
+  );
+  const start = (): void => void ask({ ...asked, prompt: asked.prompt.trim() || t('test.placeholder') });
   return (
     <Dialog title={t('test.title')} size={720} onClose={close}>
       <Notice title={t('test.billed')} />
@@ -133,45 +136,31 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
             rows={2}
             placeholder={t('test.placeholder')}
             value={asked.prompt}
-            onChange={({ target }) => change({ prompt: target.value })}
+            onChange={({ target }) => setAsked({ ...asked, prompt: target.value })}
           />
         )}
       </Field>
-      <fieldset className={css.kinds}>
+      <fieldset className={css.box}>
         <legend>{t('test.models')}</legend>
-        {models.map(({ id }) => (
-          <CheckField
-            key={id}
-            label={id}
-            checked={asked.models.includes(id)}
-            onChange={(isWanted) => toggle(id, isWanted)}
-          />
-        ))}
-      </fieldset>
-      <div className={css.two}>
-        <Limit
-          label={t('test.walltime')}
-          value={asked.seconds}
-          most={MOST.seconds}
-          onChange={(seconds) => change({ seconds })}
-        />
-        <Limit
-          label={t('test.tokens')}
-          value={asked.tokens}
-          most={MOST.tokens}
-          onChange={(tokens) => change({ tokens })}
-        />
-      </div>
-      <div className={css.answers} role="status">
-        {outcome.name === 'failed' && <Failed error={outcome.error} />}
-        {outcome.name === 'answered' &&
-          outcome.answers.map((answer, index) => (
-            <AnswerCard
-              key={answer.cell?.model_id ?? index}
-              answer={answer}
-              model={models.find(({ id }) => id === asked.models[index])}
+        <span className={css.row}>
+          {props.models.map(({ id }) => (
+            <CheckField
+              key={id}
+              label={id}
+              checked={asked.models.includes(id)}
+              onChange={(isWanted) => toggle(id, isWanted)}
             />
           ))}
+        </span>
+      </fieldset>
+      <div className={css.row}>{LIMITS.map(number)}</div>
+      <div className={css.list} role="status">
+        {outcome.name === 'failed' && <Failed error={outcome.error} />}
+        {outcome.name === 'answered' &&
+          outcome.answers.map((answer, index) => {
+            const id = answer.cell?.model_id ?? asked.models[index] ?? '';
+            return <AnswerCard key={id} answer={answer} id={id} />;
+          })}
       </div>
       <DialogActions>
         <Button onClick={close}>{t('test.close')}</Button>
@@ -179,7 +168,7 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
           tone="primary"
           data-testid="model-test-send"
           disabled={outcome.name === 'busy' || asked.models.length === 0}
-          onClick={() => void ask()}
+          onClick={start}
         >
           {t(outcome.name === 'busy' ? 'test.busy' : 'test.send')}
         </Button>

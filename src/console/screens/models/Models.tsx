@@ -1,119 +1,159 @@
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
+import { ConnectButton } from '../../connect-model/ConnectButton.tsx';
+import { ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
 import { useResource } from '../../data/queries.ts';
-import { metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
-import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
-import { StoredEntry } from '../../entry/StoredEntry.tsx';
-import { newEntry, useEntryAddress } from '../../entry/use-opened.ts';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
-import { DeleteDialog } from '../../shell/DeleteDialog.tsx';
-import { ScreenLink } from '../../shell/links.tsx';
-import { useModelColumns } from './columns.tsx';
-import { ModelForm } from './ModelForm.tsx';
+import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
+import { Button } from '../../design/Button.tsx';
+import { Dot } from '../../design/Chip.tsx';
+import css from '../../entry/Entry.module.css';
+import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { ModelTest } from './ModelTest.tsx';
-import { MODEL, MODELS } from './model.ts';
+import { DIRECTIONS, kindsOf, MODELS, type Model, PRICES } from './model.ts';
+import { MODEL } from './model-form.tsx';
 import { texts } from './texts.ts';
 
-const META = metaOf('models');
 const PROVIDERS = recordsOf('providers', NamedRecord);
+
+/** `known` contains the figures that apply where the entry has no value. */
+type Row = Model & { known: ModelFigures; isDangling: boolean };
+
+const figureOf = (row: Row, field: 'context_window' | (typeof PRICES)[number]): number | undefined =>
+  row[field] ?? row.known[field];
+
+/** A value of the entry, or a built-in figure, which is marked. */
+const Value = ({ isKnown, children }: { isKnown: boolean; children: ReactNode }) => {
+  const t = useTexts(texts);
+  return isKnown ? (
+    <span className={css.quiet} title={t('value.known')}>
+      {children}
+    </span>
+  ) : (
+    children
+  );
+};
+
+const Window = ({ row }: { row: Row }) => {
+  const format = useFormat();
+  const window = figureOf(row, 'context_window');
+  return (
+    <Value isKnown={window !== row.context_window}>
+      {window === undefined ? '—' : format.compact(window)}
+    </Value>
+  );
+};
+
+const Prices = ({ row }: { row: Row }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const [input, output] = PRICES.map((field) => {
+    const price = figureOf(row, field);
+    return (
+      <Value key={field} isKnown={price !== row[field]}>
+        {format.usd(price)}
+      </Value>
+    );
+  });
+  return (
+    <span title={t('price.note')}>
+      {input} / {output}
+    </span>
+  );
+};
+
+const modalitiesOf = ({ modalities, known }: Row): string =>
+  DIRECTIONS.map((direction) =>
+    (modalities?.[direction] ? kindsOf(modalities, direction) : kindsOf(known.modalities, direction)).join(
+      ', ',
+    ),
+  )
+    .filter(Boolean)
+    .join(' → ');
+
+const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
+  {
+    id: 'provider',
+    label: t('column.provider'),
+    shortened: true,
+    value: (row) => row.provider_id,
+    cell: (row) => (
+      <span title={row.isDangling ? t('provider.missing') : undefined} className={css.mono}>
+        {row.isDangling && <Dot tone="error" />}{' '}
+        <ScreenLink to={`/providers?edit=${encodeURIComponent(row.provider_id)}`}>
+          {row.provider_id}
+        </ScreenLink>
+      </span>
+    ),
+  },
+  {
+    id: 'upstream',
+    label: t('field.upstream_model'),
+    shortened: true,
+    value: (row) => row.upstream_model,
+    cell: (row, mark) => <span className={css.mono}>{mark(row.upstream_model)}</span>,
+  },
+  {
+    id: 'window',
+    label: t('column.window'),
+    align: 'end',
+    value: (row) => figureOf(row, 'context_window'),
+    cell: (row) => <Window row={row} />,
+  },
+  {
+    id: 'price',
+    label: t('column.price'),
+    align: 'end',
+    value: (row) => figureOf(row, PRICES[0]),
+    text: () => '',
+    cell: (row) => <Prices row={row} />,
+  },
+  {
+    id: 'modalities',
+    label: t('column.modalities'),
+    value: modalitiesOf,
+    cell: (row) => <span className={css.quiet}>{modalitiesOf(row) || '—'}</span>,
+  },
+];
 
 export default function Models() {
   const t = useTexts(texts);
-  const format = useFormat();
   const query = useResource(MODELS);
-  const meta = useResource(META).data;
   const providers = useResource(PROVIDERS).data;
-  const columns = useModelColumns();
-  const address = useEntryAddress();
-  const [doomed, setDoomed] = useState<string>();
+  const known = useResource(capabilities).data?.models;
   const [tested, setTested] = useState<string>();
   const rows = useMemo(
     () =>
       (query.data ?? []).map((model) => ({
         ...model,
-        modified: meta?.get(model.id)?.updated_at,
+        known: known?.find(({ id }) => id === model.id)?.known ?? NOTHING_KNOWN,
         isDangling: providers?.every(({ id }) => id !== model.provider_id) ?? false,
       })),
-    [query.data, meta, providers],
-  );
-  const create = (
-    <Button tone="primary" icon="plus" onClick={address.create} data-new>
-      {t('new')}
-    </Button>
+    [query.data, known, providers],
   );
   return (
-    <Page
-      title={t('title')}
-      count={query.data && format.number(query.data.length)}
-      purpose={t('purpose')}
-      actions={create}
+    <EntryScreen
+      kind={MODEL}
+      texts={texts}
+      query={query}
+      off={MODELS.off}
+      rows={rows}
+      columns={columnsOf}
+      primary={<ConnectButton />}
+      // Without a provider, a model is connected together with one.
+      first={providers?.length === 0 ? <ConnectButton /> : undefined}
+      rowActions={({ id }) => (
+        <Button small data-testid={`test-model-${id}`} onClick={() => setTested(id)}>
+          {t('test')}
+        </Button>
+      )}
     >
-      <Loaded query={query} off={MODELS.off}>
-        {() => (
-          <List
-            name="models"
-            rows={rows}
-            columns={columns}
-            rowId={({ id }) => id}
-            onOpen={({ id }) => address.edit(id)}
-            openId={address.id}
-            searchPlaceholder={t('search')}
-            fresh={freshOf(query)}
-            actions={({ id }) => (
-              <>
-                <Button small data-testid={`test-model-${id}`} onClick={() => setTested(id)}>
-                  {t('test')}
-                </Button>
-                <Button small onClick={() => address.edit(id)}>
-                  {t('edit')}
-                </Button>
-                <IconButton
-                  small
-                  icon="trash"
-                  tone="danger"
-                  label={t('delete', { id })}
-                  onClick={() => setDoomed(id)}
-                />
-              </>
-            )}
-            empty={
-              <EmptyState
-                title={t('empty.title')}
-                actions={
-                  providers?.length === 0 ? (
-                    <ScreenLink to="/providers?new=1" className={buttonLook}>
-                      {t('empty.provider')}
-                    </ScreenLink>
-                  ) : (
-                    create
-                  )
-                }
-              >
-                {t('empty.text')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Loaded>
-      {address.isNew && (
-        <ModelForm
-          opened={newEntry({ id: '', provider_id: '', upstream_model: '' })}
-          onClose={address.close}
-        />
-      )}
-      {address.id !== undefined && (
-        <StoredEntry kind={MODEL} id={address.id}>
-          {(opened) => <ModelForm opened={opened} onClose={address.close} />}
-        </StoredEntry>
-      )}
+      <ConnectDialog />
       {tested !== undefined && (
         <ModelTest first={tested} models={query.data ?? []} onClose={() => setTested(undefined)} />
       )}
-      {doomed !== undefined && <DeleteDialog {...MODEL} id={doomed} onClose={() => setDoomed(undefined)} />}
-    </Page>
+    </EntryScreen>
   );
 }

@@ -10,7 +10,7 @@ import {
 } from '../../data/guard.ts';
 import { send } from '../../data/request.ts';
 
-/** The same question to some models at once, without anything being kept of it. */
+/** Sends one prompt to several models without storing the results. */
 
 const Report = object({
   final_text: withDefault(text, ''),
@@ -28,7 +28,7 @@ const Online = object({ run: object({ items: list(Item) }) });
 
 export type Question = { prompt: string; models: readonly string[]; seconds: number; tokens: number };
 
-/** In the order of the models. @throws RequestError */
+/** Responses in the order of the models. @throws RequestError */
 export const askModels = async (
   { prompt, models, seconds, tokens }: Question,
   signal: AbortSignal,
@@ -44,7 +44,7 @@ export const askModels = async (
   return run.items;
 };
 
-/** Why there is no answer; undefined where there is one. */
+/** The reason for a missing response; undefined if there is one. */
 export const failureOf = ({ report }: Answer): string | undefined => {
   const { runtime_failure: failure } = report;
   if (failure === undefined || failure === null || failure === false) return undefined;

@@ -1,100 +1,46 @@
-import {
-  type Guarded,
-  isObject,
-  type JsonObject,
-  list,
-  number,
-  object,
-  optional,
-  text,
-} from '../../data/guard.ts';
+import { type Guarded, isObject, type JsonObject, object, text } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
-import { allOf, count, price, required } from '../../entry/checks.ts';
-import { type EntryKind, type Errors, type Spec, textOf } from '../../entry/entry.ts';
+import { type ModelFigures, modelFigures } from '../../data/resources.ts';
+import { type Spec, textOf } from '../../entry/entry.ts';
+import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
-import { SETTINGS } from '../../model-settings/settings.ts';
 import { texts } from './texts.ts';
 
-export const MODEL: EntryKind = { namespace: 'models', entity: 'entity.model' };
-
-const Modalities = object({ input: optional(list(text)), output: optional(list(text)) });
-
-const Model = object({
-  id: text,
-  provider_id: text,
-  upstream_model: text,
-  context_window: optional(number),
-  input_token_price_per_million_usd: optional(number),
-  output_token_price_per_million_usd: optional(number),
-  modalities: optional(Modalities),
-});
+const Model = object({ id: text, provider_id: text, upstream_model: text, ...modelFigures });
 export type Model = Guarded<typeof Model>;
 
 export const MODELS = recordsOf('models', Model);
 
-export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'];
+export const PRICES = ['input_token_price_per_million_usd', 'output_token_price_per_million_usd'] as const;
 
-/**
- * Prices of an entry, and of which price each is a part: a base price of the entry also replaces the known prices of its
- * parts.
- */
-export const PRICES = [
-  { field: 'input_token_price_per_million_usd', text: 'priceIn' },
-  { field: 'output_token_price_per_million_usd', text: 'priceOut' },
-] as const;
-export const PART_PRICES = [
-  {
-    field: 'cached_input_token_price_per_million_usd',
-    text: 'priceCached',
-    base: 'input_token_price_per_million_usd',
-  },
-  {
-    field: 'reasoning_token_price_per_million_usd',
-    text: 'priceReasoning',
-    base: 'output_token_price_per_million_usd',
-  },
-  {
-    field: 'cache_write_5m_token_price_per_million_usd',
-    text: 'priceWrite5m',
-    base: 'input_token_price_per_million_usd',
-  },
-  {
-    field: 'cache_write_1h_token_price_per_million_usd',
-    text: 'priceWrite1h',
-    base: 'input_token_price_per_million_usd',
-  },
-] as const;
+/** Prices of parts of the tokens, each with the price of all of them. */
+const PARTS = {
+  cached_input_token_price_per_million_usd: PRICES[0],
+  cache_write_5m_token_price_per_million_usd: PRICES[0],
+  cache_write_1h_token_price_per_million_usd: PRICES[0],
+  reasoning_token_price_per_million_usd: PRICES[1],
+} as const;
 
-const ALL_PRICES = [...PRICES, ...PART_PRICES].map(({ field }) => field);
+export const LIMITS = ['context_window', 'max_output_tokens'] as const;
+export const PART_PRICES = Object.keys(PARTS);
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** What the service knows of the upstream model and applies to a field that is left empty, by field. */
-export const placeholdersOf = (draft: Spec, known: JsonObject): ReadonlyMap<string, string> => {
-  const replaced = new Set<string>(
-    PART_PRICES.flatMap(({ field, base }) => (isEmpty(draft[base]) ? [] : [field])),
-  );
-  return new Map(
-    ['context_window', 'max_output_tokens', 'knowledge_cutoff', ...ALL_PRICES].flatMap((field) => {
-      const value = known[field];
-      const isShown = (typeof value === 'number' || typeof value === 'string') && !replaced.has(field);
-      return isShown ? [[field, String(value)] as const] : [];
-    }),
+/**
+ * The figures that the service applies to empty fields of the draft, as defaults of these fields. A price of the entry
+ * also replaces the built-in prices of the parts of its tokens.
+ */
+export const defaultsOf = (draft: Spec, known: ModelFigures): Record<string, JsonObject> => {
+  const replaced = Object.entries(PARTS).filter(([, whole]) => !isEmpty(draft[whole]));
+  const { modalities: _, ...figures } = known;
+  return Object.fromEntries(
+    Object.entries(figures)
+      .filter(([field, value]) => value !== undefined && replaced.every(([part]) => part !== field))
+      .map(([field, value]) => [field, { default: value }]),
   );
 };
 
-export const FIELDS = [
-  'provider_id',
-  'upstream_model',
-  'context_window',
-  'max_output_tokens',
-  'knowledge_cutoff',
-  ...ALL_PRICES,
-  'modalities',
-  ...SETTINGS,
-];
-
-/** `YYYY-MM` or `YYYY-MM-DD`, a day that the calendar has. */
+/** Accepts `YYYY-MM` or `YYYY-MM-DD` with an existing date. */
 export const isDate = (typed: string): boolean => {
   if (!/^\d{4}-\d{2}(-\d{2})?$/.test(typed)) return false;
   const day = typed.length === 7 ? `${typed}-01` : typed;
@@ -102,50 +48,40 @@ export const isDate = (typed: string): boolean => {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 };
 
-const cutoff = ({ knowledge_cutoff }: Spec): [string, string][] => {
-  const typed = textOf(knowledge_cutoff).trim();
-  return typed === '' || isDate(typed) ? [] : [['knowledge_cutoff', say(texts, 'problem.cutoff')]];
+/** Rules between fields. */
+export const check = ({
+  knowledge_cutoff,
+  context_window: window,
+  max_output_tokens: most,
+}: Spec): Found[] => {
+  const found: Found[] = [];
+  if (typeof window === 'number' && typeof most === 'number' && most > window)
+    found.push(['max_output_tokens', say(texts, 'problem.output', { window })]);
+  const cutoff = textOf(knowledge_cutoff).trim();
+  if (cutoff !== '' && !isDate(cutoff)) found.push(['knowledge_cutoff', say(texts, 'problem.cutoff')]);
+  return found;
 };
 
-const output = ({ context_window: window, max_output_tokens: most }: Spec): [string, string][] =>
-  typeof window === 'number' && typeof most === 'number' && most > window
-    ? [['max_output_tokens', say(texts, 'problem.output', { window })]]
-    : [];
+export const DIRECTIONS = ['input', 'output'] as const;
+export type Direction = (typeof DIRECTIONS)[number];
 
-/** @param pools their ids: a model cannot have them */
-export const check =
-  (pools: ReadonlySet<string>) =>
-  (draft: Spec): Errors =>
-    allOf(
-      () => (pools.has(draft.id) ? [['id', say(texts, 'problem.pool')]] : []),
-      required('provider_id'),
-      required('upstream_model'),
-      count('context_window', 1),
-      count('max_output_tokens', 1),
-      () => output(draft),
-      () => cutoff(draft),
-      ...ALL_PRICES.map(price),
-    )(draft);
-
-/** One kind more or less in a direction; undefined where nothing is left. */
-export const withModality = (
-  draft: Spec,
-  direction: 'input' | 'output',
-  kind: string,
-  isTaken: boolean,
-): { modalities: unknown } => {
-  const given = isObject(draft.modalities) ? draft.modalities : {};
-  const before = new Set(kindsOf(draft, direction));
-  if (isTaken) before.add(kind);
-  else before.delete(kind);
-  const next = Object.entries({
-    ...given,
-    [direction]: MODALITIES.filter((each) => before.has(each)),
-  }).filter(([, kinds]) => Array.isArray(kinds) && kinds.length > 0);
-  return { modalities: next.length === 0 ? undefined : Object.fromEntries(next) };
-};
-
-export const kindsOf = ({ modalities }: JsonObject, direction: 'input' | 'output'): string[] => {
+export const kindsOf = (modalities: unknown, direction: Direction): string[] => {
   const kinds = isObject(modalities) ? modalities[direction] : undefined;
   return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
+};
+
+/** Adds or removes a kind of content in one direction; undefined if none is left. */
+export const withKind = (
+  modalities: unknown,
+  direction: Direction,
+  kind: string,
+  isTaken: boolean,
+): unknown => {
+  const before = kindsOf(modalities, direction).filter((other) => other !== kind);
+  const next = {
+    ...(isObject(modalities) ? modalities : {}),
+    [direction]: isTaken ? [...before, kind] : before,
+  };
+  const kept = Object.entries(next).filter(([, kinds]) => Array.isArray(kinds) && kinds.length > 0);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };

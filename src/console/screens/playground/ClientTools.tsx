@@ -1,9 +1,9 @@
 import { useState } from 'react';
+import type { ClientTool } from '../../chat/client-tools.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { ClientTool } from './client-tools.ts';
 import css from './Playground.module.css';
 import { ToolDialog } from './ToolDialog.tsx';
 import { texts } from './texts.ts';
@@ -21,14 +21,14 @@ const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void
   );
 };
 
-/** What this page can do for the agent. */
+/** Tools that this page executes for the agent. */
 export const ClientTools = (props: {
   tools: readonly ClientTool[];
   onChange: (tools: ClientTool[]) => void;
 }) => {
   const t = useTexts(texts);
   const { tools, onChange } = props;
-  /** `new`, or the one that is edited. */
+  /** `new`, or the tool that is being edited. */
   const [open, setOpen] = useState<ClientTool | 'new'>();
   const put = (tool: ClientTool): void => {
     onChange(open === 'new' ? [...tools, tool] : tools.map((before) => (before === open ? tool : before)));

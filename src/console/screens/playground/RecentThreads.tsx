@@ -5,28 +5,30 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import { shortId } from '../../run-records/RunChip.tsx';
 import css from './Playground.module.css';
 import { texts } from './texts.ts';
 
 const Summary = object({
   id: text,
   title: optional(text),
+  preview: optional(text),
   agent_id: optional(text),
   updated_at: anything,
 });
 
 const threads: Resource<{ items: ReturnType<typeof Summary>[] }> = {
   path: '/v1/threads/summaries',
-  query: { limit: 40, root: true },
+  query: { limit: 40, root: true, preview: true },
   guard: object({ items: list(Summary) }),
 };
 
-const SHOWN = 12;
+const SHOWN = 20;
 
-/** Tries of drafts are threads too. */
+/** Excludes threads of previews. */
 const isConversation = ({ id }: { id: string }): boolean => !id.startsWith('preview-');
 
-/** Threads that changed last, to go on with. */
+/** Recently changed threads, which can be continued. */
 export const RecentThreads = (props: {
   threadId: string;
   onOpen: (threadId: string, agentId: string | undefined) => void;
@@ -34,7 +36,7 @@ export const RecentThreads = (props: {
   const t = useTexts(texts);
   const query = useResource(threads);
   return (
-    <Card title={t('threads')} flush>
+    <Card title={t('threads')} flush className={css.recent}>
       <Loaded query={query} skeleton={<SkeletonRows rows={3} />}>
         {({ items: all }) => {
           const items = all.filter(isConversation).slice(0, SHOWN);
@@ -42,7 +44,7 @@ export const RecentThreads = (props: {
             <p className={css.none}>{t('threads.none')}</p>
           ) : (
             <ul className={css.threads}>
-              {items.map(({ id, title, agent_id, updated_at }) => (
+              {items.map(({ id, title, preview, agent_id, updated_at }) => (
                 <li key={id}>
                   <button
                     type="button"
@@ -50,9 +52,10 @@ export const RecentThreads = (props: {
                     title={id}
                     onClick={() => props.onOpen(id, agent_id)}
                   >
-                    <span data-mono={title === undefined || undefined}>{title ?? id}</span>
-                    <small>{agent_id}</small>
-                    <Ago at={updated_at} />
+                    <span dir="auto">{title ?? preview ?? shortId(id)}</span>
+                    <small>
+                      {agent_id} · <Ago at={updated_at} />
+                    </small>
                   </button>
                 </li>
               ))}

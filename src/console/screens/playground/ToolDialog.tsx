@@ -1,8 +1,4 @@
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../design/Button.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { CheckField, type Control, Field } from '../../design/Field.tsx';
-import { useTexts } from '../../i18n/locale.ts';
 import {
   type ClientTool,
   EMPTY_FORM,
@@ -10,7 +6,11 @@ import {
   readForm,
   type ToolErrors,
   type ToolForm,
-} from './client-tools.ts';
+} from '../../chat/client-tools.ts';
+import { Button } from '../../design/Button.tsx';
+import { Dialog, DialogActions } from '../../design/Dialog.tsx';
+import { CheckField, type Control, Field } from '../../design/Field.tsx';
+import { useTexts } from '../../i18n/locale.ts';
 import css from './Playground.module.css';
 import { texts } from './texts.ts';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
+import { type ClientTool, storedTools } from '../../chat/client-tools.ts';
 import { KEYS, readJson, writeKey } from '../../data/storage.ts';
-import { type ClientTool, storedTools } from './client-tools.ts';
 
-/** They are this browser's, for whichever agent is talked to. */
+/** The client tools of this browser, shared by all agents. */
 export const useClientTools = () => {
   const [tools, show] = useState(() => storedTools(readJson(KEYS.playgroundTools)));
   const setTools = (after: ClientTool[]): void => {

@@ -5,18 +5,16 @@ import { useResource } from '../../data/queries.ts';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
 import type { WayTo } from '../statecharts/ActorDetail.tsx';
 import { texts as wallTexts } from '../statecharts/texts.ts';
 import { Wall } from '../statecharts/Wall.tsx';
-import { placeOf, programActors } from './programs.ts';
+import { placeOf, programActors, useProgramChart, whyNoChart } from './programs.ts';
 import { texts } from './texts.ts';
-import { useProgramChart } from './use-program-chart.ts';
-import { whyNoChart } from './why-no-chart.ts';
 
-/** The machine of another program, with its actors. */
+/** A machine of another program with its actors. */
 
-/** Ids of other programs say nothing of machines, and actors come after those that they work for: both are looked up. */
+/** Looks up the machine and the children of actors, which their ids and records do not contain. */
 const useOthers = (program: string): { wayTo: WayTo; childrenOf: (id: string) => string[] } => {
   const { data } = useResource(programActors(program));
   return useMemo(() => {

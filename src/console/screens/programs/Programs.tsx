@@ -4,24 +4,22 @@ import { CopyButton } from '../../design/Copy.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Actors } from '../../statechart/actors.ts';
-import type { Feed } from '../../statechart/feed.ts';
-import { useFeed, useKnown } from '../../statechart/use-feed.ts';
+import type { Actors } from '../../live-charts/actors.ts';
+import type { Feed } from '../../live-charts/feed.ts';
+import { useFeed, useKnown } from '../../live-charts/use-feed.ts';
 import { FeedChip } from '../statecharts/FeedChip.tsx';
 import { MachineCard } from '../statecharts/MachineCard.tsx';
 import wall from '../statecharts/Statecharts.module.css';
 import css from './Programs.module.css';
-import { exampleFor, type Program, placeOf, programList } from './programs.ts';
+import { exampleFor, type Program, placeOf, programList, useProgramChart, whyNoChart } from './programs.ts';
 import { texts } from './texts.ts';
-import { useProgramChart } from './use-program-chart.ts';
-import { whyNoChart } from './why-no-chart.ts';
 
-/** Other programs that report to this service, each with its machines and who is in them. */
+/** Other programs that report to this service, each with its machines and actors. */
 
 const FLAG = '--inspection-addr 127.0.0.1:38081';
 const VARIABLE = 'SERVICE_INSPECTION_ADDR=127.0.0.1:38081';
 
-/** How a program reports, and before that how it may. */
+/** Instructions for reporting, including how to enable it. */
 const HowTo = ({ url }: { url: string | null }) => {
   const t = useTexts(texts);
   const example = exampleFor(url ?? 'ws://127.0.0.1:38081');
@@ -33,14 +31,12 @@ const HowTo = ({ url }: { url: string | null }) => {
           <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
         </p>
       )}
-      <figure className={css.example}>
-        <figcaption>
-          {t('example')} <CopyButton text={example} />
-        </figcaption>
-        <Scroller label={t('example')} className={css.exampleCode}>
-          <pre>{example}</pre>
-        </Scroller>
-      </figure>
+      <p className={css.quiet}>
+        {t('example')} <CopyButton text={example} />
+      </p>
+      <Scroller label={t('example')} className={css.code}>
+        <pre>{example}</pre>
+      </Scroller>
     </div>
   );
 };
@@ -60,12 +56,12 @@ const Card = (props: {
       name={machine.name}
       machine={key}
       to={placeOf(key)}
-      chart={data?.charts?.levels[0]}
+      chart={data?.charts?.compact[0]}
       states={machine.states === 0 ? undefined : machine.states}
       feed={feed}
       actors={actors}
     >
-      <p className={css.noChart}>{whyNoChart(t, machine)}</p>
+      <p className={css.quiet}>{whyNoChart(t, machine)}</p>
     </MachineCard>
   );
 };
@@ -82,7 +78,7 @@ const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; a
         <Chip tone={program.connected ? 'success' : 'none'}>
           {program.connected ? t('connected') : t('gone')}
         </Chip>
-        {count > 0 && <span className={css.refused}>{t('refused', { count, why: last ?? '' })}</span>}
+        {count > 0 && <span className={css.quiet}>{t('refused', { count, why: last ?? '' })}</span>}
       </header>
       <ul className={wall.cards}>
         {program.machines.map((machine) => (
@@ -112,7 +108,7 @@ export const Programs = () => {
   return (
     <section className={css.programs} aria-label={t('title')} data-testid="programs">
       <h2>{t('title')}</h2>
-      <p className={css.programsPurpose}>{t('purpose')}</p>
+      <p className={css.purpose}>{t('purpose')}</p>
       <Loaded query={list}>
         {({ url, items }) => (items.length === 0 ? <HowTo url={url} /> : <Wall items={items} />)}
       </Loaded>

@@ -1,9 +1,10 @@
 import { flag, type Guarded, list, nullable, number, object, text } from '../../data/guard.ts';
-import type { Resource } from '../../data/queries.ts';
+import { type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf } from '../../data/request.ts';
-import { Charts } from '../../statechart/chart-guard.ts';
+import type { Say } from '../../i18n/locale.ts';
+import { Charts } from '../../live-charts/chart-guard.ts';
 
-/** Other programs that report to the service, as it tells of them. */
+/** Other programs that report to the service. */
 
 const machine = { name: text, chart: text, problem: nullable(text), states: number };
 
@@ -19,7 +20,7 @@ export type Program = Guarded<typeof Program>;
 
 const ProgramList = object({ url: nullable(text), items: list(Program) });
 
-/** They come and go while somebody looks. */
+/** Programs connect and disconnect at any time. */
 const EVERY_MS = 2000;
 
 export const programList: Resource<Guarded<typeof ProgramList>> = {
@@ -29,16 +30,28 @@ export const programList: Resource<Guarded<typeof ProgramList>> = {
 };
 
 const ProgramChart = object({ ...machine, charts: nullable(Charts) });
-export type ProgramChart = Guarded<typeof ProgramChart>;
+type ProgramChart = Guarded<typeof ProgramChart>;
 
-export const programChart = (program: string, name: string, every?: number): Resource<ProgramChart> => ({
+const programChart = (program: string, name: string): Resource<ProgramChart> => ({
   path: pathOf`/v1/system/programs/${program}/machines/${name}`,
   guard: ProgramChart,
-  every,
 });
 
-/** A chart that is being laid out is asked for again so soon. */
-export const DRAWING_MS = 500;
+/** Polling interval while a chart is being laid out. */
+const DRAWING_MS = 500;
+
+/** A machine of another program. It is polled until its chart is laid out. */
+export const useProgramChart = (program: string, name: string) =>
+  useWhile(programChart(program, name), ({ chart }) => chart === 'drawing', DRAWING_MS);
+
+/** The text in place of a missing chart. */
+export const whyNoChart = (
+  t: Say<'drawing' | 'stateless' | 'undrawn'>,
+  { chart, problem }: Pick<ProgramChart, 'chart' | 'problem'>,
+): string => {
+  if (chart === 'drawing') return t('drawing');
+  return problem === null ? t('stateless') : t('undrawn', { why: problem });
+};
 
 const ProgramActors = object({ items: list(object({ id: text, machine: text, parent: nullable(text) })) });
 
@@ -48,13 +61,13 @@ export const programActors = (program: string): Resource<Guarded<typeof ProgramA
   every: EVERY_MS,
 });
 
-/** Where a machine of a program is looked at: `<program>/<name>`, as frames call it. */
+/** The address of a program's machine, from `<program>/<name>` as in frames. */
 export const placeOf = (key: string): string => {
   const slash = key.indexOf('/');
   return pathOf`/statecharts/programs/${key.slice(0, slash)}/${key.slice(slash + 1)}`;
 };
 
-/** What a program of somebody else has in it to report here. */
+/** Example code that reports to this service from another program. */
 export const exampleFor = (
   url: string,
 ): string => `import { createWebSocketInspector } from '@statelyai/inspect';

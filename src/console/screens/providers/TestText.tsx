@@ -1,23 +1,23 @@
 import { redactText } from '../../data/redact-text.ts';
 import { Chip } from '../../design/Chip.tsx';
+import css from '../../entry/Entry.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import css from './Providers.module.css';
-import type { Tested } from './tests.ts';
+import { outcomeOf, type Tested } from './tests.ts';
 import { texts } from './texts.ts';
 
-/** What came of a test: it works, it is well written and nobody was asked, or it does not work. */
+/** The result of a test in a few words. */
 export const TestText = ({ tested, isLong = false }: { tested: Tested; isLong?: boolean }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const latency = format.duration(tested.latency_ms).replace(' ms', 'ms');
-  const { ok, network_tested: isAsked, error } = tested;
-  const key = ok ? (isAsked ? 'test.ok' : 'test.config') : 'test.failed';
-  const why = error === undefined ? undefined : redactText(error);
+  const { ok, network_tested: isAsked } = tested;
+  const { key, values } = outcomeOf(tested);
+  const why = tested.error === undefined ? undefined : redactText(tested.error);
   return (
-    <span className={css.tested}>
+    <span className={css.row}>
       <Chip tone={ok ? (isAsked ? 'success' : 'info') : 'error'} {...(why !== undefined && { title: why })}>
-        {t(key, { latency })}
+        {t(key, values)}
       </Chip>
+      {(ok || isLong) && <span className={css.quiet}>{format.duration(tested.latency_ms)}</span>}
       {isLong && ok && !isAsked && <span className={css.quiet}>{t('test.configText')}</span>}
       {isLong && why !== undefined && <span className={css.bad}>{why}</span>}
     </span>

@@ -4,19 +4,16 @@ import {
   isObject,
   type JsonObject,
   list,
-  number,
   object,
   optional,
   text,
   withDefault,
 } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
-import { allOf, count, jsonObject, required, webAddress } from '../../entry/checks.ts';
-import { type EntryKind, type Errors, objectOf, type Spec, textOf } from '../../entry/entry.ts';
+import { objectOf, type Spec, textOf, withoutUndefined } from '../../entry/entry.ts';
+import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
-
-export const PROVIDER: EntryKind = { namespace: 'providers', entity: 'entity.provider' };
 
 const Provider = object({
   id: text,
@@ -28,88 +25,68 @@ export type Provider = Guarded<typeof Provider>;
 
 export const PROVIDERS = recordsOf('providers', Provider);
 
-export const TestResult = object({
-  ok: flag,
-  latency_ms: number,
-  network_tested: flag,
-  error: optional(text),
-});
-export type TestResult = Guarded<typeof TestResult>;
-
-/** For services that do not say which they have. */
+/** Used if the service does not list its adapters. */
 export const USUAL_ADAPTERS = ['anthropic', 'openai', 'gemini', 'ollama'];
-
-const AdapterOption = object({ name: text, is_secret: flag, choices: optional(list(text)) });
-export type AdapterOption = Guarded<typeof AdapterOption>;
 
 const AdapterDefault = object({
   base_url: optional(text),
-  key_variable: optional(text),
   docs_url: optional(text),
-  options: withDefault(list(AdapterOption), []),
+  options: withDefault(list(object({ name: text, is_secret: flag, choices: optional(list(text)) })), []),
 });
 export type AdapterDefault = Guarded<typeof AdapterDefault>;
 
-/** What an adapter does by itself, as the service tells it. */
-export const defaultOf = (defaults: JsonObject, adapter: string): AdapterDefault | undefined =>
-  isObject(defaults[adapter]) ? AdapterDefault(defaults[adapter], adapter) : undefined;
+const UNKNOWN: AdapterDefault = { base_url: undefined, docs_url: undefined, options: [] };
 
-export const isVertex = ({ adapter }: JsonObject): boolean => adapter === 'vertex';
+/** The defaults of an adapter, as reported by the service. */
+export const defaultOf = (defaults: JsonObject, adapter: string): AdapterDefault =>
+  isObject(defaults[adapter]) ? AdapterDefault(defaults[adapter], adapter) : UNKNOWN;
 
-export const isAccount = (draft: JsonObject): boolean =>
-  isVertex(draft) && objectOf(draft.adapter_options).credentials_kind === 'service_account_json';
+export const isAccount = ({ adapter, adapter_options }: JsonObject): boolean =>
+  adapter === 'vertex' && objectOf(adapter_options).credentials_kind === 'service_account_json';
 
-const accountErrors = (draft: Spec): [string, string][] => {
-  const key = textOf(draft.api_key);
-  if (!isAccount(draft) || key === '') return [];
+const isAccountKey = (key: string): boolean => {
   try {
     const account: unknown = JSON.parse(key);
-    if (isObject(account) && textOf(account.client_email) && textOf(account.private_key)) return [];
+    return isObject(account) && textOf(account.client_email) !== '' && textOf(account.private_key) !== '';
   } catch {
-    // Said below.
+    return false;
   }
-  return [['api_key', say(texts, 'problem.account')]];
 };
 
-export const FIELDS = ['adapter', 'base_url', 'timeout_secs', 'api_key', 'adapter_options'];
-
-export const check = (draft: Spec): Errors =>
-  allOf(
-    required('adapter'),
-    webAddress('base_url'),
-    count('timeout_secs', 1),
-    jsonObject('adapter_options'),
-    () => accountErrors(draft),
-  )(draft);
-
-/** What the service said of a stored key is no part of the entry. */
-export const bodyOf = ({ has_api_key: _, ...spec }: JsonObject): JsonObject => spec;
-
-/** Options of every adapter that have a field. */
-const COMMON_OPTIONS = ['credentials_kind', 'headers'];
-
-const optionsWhere = (draft: JsonObject, isWanted: (key: string) => boolean): JsonObject =>
-  Object.fromEntries(Object.entries(objectOf(draft.adapter_options)).filter(([key]) => isWanted(key)));
-
-/** Options without a field. `fields`: those that the adapter has one for. */
-export const otherOptions = (draft: JsonObject, fields: readonly string[] = []): JsonObject =>
-  optionsWhere(draft, (key) => !COMMON_OPTIONS.includes(key) && !fields.includes(key));
-
-export const fieldOptions = (draft: JsonObject, fields: readonly string[] = []): JsonObject =>
-  optionsWhere(draft, (key) => COMMON_OPTIONS.includes(key) || fields.includes(key));
-
-/** With these options put in place of the same; an empty one is taken out. */
-export const withOptions = (draft: JsonObject, options: JsonObject): JsonObject => {
-  const next = Object.entries({ ...objectOf(draft.adapter_options), ...options }).filter(
-    ([, value]) => value !== undefined && !(isObject(value) && Object.keys(value).length === 0),
-  );
-  return { adapter_options: next.length === 0 ? undefined : Object.fromEntries(next) };
+export const check = (draft: Spec): Found[] => {
+  const key = textOf(draft.api_key);
+  return isAccount(draft) && key !== '' && !isAccountKey(key)
+    ? [['api_key', say(texts, 'problem.account')]]
+    : [];
 };
 
-export const headersOf = (draft: JsonObject): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(objectOf(objectOf(draft.adapter_options).headers)).map(([name, value]) => [
-      name,
-      String(value),
-    ]),
-  );
+/** The fields of `adapter_options` that an adapter has; `headers` and all others have separate inputs. */
+export const optionSchema = (adapter: string, { options }: AdapterDefault): JsonObject => {
+  const own = options.map(({ name, is_secret, choices }) => [
+    name,
+    { title: name, type: 'string', ...(choices && { enum: choices }), ...(is_secret && { writeOnly: true }) },
+  ]);
+  const credentials = { type: 'string', enum: ['service_account_json'] };
+  const named = adapter === 'vertex' ? [['credentials_kind', credentials], ...own] : own;
+  return { type: 'object', properties: Object.fromEntries(named) };
+};
+
+/** Divides options into those with an input, according to their schema, and all others. */
+export const divided = (options: unknown, schema: JsonObject): { known: JsonObject; others: JsonObject } => {
+  const entries = Object.entries(objectOf(options)).filter(([name]) => name !== 'headers');
+  const isKnown = (name: string): boolean => name in objectOf(schema.properties);
+  return {
+    known: Object.fromEntries(entries.filter(([name]) => isKnown(name))),
+    others: Object.fromEntries(entries.filter(([name]) => !isKnown(name))),
+  };
+};
+
+/** Options without empty parts; undefined if none is left. */
+export const optionsOf = (options: JsonObject): JsonObject | undefined => {
+  const { headers, ...rest } = withoutUndefined(options);
+  const whole = { ...rest, ...(Object.keys(objectOf(headers)).length > 0 && { headers }) };
+  return Object.keys(whole).length === 0 ? undefined : whole;
+};
+
+export const headersOf = ({ headers }: JsonObject): Record<string, string> =>
+  Object.fromEntries(Object.entries(objectOf(headers)).map(([name, value]) => [name, String(value)]));

@@ -1,13 +1,14 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { readResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
-import { askedIn, messagesOf } from '../../history/messages.ts';
 import { useTexts } from '../../i18n/locale.ts';
+import { useGo } from '../../navigation/links.tsx';
 import {
   cancelRun,
   INPUT_MODES,
@@ -17,54 +18,87 @@ import {
   sendInput,
   startRun,
   userMessage,
-} from '../../runs/control.ts';
-import { isOpen, type Run, runHref } from '../../runs/run.ts';
-import { useGo } from '../../shell/links.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
+} from '../../run-records/control.ts';
+import { isOpen, type Run, runHref } from '../../run-records/run.ts';
+import { askedIn, messagesOf } from '../../thread-messages/messages.ts';
 import { texts } from './texts.ts';
 
-const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
+/** A dialog that sends a message. */
+const MessageDialog = (props: {
+  title: string;
+  text?: string;
+  label: string;
+  initial: string;
+  /** The message may be empty, because it has files. */
+  mayBeEmpty?: boolean;
+  go: string;
+  onSend: (said: string) => Promise<void>;
+  onClose: () => void;
+  children?: ReactNode;
+}) => {
   const t = useTexts(texts);
-  const [said, setSaid] = useState('');
-  const [mode, setMode] = useState<InputMode>(
-    run.status === 'waiting' ? 'resume_open_run' : 'live_then_queue',
-  );
+  const [said, setSaid] = useState(props.initial);
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    if (said.trim() === '') {
+  const submit = (): void => {
+    if (said.trim() === '' && !props.mayBeEmpty) {
       setProblem(t('input.none'));
       return;
     }
     setBusy(true);
-    try {
-      await sendInput(run.run_id, said, mode);
-      toast('success', t('input.sent'));
-      runsChanged();
-      onClose();
-    } catch (error) {
+    props.onSend(said).then(props.onClose, (error: unknown) => {
       toastError(error);
       setBusy(false);
-    }
+    });
+  };
+  const change = (to: string): void => {
+    setSaid(to);
+    setProblem(undefined);
   };
   return (
-    <Dialog title={t('input.title')} onClose={onClose}>
-      <Field label={t('input.text')} error={problem} required>
+    <Dialog title={props.title} onClose={props.onClose}>
+      {props.text && <p>{props.text}</p>}
+      <Field label={props.label} error={problem} required>
         {(control) => (
-          <textarea
-            {...control}
-            rows={4}
-            value={said}
-            onChange={(event) => {
-              setSaid(event.target.value);
-              setProblem(undefined);
-            }}
-          />
+          <textarea {...control} rows={5} value={said} onChange={(event) => change(event.target.value)} />
         )}
       </Field>
+      {props.children}
+      <DialogActions>
+        <Button tone="primary" disabled={busy} onClick={submit}>
+          {props.go}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const [mode, setMode] = useState<InputMode>(
+    run.status === 'waiting' ? 'resume_open_run' : 'live_then_queue',
+  );
+  const send = async (said: string): Promise<void> => {
+    await sendInput(run.run_id, said, mode);
+    toast('success', t('input.sent'));
+    runsChanged();
+  };
+  return (
+    <MessageDialog
+      title={t('input.title')}
+      onClose={onClose}
+      label={t('input.text')}
+      initial=""
+      go={t('input.go')}
+      onSend={send}
+    >
       <Field label={t('input.how')}>
         {(control) => (
-          <select {...control} value={mode} onChange={(event) => setMode(event.target.value as InputMode)}>
+          <select
+            {...control}
+            value={mode}
+            onChange={({ target }) => setMode(INPUT_MODES.find((each) => each === target.value) ?? mode)}
+          >
             {INPUT_MODES.map((each) => (
               <option key={each} value={each}>
                 {t(`input.${each}`)}
@@ -73,57 +107,36 @@ const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
           </select>
         )}
       </Field>
-      <DialogActions>
-        <Button tone="primary" disabled={busy} onClick={() => void submit()}>
-          {t('input.go')}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </MessageDialog>
   );
 };
 
 type Asked = ReturnType<typeof askedIn>[number];
 
-/** The files of the message are sent again with it. */
+/** Runs a message again, including its files. */
 const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const [said, setSaid] = useState(asked.text);
-  const [busy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const messages = [userMessage(said, asked.files)];
-      const { run_id } = await startRun({ agentId: run.agent_id, messages });
-      onClose();
-      go(runHref(run_id));
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
+  const send = async (said: string): Promise<void> => {
+    const messages = [userMessage(said, asked.files)];
+    const { run_id } = await startRun({ agentId: run.agent_id, messages });
+    go(runHref(run_id));
   };
   return (
-    <Dialog title={t('again.title')} onClose={onClose}>
-      <p>{t('again.text')}</p>
-      <Field label={t('again.message')} required>
-        {(control) => (
-          <textarea {...control} rows={6} value={said} onChange={(event) => setSaid(event.target.value)} />
-        )}
-      </Field>
-      <DialogActions>
-        <Button
-          tone="primary"
-          disabled={busy || (said.trim() === '' && asked.files.length === 0)}
-          onClick={() => void submit()}
-        >
-          {t('again.go')}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <MessageDialog
+      title={t('again.title')}
+      text={t('again.text')}
+      label={t('again.message')}
+      initial={asked.text}
+      mayBeEmpty={asked.files.length > 0}
+      go={t('again.go')}
+      onSend={send}
+      onClose={onClose}
+    />
   );
 };
 
-/** What can be done with a run, in the state that it is in. */
+/** The actions that the state of a run allows. */
 export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   const t = useTexts(texts);
   const [open, setOpen] = useState<'input' | { again: Asked }>();

@@ -5,8 +5,8 @@ import { FilterSelect } from '../../design/Field.tsx';
 import { Json } from '../../design/Json.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
-import type { LogEvent } from '../../events/event.ts';
-import type { Followed } from '../../events/follow.ts';
+import type { LogEvent } from '../../event-log/event.ts';
+import type { Followed } from '../../event-log/follow.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { SearchBox } from '../../list/SearchBox.tsx';
 import css from './Events.module.css';
@@ -34,7 +34,7 @@ const matches = ({ event }: Placed, words: string, kind: string): boolean => {
 
 const STATE_TONES = { reading: 'none', live: 'success', cut: 'warn', over: 'none', failed: 'error' } as const;
 
-/** All events of a run, whatever their kind; the one that is chosen is the moment that everything else shows. */
+/** All events of a run. The selected event determines the moment that the whole screen shows. */
 export const Events = ({
   log,
   at,

@@ -4,10 +4,10 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
-import { type Message, MOST_MESSAGES, messagesOf } from '../../history/messages.ts';
-import { Sheet, useView } from '../../history/Sheet.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Run } from '../../runs/run.ts';
+import type { Run } from '../../run-records/run.ts';
+import { type Message, MOST_MESSAGES, messagesOf } from '../../thread-messages/messages.ts';
+import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
 import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
 
@@ -22,16 +22,16 @@ const Conversation = (props: { messages: readonly Message[]; onFork: (message: M
   );
 };
 
-/** What was said in a run by the moment that is looked at. */
+/** The conversation of a run up to the selected moment. */
 export const Talk = ({
   run,
   newest,
   until,
 }: {
   run: Run;
-  /** The last message that was told of. */
+  /** Sequence number of the last reported message. */
   newest: number | undefined;
-  /** The last that had been said; undefined: all. */
+  /** Sequence number of the last message to show; undefined for all. */
   until: number | undefined;
 }) => {
   const t = useTexts(texts);
@@ -44,14 +44,14 @@ export const Talk = ({
   return (
     <Loaded query={query}>
       {(all) => {
-        const said = until === undefined ? all : all.filter(({ seq }) => seq <= until);
-        if (said.length === 0) return <EmptyState title={t('talk.none')}>{null}</EmptyState>;
+        const visible = until === undefined ? all : all.filter(({ seq }) => seq <= until);
+        if (visible.length === 0) return <EmptyState title={t('talk.none')}>{null}</EmptyState>;
         return (
           <>
             {all.length >= MOST_MESSAGES && (
               <Notice title={t('talk.cut', { count: MOST_MESSAGES })}>{null}</Notice>
             )}
-            <Conversation messages={said} onFork={setFork} />
+            <Conversation messages={visible} onFork={setFork} />
             {fork && (
               <ForkDialog
                 threadId={run.thread_id}

@@ -1,11 +1,11 @@
 import { isObject } from '../../data/guard.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { redact } from '../../data/redaction.ts';
-import type { LogEvent } from '../../events/event.ts';
+import type { LogEvent } from '../../event-log/event.ts';
 
-/** What an event is about, in a line. */
+/** A one-line summary of an event. */
 
-/** Nobody reads a longer line, and a payload can be of any size. */
+/** Summaries are limited because a payload can have any size. */
 const LONGEST = 160;
 
 const cut = (text: string): string => {

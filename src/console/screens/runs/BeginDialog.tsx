@@ -1,23 +1,28 @@
 import { useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { useIsOffered } from '../../data/test-agents.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { startRun, userMessage } from '../../runs/control.ts';
-import { runHref } from '../../runs/run.ts';
-import { useGo } from '../../shell/links.tsx';
-import { toastError } from '../../shell/toasts.ts';
+import { useGo } from '../../navigation/links.tsx';
+import { startRun, userMessage } from '../../run-records/control.ts';
+import { runHref } from '../../run-records/run.ts';
 import { texts } from './texts.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
-/** Begins a run, and leads to it. */
+/** Starts a run and opens it. */
 export const BeginDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const agents = useResource(AGENTS).data?.map(({ id }) => id) ?? [];
+  const isOffered = useIsOffered();
+  const agents =
+    useResource(AGENTS)
+      .data?.map(({ id }) => id)
+      .filter(isOffered) ?? [];
   const [agent, setAgent] = useState<string>();
   const [thread, setThread] = useState('');
   const [message, setMessage] = useState('');

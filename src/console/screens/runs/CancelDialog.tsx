@@ -3,11 +3,11 @@ import { each, type Result } from '../../data/each.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
+import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { cancelRun, runsChanged } from '../../runs/control.ts';
-import { RunLink } from '../../runs/RunChip.tsx';
-import type { Run } from '../../runs/run.ts';
-import { toast } from '../../shell/toasts.ts';
+import { cancelRun, runsChanged } from '../../run-records/control.ts';
+import { RunLink } from '../../run-records/RunChip.tsx';
+import type { Run } from '../../run-records/run.ts';
 import css from './Runs.module.css';
 import { texts } from './texts.ts';
 
@@ -15,7 +15,7 @@ const TONES = { done: 'success', over: 'none', failed: 'error' } as const;
 
 const Results = ({ results, onClose }: { results: readonly Result[]; onClose: () => void }) => {
   const t = useTexts(texts);
-  const said = ({ outcome, said: message }: Result): string => {
+  const describeResult = ({ outcome, said: message }: Result): string => {
     if (outcome === 'failed') return message;
     return t(outcome === 'done' ? 'cancel.ok' : 'cancel.over');
   };
@@ -26,7 +26,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
           {results.map((result) => (
             <li key={result.id}>
               <RunLink id={result.id} />
-              <Chip tone={TONES[result.outcome]}>{said(result)}</Chip>
+              <Chip tone={TONES[result.outcome]}>{describeResult(result)}</Chip>
             </li>
           ))}
         </ul>
@@ -36,7 +36,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
   );
 };
 
-/** Asks, cancels, and tells of those that could not be. */
+/** Confirms, cancels, and reports the runs that could not be cancelled. */
 export const CancelDialog = ({ runs, onClose }: { runs: readonly Run[]; onClose: () => void }) => {
   const t = useTexts(texts);
   const [busy, setBusy] = useState(false);

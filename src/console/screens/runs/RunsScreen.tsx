@@ -1,58 +1,56 @@
-import { useMemo, useState } from 'react';
-import { useResource } from '../../data/queries.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { connection } from '../../data/connection.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
 import { runsSummary } from '../../data/resources.ts';
-import { Button, IconButton } from '../../design/Button.tsx';
-import { CheckField, FilterSelect } from '../../design/Field.tsx';
+import { useAtom } from '../../data/use-atom.ts';
+import { Button } from '../../design/Button.tsx';
+import { CheckField } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
+import type { Filter } from '../../list/FilterBar.tsx';
+import { PagedList } from '../../list/PagedList.tsx';
+import type { MenuItem } from '../../list/RowMenu.tsx';
+import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { heldBack } from '../../runs/live-runs.ts';
-import { shortId } from '../../runs/RunChip.tsx';
-import { isOpen, type Run, runHref, STATUSES, statusText } from '../../runs/run.ts';
-import { texts as runTexts } from '../../runs/texts.ts';
+import { useRunFilters } from '../../run-records/filters.ts';
+import { runPages } from '../../run-records/pages.ts';
+import { isOpen, type Run, runHref, threadHref } from '../../run-records/run.ts';
+import { texts as runTexts } from '../../run-records/texts.ts';
+import { useMoved } from '../../run-records/use-moved.ts';
 import { BeginDialog } from './BeginDialog.tsx';
 import { CancelDialog } from './CancelDialog.tsx';
-import { useRunColumns } from './columns.tsx';
+import { runQuery, TABS, tabOf, usualSort } from './query.ts';
 import css from './Runs.module.css';
+import { useRunColumns } from './run-columns.tsx';
 import { texts } from './texts.ts';
-import { STEP, useRuns } from './use-runs.ts';
 import { Views } from './Views.tsx';
 
-const FILTERS = ['agent', 'age'];
+/** Polling interval while the feed is not live. */
+const LOOK_MS = 3000;
 
-/** Seconds. */
-const AGES = { '5m': 300, '1h': 3600, '24h': 86_400 } as const;
-type Age = keyof typeof AGES;
-
-const asAge = (value: string | undefined): Age | undefined =>
-  value !== undefined && Object.hasOwn(AGES, value) ? (value as Age) : undefined;
-
-const Tabs = ({ status, onChange }: { status: string | undefined; onChange: (to?: string) => void }) => {
+const Tabs = () => {
   const t = useTexts(texts);
   const say = useTexts(runTexts);
   const format = useFormat();
+  const [address, setQuery] = useQueryState();
   const counts = useResource({ ...runsSummary, every: undefined }).data;
-  const countOf = (each: string): number | undefined =>
-    each === 'created' || each === 'running' || each === 'waiting' ? counts?.[each] : undefined;
+  const tab = tabOf(address);
+  const hasQueue = tab === 'created' || (counts?.created ?? 0) > 0;
   return (
     <fieldset className={css.tabs} aria-label={t('tabs')}>
-      {[undefined, ...STATUSES].map((each) => {
-        const word = each && statusText(each);
-        const count = each && countOf(each);
+      {[undefined, ...(hasQueue ? (['created'] as const) : []), ...TABS].map((each) => {
+        const count = each === 'failed' || each === 'done' ? undefined : each && counts?.[each];
         return (
           <button
             key={each ?? ''}
             type="button"
-            aria-pressed={status === each}
+            aria-pressed={tab === each}
             data-status={each}
-            onClick={() => onChange(each)}
+            onClick={() => setQuery({ status: each })}
           >
-            {word ? say(word) : t('tab.all')}
+            {each ? say(`state.${each}`) : t('tab.all')}
             {count !== undefined && <span className={css.count}>{format.number(count)}</span>}
           </button>
         );
@@ -61,146 +59,129 @@ const Tabs = ({ status, onChange }: { status: string | undefined; onChange: (to?
   );
 };
 
-const Filters = ({ runs }: { runs: readonly Run[] }) => {
+const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
-  const [query, setQuery] = useQueryState();
-  const agents = useMemo(() => [...new Set(runs.map(({ agent_id }) => agent_id))].sort(), [runs]);
-  const known = query.agent && !agents.includes(query.agent) ? [...agents, query.agent] : agents;
-  return (
-    <>
-      <FilterSelect
-        label={t('filter.agent')}
-        value={query.agent ?? ''}
-        options={[['', t('filter.all')], ...known.map((id) => [id, id] as const)]}
-        onChange={(value) => setQuery({ agent: value || undefined })}
-      />
-      <FilterSelect
-        label={t('filter.age')}
-        value={asAge(query.age) ?? ''}
-        options={[
-          ['', t('filter.any')],
-          ...(['5m', '1h', '24h'] as const).map((age) => [age, t(`age.${age}`)] as const),
-        ]}
-        onChange={(value) => setQuery({ age: value || undefined })}
-      />
-    </>
+  const shared = useRunFilters();
+  return useMemo(
+    () => [
+      ...shared,
+      { key: 'after', kind: 'time', label: t('filter.after') },
+      { key: 'before', kind: 'time', label: t('filter.before') },
+      { key: 'thread', kind: 'text', label: t('filter.thread') },
+    ],
+    [t, shared],
   );
 };
 
-/** As they are now, or as they were when somebody wanted to read them in peace. */
-const useStill = (runs: readonly Run[], isLive: boolean): { rows: readonly Run[]; more: number } => {
-  const [still, setStill] = useState<readonly Run[]>();
-  if (isLive && still) setStill(undefined);
-  if (!isLive && !still) setStill(runs);
-  return useMemo(
-    () => (isLive || !still ? { rows: runs, more: 0 } : heldBack(still, runs)),
-    [runs, isLive, still],
+/** The runs of the address. While the list is live, it is read again after transitions. */
+const useRuns = (isLive: boolean) => {
+  const [address] = useQueryState();
+  const now = useNow();
+  const { path, query, isRanked } = runQuery(address, now);
+  const pages = usePages(runPages(query, path));
+  const { refresh } = pages;
+  const isTold = useMoved({ machine: 'run' }, () => {
+    if (!isLive) return;
+    invalidate(runsSummary.path);
+    refresh();
+  });
+  useEffect(() => {
+    if (isTold || !isLive) return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') refresh();
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  });
+  return { pages, isRanked };
+};
+
+/** Pauses the list. */
+const LiveSwitch = (props: { isLive: boolean; onChange: (isLive: boolean) => void }) => {
+  const t = useTexts(texts);
+  const isCut = useAtom(connection) === 'disconnected';
+  return (
+    <CheckField
+      label={t(props.isLive && isCut ? 'live.cut' : 'live')}
+      checked={props.isLive}
+      onChange={props.onChange}
+    />
+  );
+};
+
+const NoRuns = ({ isFiltered, onBegin }: { isFiltered: boolean; onBegin: () => void }) => {
+  const t = useTexts(texts);
+  if (isFiltered) return <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>;
+  return (
+    <EmptyState
+      title={t('empty.title')}
+      actions={
+        <Button icon="plus" onClick={onBegin}>
+          {t('begin')}
+        </Button>
+      }
+    >
+      {t('empty.text')}
+    </EmptyState>
   );
 };
 
 export default function Runs() {
   const t = useTexts(texts);
-  const format = useFormat();
-  const now = useNow();
-  const [address, setQuery] = useQueryState();
-  const status = STATUSES.find((each) => each === address.status);
-  const { query, runs, loadMore } = useRuns(status);
+  const [address] = useQueryState();
   const [isLive, setLive] = useState(true);
+  const { pages, isRanked } = useRuns(isLive);
   const [isBeginning, setBeginning] = useState(false);
   const [leaving, setLeaving] = useState<readonly Run[]>();
-  const columns = useRunColumns();
-  const { rows, more } = useStill(runs?.items ?? [], isLive);
-  const age = asAge(address.age);
-  const shown = useMemo(() => {
-    const since = age === undefined ? 0 : now / 1000 - AGES[age];
-    return rows.filter(
-      (run) =>
-        (address.agent === undefined || run.agent_id === address.agent) &&
-        (run.started_at ?? run.created_at) >= since,
-    );
-  }, [rows, address.agent, age, now]);
+  const usual = usualSort(address);
+  const columns = useRunColumns(usual.id === 'changed');
+  const filters = useFilters();
+  const begin = (): void => setBeginning(true);
+  const menu = (run: Run): MenuItem[] => [
+    { label: t('menu.run'), icon: 'runs', act: runHref(run.run_id) },
+    { label: t('menu.thread'), icon: 'threads', act: threadHref(run.thread_id) },
+    ...(isOpen(run)
+      ? [
+          {
+            label: t('menu.cancel'),
+            icon: 'stop' as const,
+            tone: 'danger' as const,
+            testId: 'run-cancel',
+            act: () => setLeaving([run]),
+          },
+        ]
+      : []),
+  ];
   return (
     <Page
       title={t('title')}
-      count={runs && format.number(runs.total)}
+      count={pages.total}
       purpose={t('purpose')}
       actions={
-        <Button tone="primary" icon="plus" onClick={() => setBeginning(true)}>
+        <Button tone="primary" icon="plus" data-new onClick={begin}>
           {t('begin')}
         </Button>
       }
+      fills
     >
       <div className={css.head}>
-        <Tabs status={status} onChange={(to) => setQuery({ status: to })} />
+        <Tabs />
         <Views />
       </div>
-      <Loaded query={query}>
-        {({ total }) => (
-          <List
-            name="runs"
-            rows={shown}
-            columns={columns}
-            rowId={({ run_id }) => run_id}
-            rowHref={({ run_id }) => runHref(run_id)}
-            searchPlaceholder={t('search')}
-            filters={<Filters runs={rows} />}
-            filterKeys={FILTERS}
-            tools={
-              <>
-                {more > 0 && (
-                  <Button small icon="arrowUp" onClick={() => setLive(true)}>
-                    {t('newer', { count: more })}
-                  </Button>
-                )}
-                <CheckField label={t('live')} checked={isLive} onChange={setLive} />
-              </>
-            }
-            fresh={freshOf(query)}
-            actions={(run) =>
-              isOpen(run) && (
-                <IconButton
-                  small
-                  icon="stop"
-                  tone="danger"
-                  data-testid="run-cancel"
-                  label={t('cancel.one', { id: shortId(run.run_id) })}
-                  onClick={() => setLeaving([run])}
-                />
-              )
-            }
-            bulk={[{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }]}
-            unpaged
-            after={
-              total > rows.length && (
-                <div className={css.more}>
-                  <span>
-                    {t('loaded', { count: format.number(rows.length), total: format.number(total) })}
-                  </span>
-                  <Button small onClick={loadMore}>
-                    {t('more', { count: format.number(Math.min(STEP, total - rows.length)) })}
-                  </Button>
-                </div>
-              )
-            }
-            empty={
-              status === undefined ? (
-                <EmptyState
-                  title={t('empty.title')}
-                  actions={
-                    <Button icon="plus" onClick={() => setBeginning(true)}>
-                      {t('begin')}
-                    </Button>
-                  }
-                >
-                  {t('empty.text')}
-                </EmptyState>
-              ) : (
-                <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>
-              )
-            }
-          />
-        )}
-      </Loaded>
+      <PagedList
+        name="runs"
+        pages={pages}
+        isRanked={isRanked}
+        columns={columns}
+        usualSort={usual}
+        rowId={({ run_id }) => run_id}
+        rowHref={({ run_id }) => runHref(run_id)}
+        searchPlaceholder={t('search')}
+        filterBy={filters}
+        tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
+        menu={menu}
+        bulk={[{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }]}
+        empty={<NoRuns isFiltered={tabOf(address) !== undefined} onBegin={begin} />}
+      />
       {isBeginning && <BeginDialog onClose={() => setBeginning(false)} />}
       {leaving && <CancelDialog runs={leaving} onClose={() => setLeaving(undefined)} />}
     </Page>

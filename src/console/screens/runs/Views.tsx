@@ -37,7 +37,7 @@ const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => v
   );
 };
 
-/** Filters that somebody looks through often, by a name. */
+/** Named filters that can be selected. */
 export const Views = () => {
   const t = useTexts(texts);
   const known = useAtom(views);

@@ -2,7 +2,7 @@ import { createAtom } from '@xstate/store';
 import { isObject } from '../../data/guard.ts';
 import { KEYS, onKey, readJson, writeKey } from '../../data/storage.ts';
 
-/** Views of the list that were given a name: what the address said. They are kept in this browser. */
+/** A named view of the list with its query parameters, stored in this browser. */
 export type View = { name: string; query: Readonly<Record<string, string>> };
 
 const textsIn = (value: unknown): Record<string, string> =>
@@ -12,7 +12,7 @@ const textsIn = (value: unknown): Record<string, string> =>
       )
     : {};
 
-/** Takes nothing for granted: somebody else may have written there. */
+/** Validates the stored value, which may have been changed by other code. */
 export const viewsIn = (stored: unknown): View[] =>
   Array.isArray(stored)
     ? stored.flatMap((each) =>
@@ -31,13 +31,13 @@ const store = (next: readonly View[]): void => {
   writeKey(KEYS.runViews, next.length === 0 ? null : JSON.stringify(next));
 };
 
-/** In the place of one of the same name. */
+/** Stores a view; one with the same name is replaced. */
 export const keepView = (view: View): void =>
   store([...views.get().filter(({ name }) => name !== view.name), view]);
 
 export const forgetView = (name: string): void => store(views.get().filter((view) => view.name !== name));
 
-/** Whether the address says what the view says. */
+/** Whether the address equals that of the view. */
 export const isView = ({ query }: View, address: Readonly<Record<string, string | undefined>>): boolean => {
   const said = Object.entries(address).filter(([, value]) => value !== undefined);
   return said.length === Object.keys(query).length && said.every(([key, value]) => query[key] === value);

@@ -1,3 +1,4 @@
+import { activeSkills, listedSkill } from '../../../schema/skill-text.ts';
 import {
   anyObject,
   flag,
@@ -9,10 +10,12 @@ import {
   text,
   withDefault,
 } from '../../data/guard.ts';
+import { recordsOf } from '../../data/records.ts';
+import { type Spec, textOf } from '../../entry/entry.ts';
 
-/** Instructions that agents take up when they need them. */
+/** Instructions that agents load when needed. */
 
-export const Skill = object({
+const Skill = object({
   id: text,
   name: text,
   description: withDefault(text, ''),
@@ -25,14 +28,17 @@ export const Skill = object({
 });
 export type Skill = Guarded<typeof Skill>;
 
-export const AgentSkills = object({
+export const SKILLS = recordsOf('skills', Skill);
+
+const AgentSkills = object({
   id: text,
   plugin_ids: optional(list(text)),
   sections: optional(anyObject),
 });
-export type AgentSkills = Guarded<typeof AgentSkills>;
 
-/** By whom it is used: a user, a model, either, or only by other parts of the service. */
+export const AGENTS = recordsOf('agents', AgentSkills);
+
+/** The callers that may invoke the skill: users, models, both, or only other parts of the service. */
 export type Caller = 'both' | 'user' | 'model' | 'internal';
 
 export const callerOf = ({ user_invocable: user, model_invocable: model }: Skill): Caller => {
@@ -41,7 +47,7 @@ export const callerOf = ({ user_invocable: user, model_invocable: model }: Skill
   return model ? 'model' : 'internal';
 };
 
-/** Whether it is among those that somebody who looks for a caller wants. */
+/** Whether the skill matches the filter for callers. */
 export const isCalledBy = (skill: Skill, wanted: string): boolean => {
   if (wanted === 'user') return skill.user_invocable;
   if (wanted === 'model') return skill.model_invocable;
@@ -50,8 +56,8 @@ export const isCalledBy = (skill: Skill, wanted: string): boolean => {
 
 const DISCOVERY = 'skills-discovery';
 
-/** Agents that find skills, and may have this one. */
-export const usersOf = (agents: readonly AgentSkills[], id: string): string[] =>
+/** Agents that discover skills and may use this one. */
+export const usersOf = (agents: readonly Guarded<typeof AgentSkills>[], id: string): string[] =>
   agents
     .filter(({ plugin_ids: plugins, sections }) => {
       if (!plugins?.includes(DISCOVERY)) return false;
@@ -61,26 +67,17 @@ export const usersOf = (agents: readonly AgentSkills[], id: string): string[] =>
     })
     .map((agent) => agent.id);
 
-export const NEW_SKILL = { id: '', name: '', description: '', instructions_md: '' };
+/** The text in the list of skills; undefined if models do not see the skill. Fields may be missing during editing. */
+export const listedText = (skill: Spec): string | undefined =>
+  skill.model_invocable === false
+    ? undefined
+    : listedSkill({
+        id: skill.id,
+        name: textOf(skill.name),
+        description: textOf(skill.description),
+        when_to_use: textOf(skill.when_to_use),
+      });
 
-// ---- what the service refuses ----
-
-const SAID: readonly [pattern: RegExp, field: string][] = [
-  [/allowed_tools/, 'allowed_tools'],
-  [/argument name/, 'arguments'],
-  [/^paths /, 'paths'],
-  [/already exists/, 'id'],
-];
-
-const PREFIX = /^(invalid payload: |invalid skill spec: |registry validation failed: |conflict: )+/;
-
-/** By field; what names none is under the empty one. */
-export const refusedFields = (message: string): ReadonlyMap<string, string> => {
-  const errors = new Map<string, string>();
-  for (const said of message.replace(PREFIX, '').split('; ')) {
-    const named = /field '([^']+)'/.exec(said)?.[1];
-    const field = named ?? SAID.find(([pattern]) => pattern.test(said))?.[1] ?? '';
-    errors.set(field, errors.has(field) ? `${errors.get(field)}; ${said}` : said);
-  }
-  return errors;
-};
+/** The text of an active skill. `${name}` stands for arguments that are provided on activation. */
+export const activeText = (skill: Spec): string =>
+  activeSkills([{ id: skill.id, instructions: textOf(skill.instructions_md) }]);

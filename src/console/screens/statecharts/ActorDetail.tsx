@@ -4,14 +4,15 @@ import { CopyButton } from '../../design/Copy.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import type { Actor } from '../../statechart/actors.ts';
-import { PathPanel } from '../../statechart/PathPanel.tsx';
+import type { Actor } from '../../live-charts/actors.ts';
+import { PathPanel } from '../../live-charts/PathPanel.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { shortId } from './ActorList.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
+import type { RunWords } from './use-run-words.ts';
 
-/** Which machine an actor is of, and where that is; undefined where it is not known. */
+/** The machine and the address of an actor; undefined if unknown. */
 export type WayTo = (id: string) => { machine: string; to: string } | undefined;
 
 const Other = ({ id, wayTo }: { id: string; wayTo: WayTo }) => {
@@ -25,17 +26,26 @@ const Other = ({ id, wayTo }: { id: string; wayTo: WayTo }) => {
   );
 };
 
-/** So many of those that work for an actor are named. */
+/** The screen of a run or a thread. */
+const pageOf = ({ id, machine }: Actor): { to: string; text: 'actor.run' | 'actor.thread' } | undefined => {
+  const own = encodeURIComponent(shortId(id));
+  if (machine === 'run') return { to: `/runs/${own}`, text: 'actor.run' };
+  return machine === 'thread' ? { to: `/threads/${own}`, text: 'actor.thread' } : undefined;
+};
+
+/** Maximum number of child actors that are listed. */
 const MOST_CHILDREN = 8;
 
 export const ActorDetail = ({
   actor,
+  words,
   at,
   wayTo,
   onGo,
   onClose,
 }: {
   actor: Actor;
+  words: RunWords | undefined;
   at: number | undefined;
   wayTo: WayTo;
   onGo: (at: number | undefined) => void;
@@ -43,6 +53,7 @@ export const ActorDetail = ({
 }) => {
   const t = useTexts(texts);
   const { id, state, since, parent, children, isAtRest, hasEnded } = actor;
+  const page = pageOf(actor);
   return (
     <>
       <div className={css.detail}>
@@ -50,12 +61,15 @@ export const ActorDetail = ({
           <Button small tone="quiet" icon="chevronLeft" onClick={onClose}>
             {t('actor.close')}
           </Button>
+          {page && <ScreenLink to={page.to}>{t(page.text)}</ScreenLink>}
         </div>
+        {words && <p dir="auto">{words.words}</p>}
         <h2 className={css.detailId}>
           {shortId(id)} <CopyButton text={shortId(id)} />
         </h2>
         <Facts
           rows={[
+            ...(words ? [[t('actor.agent'), words.agent] as const] : []),
             [
               t('actor.state'),
               <span key="state" className={css.states}>

@@ -5,23 +5,32 @@ import { Chip } from '../../design/Chip.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { type Actor, type Actors, isIn } from '../../statechart/actors.ts';
+import { type Actor, type Actors, isIn } from '../../live-charts/actors.ts';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
+import type { RunWords } from './use-run-words.ts';
 
 const ROW = 48;
 
 export const shortId = (id: string): string => id.slice(id.indexOf(':') + 1);
 
-/** The newest first; those that have ended behind those that live. */
-const matching = ({ live, ended }: Actors, q: string, state: string | undefined): Actor[] => {
+type Wanted = { q: string; state: string | undefined; words: ReadonlyMap<string, RunWords> };
+
+/** Newest first, live actors before ended ones. */
+const matching = ({ live, ended }: Actors, { q, state, words }: Wanted): Actor[] => {
   const word = q.trim().toLowerCase();
+  const textOf = ({ id }: Actor): string => {
+    const known = words.get(id);
+    return `${id} ${known?.agent ?? ''} ${known?.words ?? ''}`.toLowerCase();
+  };
   const isMeant = (actor: Actor): boolean =>
-    (word === '' || actor.id.toLowerCase().includes(word)) && (state === undefined || isIn(actor, state));
+    (word === '' || textOf(actor).includes(word)) && (state === undefined || isIn(actor, state));
   return [...[...live.values()].reverse(), ...[...ended.values()].reverse()].filter(isMeant);
 };
 
-const Row = ({ actor, onOpen }: { actor: Actor; onOpen: (id: string) => void }) => {
+type RowProps = { actor: Actor; words: RunWords | undefined; onOpen: (id: string) => void };
+
+const Row = ({ actor, words, onOpen }: RowProps) => {
   const t = useTexts(texts);
   return (
     <button
@@ -31,8 +40,15 @@ const Row = ({ actor, onOpen }: { actor: Actor; onOpen: (id: string) => void }) 
       data-ended={actor.hasEnded || undefined}
       onClick={() => onOpen(actor.id)}
     >
-      <span className={css.actorId}>{shortId(actor.id)}</span>
+      <span
+        className={css.actorId}
+        title={shortId(actor.id)}
+        data-words={words?.words !== undefined || undefined}
+      >
+        {words?.words ?? shortId(actor.id)}
+      </span>
       <span className={css.actorFacts}>
+        {words && <span>{words.agent}</span>}
         <span className={css.actorState}>{actor.state.join(' ')}</span>
         {actor.isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
         {actor.hasEnded && <Chip>{t('actor.ended')}</Chip>}
@@ -46,14 +62,15 @@ export const ActorList = (props: {
   actors: Actors;
   q: string;
   state: string | undefined;
+  words: ReadonlyMap<string, RunWords>;
   onSearch: (q: string) => void;
   onEverywhere: () => void;
   onOpen: (id: string) => void;
 }) => {
   const t = useTexts(texts);
   const frame = useRef<HTMLElement>(null);
-  const { actors, q, state } = props;
-  const rows = useMemo(() => matching(actors, q, state), [actors, q, state]);
+  const { actors, q, state, words } = props;
+  const rows = useMemo(() => matching(actors, { q, state, words }), [actors, q, state, words]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -98,7 +115,7 @@ export const ActorList = (props: {
               return (
                 actor && (
                   <div key={actor.id} className={css.slot} style={{ transform: `translateY(${start}px)` }}>
-                    <Row actor={actor} onOpen={props.onOpen} />
+                    <Row actor={actor} words={words.get(actor.id)} onOpen={props.onOpen} />
                   </div>
                 )
               );

@@ -1,16 +1,16 @@
 import { Page } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Actors } from '../../statechart/actors.ts';
-import { machineNames, useCharts } from '../../statechart/charts.ts';
-import type { Feed } from '../../statechart/feed.ts';
-import { useFeed, useKnown } from '../../statechart/use-feed.ts';
+import type { Actors } from '../../live-charts/actors.ts';
+import { machineNames, useCharts } from '../../live-charts/charts.ts';
+import type { Feed } from '../../live-charts/feed.ts';
+import { useFeed, useKnown } from '../../live-charts/use-feed.ts';
 import { Programs } from '../programs/Programs.tsx';
 import { FeedChip } from './FeedChip.tsx';
 import { MachineCard } from './MachineCard.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
 
-/** All machines at once, each with who is in it. */
+/** All machines, each with its actors. */
 
 const Card = ({ name, feed, actors }: { name: string; feed: Feed | undefined; actors: Actors }) => {
   const charts = useCharts(name);
@@ -19,7 +19,7 @@ const Card = ({ name, feed, actors }: { name: string; feed: Feed | undefined; ac
       name={name}
       machine={name}
       to={`/statecharts/${name}`}
-      chart={charts?.levels[0]}
+      chart={charts?.compact[0]}
       states={charts?.levels.at(-1)?.states.length}
       feed={feed}
       actors={actors}

@@ -1,12 +1,12 @@
 import { redactText } from '../../data/redact-text.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { FeedState } from '../../statechart/feed.ts';
-import { texts } from '../../statechart/texts.ts';
+import type { FeedState } from '../../live-charts/feed.ts';
+import { texts } from '../../live-charts/texts.ts';
 
 const TONES = { connecting: 'info', live: 'success', cut: 'warn', refused: 'error' } as const;
 
-/** Whether what is seen is what happens. */
+/** Whether the displayed actors are live. */
 export const FeedChip = ({ state }: { state: FeedState }) => {
   const t = useTexts(texts);
   const why = state.name === 'refused' && state.error instanceof Error ? state.error.message : undefined;

@@ -1,13 +1,13 @@
 import { useParams } from '@tanstack/react-router';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { useCharts } from '../../statechart/charts.ts';
+import { useCharts } from '../../live-charts/charts.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
 import type { WayTo } from './ActorDetail.tsx';
 import { texts } from './texts.ts';
 import { Wall } from './Wall.tsx';
 
-/** An id begins with the machine of its actor. */
+/** The id of an actor starts with its machine. */
 const wayTo: WayTo = (id) => {
   const machine = id.slice(0, id.indexOf(':'));
   return { machine, to: `/statecharts/${machine}` };

@@ -1,43 +1,47 @@
 import { type ReactNode, useMemo } from 'react';
 import type { Chart as ChartData } from '../../../schema/chart.ts';
+import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { type Actors, countByState } from '../../statechart/actors.ts';
-import { Chart } from '../../statechart/Chart.tsx';
-import { Dots } from '../../statechart/Dots.tsx';
-import type { Feed } from '../../statechart/feed.ts';
+import { type Actors, countByState } from '../../live-charts/actors.ts';
+import { Chart } from '../../live-charts/Chart.tsx';
+import { Dots } from '../../live-charts/Dots.tsx';
+import { SMALLEST_COMPACT } from '../../live-charts/Frame.tsx';
+import type { Feed } from '../../live-charts/feed.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
 
-/** One machine of a wall, with who is in it. */
+/** A card for one machine with its actors. */
 
-/** What a card has for its chart, in pixels. */
-const CHART_HEIGHT = 200;
+/** Wider charts take the place of two cards. */
+const WIDE = 600;
 
-/** Those of one machine, kept apart while they are the same. */
+/** The actors of one machine. */
 const ofMachine = ({ live }: Actors, machine: string): Actors => ({
   live: new Map([...live].filter(([, actor]) => actor.machine === machine)),
   ended: new Map(),
 });
 
-/** As large as its card has room for, and no larger than it is drawn. */
+/** Fits the chart into the width of its card, while its texts stay readable. */
 const sheetOf = ({ width, height }: ChartData) => ({
   aspectRatio: `${width} / ${height}`,
-  width: `min(100%, ${(CHART_HEIGHT * width) / height}px, ${width}px)`,
+  minWidth: width * SMALLEST_COMPACT,
+  width,
+  maxWidth: '100%',
 });
 
 const noChoice = (): void => {};
 
 export const MachineCard = (props: {
   name: string;
-  /** As frames call it. */
+  /** Name of the machine in frames. */
   machine: string;
   to: string;
   chart: ChartData | undefined;
   states: number | undefined;
   feed: Feed | undefined;
   actors: Actors;
-  /** In place of a chart. */
+  /** Content in place of a chart. */
   children?: ReactNode;
 }) => {
   const t = useTexts(texts);
@@ -45,7 +49,7 @@ export const MachineCard = (props: {
   const own = useMemo(() => ofMachine(actors, machine), [actors, machine]);
   const counts = useMemo(() => countByState(own), [own]);
   return (
-    <li className={css.card}>
+    <li className={css.card} data-wide={(chart && chart.width > WIDE) || undefined}>
       <ScreenLink to={props.to} className={css.cardLink}>
         <code className={css.cardName}>{name}</code>
       </ScreenLink>
@@ -53,18 +57,20 @@ export const MachineCard = (props: {
         {t('live', { count: own.live.size })}
         {states !== undefined && ` · ${t('states', { count: states })}`}
       </span>
-      <div className={css.cardChart}>
+      <Scroller label={t('card', { name })} className={css.cardChart}>
         {chart ? (
-          <div className={css.cardSheet} style={sheetOf(chart)}>
-            <Chart chart={chart} label={name} isSmall counts={counts} />
-            {feed && (
-              <Dots chart={chart} feed={feed} machine={machine} chosen={undefined} onChoose={noChoice} />
-            )}
-          </div>
+          <ScreenLink to={props.to} tabIndex={-1}>
+            <div className={css.cardSheet} style={sheetOf(chart)}>
+              <Chart chart={chart} label={t('card', { name })} counts={counts} />
+              {feed && (
+                <Dots chart={chart} feed={feed} machine={machine} chosen={undefined} onChoose={noChoice} />
+              )}
+            </div>
+          </ScreenLink>
         ) : (
           props.children
         )}
-      </div>
+      </Scroller>
     </li>
   );
 };

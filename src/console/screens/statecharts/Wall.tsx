@@ -1,22 +1,27 @@
-import { type ReactNode, useMemo, useState } from 'react';
-import type { ChartLevels } from '../../../schema/chart.ts';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
+import type { Chart as ChartData, ChartLevels } from '../../../schema/chart.ts';
 import { Button } from '../../design/Button.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ActorChart } from '../../statechart/ActorChart.tsx';
-import { countByState, findActor } from '../../statechart/actors.ts';
-import { Chart } from '../../statechart/Chart.tsx';
-import { Dots } from '../../statechart/Dots.tsx';
-import { Frame } from '../../statechart/Frame.tsx';
-import { useFeed, useKnown } from '../../statechart/use-feed.ts';
+import { ActorChart } from '../../live-charts/ActorChart.tsx';
+import { type Actor, type Actors, countByState, findActor } from '../../live-charts/actors.ts';
+import { Chart } from '../../live-charts/Chart.tsx';
+import { Dots } from '../../live-charts/Dots.tsx';
+import { Frame } from '../../live-charts/Frame.tsx';
+import type { Feed, Known } from '../../live-charts/feed.ts';
+import { momentOf } from '../../live-charts/path.ts';
+import { loggedId, shownRun } from '../../live-charts/thread-run.ts';
+import { useFeed, useKnown } from '../../live-charts/use-feed.ts';
+import { useLogged } from '../../run-course/logged.ts';
 import { ActorDetail, type WayTo } from './ActorDetail.tsx';
-import { ActorList } from './ActorList.tsx';
+import { ActorList, shortId } from './ActorList.tsx';
 import { FeedChip } from './FeedChip.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
+import { type RunWords, useRunWords } from './use-run-words.ts';
 
-/** One machine with everybody who is in it, or one of these step by step. */
+/** One machine with all its actors, or one of them step by step. */
 
 const Gone = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
@@ -34,38 +39,139 @@ const Gone = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
-export const Wall = (props: {
+type WallProps = {
   name: string;
-  /** As frames call it. */
+  /** Name of the machine in frames. */
   machine: string;
-  /** Its actors are those of another program. */
+  /** True if the actors belong to another program. */
   elsewhere?: boolean;
   charts: ChartLevels | null;
-  /** Where another actor is looked at. */
+  /** Address of another actor. */
   wayTo: WayTo;
-  /** Ids of those that work for an actor, where they are known better than it says itself. */
+  /** Ids of the children of an actor, if they are known from another source than the actor itself. */
   childrenOf?: (id: string) => string[];
-  /** In place of a chart. */
+  /** Content in place of a chart. */
   children?: ReactNode;
-}) => {
-  const { name, machine, elsewhere, charts } = props;
+};
+
+/** The actor in the address; a run has its whole path, from its log if this page has not followed it. */
+const useChosen = (actors: Actors, id: string | undefined, isRun: boolean): Actor | undefined => {
+  const live = id === undefined ? undefined : findActor(actors, id);
+  const runId = isRun && id !== undefined ? shortId(id) : undefined;
+  const course = useLogged(runId === undefined ? undefined : loggedId(live, runId));
+  return useMemo(
+    () => (runId === undefined ? live : shownRun(live, runId, course)?.actor),
+    [live, runId, course],
+  );
+};
+
+const About = ({ id, words }: { id: string; words: RunWords | undefined }) => (
+  <>
+    <span dir="auto">{words?.words ?? shortId(id)}</span>
+    {words && <small>{words.agent}</small>}
+  </>
+);
+
+/** What both halves of the screen show. */
+type Shown = {
+  feed: Feed | undefined;
+  known: Known;
+  actor: Actor | undefined;
+  /** Number of steps taken at the displayed moment; undefined for now. */
+  at: number | undefined;
+  words: ReadonlyMap<string, RunWords>;
+  onOpen: (id: string | undefined) => void;
+};
+
+const Bar = ({ actors, onFull }: { actors: Actors; onFull: () => void }) => {
   const t = useTexts(texts);
+  const resting = [...actors.live.values()].filter(({ isAtRest }) => isAtRest).length;
+  return (
+    <>
+      <span className={css.counted}>
+        {t('live', { count: actors.live.size - resting })}
+        {resting > 0 && ` · ${t('resting', { count: resting })}`}
+      </span>
+      <Button small onClick={onFull}>
+        {t('full')}
+      </Button>
+    </>
+  );
+};
+
+/** The chart of the chosen actor, or of all. */
+const WallChart = ({ name, levels, shown }: { name: string; levels: readonly ChartData[]; shown: Shown }) => {
+  const { feed, known, actor, at, words, onOpen } = shown;
   const [query, setQuery] = useQueryState();
-  const feed = useFeed({ machine, elsewhere });
-  const { actors, state: feedState } = useKnown(feed);
-  const [moment, setMoment] = useState<{ actor: string; at: number }>();
-  const levels = charts?.levels ?? [];
+  const screen = useRef<HTMLDivElement>(null);
+  const counts = useMemo(() => countByState(known.actors), [known]);
   const level = Math.min(Math.max(0, Number(query.detail) || 0), levels.length - 1);
   const chart = levels[level];
-  const counts = useMemo(() => countByState(actors), [actors]);
-  const chosenId = query.actor;
-  const actor = chosenId === undefined ? undefined : findActor(actors, chosenId);
+  if (!chart) return null;
+  const { state } = query;
+  const choose = (path: string): void => setQuery({ state: state === path ? undefined : path });
+  return (
+    <div className={css.full} ref={screen}>
+      <Frame
+        size={chart}
+        levels={levels.length}
+        level={level}
+        onLevel={(to) => setQuery({ detail: to === 0 ? undefined : String(to) })}
+        bar={<Bar actors={known.actors} onFull={() => void screen.current?.requestFullscreen()} />}
+      >
+        {actor ? (
+          <ActorChart
+            chart={chart}
+            machine={actor.machine}
+            moment={momentOf(chart, actor, at)}
+            chosen={state}
+            onChoose={choose}
+          />
+        ) : (
+          <Chart chart={chart} label={name} counts={counts} chosen={state} onChoose={choose} />
+        )}
+        {feed && !actor && (
+          <Dots
+            chart={chart}
+            feed={feed}
+            chosen={query.actor}
+            onChoose={onOpen}
+            about={(id) => <About id={id} words={words.get(id)} />}
+          />
+        )}
+      </Frame>
+    </div>
+  );
+};
+
+const WallList = ({ shown: { known, words, onOpen } }: { shown: Shown }) => {
+  const [query, setQuery] = useQueryState();
+  return (
+    <ActorList
+      actors={known.actors}
+      q={query.q ?? ''}
+      state={query.state}
+      words={words}
+      onSearch={(q) => setQuery({ q: q === '' ? undefined : q })}
+      onEverywhere={() => setQuery({ state: undefined })}
+      onOpen={onOpen}
+    />
+  );
+};
+
+export const Wall = (props: WallProps) => {
+  const { name, machine, elsewhere = false, charts } = props;
+  const t = useTexts(texts);
+  const [{ actor: chosenId }, setQuery] = useQueryState();
+  const feed = useFeed({ machine, elsewhere });
+  const known = useKnown(feed);
+  const [moment, setMoment] = useState<{ actor: string; at: number }>();
+  const isRun = machine === 'run' && !elsewhere;
+  const words = useRunWords(isRun);
+  const actor = useChosen(known.actors, chosenId, isRun);
   const at = moment !== undefined && moment.actor === chosenId ? moment.at : undefined;
-  const open = (id: string | undefined): void => setQuery({ actor: id });
-  const choose = (path: string): void => setQuery({ state: query.state === path ? undefined : path });
-  const resting = [...actors.live.values()].filter(({ isAtRest }) => isAtRest).length;
-  const go = (to: number | undefined): void =>
-    setMoment(to === undefined || chosenId === undefined ? undefined : { actor: chosenId, at: to });
+  const onOpen = (id: string | undefined): void => setQuery({ actor: id });
+  const shown: Shown = { feed, known, actor, at, words, onOpen };
   return (
     <div className={css.screen}>
       <header className={css.head}>
@@ -75,63 +181,31 @@ export const Wall = (props: {
           </h1>
           <p>{charts?.description}</p>
         </div>
-        <FeedChip state={feedState} />
+        <FeedChip state={known.state} />
       </header>
       <div className={css.columns}>
         <div className={css.chart}>
-          {!chart && <div className={css.none}>{props.children}</div>}
-          {chart && (
-            <Frame
-              size={chart}
-              levels={levels.length}
-              level={level}
-              onLevel={(to) => setQuery({ detail: to === 0 ? undefined : String(to) })}
-              bar={
-                <span className={css.counted}>
-                  {t('live', { count: actors.live.size - resting })}
-                  {resting > 0 && ` · ${t('resting', { count: resting })}`}
-                </span>
-              }
-            >
-              {actor ? (
-                <ActorChart
-                  chart={chart}
-                  feed={feed}
-                  actor={actor}
-                  at={at}
-                  chosen={query.state}
-                  onChoose={choose}
-                />
-              ) : (
-                <Chart chart={chart} label={name} counts={counts} chosen={query.state} onChoose={choose} />
-              )}
-              {feed && !actor && <Dots chart={chart} feed={feed} chosen={chosenId} onChoose={open} />}
-            </Frame>
+          {charts?.levels.length ? (
+            <WallChart name={name} levels={charts.levels} shown={shown} />
+          ) : (
+            <div className={css.none}>{props.children}</div>
           )}
         </div>
         <aside className={css.side} aria-label={t('list.title')}>
           {actor && (
             <ActorDetail
               actor={props.childrenOf ? { ...actor, children: props.childrenOf(actor.id) } : actor}
+              words={words.get(actor.id)}
               at={at}
               wayTo={props.wayTo}
-              onGo={go}
-              onClose={() => open(undefined)}
+              onGo={(to) => setMoment(to === undefined ? undefined : { actor: actor.id, at: to })}
+              onClose={() => onOpen(undefined)}
             />
           )}
-          {!actor && chosenId !== undefined && feedState.name === 'live' && (
-            <Gone onClose={() => open(undefined)} />
+          {!actor && chosenId !== undefined && known.state.name === 'live' && (
+            <Gone onClose={() => onOpen(undefined)} />
           )}
-          {!actor && chosenId === undefined && (
-            <ActorList
-              actors={actors}
-              q={query.q ?? ''}
-              state={query.state}
-              onSearch={(q) => setQuery({ q: q === '' ? undefined : q })}
-              onEverywhere={() => setQuery({ state: undefined })}
-              onOpen={open}
-            />
-          )}
+          {!actor && chosenId === undefined && <WallList shown={shown} />}
         </aside>
       </div>
     </div>

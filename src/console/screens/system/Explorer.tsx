@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import activityCss from '../../activity/Activity.module.css';
 import { RequestError } from '../../data/error.ts';
 import { anyObject } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
@@ -12,14 +13,13 @@ import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { addressOf, type Operation, operationsIn } from './operations.ts';
-import css from './System.module.css';
 import { texts } from './texts.ts';
 
 const DOCUMENT: Resource<unknown> = { path: '/openapi.json', guard: anyObject };
 
 type Answer = { status: number; ms: number; body: unknown };
 
-/** Of a stream only the head is read: it may never end. */
+/** Reads only the type of a stream, which may never end. */
 const bodyOf = async (response: Response): Promise<unknown> => {
   const type = response.headers.get('content-type') ?? '';
   if (type.includes('event-stream')) {
@@ -33,7 +33,7 @@ const call = async (operation: Operation, given: Record<string, string>, body: s
   const startedAt = performance.now();
   const ms = (): number => performance.now() - startedAt;
   const outgoing = {
-    // The document has no others (operations.ts).
+    // The document contains no other methods (operations.ts).
     method: operation.method as Method,
     path: addressOf(operation, given),
     ...(operation.hasBody && body.trim() !== '' && { body: JSON.parse(body) as unknown }),
@@ -66,9 +66,9 @@ const Call = ({ operation }: { operation: Operation }) => {
   const { data: answer } = attempt;
   return (
     <>
-      {operation.summary !== '' && <p className={css.quiet}>{operation.summary}</p>}
+      {operation.summary !== '' && <p className={activityCss.quiet}>{operation.summary}</p>}
       {operation.parameters.length > 0 && (
-        <div className={css.parameters}>
+        <div className={activityCss.two}>
           {operation.parameters.map(({ name, place }) => (
             <Field key={name} label={name} required={place === 'path'}>
               {(control) => (
@@ -90,7 +90,7 @@ const Call = ({ operation }: { operation: Operation }) => {
           )}
         </Field>
       )}
-      <div className={css.row}>
+      <div className={activityCss.headline}>
         <Button
           tone="primary"
           disabled={attempt.isPending || problem !== undefined}
@@ -98,7 +98,7 @@ const Call = ({ operation }: { operation: Operation }) => {
         >
           {t('explorer.try')}
         </Button>
-        {operation.method !== 'GET' && <span className={css.quiet}>{t('explorer.writes')}</span>}
+        {operation.method !== 'GET' && <span className={activityCss.quiet}>{t('explorer.writes')}</span>}
         {answer && (
           <Chip tone={answer.status < 400 ? 'success' : 'error'}>
             {t('explorer.answer', { status: answer.status, duration: format.duration(answer.ms) })}
@@ -111,37 +111,30 @@ const Call = ({ operation }: { operation: Operation }) => {
   );
 };
 
-const Choice = ({ operations }: { operations: readonly Operation[] }) => {
-  const t = useTexts(texts);
-  const [name, choose] = useState('GET /v1/system/info');
-  const operation = operations.find((one) => one.name === name) ?? operations[0];
-  return (
-    <div className={css.explorer}>
-      <Field label={t('explorer.route')}>
-        {(control) => (
-          <select {...control} value={operation?.name} onChange={(event) => choose(event.target.value)}>
-            {operations.map((one) => (
-              <option key={one.name} value={one.name}>
-                {one.name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      {operation && <Call key={operation.name} operation={operation} />}
-    </div>
-  );
-};
-
-/** Any route of the service, tried with the token of this browser. */
+/** Calls any route of the service with the token of this browser. */
 export const Explorer = () => {
   const t = useTexts(texts);
   const query = useResource(DOCUMENT);
   const operations = useMemo(() => operationsIn(query.data), [query.data]);
+  const [name, choose] = useState('GET /v1/system/info');
+  const operation = operations.find((one) => one.name === name) ?? operations[0];
   return (
     <Card title={t('explorer')} note={t('explorer.note')}>
       <Loaded query={query} plain>
-        {() => <Choice operations={operations} />}
+        {() => (
+          <div className={activityCss.stack}>
+            <Field label={t('explorer.route')}>
+              {(control) => (
+                <select {...control} value={operation?.name} onChange={(event) => choose(event.target.value)}>
+                  {operations.map((one) => (
+                    <option key={one.name}>{one.name}</option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            {operation && <Call key={operation.name} operation={operation} />}
+          </div>
+        )}
       </Loaded>
     </Card>
   );

@@ -1,102 +1,99 @@
 import { useEffect, useMemo, useState } from 'react';
 import { text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
-import { controlLook } from '../../design/Field.tsx';
-import { Card } from '../../design/Layout.tsx';
+import { backendUrl } from '../../data/request.ts';
+import { Card, Stat } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { Scroller } from '../../design/Scroller.tsx';
 import { Sparkline } from '../../design/Sparkline.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { matches, tokensOf } from '../../list/match.ts';
-import { parseMetrics, rateOf, type Seen, type Series, withSample } from './prometheus.ts';
+import { type Figures, figuresOf, parseMetrics, type Reading, TILES, type Tile } from './prometheus.ts';
 import css from './System.module.css';
 import { texts } from './texts.ts';
 
-const METRICS: Resource<string> = { path: '/metrics', guard: text, off: { statuses: [404] }, every: 10_000 };
+const EVERY_MS = 5000;
 
-const MOST_SHOWN = 200;
+const METRICS: Resource<string> = {
+  path: '/metrics',
+  guard: text,
+  off: { statuses: [404] },
+  every: EVERY_MS,
+};
 
-const Line = ({ series, seen }: { series: Series; seen: readonly Seen[] }) => {
-  const t = useTexts(texts);
+/** Ten minutes of readings. */
+const MOST_KEPT = 120;
+
+type Course = { last: Reading | undefined; figures: readonly Figures[] };
+
+/** The figures of each reading since this page was opened, oldest first. */
+const useCourse = (reading: Reading): Course => {
+  const [course, setCourse] = useState<Course>({ last: undefined, figures: [] });
+  useEffect(() => {
+    setCourse(({ last, figures }) =>
+      reading.at === 0 || last?.at === reading.at
+        ? { last, figures }
+        : { last: reading, figures: [...figures, figuresOf(reading, last)].slice(-MOST_KEPT) },
+    );
+  }, [reading]);
+  return course;
+};
+
+const MEGABYTE = 1024 * 1024;
+
+const useTileText = () => {
   const format = useFormat();
-  const rate = series.kind === 'counter' ? rateOf(seen) : undefined;
+  return (tile: Tile, value: number | undefined): string => {
+    if (value === undefined) return '—';
+    if (tile === 'latency') return `≤ ${format.duration(value * 1000)}`;
+    if (tile === 'loop') return format.duration(value * 1000);
+    if (tile === 'heap' || tile === 'store') return `${format.compact(value / MEGABYTE)} MB`;
+    return format.compact(value);
+  };
+};
+
+const Tiles = ({ figures }: { figures: readonly Figures[] }) => {
+  const t = useTexts(texts);
+  const textOf = useTileText();
   return (
-    <tr>
-      <td>{series.name}</td>
-      <td>
-        {seen.length > 1 && (
-          <Sparkline
-            values={seen.map(({ value }) => value)}
-            height={18}
-            label={t('metrics.course', { name: series.name })}
-          />
-        )}
-      </td>
-      <td data-end>{format.number(series.value)}</td>
-      <td data-end>{rate === undefined ? '' : format.number(Number(rate.toPrecision(3)))}</td>
-    </tr>
+    <div className={css.tiles}>
+      {TILES.map((tile) => {
+        const value = figures.at(-1)?.[tile];
+        const known = figures.flatMap((one) => one[tile] ?? []);
+        const isBad = tile === 'errors' && value !== undefined && value > 0;
+        return (
+          <section key={tile} className={css.tile} aria-label={t(`tile.${tile}`)}>
+            <Stat label={t(`tile.${tile}`)} value={textOf(tile, value)} tone={isBad ? 'error' : undefined} />
+            <Sparkline
+              values={known}
+              color={isBad ? '--error' : '--info'}
+              label={t('tile.course', {
+                name: t(`tile.${tile}`),
+                low: textOf(tile, known.length === 0 ? undefined : Math.min(...known)),
+                high: textOf(tile, known.length === 0 ? undefined : Math.max(...known)),
+              })}
+            />
+          </section>
+        );
+      })}
+    </div>
   );
 };
 
-/** Own series first: those of the process are the same everywhere. */
-const sortedSeries = (series: readonly Series[]): Series[] => {
-  const isGeneral = ({ name }: Series): boolean => /^(process_|nodejs_)/.test(name);
-  return [...series].sort((a, b) => Number(isGeneral(a)) - Number(isGeneral(b)));
-};
-
+/** The current load; the raw series of the metrics are one link away. */
 export const Metrics = () => {
   const t = useTexts(texts);
   const query = useResource(METRICS);
-  const [search, setSearch] = useState('');
-  const [seen, setSeen] = useState<ReadonlyMap<string, readonly Seen[]>>(new Map());
-  const series = useMemo(() => sortedSeries(parseMetrics(query.data ?? '')), [query.data]);
-  const at = query.dataUpdatedAt;
-  useEffect(() => {
-    if (at > 0) setSeen((before) => withSample(before, series, at));
-  }, [series, at]);
-  const tokens = tokensOf(search);
-  const shown = series.filter(({ name }) => matches([name], tokens)).slice(0, MOST_SHOWN);
+  const { data, dataUpdatedAt: at } = query;
+  const reading = useMemo(() => ({ at, series: parseMetrics(data ?? '') }), [data, at]);
+  const { figures } = useCourse(reading);
   return (
     <Card
       title={t('metrics')}
       note={t('metrics.note')}
       flush
-      actions={
-        <input
-          type="search"
-          className={`${controlLook} ${css.search}`}
-          data-page-search
-          placeholder={t('metrics.search')}
-          aria-label={t('metrics.search')}
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-      }
+      actions={<a href={`${backendUrl()}${METRICS.path}`}>{t('series')}</a>}
     >
       <Loaded query={query} off={METRICS.off} plain>
-        {() => (
-          <Scroller className={css.scroll} label={t('metrics')}>
-            <table className={css.table}>
-              <thead>
-                <tr>
-                  <th scope="col">{t('metrics.name')}</th>
-                  <td />
-                  <th scope="col" data-end>
-                    {t('metrics.value')}
-                  </th>
-                  <th scope="col" data-end>
-                    {t('metrics.rate')}
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.map((one) => (
-                  <Line key={one.name} series={one} seen={seen.get(one.name) ?? []} />
-                ))}
-              </tbody>
-            </table>
-          </Scroller>
-        )}
+        {() => <Tiles figures={figures} />}
       </Loaded>
     </Card>
   );

@@ -1,27 +1,26 @@
+import activityCss from '../../activity/Activity.module.css';
 import { RequestError } from '../../data/error.ts';
 import { list, object, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { backendUrl, sendRaw } from '../../data/request.ts';
 import { type SystemInfo, systemInfo } from '../../data/resources.ts';
-import { Chip, Dot } from '../../design/Chip.tsx';
+import { Chip } from '../../design/Chip.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { Explorer } from './Explorer.tsx';
 import { Metrics } from './Metrics.tsx';
-import css from './System.module.css';
 import { texts } from './texts.ts';
 
 const MODULES: Resource<string[]> = {
   path: '/v1/system/modules',
-  guard: (value, at) =>
-    Array.isArray(value) ? list(text)(value, at) : object({ modules: list(text) })(value, at).modules,
+  guard: list(text),
 };
 
 const Health = object({ status: text, components: object({ store: text, runtime: text }) });
 type Health = ReturnType<typeof Health>;
 
-/** Not ready is an answer too, though its status is one of failures. */
+/** A service that is not ready responds with an error status and a readable body. */
 const HEALTH: Resource<Health> = {
   path: '/health',
   guard: Health,
@@ -46,33 +45,59 @@ const State = ({ state }: { state: string }) => {
   return <Chip tone={tone}>{known ? t(`state.${known}`) : state}</Chip>;
 };
 
-const Service = () => {
+const Service = ({ info }: { info: SystemInfo }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const query = useResource(systemInfo);
-  const health = useResource(HEALTH);
+  const health = useResource(HEALTH).data?.components;
+  const state = (name: 'store' | 'runtime') =>
+    [t(name), health ? <State key={name} state={health[name]} /> : '—'] as const;
   return (
     <Card title={t('service')}>
-      <Loaded query={query} off={systemInfo.off} plain>
-        {(info) => (
+      <Facts
+        rows={[
+          [t('version'), info.version],
+          [t('uptime'), format.seconds(info.uptime_seconds)],
+          [t('scope'), <code key="scope">{info.scope_id}</code>],
+          [t('backend'), <code key="backend">{backendUrl()}</code>],
+          state('store'),
+          state('runtime'),
+          [
+            t('notices'),
+            <a key="notices" href="/licenses.txt">
+              licenses.txt
+            </a>,
+          ],
+        ]}
+      />
+    </Card>
+  );
+};
+
+type FeatureName = 'config' | 'configStore' | 'audit' | 'stats' | 'traces' | 'evals' | 'events';
+
+/** Derived from the system information, so that no request has to fail. */
+const Features = ({ info }: { info: SystemInfo }) => {
+  const t = useTexts(texts);
+  const row = (name: FeatureName, isOn: boolean, setting = '') =>
+    [
+      t(`feature.${name}`),
+      <Chip key={name} tone={isOn ? 'success' : 'none'} title={setting && t('off.setting', { setting })}>
+        {t(isOn ? 'on' : 'off')}
+      </Chip>,
+    ] as const;
+  return (
+    <Card title={t('features')} note={t('features.note')}>
+      <Loaded query={useResource(MODULES)} plain>
+        {(modules) => (
           <Facts
             rows={[
-              [t('version'), info.version],
-              [t('uptime'), format.seconds(info.uptime_seconds)],
-              [t('scope'), <code key="scope">{info.scope_id}</code>],
-              [t('backend'), <code key="backend">{backendUrl()}</code>],
-              [t('store'), health.data ? <State key="store" state={health.data.components.store} /> : '—'],
-              [
-                t('runtime'),
-                health.data ? <State key="runtime" state={health.data.components.runtime} /> : '—',
-              ],
-              [
-                t('notices'),
-                <a key="notices" href="/licenses.txt">
-                  licenses.txt
-                </a>,
-              ],
-              [t('modules'), <Modules key="modules" />],
+              row('config', modules.includes('config'), 'SERVICE_EXPOSE_CONFIG_ROUTES'),
+              row('configStore', info.config_store_enabled),
+              row('audit', info.audit_log_enabled, 'SERVICE_AUDIT_LOG_ENABLED'),
+              row('stats', info.runtime_stats_enabled, 'SERVICE_RUNTIME_STATS_BUCKET_COUNT'),
+              row('traces', modules.includes('trace'), 'SERVICE_EXPOSE_TRACE_ROUTES'),
+              row('evals', modules.includes('eval'), 'SERVICE_EXPOSE_EVAL_ROUTES'),
+              row('events', modules.includes('events')),
             ]}
           />
         )}
@@ -81,70 +106,19 @@ const Service = () => {
   );
 };
 
-const Modules = () => (
-  <Loaded query={useResource(MODULES)} plain>
-    {(modules) => (
-      <div className={css.chips}>
-        {modules.map((name) => (
-          <Chip key={name}>{name}</Chip>
-        ))}
-      </div>
-    )}
-  </Loaded>
-);
-
-const Feature = ({ isOn, name, setting }: { isOn: boolean | undefined; name: string; setting?: string }) => {
-  const t = useTexts(texts);
-  const word = isOn === undefined ? t('unknown') : t(isOn ? 'on' : 'off');
-  return (
-    <>
-      <span title={setting && t('off.setting', { setting })}>{name}</span>
-      <span>
-        <Dot tone={isOn ? 'success' : 'none'} />
-        {word}
-      </span>
-    </>
-  );
-};
-
-/** Asked of what the service says of itself, so that nothing has to fail for it. */
-const Features = () => {
-  const t = useTexts(texts);
-  const info: SystemInfo | undefined = useResource(systemInfo).data;
-  const modules = useResource(MODULES).data;
-  const has = (name: string): boolean | undefined => modules?.includes(name);
-  return (
-    <Card title={t('features')} note={t('features.note')}>
-      <div className={css.features}>
-        <Feature name={t('feature.config')} isOn={has('config')} setting="SERVICE_EXPOSE_CONFIG_ROUTES" />
-        <Feature name={t('feature.configStore')} isOn={info?.config_store_enabled} />
-        <Feature
-          name={t('feature.audit')}
-          isOn={info?.audit_log_enabled}
-          setting="SERVICE_AUDIT_LOG_ENABLED"
-        />
-        <Feature
-          name={t('feature.stats')}
-          isOn={info?.runtime_stats_enabled}
-          setting="SERVICE_RUNTIME_STATS_BUCKET_COUNT"
-        />
-        <Feature name={t('feature.traces')} isOn={has('trace')} setting="SERVICE_EXPOSE_TRACE_ROUTES" />
-        <Feature name={t('feature.evals')} isOn={has('eval')} setting="SERVICE_EXPOSE_EVAL_ROUTES" />
-        <Feature name={t('feature.events')} isOn={has('events')} />
-      </div>
-    </Card>
-  );
-};
-
 export default function System() {
   const t = useTexts(texts);
   return (
     <Page title={t('title')} purpose={t('purpose')}>
-      <div className={css.grid}>
-        <Service />
-        <Features />
-      </div>
       <Metrics />
+      <Loaded query={useResource(systemInfo)} off={systemInfo.off}>
+        {(info) => (
+          <div className={activityCss.two}>
+            <Service info={info} />
+            <Features info={info} />
+          </div>
+        )}
+      </Loaded>
       <Explorer />
     </Page>
   );

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 
-/** The routes of the service, as its own description has them. */
+/** The routes of the service, from its OpenAPI document. */
 export type Operation = {
-  /** `GET /v1/runs` */
+  /** For example `GET /v1/runs`. */
   name: string;
   method: string;
   path: string;
   summary: string;
-  /** Names in the path and in the query. */
+  /** Parameters of the path and the query. */
   parameters: { name: string; place: 'path' | 'query' }[];
   hasBody: boolean;
 };
@@ -36,13 +36,13 @@ export const operationsIn = (document: unknown): Operation[] => {
   const paths = isObject(document) && isObject(document.paths) ? document.paths : {};
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
-      const said = isObject(item) ? item[method] : undefined;
-      return isObject(said) ? [operationOf(path, method, said)] : [];
+      const operation = isObject(item) ? item[method] : undefined;
+      return isObject(operation) ? [operationOf(path, method, operation)] : [];
     }),
   );
 };
 
-/** The address of a call. @param given values by the names of parameters */
+/** The address of a call. @param given values by parameter name */
 export const addressOf = (
   { path, parameters }: Operation,
   given: Readonly<Record<string, string>>,

@@ -1,50 +1,86 @@
-/** The text format of Prometheus, as far as a screen shows it: gauges and counters, without the buckets of histograms. */
+/** Parses the text format of Prometheus. */
 
-export type Series = {
-  /** With its labels, as it is written. */
-  name: string;
-  kind: 'counter' | 'gauge';
-  value: number;
-};
+export type Series = { metric: string; labels: Readonly<Record<string, string>>; value: number };
 
 const LINE = /^([a-zA-Z_:][\w:]*)(\{.*\})?\s+(\S+)/;
 
-export const parseMetrics = (text: string): Series[] => {
-  const kinds = new Map<string, string>();
-  const series: Series[] = [];
-  for (const line of text.split('\n')) {
-    const [, named, kind] = /^# TYPE (\S+) (\S+)/.exec(line) ?? [];
-    if (named !== undefined && kind !== undefined) kinds.set(named, kind);
-    const [, name, labels = '', value] = LINE.exec(line) ?? [];
-    if (name === undefined || line.startsWith('#')) continue;
-    const known = kinds.get(name) ?? kinds.get(name.replace(/_(count|sum|total)$/, ''));
+const labelsIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/[{,](\w+)="([^"]*)"/g)].map(([, name, value]) => [name ?? '', value ?? '']),
+  );
+
+export const parseMetrics = (text: string): Series[] =>
+  text.split('\n').flatMap((line) => {
+    const [, metric, labels = '', value] = LINE.exec(line) ?? [];
     const number = Number(value);
-    if (name.endsWith('_bucket') || Number.isNaN(number)) continue;
-    series.push({ name: `${name}${labels}`, kind: known === 'gauge' ? 'gauge' : 'counter', value: number });
-  }
-  return series;
+    if (metric === undefined || Number.isNaN(number)) return [];
+    return { metric, labels: labelsIn(labels), value: number };
+  });
+
+/** A reading of all series. */
+export type Reading = { at: number; series: readonly Series[] };
+
+/** The rate per second; undefined after a reset of the counter. */
+export const rateOf = (before: number, now: number, ms: number): number | undefined =>
+  ms <= 0 || now < before ? undefined : ((now - before) * 1000) / ms;
+
+export const TILES = ['requests', 'runs', 'latency', 'loop', 'heap', 'store', 'streams', 'errors'] as const;
+export type Tile = (typeof TILES)[number];
+export type Figures = Readonly<Record<Tile, number | undefined>>;
+
+type Matches = (series: Series) => boolean;
+
+/** The metrics of the service have a configurable prefix. */
+const named =
+  (suffix: string): Matches =>
+  ({ metric }) =>
+    metric.endsWith(suffix);
+
+const sum = (reading: Reading | undefined, matches: Matches): number | undefined => {
+  const own = reading?.series.filter(matches) ?? [];
+  return own.length === 0 ? undefined : own.reduce((total, { value }) => total + value, 0);
 };
 
-/** What was seen of a series, the oldest first. */
-export type Seen = { at: number; value: number };
+const rate = (now: Reading, before: Reading | undefined, matches: Matches): number | undefined =>
+  before && rateOf(sum(before, matches) ?? 0, sum(now, matches) ?? 0, now.at - before.at);
 
-const MOST_KEPT = 120;
-
-export const withSample = (
-  before: ReadonlyMap<string, readonly Seen[]>,
-  series: readonly Series[],
-  at: number,
-): Map<string, readonly Seen[]> => {
-  const after = new Map<string, readonly Seen[]>();
-  for (const { name, value } of series) {
-    after.set(name, [...(before.get(name) ?? []), { at, value }].slice(-MOST_KEPT));
-  }
-  return after;
+/** The upper bound of the bucket that contains the percentile of what was observed between two readings. */
+const percentile = (now: Reading, before: Reading, suffix: string, share: number): number | undefined => {
+  const counts = new Map<number, number>();
+  const add = (reading: Reading, sign: 1 | -1): void => {
+    for (const { metric, labels, value } of reading.series) {
+      if (!metric.endsWith(`${suffix}_bucket`)) continue;
+      const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le);
+      counts.set(bound, (counts.get(bound) ?? 0) + sign * value);
+    }
+  };
+  add(now, 1);
+  add(before, -1);
+  const all = counts.get(Number.POSITIVE_INFINITY) ?? 0;
+  if (all <= 0) return undefined;
+  const bounds = [...counts].sort(([a], [b]) => a - b);
+  const found = bounds.find(([, count]) => count >= share * all)?.[0];
+  return found === Number.POSITIVE_INFINITY ? bounds.at(-2)?.[0] : found;
 };
 
-/** Per second, over all that was seen; undefined where there is one sample or the counter began anew. */
-export const rateOf = (seen: readonly Seen[]): number | undefined => {
-  const [first, last] = [seen[0], seen.at(-1)];
-  if (!first || !last || last.at <= first.at || last.value < first.value) return undefined;
-  return ((last.value - first.value) * 1000) / (last.at - first.at);
+/** The timer that measures the delay of the event loop has this interval, which its values contain. */
+const LOOP_TIMER_SECONDS = 0.02;
+
+/** The figures of the tiles; rates are those since the previous reading. Durations are in seconds. */
+export const figuresOf = (now: Reading, before: Reading | undefined): Figures => {
+  const loop = sum(now, named('nodejs_eventloop_lag_p99_seconds'));
+  return {
+    requests: rate(now, before, named('_http_requests_total')),
+    runs: sum(now, named('_active_runs')),
+    latency: before && percentile(now, before, '_http_request_duration_seconds', 0.95),
+    loop: loop === undefined ? undefined : Math.max(0, loop - LOOP_TIMER_SECONDS),
+    heap: sum(now, named('nodejs_heap_size_used_bytes')),
+    store: sum(now, named('_store_used_bytes')),
+    streams: sum(now, named('_sse_connections')),
+    errors: rate(
+      now,
+      before,
+      (one) => named('_http_requests_total')(one) && (one.labels.status ?? '').startsWith('5'),
+    ),
+  };
 };

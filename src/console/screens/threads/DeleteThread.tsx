@@ -4,10 +4,10 @@ import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { threadHref } from '../../runs/run.ts';
-import { ScreenLink, useGo } from '../../shell/links.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { threadHref } from '../../run-records/run.ts';
 import { texts } from './texts.ts';
 import { childrenOf, SUMMARIES, type Thread } from './thread.ts';
 
@@ -16,7 +16,7 @@ type Strategy = (typeof STRATEGIES)[number];
 
 const MOST_NAMED = 8;
 
-/** Deletes a thread; what becomes of the threads below it is said first. */
+/** Deletes a thread. The dialog first asks what happens to its child threads. */
 export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
@@ -32,7 +32,7 @@ export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () 
       toast('success', t('delete.done'));
       onClose();
       go('/threads');
-      // Not what is read of the thread itself: it is not there any more.
+      // Reads of the deleted thread itself would fail.
       invalidate(SUMMARIES, '/v1/runs');
     } catch (error) {
       toastError(error);

@@ -5,14 +5,13 @@ import { redactText } from '../../data/redact-text.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, useNow } from '../../design/Time.tsx';
+import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { RunLink } from '../../runs/RunChip.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
+import { RunLink } from '../../run-records/RunChip.tsx';
+import { TextDialog } from './TextDialog.tsx';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
 import { type Dispatch, LANES, type Lane, lanesOf, mailboxOf } from './thread.ts';
@@ -61,7 +60,7 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
   );
 };
 
-/** Of the queue and of what ended, so many are drawn at first. */
+/** Number of dispatches that each lane shows initially. */
 const SHORT = 50;
 
 const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispatch[] }) => {
@@ -102,44 +101,25 @@ const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispa
 
 const PushDialog = ({ threadId, onClose }: { threadId: string; onClose: () => void }) => {
   const t = useTexts(texts);
-  const [said, setSaid] = useState('');
-  const [busy, setBusy] = useState(false);
-  const push = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const body = { payload: { text: said } };
-      await send({ method: 'POST', path: pathOf`/v1/threads/${threadId}/mailbox`, body }, anything);
-      toast('success', t('mail.pushed'));
-      invalidate(pathOf`/v1/threads/${threadId}`);
-      onClose();
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog title={t('mail.push')} onClose={onClose}>
-      <Field label={t('mail.text')} hint={t('mail.hint')} required>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={4}
-            data-autofocus
-            value={said}
-            onChange={(event) => setSaid(event.target.value)}
-          />
-        )}
-      </Field>
-      <DialogActions>
-        <Button tone="primary" disabled={busy || said.trim() === ''} onClick={() => void push()}>
-          {t('mail.go')}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <TextDialog
+      title={t('mail.push')}
+      label={t('mail.text')}
+      hint={t('mail.hint')}
+      confirm={t('mail.go')}
+      rows={4}
+      onSave={async (text) => {
+        const body = { payload: { text } };
+        await send({ method: 'POST', path: pathOf`/v1/threads/${threadId}/mailbox`, body }, anything);
+        toast('success', t('mail.pushed'));
+        invalidate(pathOf`/v1/threads/${threadId}`);
+      }}
+      onClose={onClose}
+    />
   );
 };
 
-/** The queue of a thread: what waits, what executes, what was given up, and what has ended. */
+/** The mailbox of a thread: queued, claimed, dead-lettered and ended dispatches. */
 export const Mailbox = ({ threadId }: { threadId: string }) => {
   const t = useTexts(texts);
   const query = useResource(mailboxOf(threadId));

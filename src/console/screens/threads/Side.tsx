@@ -3,12 +3,12 @@ import { Json } from '../../design/Json.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
-import type { LogEvent } from '../../events/event.ts';
+import type { LogEvent } from '../../event-log/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { RunChip, RunLink, RunReason, shortId } from '../../runs/RunChip.tsx';
-import { type Run, threadHref } from '../../runs/run.ts';
-import { ScreenLink } from '../../shell/links.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { RunChip, RunLink, RunReason, shortId } from '../../run-records/RunChip.tsx';
+import { type Run, threadHref } from '../../run-records/run.ts';
 import { gistOf } from '../run-detail/gist.ts';
 import { Mailbox } from './Mailbox.tsx';
 import css from './Threads.module.css';
@@ -89,7 +89,7 @@ const Lineage = ({ thread }: { thread: Thread }) => {
   );
 };
 
-/** Of a thread that has more, the newest are shown; runs have all of theirs. */
+/** Maximum number of events shown for a thread, newest first; the screen of a run shows all of its events. */
 const MOST_EVENTS = 500;
 
 const Events = ({ events }: { events: readonly LogEvent[] }) => {
@@ -117,7 +117,7 @@ const Events = ({ events }: { events: readonly LogEvent[] }) => {
   );
 };
 
-/** What belongs to a thread beside its conversation. */
+/** The tabs of a thread next to its conversation. */
 export const Side = ({
   thread,
   runs,

@@ -1,81 +1,66 @@
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
-import { Button, IconButton } from '../../design/Button.tsx';
+import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { Notice } from '../../design/Notice.tsx';
+import { Notice, SkeletonRows } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
-import { useEvents } from '../../events/use-events.ts';
+import { useEvents } from '../../event-log/use-events.ts';
+import { toast, toastError } from '../../feedback/toasts.ts';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
-import type { Message } from '../../history/messages.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { cancelThread, interruptThread } from '../../runs/control.ts';
-import { newestRuns } from '../../runs/pages.ts';
-import { RunChip, shortId } from '../../runs/RunChip.tsx';
-import { isOpen, type Run, threadHref } from '../../runs/run.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { NoSuch } from '../../shell/NoSuch.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
-import { Composer } from './Composer.tsx';
-import { Conversation } from './Conversation.tsx';
+import { ChartToggle, useChartShown } from '../../live-charts/ChartToggle.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { cancelThread, interruptThread } from '../../run-records/control.ts';
+import { newestRuns } from '../../run-records/pages.ts';
+import { RunChip, shortId } from '../../run-records/RunChip.tsx';
+import { isOpen, type Run, threadHref } from '../../run-records/run.ts';
+import type { Message } from '../../thread-messages/messages.ts';
 import { DeleteThread } from './DeleteThread.tsx';
 import { Side } from './Side.tsx';
+import { TextDialog } from './TextDialog.tsx';
+import { ThreadComposer } from './ThreadComposer.tsx';
+import { Conversation } from './ThreadConversation.tsx';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
-import { currentOf, type Thread, threadOf } from './thread.ts';
+import { currentOf, firstWordsOf, type Thread, threadOf } from './thread.ts';
 import { useConversation, VISIBILITIES, type Visibility } from './use-conversation.ts';
+
+const ThreadChart = lazy(() => import('../../live-charts/ThreadChart.tsx'));
 
 const MOST_RUNS = 1000;
 
 const RenameDialog = ({ thread, onClose }: { thread: Thread; onClose: () => void }) => {
   const t = useTexts(texts);
-  const [title, setTitle] = useState(thread.metadata.title ?? '');
-  const [busy, setBusy] = useState(false);
-  const rename = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const path = pathOf`/v1/threads/${thread.id}`;
-      await send({ method: 'PATCH', path, body: { title: title.trim() } }, anything);
-      invalidate('/v1/threads');
-      toast('success', t('act.renamed'));
-      onClose();
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog title={t('rename.title')} onClose={onClose}>
-      <Field label={t('rename.name')}>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            data-autofocus
-            value={title}
-            onChange={(event) => setTitle(event.target.value)}
-          />
-        )}
-      </Field>
-      <DialogActions>
-        <Button tone="primary" disabled={busy} onClick={() => void rename()}>
-          {t('rename.go')}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <TextDialog
+      title={t('rename.title')}
+      label={t('rename.name')}
+      confirm={t('rename.go')}
+      initial={thread.metadata.title}
+      onSave={async (title) => {
+        await send({ method: 'PATCH', path: pathOf`/v1/threads/${thread.id}`, body: { title } }, anything);
+        invalidate('/v1/threads');
+        toast('success', t('act.renamed'));
+      }}
+      onClose={onClose}
+    />
   );
 };
 
-const Actions = ({ thread, isBusy }: { thread: Thread; isBusy: boolean }) => {
+const playgroundHref = (thread: string, agent: string | undefined): string =>
+  `/playground?${new URLSearchParams({ thread, ...(agent !== undefined && { agent }) })}`;
+
+const Actions = (props: { thread: Thread; agentId: string | undefined; isBusy: boolean }) => {
+  const { thread, agentId, isBusy } = props;
   const t = useTexts(texts);
   const [open, setOpen] = useState<'rename' | 'delete'>();
   const close = (): void => setOpen(undefined);
@@ -85,6 +70,9 @@ const Actions = ({ thread, isBusy }: { thread: Thread; isBusy: boolean }) => {
   };
   return (
     <>
+      <ScreenLink to={playgroundHref(thread.id, agentId)} className={buttonLook}>
+        {t('talk.play')}
+      </ScreenLink>
       <Button icon="edit" onClick={() => setOpen('rename')}>
         {t('act.rename')}
       </Button>
@@ -118,7 +106,7 @@ const Actions = ({ thread, isBusy }: { thread: Thread; isBusy: boolean }) => {
 const isVisibility = (value: string | undefined): value is Visibility =>
   VISIBILITIES.some((each) => each === value);
 
-/** The conversation of another thread, to be read beside. */
+/** The conversation of another thread, for comparison. */
 const Beside = ({ threadId, onClose }: { threadId: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const talk = useConversation(threadId, 'external', undefined);
@@ -153,7 +141,7 @@ const NO_RUNS: readonly Run[] = [];
 const useRuns = (threadId: string): readonly Run[] =>
   useResource(newestRuns({ thread: threadId }, MOST_RUNS)).data?.items ?? NO_RUNS;
 
-/** Events after which something else of the thread is other too. */
+/** Events after which other data of the thread has changed. */
 const CHANGES = /^(Run|Mailbox|ToolCallSuspended)/;
 
 const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
@@ -177,6 +165,7 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
   const known = useMemo(() => byId(runs), [runs]);
   const current = currentOf(runs);
   const [fork, setFork] = useState<Message>();
+  const [isChartShown, showChart] = useChartShown();
   return (
     <>
       <div className={css.what}>
@@ -209,15 +198,25 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
               options={VISIBILITIES.map((each) => [each, t(`talk.${each}`)] as const)}
               onChange={(to) => setQuery({ show: to === 'external' ? undefined : to })}
             />
+            <ChartToggle isShown={isChartShown} onChange={showChart} />
           </header>
           <Conversation talk={talk} runs={known} onFork={setFork} />
-          <Composer threadId={id} isGone={isGone} />
+          <div className={css.composer}>
+            <ThreadComposer threadId={id} isGone={isGone} />
+          </div>
         </section>
-        {address.beside === undefined ? (
-          <Side thread={thread} runs={runs} events={log.events} />
-        ) : (
-          <Beside threadId={address.beside} onClose={() => setQuery({ beside: undefined })} />
-        )}
+        <div className={css.rows}>
+          {isChartShown && !isGone && (
+            <Suspense fallback={<SkeletonRows rows={4} />}>
+              <ThreadChart threadId={id} />
+            </Suspense>
+          )}
+          {address.beside === undefined ? (
+            <Side thread={thread} runs={runs} events={log.events} />
+          ) : (
+            <Beside threadId={address.beside} onClose={() => setQuery({ beside: undefined })} />
+          )}
+        </div>
       </div>
       {fork && (
         <ForkDialog
@@ -231,7 +230,7 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
   );
 };
 
-/** Nobody tells that a thread was deleted. */
+/** Polling interval, because the deletion of a thread is not reported. */
 const LOOK_MS = 5000;
 
 const OneThread = ({ id }: { id: string }) => {
@@ -242,6 +241,8 @@ const OneThread = ({ id }: { id: string }) => {
   if (isMissing !== isGone) setGone(isMissing);
   const runs = useRuns(id);
   const thread = query.data;
+  const isUntitled = thread !== undefined && !thread.metadata.title && !isMissing;
+  const words = useResource(firstWordsOf(id), isUntitled).data;
   if (isMissing && !thread) {
     return (
       <NoSuch title={t('missing.title', { id })} to="/threads" all={t('missing.all')}>
@@ -251,8 +252,11 @@ const OneThread = ({ id }: { id: string }) => {
   }
   return (
     <Page
-      title={thread?.metadata.title || t('untitled', { id: shortId(id) })}
-      actions={thread && !isMissing && <Actions thread={thread} isBusy={runs.some(isOpen)} />}
+      title={thread?.metadata.title || words || t('untitled', { id: shortId(id) })}
+      actions={
+        thread &&
+        !isMissing && <Actions thread={thread} agentId={runs[0]?.agent_id} isBusy={runs.some(isOpen)} />
+      }
     >
       {isMissing && (
         <Notice tone="warn" title={t('gone.title')}>

@@ -12,12 +12,14 @@ import {
 } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
+import { Message, textIn } from '../../thread-messages/messages.ts';
 
-/** Threads as the service tells of them. Times are milliseconds. */
+/** Threads as the service reports them. Times are milliseconds. */
 
-const Summary = object({
+export const Summary = object({
   id: text,
   title: optional(text),
+  preview: optional(text),
   agent_id: optional(text),
   resource_id: optional(text),
   parent_thread_id: optional(text),
@@ -60,9 +62,21 @@ export const threadOf = (id: string): Resource<Thread> => ({
   guard: Thread,
 });
 
+/** Letters of the first message that stand for a missing title, as in lists. */
+const TITLE = 60;
+
+const First = object({ messages: list(Message) });
+
+/** The first words of a thread; empty if it has none. */
+export const firstWordsOf = (id: string): Resource<string> => ({
+  path: pathOf`/v1/threads/${id}/messages`,
+  query: { limit: 1 },
+  guard: (value, at) => First(value, at).messages.map(textIn).join('').trim().slice(0, TITLE),
+});
+
 export const SUMMARIES = '/v1/threads/summaries';
 
-/** So many children are named. */
+/** Maximum number of child threads that are listed. */
 export const MOST_CHILDREN = 100;
 
 export const childrenOf = (id: string): Resource<Guarded<typeof SummaryPage>> => ({
@@ -71,10 +85,10 @@ export const childrenOf = (id: string): Resource<Guarded<typeof SummaryPage>> =>
   guard: SummaryPage,
 });
 
-/** A chain that is longer, or that bites its tail, is cut. */
+/** Limit of the chain of ancestors, which also ends a cycle. */
 const HIGHEST = 20;
 
-/** The threads above it, the highest first. */
+/** The ancestors of a thread, outermost first. */
 export const ancestorsOf = ({ id, parent_thread_id }: Thread): Resource<Thread[]> => ({
   path: pathOf`/v1/threads/${id}/ancestors`,
   query: { parent: parent_thread_id },
@@ -127,7 +141,7 @@ export const mailboxOf = (id: string): Resource<Dispatch[]> => ({
   },
 });
 
-/** Of its runs, the newest first, the one that the thread is busy with; else the last one. */
+/** The run that is executing, otherwise a waiting one, otherwise the newest. Expects the newest run first. */
 export const currentOf = <R extends { status: string }>(runs: readonly R[]): R | undefined =>
   runs.find(({ status }) => status === 'running') ??
   runs.find(({ status }) => status === 'waiting') ??
@@ -138,10 +152,10 @@ export type Lane = (typeof LANES)[number];
 
 const LANE: Readonly<Record<string, Lane>> = { Queued: 'queue', Claimed: 'claimed', DeadLetter: 'dead' };
 
-/** Where a dispatch is drawn: those of a kind that this console does not know have ended. */
+/** The lane of a dispatch; an unknown status counts as ended. */
 export const laneOf = ({ status }: Pick<Dispatch, 'status'>): Lane => LANE[status] ?? 'over';
 
-/** By lane; what ended last comes first, what waits comes as it will be claimed. */
+/** Dispatches by lane: ended ones newest first, queued ones in the order in which they will be claimed. */
 export const lanesOf = (dispatches: readonly Dispatch[]): Readonly<Record<Lane, Dispatch[]>> => {
   const lanes: Record<Lane, Dispatch[]> = { queue: [], claimed: [], dead: [], over: [] };
   for (const dispatch of dispatches) lanes[laneOf(dispatch)].push(dispatch);

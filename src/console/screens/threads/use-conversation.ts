@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { pathOf, send } from '../../data/request.ts';
-import { MessagePage } from '../../history/messages.ts';
-import { toastError } from '../../shell/toasts.ts';
+import { toastError } from '../../feedback/toasts.ts';
+import { MessagePage } from '../../thread-messages/messages.ts';
 import { type Held, NOTHING, withNewer, withOlder } from './window.ts';
 
 export const VISIBILITIES = ['external', 'all'] as const;
@@ -14,14 +14,14 @@ export type Conversation = {
   isReading: boolean;
   older(): void;
   newer(): void;
-  /** Undefined while the first page is read. */
+  /** False until the first page has been read. */
   isRead: boolean;
   error: unknown;
 };
 
 /**
- * The conversation of a thread from its end back, and on as it grows.
- * @param newest the last message that was told of: one that is not held yet is read
+ * Reads the conversation of a thread backwards from its end, and follows new messages.
+ * @param newest sequence number of the last reported message; newer messages are read when it exceeds the loaded ones
  */
 export const useConversation = (
   threadId: string,

@@ -1,12 +1,12 @@
-import type { Message } from '../../history/messages.ts';
+import type { Message } from '../../thread-messages/messages.ts';
 
 /**
- * The part of a conversation that is held: whole, without gaps, and never more than so many messages, however long its
- * reader scrolls. What is let go at one end is read again when somebody goes back there.
+ * The loaded part of a conversation: contiguous and limited in size, however far the user scrolls. Messages dropped at
+ * one end are read again when the user scrolls back.
  */
 export type Held = {
   readonly messages: readonly Message[];
-  /** There are older ones that are not held. */
+  /** True if older messages are not loaded. */
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
 };
@@ -22,14 +22,14 @@ const joined = (held: readonly Message[], read: readonly Message[]): Message[] =
   return [...held, ...read.filter(({ seq }) => !known.has(seq))].sort(bySeq);
 };
 
-/** @param more there are still older ones */
+/** @param more whether there are still older messages */
 export const withOlder = ({ messages, hasNewer }: Held, read: readonly Message[], more: boolean): Held => {
   const all = joined(messages, read);
   const cut = all.length > MOST_HELD;
   return { messages: cut ? all.slice(0, MOST_HELD) : all, hasOlder: more, hasNewer: hasNewer || cut };
 };
 
-/** @param more there are still newer ones */
+/** @param more whether there are still newer messages */
 export const withNewer = ({ messages, hasOlder }: Held, read: readonly Message[], more: boolean): Held => {
   const all = joined(messages, read);
   const cut = all.length > MOST_HELD;

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { list, object, optional, text } from '../../data/guard.ts';
+import { object, optional, text } from '../../data/guard.ts';
 import { sourceState } from '../../data/meta.ts';
 import { useResource } from '../../data/queries.ts';
 import { metaOf, recordsOf } from '../../data/records.ts';
@@ -17,16 +17,8 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { createToolFilter } from './allowed.ts';
 import css from './Tools.module.css';
 import { texts } from './texts.ts';
+import { agentsWithTools } from './tool.ts';
 
-const AgentRules = object({
-  id: text,
-  allowed_tools: optional(list(text)),
-  allowed_tool_patterns: optional(list(text)),
-  excluded_tools: optional(list(text)),
-  excluded_tool_patterns: optional(list(text)),
-});
-
-const AGENTS = recordsOf('agents', AgentRules);
 const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
 const META = metaOf('tools');
 const FILTERS = ['source', 'customized'];
@@ -43,12 +35,12 @@ type ToolRow = {
   failures: number;
 };
 
-/** Undefined while the tools themselves are not known. */
+/** Empty until the tools are loaded. */
 const useRows = (): ToolRow[] => {
   const tools = useResource(capabilities).data?.tools;
   const records = useResource(RECORDS).data;
   const meta = useResource(META).data;
-  const agents = useResource(AGENTS).data;
+  const agents = useResource(agentsWithTools).data;
   const stats = useResource(runtimeStats).data?.agents;
   return useMemo(() => {
     const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
@@ -108,11 +100,12 @@ const useColumns = (): Column<ToolRow>[] => {
       {
         id: 'id',
         label: t('column.id'),
+        shortened: true,
         always: true,
         value: (row) => row.id,
         cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
-      { id: 'name', label: t('column.name'), value: (row) => row.name },
+      { id: 'name', label: t('column.name'), shortened: true, value: (row) => row.name },
       {
         id: 'source',
         label: t('column.source'),
@@ -122,13 +115,9 @@ const useColumns = (): Column<ToolRow>[] => {
       {
         id: 'description',
         label: t('column.description'),
+        shortened: true,
         value: (row) => row.description,
         unsorted: true,
-        cell: (row, mark) => (
-          <span className={css.description} title={row.description}>
-            {mark(row.description)}
-          </span>
-        ),
       },
       {
         id: 'agents',
@@ -165,7 +154,7 @@ export default function Tools() {
   const filters = (
     <>
       <FilterSelect
-        label={t('filter.source')}
+        label={t('column.source')}
         value={source}
         options={[['', t('all')], ...KINDS.map((kind): [string, string] => [kind, t(`kind.${kind}`)])]}
         onChange={(value) => setQuery({ source: value || undefined, page: undefined })}

@@ -1,6 +1,6 @@
 import { compileGlob, type Glob } from '../../../schema/glob.ts';
 
-/** Which tools an agent sees: allowed by a name or a pattern, and not excluded by one (console.md 4.3.2). */
+/** The tools that an agent sees: allowed by name or pattern, and not excluded by either (console.md 4.3.2). */
 
 export type ToolRules = {
   allowed_tools?: readonly string[] | undefined;
@@ -11,7 +11,7 @@ export type ToolRules = {
 
 const none: Glob = () => false;
 
-/** What the service would match with this pattern: nothing where it refuses the pattern. */
+/** Compiles a pattern like the service; a pattern that the service rejects matches nothing. */
 export const globOf = (pattern: string): Glob => {
   try {
     return compileGlob(pattern);
@@ -20,7 +20,7 @@ export const globOf = (pattern: string): Glob => {
   }
 };
 
-/** Made once for many tools. */
+/** Compiles the rules of an agent once, for many tools. */
 export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) => {
   const allowed = new Set(rules.allowed_tools);
   const excluded = new Set(rules.excluded_tools);

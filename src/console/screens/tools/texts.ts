@@ -1,48 +1,5 @@
 import { defineTexts } from '../../i18n/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import zhCN from './texts/zh-CN.json' with { type: 'json' };
 
-export const texts = defineTexts(
-  {
-    title: 'Tools',
-    purpose: 'What agents can call. Models choose by the descriptions.',
-    search: 'Search by id, name, or description…',
-    'column.id': 'Tool',
-    'column.name': 'Name',
-    'column.source': 'Source',
-    'column.description': 'Description',
-    'column.agents': 'Agents',
-    'column.calls': 'Calls',
-    customized: 'Customized',
-    'customized.only': 'only customized',
-    'filter.source': 'Source',
-    all: 'all',
-    'kind.builtin': 'built in',
-    'kind.plugin': 'plugin',
-    'kind.mcp': 'MCP server',
-    failures: '{share} failed',
-    'agents.none': 'No agent may call it',
-    'empty.title': 'There are no tools',
-    'empty.text': 'Tools come with the service, with plugins, and from MCP servers.',
-  },
-  {
-    title: '工具',
-    purpose: '智能体可以调用的内容。模型根据描述进行选择。',
-    search: '按 ID、名称或描述搜索…',
-    'column.id': '工具',
-    'column.name': '名称',
-    'column.source': '来源',
-    'column.description': '描述',
-    'column.agents': '智能体',
-    'column.calls': '调用',
-    customized: '已定制',
-    'customized.only': '仅已定制',
-    'filter.source': '来源',
-    all: '全部',
-    'kind.builtin': '内置',
-    'kind.plugin': '插件',
-    'kind.mcp': 'MCP 服务器',
-    failures: '失败 {share}',
-    'agents.none': '没有智能体可以调用',
-    'empty.title': '没有工具',
-    'empty.text': '工具来自服务本身、插件和 MCP 服务器。',
-  },
-);
+export const texts = defineTexts(en, zhCN);

@@ -1,150 +1,113 @@
-import { useParams } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { Navigate, useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
-import { Button, buttonLook } from '../../design/Button.tsx';
-import { Json } from '../../design/Json.tsx';
+import { Button } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded, LoadedById } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
-import { Scroller } from '../../design/Scroller.tsx';
 import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { shortId } from '../../runs/RunChip.tsx';
-import { runHref, runOf } from '../../runs/run.ts';
-import { ScreenLink } from '../../shell/links.tsx';
-import { NoSuch } from '../../shell/NoSuch.tsx';
-import { TRACE_ROW, TraceRow } from '../../trace/TraceRow.tsx';
-import { type Span, spanOf, type TraceEvent, tokensOf, tracedRuns, traceEvents } from '../../trace/traces.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { shortId } from '../../run-records/RunChip.tsx';
+import { type Run, runHref, runOf } from '../../run-records/run.ts';
+import { RunView } from '../../run-view/RunView.tsx';
+import { type Story, storyOfTrace, useRunLog, useStory } from '../../run-view/story.ts';
+import { type TraceEvent, tracedRuns, traceEvents } from '../../trace-records/traces.ts';
 import css from './Traces.module.css';
 import { texts } from './texts.ts';
 
+/** A trace is a run seen as spans, so the page of a stored run shows it. Here are pairs, and runs that are not stored. */
+
 const ANY_TRACE = tracedRuns({}, 1);
 
-const Events = ({ events, span }: { events: readonly TraceEvent[]; span: Span }) => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  const [chosen, choose] = useState<number>();
-  const event = chosen === undefined ? undefined : events[chosen];
-  const { input, output } = useMemo(() => tokensOf(events), [events]);
-  const frame = useRef<HTMLElement>(null);
-  const virtual = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => TRACE_ROW,
-    overscan: 12,
-  });
-  if (events.length === 0) return <EmptyState title={t('one.none')}>{null}</EmptyState>;
-  return (
-    <>
-      <p className={css.counted}>
-        {t('one.events', { count: events.length })} ·{' '}
-        {t('one.tokens', { input: format.number(input), output: format.number(output) })} ·{' '}
-        {format.duration(span.to - span.from)}
-      </p>
-      <Scroller ref={frame} label={t('title')} className={css.events}>
-        <ol className={css.sheet} style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, start }) => {
-            const each = events[index];
-            return (
-              each && (
-                <TraceRow
-                  key={index}
-                  event={each}
-                  span={span}
-                  top={start}
-                  isChosen={chosen === index}
-                  onChoose={() => choose(chosen === index ? undefined : index)}
-                />
-              )
-            );
-          })}
-        </ol>
-      </Scroller>
-      {event && (
-        <div className={css.detail}>
-          <Json value={event} label={t('one.detail', { type: event.type })} />
-        </div>
-      )}
-    </>
-  );
-};
+const lengthOf = ({ spans: [run] }: Story): number => (run?.to === undefined ? 0 : run.to - run.from);
 
-/** As long as the longer one, so that bars of the same length took the same time. */
-const alike = (own: Span, other: Span | undefined): Span => {
-  const length = Math.max(own.to - own.from, other ? other.to - other.from : 0);
-  return { from: own.from, to: own.from + length };
-};
-
-/** Only some runs are observed. */
-const Untraced = ({ id }: { id: string }) => {
+const OneStory = ({ story, length }: { story: Story; length?: number | undefined }) => {
   const t = useTexts(texts);
-  const run = useResource(runOf(id));
-  if (statusOf(run.error) === 404) {
-    return <NoSuch title={t('one.missing', { id })} to="/traces" all={t('one.all')} />;
-  }
   return (
-    <Loaded query={run}>
-      {() => (
-        <EmptyState
-          title={t('one.unobserved')}
-          actions={
-            <ScreenLink to={runHref(id)} className={buttonLook}>
-              {t('one.run')}
-            </ScreenLink>
-          }
-        >
-          {t('one.unobservedText')}
-        </EmptyState>
-      )}
-    </Loaded>
-  );
-};
-
-const OneTrace = ({ id, beside }: { id: string; beside: string | undefined }) => {
-  const t = useTexts(texts);
-  const query = useResource(traceEvents(id));
-  const other = useResource(traceEvents(beside ?? ''), beside !== undefined).data;
-  return (
-    <section className={css.trace} aria-label={t('one', { id: shortId(id) })}>
+    <section className={css.trace} aria-label={t('one', { id: shortId(story.id) })}>
       <header className={css.traceHead}>
-        <code title={id}>{shortId(id)}</code>
-        {query.data && (
-          <>
-            <ScreenLink to={runHref(id)}>{t('one.run')}</ScreenLink>
-            <span className={css.push} />
-            <FixtureButton runId={id} />
-          </>
-        )}
+        <code title={story.id}>{shortId(story.id)}</code>
+        {story.run && <ScreenLink to={runHref(story.id)}>{t('one.run')}</ScreenLink>}
+        <span className={css.push} />
+        <FixtureButton runId={story.id} />
       </header>
-      <LoadedById query={query} list={ANY_TRACE} unknown={<Untraced id={id} />}>
-        {(events) => <Events events={events} span={alike(spanOf(events), other && spanOf(other))} />}
-      </LoadedById>
+      <RunView story={story} length={length} rowTestId="recent-traces-event-row" />
     </section>
   );
+};
+
+type Shown = (story: Story) => React.ReactNode;
+
+const Logged = ({ run, children }: { run: Run; children: Shown }) => {
+  const { log } = useRunLog(run.run_id);
+  return children(useStory(run, log.events));
+};
+
+const Traced = ({ id, trace, children }: { id: string; trace: readonly TraceEvent[]; children: Shown }) =>
+  children(useMemo(() => storyOfTrace(id, trace), [id, trace]));
+
+const Unstored = ({ id, children }: { id: string; children: Shown }) => {
+  const t = useTexts(texts);
+  const query = useResource(traceEvents(id));
+  const unknown = <NoSuch title={t('one.missing', { id })} to="/traces" all={t('one.all')} />;
+  return (
+    <LoadedById query={query} list={ANY_TRACE} unknown={unknown}>
+      {(trace) => (
+        <Traced id={id} trace={trace}>
+          {children}
+        </Traced>
+      )}
+    </LoadedById>
+  );
+};
+
+/** The story of a run, from its events if it is stored, and from its trace otherwise. */
+const WithStory = ({ id, children }: { id: string; children: Shown }) => {
+  const run = useResource(runOf(id));
+  if (statusOf(run.error) === 404) return <Unstored id={id}>{children}</Unstored>;
+  return <Loaded query={run}>{(stored) => <Logged run={stored}>{children}</Logged>}</Loaded>;
 };
 
 export default function Trace() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
-  const [address, setQuery] = useQueryState();
-  const beside = address.with;
+  const [{ with: beside }, setQuery] = useQueryState();
+  if (beside === undefined) {
+    return (
+      <WithStory key={id} id={id}>
+        {(story) =>
+          story.run ? (
+            <Navigate to={runHref(id)} replace />
+          ) : (
+            <Page title={t('one', { id: shortId(id) })}>
+              <OneStory story={story} />
+            </Page>
+          )
+        }
+      </WithStory>
+    );
+  }
   return (
     <Page
       title={t('one', { id: shortId(id) })}
-      {...(beside !== undefined && { purpose: `${t('one.beside')} ${shortId(beside)}` })}
-      actions={
-        beside !== undefined && (
-          <Button onClick={() => setQuery({ with: undefined })}>{t('one.alone')}</Button>
-        )
-      }
+      purpose={`${t('one.beside')} ${shortId(beside)}`}
+      actions={<Button onClick={() => setQuery({ with: undefined })}>{t('one.alone')}</Button>}
     >
-      <div className={css.pair} data-two={beside !== undefined || undefined}>
-        <OneTrace key={id} id={id} beside={beside} />
-        {beside !== undefined && <OneTrace key={beside} id={beside} beside={id} />}
-      </div>
+      <WithStory key={`${id} ${beside}`} id={id}>
+        {(one) => (
+          <WithStory id={beside}>
+            {(other) => (
+              <div className={css.pair}>
+                <OneStory story={one} length={lengthOf(other)} />
+                <OneStory story={other} length={lengthOf(one)} />
+              </div>
+            )}
+          </WithStory>
+        )}
+      </WithStory>
     </Page>
   );
 }

@@ -1,121 +1,83 @@
 import pMap from 'p-map';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { anything } from '../../data/guard.ts';
-import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { FilterSelect } from '../../design/Field.tsx';
-import { Page, Stat } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
+import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
-import { Ago } from '../../design/Time.tsx';
-import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { Ago, useNow } from '../../design/Time.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
+import { FixtureDialog } from '../../fixtures/FixtureDialog.tsx';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
-import { TextFilter } from '../../list/TextFilter.tsx';
+import type { Filter } from '../../list/FilterBar.tsx';
+import { PagedList } from '../../list/PagedList.tsx';
+import type { MenuItem } from '../../list/RowMenu.tsx';
+import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { shortId } from '../../runs/RunChip.tsx';
-import { ScreenLink, useGo } from '../../shell/links.tsx';
-import { toast, toastError } from '../../shell/toasts.ts';
-import { type TracedRun, type TraceFilter, tookOf, tracedRuns } from '../../trace/traces.ts';
-import { newestOf, sumsOf } from './sums.ts';
+import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { instantOf, useRunFilters } from '../../run-records/filters.ts';
+import { RunDuration, RunOutcome, RunWords } from '../../run-records/RunChip.tsx';
+import { runHref } from '../../run-records/run.ts';
+import { type JoinedTrace, tookOf, tracePages } from '../../trace-records/traces.ts';
 import css from './Traces.module.css';
 import { texts } from './texts.ts';
 
-const MOST = 1000;
-
-/** One more is asked for, which tells whether there are more. */
-const ASKED = MOST + 1;
-
-const FILTERS = ['agent', 'prompt', 'experiment', 'variant', 'since'];
-
-const SINCE = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
-type Since = keyof typeof SINCE;
-
-const isSince = (value: string | undefined): value is Since =>
-  value !== undefined && Object.hasOwn(SINCE, value);
-
-/** By whole minutes, so that a look a moment later asks for the same. */
-const instantOf = (since: string | undefined): string | undefined => {
-  if (!isSince(since)) return undefined;
-  return new Date(Math.floor(Date.now() / 60_000) * 60_000 - SINCE[since]).toISOString();
-};
-
 const traceHref = (id: string): string => `/traces/${encodeURIComponent(id)}`;
 
-const AGENTS = recordsOf('agents', NamedRecord);
-
-const Filters = () => {
+const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
-  const [address, setQuery] = useQueryState();
-  const agents = useResource(AGENTS).data ?? [];
+  const shared = useRunFilters();
+  return useMemo(
+    () => [
+      ...shared,
+      { key: 'prompt', kind: 'text', label: t('filter.prompt') },
+      { key: 'experiment', kind: 'text', label: t('filter.experiment') },
+      { key: 'variant', kind: 'text', label: t('filter.variant') },
+      { key: 'replays', kind: 'flag', label: t('filter.replays') },
+    ],
+    [t, shared],
+  );
+};
+
+type Translate = Say<keyof typeof texts.en>;
+
+/** The outcome is that of the run, which may recover from failed calls; their number follows it. */
+const Outcome = ({ trace: { run, tool_errors }, t }: { trace: JoinedTrace; t: Translate }) => {
+  const errors = tool_errors > 0 ? t('toolErrors', { count: tool_errors }) : '';
+  if (run) return <RunOutcome run={run} note={errors} />;
   return (
     <>
-      <FilterSelect
-        label={t('filter.agent')}
-        value={address.agent ?? ''}
-        options={[['', t('filter.all')], ...agents.map(({ id }) => [id, id] as const)]}
-        onChange={(value) => setQuery({ agent: value || undefined })}
-      />
-      <TextFilter name="prompt" label={t('filter.prompt')} />
-      <TextFilter name="experiment" label={t('filter.experiment')} />
-      <TextFilter name="variant" label={t('filter.variant')} />
-      <FilterSelect
-        label={t('filter.since')}
-        value={isSince(address.since) ? address.since : ''}
-        options={[
-          ['', t('filter.any')],
-          ...(['1h', '24h', '7d'] as const).map((each) => [each, t(`since.${each}`)] as const),
-        ]}
-        onChange={(value) => setQuery({ since: value || undefined })}
-      />
+      <Chip tone="agent">{t('replay')}</Chip> {errors}
     </>
   );
 };
 
-/** The service tells whole seconds: nothing shorter is known. */
-const useTook = (): ((ms: number | undefined) => string) => {
-  const t = useTexts(texts);
-  const { seconds } = useFormat();
-  return useMemo(
-    () => (ms) => (ms === undefined ? '—' : ms < 1000 ? t('took.short') : seconds(ms / 1000)),
-    [t, seconds],
-  );
-};
-
-const useColumns = (): Column<TracedRun>[] => {
+const useColumns = (): Column<JoinedTrace>[] => {
   const t = useTexts(texts);
   const format = useFormat();
-  const time = useTook();
-  return useMemo(
-    () => [
+  return useMemo(() => {
+    const columns: Column<JoinedTrace>[] = [
       {
         id: 'run',
         label: t('column.run'),
         always: true,
-        value: ({ run_id }) => run_id,
-        cell: ({ run_id }) => (
-          <span className={css.mono} title={run_id}>
-            {shortId(run_id)}
-          </span>
-        ),
+        shortened: true,
+        value: ({ run, run_id }) => run?.preview ?? run_id,
+        cell: ({ run, run_id }, mark) => <RunWords run={run ?? { run_id, preview: undefined }} mark={mark} />,
       },
       {
         id: 'status',
         label: t('column.status'),
-        value: ({ final_status }) => final_status,
-        cell: ({ final_status }) => (
-          <Chip tone={final_status === 'error' ? 'error' : 'success'}>
-            {t(final_status === 'error' ? 'status.error' : 'status.ok')}
-          </Chip>
-        ),
+        shortened: 'chip',
+        value: ({ run }) => run?.status,
+        text: () => '',
+        cell: (trace) => <Outcome trace={trace} t={t} />,
       },
       {
         id: 'agent',
         label: t('column.agent'),
+        shortened: true,
         value: ({ agent_id }) => agent_id,
         cell: ({ agent_id }, mark) => (
           <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
@@ -125,7 +87,6 @@ const useColumns = (): Column<TracedRun>[] => {
         id: 'started',
         label: t('column.started'),
         value: ({ started_at }) => started_at,
-        text: () => '',
         cell: ({ started_at }) => <Ago at={started_at} />,
       },
       {
@@ -133,19 +94,23 @@ const useColumns = (): Column<TracedRun>[] => {
         label: t('column.took'),
         align: 'end',
         value: tookOf,
-        text: () => '',
-        cell: (run) => time(tookOf(run)),
+        cell: (trace) => {
+          if (trace.run) return <RunDuration run={trace.run} />;
+          const took = tookOf(trace);
+          return took === undefined ? '—' : format.seconds(took / 1000);
+        },
       },
       {
         id: 'prompts',
         label: t('column.prompts'),
-        unsorted: true,
+        shortened: true,
         value: ({ prompt_ids }) => prompt_ids.join(' '),
         cell: ({ prompt_ids }, mark) => <span className={css.mono}>{mark(prompt_ids.join(' '))}</span>,
       },
       {
         id: 'variant',
         label: t('column.variant'),
+        shortened: true,
         value: ({ experiment_id, variant_name }) =>
           [experiment_id, variant_name].filter((part) => part !== undefined).join(' · '),
       },
@@ -154,90 +119,77 @@ const useColumns = (): Column<TracedRun>[] => {
         label: t('column.score'),
         align: 'end',
         value: ({ judge_score }) => judge_score,
-        text: () => '',
         cell: ({ judge_score }) => (judge_score === undefined ? '—' : format.number(judge_score)),
       },
-    ],
-    [t, format, time],
-  );
+    ];
+    // The service lists traces newest first only.
+    return columns.map((column) => ({ ...column, unsorted: true }));
+  }, [t, format]);
 };
 
-const Together = ({ runs, hasMore }: { runs: readonly TracedRun[]; hasMore: boolean }) => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  const { count, failedShare, half, most } = useMemo(() => sumsOf(runs), [runs]);
-  const time = useTook();
-  return (
-    <section className={css.sums} aria-label={t('sum.of', { count: format.number(count) })}>
-      <Stat label={t('sum.count')} value={`${format.number(count)}${hasMore ? '+' : ''}`} />
-      <Stat
-        label={t('sum.failed')}
-        value={format.percent(failedShare)}
-        tone={failedShare > 0 ? 'warn' : undefined}
-      />
-      <Stat label={t('sum.half')} value={time(half)} />
-      <Stat label={t('sum.most')} value={time(most)} />
-    </section>
+const pin = async (traces: readonly JoinedTrace[], t: Translate): Promise<void> => {
+  const path = (id: string): string => pathOf`/v1/traces/${id}/pin`;
+  try {
+    await pMap(traces, ({ run_id }) => send({ method: 'POST', path: path(run_id) }, anything), {
+      concurrency: 5,
+    });
+    toast('success', t('pinned', { count: traces.length }));
+  } catch (error) {
+    toastError(error);
+  }
+};
+
+const useTraces = () => {
+  const [address] = useQueryState();
+  const { agent, prompt, experiment, variant, since, outcome, replays, q } = address;
+  return usePages(
+    tracePages({
+      agent_id: agent,
+      prompt_id: prompt,
+      experiment_id: experiment,
+      variant_name: variant,
+      since: instantOf(since, useNow()),
+      outcome,
+      q,
+      stored: replays === 'true' ? undefined : true,
+    }),
   );
 };
 
 export default function Traces() {
   const t = useTexts(texts);
-  const format = useFormat();
   const go = useGo();
-  const [address] = useQueryState();
-  const filter: TraceFilter = {
-    agent_id: address.agent,
-    prompt_id: address.prompt,
-    experiment_id: address.experiment,
-    variant_name: address.variant,
-    since: instantOf(address.since),
-  };
-  const resource = { ...tracedRuns(filter, ASKED), keeps: true };
-  const query = useResource(resource);
-  const { runs, hasMore } = useMemo(() => newestOf(query.data?.runs ?? [], MOST), [query.data]);
+  const pages = useTraces();
   const columns = useColumns();
-  const pin = async (chosen: readonly TracedRun[]): Promise<void> => {
-    const path = (id: string): string => pathOf`/v1/traces/${id}/pin`;
-    try {
-      await pMap(chosen, ({ run_id }) => send({ method: 'POST', path: path(run_id) }, anything), {
-        concurrency: 5,
-      });
-      toast('success', t('pinned', { count: chosen.length }));
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const compare = ([one, other]: readonly TracedRun[]): void => {
+  const filters = useFilters();
+  const [chosen, choose] = useState<string>();
+  const compare = ([one, other]: readonly JoinedTrace[]): void => {
     if (one && other) go(`${traceHref(one.run_id)}?with=${encodeURIComponent(other.run_id)}`);
   };
+  const menu = (trace: JoinedTrace): MenuItem[] => [
+    { label: t('menu.trace'), icon: 'traces', act: traceHref(trace.run_id) },
+    ...(trace.run ? [{ label: t('one.run'), icon: 'runs' as const, act: runHref(trace.run_id) }] : []),
+    { label: t('menu.fixture'), icon: 'datasets', act: () => choose(trace.run_id) },
+    { label: t('pin'), icon: 'lock', act: () => void pin([trace], t) },
+  ];
   return (
-    <Page title={t('title')} purpose={t('purpose')}>
-      <Loaded query={query} off={resource.off}>
-        {() => (
-          <>
-            <Together runs={runs} hasMore={hasMore} />
-            <List
-              name="traces"
-              rows={runs}
-              columns={columns}
-              rowId={({ run_id }) => run_id}
-              rowHref={({ run_id }) => traceHref(run_id)}
-              searchPlaceholder={t('search')}
-              filters={<Filters />}
-              filterKeys={FILTERS}
-              fresh={freshOf(query)}
-              actions={({ run_id }) => <FixtureButton runId={run_id} />}
-              bulk={[
-                { label: t('compare'), icon: 'compare', run: compare },
-                { label: t('pin'), icon: 'lock', run: (rows) => void pin(rows) },
-              ]}
-              after={hasMore && <p className={css.quiet}>{t('newest', { count: format.number(MOST) })}</p>}
-              empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-            />
-          </>
-        )}
-      </Loaded>
+    <Page title={t('title')} count={pages.total} purpose={t('purpose')} fills>
+      <PagedList
+        name="traces"
+        pages={pages}
+        columns={columns}
+        rowId={({ run_id }) => run_id}
+        rowHref={({ run_id }) => traceHref(run_id)}
+        searchPlaceholder={t('search')}
+        filterBy={filters}
+        menu={menu}
+        bulk={[
+          { label: t('compare'), icon: 'compare', run: compare },
+          { label: t('pin'), icon: 'lock', run: (traces) => void pin(traces, t) },
+        ]}
+        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
+      />
+      {chosen !== undefined && <FixtureDialog runId={chosen} onClose={() => choose(undefined)} />}
     </Page>
   );
 }

@@ -1,112 +1,137 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { JsonObject } from '../../../data/guard.ts';
-import type { Meta } from '../../../data/meta.ts';
 import { changed } from '../../../data/records.ts';
-import { publish, restoreVersion } from '../../../data/undo.ts';
 import { Button } from '../../../design/Button.tsx';
+import { Dialog, DialogClose } from '../../../design/Dialog.tsx';
+import { Diff } from '../../../design/Diff.tsx';
+import { boxLook } from '../../../design/Field.tsx';
+import { Facts } from '../../../design/Layout.tsx';
 import { Loaded } from '../../../design/Loaded.tsx';
-import { EmptyState, Notice } from '../../../design/Notice.tsx';
+import { EmptyState } from '../../../design/Notice.tsx';
+import { Scroller } from '../../../design/Scroller.tsx';
+import { Ago, DateTime } from '../../../design/Time.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { toast, toastError } from '../../../shell/toasts.ts';
-import type { AuditEvent } from '../../audit-log/audit-event.ts';
+import { useQueryState } from '../../../list/use-query-state.ts';
+import { ActionChip } from '../../audit-log/ActionChip.tsx';
+import { type AuditEvent, actorParts, summaryOf } from '../../audit-log/audit-event.ts';
+import { EventDrawer } from '../../audit-log/EventDrawer.tsx';
+import { Pending, Restore, type RestoreProps } from '../../audit-log/Restore.tsx';
 import { AUDIT_OFF, useAudit } from '../../audit-log/use-audit.ts';
-import { type Editing, isDirty } from '../editing.ts';
-import { readMeta, readSpec } from '../use-opened.ts';
-import { Compare, ConfirmRestore, View } from './Dialogs.tsx';
-import css from './History.module.css';
-import { Rows } from './Rows.tsx';
+import css from '../AgentEditor.module.css';
+import { isDirty } from '../editing.ts';
+import type { PanelPlace } from '../panel.ts';
+import { readMeta, readSpec } from '../use-opened-agent.ts';
 import { texts } from './texts.ts';
-import { comparedIn, withChosen } from './versions.ts';
+import { comparedIn, versionOf, withChosen } from './versions.ts';
 
-/** What has become of an agent, and the way back to any of its versions. */
+/** The stored versions of an agent. Two of them can be compared, and each can be restored. */
 
-type HistoryProps = {
-  editing: Editing;
-  onReopen: (spec: JsonObject, meta: Meta | undefined) => void;
-};
+const COLUMNS = ['time', 'actor', 'action', 'summary'] as const;
 
-const useRestore = ({ editing, onReopen }: HistoryProps) => {
+type Chosen = { chosen: readonly string[]; choose: (chosen: readonly string[]) => void };
+
+const Row = (props: Chosen & { event: AuditEvent; restore: Omit<RestoreProps, 'event'> }) => {
   const t = useTexts(texts);
-  const { id } = editing.start;
-  const [isPending, setPending] = useState(false);
-  const reread = async (): Promise<void> => {
-    changed('agents');
-    const [spec, meta] = await Promise.all([readSpec(id), readMeta(id)]);
-    onReopen(spec, meta);
-  };
-  const restore = useMutation({
-    mutationFn: async (event: AuditEvent) => {
-      await restoreVersion('agents', id, event.id);
-      await reread();
-    },
-    onSuccess: (_, event) => {
-      toast('success', t('restored', { version: event.id.slice(0, 8) }));
-      setPending(true);
-    },
-    onError: toastError,
-  });
-  const activate = useMutation({
-    mutationFn: async () => {
-      await publish('agents', id);
-      await reread();
-    },
-    onSuccess: () => {
-      toast('success', t('published', { id }));
-      setPending(false);
-    },
-    onError: toastError,
-  });
-  return { restore, activate, isPending };
-};
-
-const Pending = ({ busy, onPublish }: { busy: boolean; onPublish: () => void }) => {
-  const t = useTexts(texts);
+  const [, setQuery] = useQueryState();
+  const { event, chosen, choose } = props;
+  const actor = actorParts(event.actor);
+  const version = versionOf(event);
+  const isChosen = chosen.includes(event.id);
   return (
-    <Notice
-      tone="warn"
-      title={t('pending')}
-      actions={
-        <Button small tone="primary" disabled={busy} onClick={onPublish}>
-          {t('publish')}
+    <tr data-chosen={isChosen || undefined}>
+      <td>
+        {version && (
+          <input
+            type="checkbox"
+            className={boxLook}
+            aria-label={t('choose', { version: event.id.slice(-8) })}
+            checked={isChosen}
+            onChange={({ target }) => choose(withChosen(chosen, event.id, target.checked))}
+          />
+        )}
+      </td>
+      <td>
+        <Ago at={event.ts} />
+      </td>
+      <td title={event.actor} className={css.mono}>
+        {actor.label || actor.short}
+      </td>
+      <td>
+        <ActionChip action={event.action} />
+      </td>
+      <td className={css.wide} title={summaryOf(event)}>
+        {summaryOf(event) || '—'}
+      </td>
+      <td data-number>
+        <Button small tone="quiet" onClick={() => setQuery({ event: event.id })}>
+          {t('view')}
         </Button>
-      }
-    >
-      {t('pending.text')}
-    </Notice>
+        {version && <Restore event={event} {...props.restore} small />}
+      </td>
+    </tr>
   );
 };
 
-const Versions = (props: HistoryProps) => {
+const Compare = (props: { before: AuditEvent; after: AuditEvent; onClose: () => void }) => {
   const t = useTexts(texts);
-  const { editing } = props;
-  const { query, events } = useAudit({ resource: `agents/${editing.start.id}` }, false);
+  const { before, after } = props;
+  return (
+    <Dialog title={t('compare.title')} size={860} onClose={props.onClose}>
+      <Facts
+        rows={[
+          [t('before'), <DateTime key="before" at={before.ts} />],
+          [t('after'), <DateTime key="after" at={after.ts} />],
+        ]}
+      />
+      <Diff before={versionOf(before)} after={versionOf(after)} />
+      <DialogClose onClose={props.onClose} />
+    </Dialog>
+  );
+};
+
+const Versions = ({ editing, onReopen }: PanelPlace) => {
+  const t = useTexts(texts);
+  const { id } = editing.start;
+  const [{ event: opened }] = useQueryState();
+  const { query, events } = useAudit({ resource: `agents/${id}` }, false);
   const [chosen, choose] = useState<readonly string[]>([]);
-  const [viewed, view] = useState<AuditEvent>();
-  const [target, restoreTo] = useState<AuditEvent>();
   const [isComparing, compare] = useState(false);
-  const { restore, activate, isPending } = useRestore(props);
+  const [isPending, setPending] = useState(false);
   const pair = comparedIn(events, chosen);
   const dirty = isDirty(editing);
+  const reread = async (isStored: boolean): Promise<void> => {
+    setPending(isStored);
+    changed('agents');
+    onReopen(...(await Promise.all([readSpec(id), readMeta(id)])));
+  };
+  const restore = { what: t('agent'), disabled: dirty, onRestored: () => void reread(true) };
   return (
     <Loaded query={query} off={AUDIT_OFF}>
       {() => (
         <>
-          {isPending && <Pending busy={activate.isPending} onPublish={() => activate.mutate()} />}
+          {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => void reread(false)} />}
           {dirty && <p className={css.note}>{t('dirty')}</p>}
-          {events.length === 0 ? (
-            <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>
-          ) : (
-            <Rows
-              events={events}
-              chosen={chosen}
-              locked={dirty}
-              onChoose={(id, wanted) => choose(withChosen(chosen, id, wanted))}
-              onView={view}
-              onRestore={restoreTo}
-            />
-          )}
-          <div className={css.foot}>
+          {events.length === 0 && <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>}
+          <Scroller label={t('versions')} className={css.versions}>
+            <table className={css.table} hidden={events.length === 0}>
+              <thead>
+                <tr>
+                  <th scope="col" aria-label={t('compare')} />
+                  {COLUMNS.map((column) => (
+                    <th key={column} scope="col">
+                      {t(`column.${column}`)}
+                    </th>
+                  ))}
+                  <th scope="col" aria-label={t('column.actions')} />
+                </tr>
+              </thead>
+              <tbody>
+                {events.map((event) => (
+                  <Row key={event.id} event={event} chosen={chosen} choose={choose} restore={restore} />
+                ))}
+              </tbody>
+            </table>
+          </Scroller>
+          <div className={css.barActions}>
             <Button disabled={!pair} onClick={() => compare(true)}>
               {t('compare')}
             </Button>
@@ -116,30 +141,16 @@ const Versions = (props: HistoryProps) => {
               </Button>
             )}
           </div>
-          {viewed && <View event={viewed} events={events} onView={view} onClose={() => view(undefined)} />}
+          {opened && <EventDrawer id={opened} events={events} restore={restore} />}
           {isComparing && pair && <Compare {...pair} onClose={() => compare(false)} />}
-          {target && (
-            <ConfirmRestore
-              event={target}
-              current={editing.start}
-              onClose={() => restoreTo(undefined)}
-              onConfirm={() => {
-                restoreTo(undefined);
-                restore.mutate(target);
-              }}
-            />
-          )}
         </>
       )}
     </Loaded>
   );
 };
 
-export const History = (props: HistoryProps) => {
+export const History = (place: PanelPlace) => {
   const t = useTexts(texts);
-  return props.editing.isNew ? (
-    <EmptyState title={t('new')}>{t('empty.text')}</EmptyState>
-  ) : (
-    <Versions {...props} />
-  );
+  if (place.panel.isNew) return <EmptyState title={t('new')}>{t('empty.text')}</EmptyState>;
+  return <Versions {...place} />;
 };

@@ -1,80 +1,59 @@
 import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
-import { boxLook } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
+import { Segmented } from '../../../design/Segmented.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import css from '../AgentEditor.module.css';
 import { textsOf } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
+import { Picks, picked } from '../Picks.tsx';
 import type { PanelProps } from '../panel.ts';
-import css from './Plugins.module.css';
-import { hookFilterOf } from './settings.ts';
+import { hookFilterOf } from './plugin-settings.ts';
 import { texts } from './texts.ts';
 
-/** Which of the plugins that are on take part in runs. */
-
-const MODES = ['all', 'some'] as const;
-
+/** Selects the enabled plugins that take part in runs. */
 export const HookFilter = ({ draft, change, errors }: PanelProps) => {
   const t = useTexts(texts);
   const on = textsOf(draft.plugin_ids);
   const filter = textsOf(draft.active_hook_filter);
   const { chosen, stale } = hookFilterOf(draft);
-  const mode = filter.length === 0 ? 'all' : 'some';
+  const isFiltered = filter.length > 0;
   const set = (next: readonly string[]): void => change({ active_hook_filter: next });
   const error = errors.get('active_hook_filter');
+  const picks = on.map((id) => ({
+    id,
+    isPicked: chosen.includes(id),
+    isLocked: chosen.length === 1 && chosen[0] === id,
+  }));
   return (
     <Resettable field="active_hook_filter">
       <Card
-        className={css.hookCard}
         title={t('hooks')}
         note={t('hooks.note')}
+        flush
         actions={
-          <fieldset className={css.modes} aria-label={t('hooks.mode')}>
-            {MODES.map((one) => (
-              <Button
-                key={one}
-                small
-                aria-pressed={mode === one}
-                tone={mode === one ? undefined : 'quiet'}
-                disabled={one === 'some' && on.length === 0}
-                onClick={() => set(one === 'all' ? [] : mode === 'some' ? filter : on)}
-              >
-                {t(`hooks.${one}`)}
-              </Button>
-            ))}
-          </fieldset>
+          <Segmented
+            label={t('hooks.mode')}
+            value={isFiltered ? 'some' : 'all'}
+            options={[
+              ['all', t('hooks.all')],
+              ['some', t('hooks.some')],
+            ]}
+            onChange={(mode) => set(mode === 'all' ? [] : isFiltered ? filter : on)}
+          />
         }
       >
-        {mode === 'all' && <p className={css.note}>{t('hooks.all.text')}</p>}
-        {mode === 'some' && (
-          <ul className={css.hooks}>
-            {on.map((id) => (
-              <li key={id}>
-                <label className={css.hook}>
-                  <input
-                    type="checkbox"
-                    className={boxLook}
-                    checked={chosen.includes(id)}
-                    disabled={chosen.length === 1 && chosen[0] === id}
-                    onChange={(event) =>
-                      set(event.target.checked ? [...filter, id] : filter.filter((other) => other !== id))
-                    }
-                  />
-                  <span className={css.mono}>{id}</span>
-                </label>
-              </li>
-            ))}
-            {stale.map((id) => (
-              <li key={id} className={css.hook}>
-                <span className={css.mono}>{id}</span>
-                <Chip tone="warn">{t('hooks.stale')}</Chip>
-                <Button small onClick={() => set(filter.filter((other) => other !== id))}>
-                  {t('hooks.remove')}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
+        {!isFiltered && <p className={css.lead}>{t('hooks.all.text')}</p>}
+        {isFiltered && <Picks picks={picks} onPick={(id, isPicked) => set(picked(filter, id, isPicked))} />}
+        {stale.map((id) => (
+          <p key={id} className={css.row}>
+            <span className={css.mono}>{id}</span>
+            <Chip tone="warn">{t('hooks.stale')}</Chip>
+            <Button small onClick={() => set(picked(filter, id, false))}>
+              {t('hooks.remove')}
+            </Button>
+          </p>
+        ))}
         {error && <p className={css.wrong}>{error}</p>}
       </Card>
     </Resettable>

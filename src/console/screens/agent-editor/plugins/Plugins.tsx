@@ -3,27 +3,29 @@ import { list, object, optional, text } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
 import { recordsOf } from '../../../data/records.ts';
 import type { Plugin } from '../../../data/resources.ts';
+import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
 import { boxLook } from '../../../design/Field.tsx';
+import { Icon } from '../../../design/Icon.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { useQueryState } from '../../../list/use-query-state.ts';
 import { unreadAt } from '../../../schema-form/context.ts';
-import { textsOf } from '../draft.ts';
+import { wordsFrom } from '../../../schema-form/hints.ts';
+import css from '../AgentEditor.module.css';
+import { textsOf, withSection } from '../draft.ts';
 import { Resettable } from '../Overridden.tsx';
-import type { PanelProps } from '../panel.ts';
+import type { PanelPlace, PanelProps } from '../panel.ts';
 import { HookFilter } from './HookFilter.tsx';
-import css from './Plugins.module.css';
-import { switched } from './settings.ts';
+import { type Settings, sectionOf, settingsOf, stateOf, switched } from './plugin-settings.ts';
+import { Section } from './Section.tsx';
 import { texts } from './texts.ts';
-import { useNames } from './use-names.ts';
-import { Workspace } from './Workspace.tsx';
 
-/** What an agent is extended with, and what each of these is told. */
+/** The plugins of an agent, each with its settings below it. */
 
 const AGENTS = recordsOf('agents', object({ id: text, plugin_ids: optional(list(text)) }));
 
-/** How many agents have each of them. */
+/** Number of agents that use each plugin. */
 const useCounts = (): ReadonlyMap<string, number> => {
   const agents = useResource(AGENTS).data;
   return useMemo(() => {
@@ -34,76 +36,107 @@ const useCounts = (): ReadonlyMap<string, number> => {
   }, [agents]);
 };
 
-const NOTHING: Omit<Plugin, 'id'> = { description: '', config_schemas: [] };
-
-const Row = (props: {
-  plugin: Plugin;
-  count: number;
-  isOn: boolean;
-  isGone: boolean;
-  onSwitch: (isOn: boolean) => void;
-}) => {
+/** The button that opens the settings of an enabled plugin, or the settings that a disabled one keeps. */
+const SettingsButton = ({ settings, panel }: { settings: Settings; panel: PanelProps }) => {
   const t = useTexts(texts);
-  const nameOf = useNames();
-  const { plugin, count, isOn } = props;
-  const { description, config_schemas: schemas } = plugin;
+  const nameIn = wordsFrom(t, texts, (key) => `name.${key}`);
+  const [{ section: opened }, setQuery] = useQueryState();
+  const { draft, change } = panel;
+  const { key } = settings;
+  const state = stateOf(draft, settings);
+  if (state === 'off') return null;
+  if (state === 'kept') {
+    return (
+      <>
+        <Chip tone="warn">{t('kept')}</Chip>
+        <Button small tone="quiet" onClick={() => change(withSection(draft, key, undefined))}>
+          {t('kept.remove')}
+        </Button>
+      </>
+    );
+  }
+  const isOpen = opened === key;
+  const { rules } = sectionOf(draft, key);
   return (
-    <li className={css.plugin}>
-      <label className={css.name}>
-        <input
-          type="checkbox"
-          className={boxLook}
-          checked={isOn}
-          onChange={(event) => props.onSwitch(event.target.checked)}
-        />
-        <span className={css.mono}>{plugin.id}</span>
-      </label>
-      <span className={css.about}>
-        {description || schemas.map((settings) => nameOf(settings).about).join(' ')}
-      </span>
-      {props.isGone && <Chip tone="error">{t('gone')}</Chip>}
-      {schemas.length > 0 && <Chip>{t('settings')}</Chip>}
-      <span className={css.count}>{t('count', { count })}</span>
+    <Button
+      small
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? `settings-${key}` : undefined}
+      onClick={() => setQuery({ section: isOpen ? undefined : key })}
+    >
+      {nameIn(key) ?? (settings.display_name || key)}
+      {Array.isArray(rules) && <span className={css.about}>{t('rules', { count: rules.length })}</span>}
+      <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
+    </Button>
+  );
+};
+
+const Row = ({ plugin, panel, count }: { plugin: Plugin; panel: PanelProps; count: number }) => {
+  const t = useTexts(texts);
+  const aboutIn = wordsFrom(t, texts, (id) => `about.${id}`);
+  const [{ section: opened }] = useQueryState();
+  const { draft, change, capabilities, unread, onUnread } = panel;
+  const isOn = textsOf(draft.plugin_ids).includes(plugin.id);
+  const isGone = capabilities.plugins.every(({ id }) => id !== plugin.id);
+  const all = settingsOf([plugin]);
+  const shown = all.find(({ key }) => key === opened);
+  const toggle = (isWanted: boolean): void => {
+    for (const { key } of all)
+      for (const field of unreadAt(unread, `sections.${key}`)) onUnread(field, undefined);
+    change(switched(draft, { plugin, isOn: isWanted, start: panel.start }));
+  };
+  return (
+    <li>
+      <div className={css.plugin}>
+        <label className={css.tool}>
+          <input
+            type="checkbox"
+            className={boxLook}
+            checked={isOn}
+            onChange={({ target }) => toggle(target.checked)}
+          />
+          <span className={css.mono}>{plugin.id}</span>
+        </label>
+        {isGone && <Chip tone="error">{t('gone')}</Chip>}
+        <span className={css.pluginAbout}>
+          {aboutIn(plugin.id) ?? (plugin.description || all.map(({ description }) => description).join(' '))}
+        </span>
+        {count > 0 && <span className={css.note}>{t('count', { count })}</span>}
+        {all.map((settings) => (
+          <SettingsButton key={settings.key} settings={settings} panel={panel} />
+        ))}
+      </div>
+      {isOn && shown && (
+        <div id={`settings-${shown.key}`}>
+          <Section settings={shown} panel={panel} />
+        </div>
+      )}
     </li>
   );
 };
 
-export const Plugins = (panel: PanelProps) => {
+export const Plugins = ({ panel }: PanelPlace) => {
   const t = useTexts(texts);
-  const { draft, change, capabilities, errors } = panel;
+  const { draft, capabilities, errors } = panel;
   const counts = useCounts();
-  const [, setQuery] = useQueryState();
   const on = textsOf(draft.plugin_ids);
   const { plugins } = capabilities;
   const gone = on.filter((id) => plugins.every((plugin) => plugin.id !== id));
-  const error = errors.get('plugin_ids');
-  const rows = [...plugins, ...gone.map((id) => ({ id, ...NOTHING }))];
-  const put = (plugin: Plugin, isOn: boolean): void => {
-    for (const { key } of plugin.config_schemas)
-      for (const field of unreadAt(panel.unread, `sections.${key}`)) panel.onUnread(field, undefined);
-    change(switched(draft, { plugin, isOn, start: panel.start }));
-    const [first] = plugin.config_schemas;
-    if (first) setQuery({ section: first.key });
-  };
+  const rows = [...plugins, ...gone.map((id) => ({ id, description: '', config_schemas: [] }))];
+  const error = errors.get('plugin_ids') ?? errors.get('sections');
   return (
     <>
       <Resettable field="plugin_ids">
-        <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
-          <ul className={css.plugins}>
-            {rows.map((plugin) => (
-              <Row
-                key={plugin.id}
-                plugin={plugin}
-                count={counts.get(plugin.id) ?? 0}
-                isOn={on.includes(plugin.id)}
-                isGone={gone.includes(plugin.id)}
-                onSwitch={(isOn) => put(plugin, isOn)}
-              />
-            ))}
-          </ul>
-          {error && <p className={css.wrong}>{error}</p>}
-          <Workspace panel={panel} />
-        </Card>
+        <Resettable field="sections">
+          <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
+            <ul className={css.plugins}>
+              {rows.map((plugin) => (
+                <Row key={plugin.id} plugin={plugin} panel={panel} count={counts.get(plugin.id) ?? 0} />
+              ))}
+            </ul>
+            {error && <p className={css.wrong}>{error}</p>}
+          </Card>
+        </Resettable>
       </Resettable>
       <HookFilter {...panel} />
     </>

@@ -1,79 +1,112 @@
-import { useMemo, useState } from 'react';
+import { createContext, useContext, useState } from 'react';
 import type { JsonObject } from '../../../data/guard.ts';
 import { Button } from '../../../design/Button.tsx';
+import { Chip } from '../../../design/Chip.tsx';
+import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import { isBlank, problemsIn } from '../../../schema-form/check.ts';
-import { unreadAt } from '../../../schema-form/context.ts';
-import { SchemaForm, useProblemTexts } from '../../../schema-form/SchemaForm.tsx';
+import { type SeenProps, unreadAt } from '../../../schema-form/context.ts';
+import { wordsFrom } from '../../../schema-form/hints.ts';
+import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
+import { useFieldProps } from '../../../schema-form/scalars.tsx';
+import css from '../AgentEditor.module.css';
 import type { PanelProps } from '../panel.ts';
-import { isEditable, Permission } from './Permission.tsx';
-import css from './Plugins.module.css';
-import type { SectionProps } from './section-props.ts';
-import { type Settings, sectionFields, sectionOf } from './settings.ts';
+import { type Settings, sectionFields, sectionOf } from './plugin-settings.ts';
+import { ruleRows } from './rules.ts';
 import { texts } from './texts.ts';
-import { useHints } from './use-hints.ts';
-import { useNames } from './use-names.ts';
 
 /** The settings of one plugin, as a form or as JSON. */
 
-/** What is wrong is said while it is typed; what is missing, once somebody has tried to save it. */
-const useErrors = (settings: Settings, value: JsonObject, path: string, errors: SectionProps['errors']) => {
-  const textOf = useProblemTexts();
-  return useMemo(() => {
-    const found = problemsIn(settings.schema, value, settings.schema, path);
-    const said = found.filter((problem) => !isBlank(problem));
-    return new Map([...said.map((problem) => [problem.path, textOf(problem)] as const), ...errors]);
-  }, [settings, value, path, errors, textOf]);
+const Known = createContext<{ section: JsonObject; tools: readonly string[] }>({ section: {}, tools: [] });
+
+const SHOWN_MATCHES = 3;
+
+/** The pattern of a permission rule, with the tools that it matches and the rule that overrules it. */
+const RuleTool = (props: SeenProps) => {
+  const t = useTexts(texts);
+  const { section, tools } = useContext(Known);
+  const field = useFieldProps(props);
+  const row = ruleRows(section, tools)[Number(props.path.split('.').at(-2))];
+  const names = row?.matches.slice(0, SHOWN_MATCHES).join(', ');
+  const isCut = row && row.matches.length > SHOWN_MATCHES;
+  const hint = row && (
+    <>
+      {t('rule.matches', { count: row.matches.length })} <code>{names}</code>
+      {isCut && ' …'}
+      {row.overruledBy !== undefined && (
+        <Chip tone="warn" icon="warn">
+          {t('rule.overruled', { rule: row.overruledBy + 1 })}
+        </Chip>
+      )}
+    </>
+  );
+  return (
+    <Field {...field} hint={hint}>
+      {(control) => (
+        <input
+          {...control}
+          type="text"
+          className={css.mono}
+          spellCheck={false}
+          value={typeof props.value === 'string' ? props.value : ''}
+          onChange={({ target }) => props.onChange(target.value)}
+        />
+      )}
+    </Field>
+  );
+};
+
+const WIDGETS = { 'rule-tool': RuleTool };
+const LONG = { 'ui:widget': 'textarea' };
+
+/** Hints for the settings that every service has. */
+const UI: Readonly<Record<string, JsonObject>> = {
+  permission: {
+    default_behavior: { 'ui:widget': 'buttons' },
+    rules: { items: { tool: { 'ui:widget': 'rule-tool' } } },
+  },
+  'generative-ui': { examples: LONG, instructions: LONG },
+  reminder: { rules: { items: { message: { content: LONG } } } },
 };
 
 export const Section = ({ settings, panel }: { settings: Settings; panel: PanelProps }) => {
   const t = useTexts(texts);
-  const { draft, change, capabilities, unread } = panel;
-  const { key, schema } = settings;
+  const { draft, unread } = panel;
+  const { key } = settings;
   const path = `sections.${key}`;
   const value = sectionOf(draft, key);
-  const errors = useErrors(settings, value, path, panel.errors);
-  const hints = useHints(settings.editor);
   const [isWanted, showJson] = useState(false);
-  // What is no JSON yet is nowhere else.
+  // Text that is not valid JSON exists only in the JSON view.
   const isJson = isWanted || path in unread;
-  const isHalf = unreadAt(unread, path).length > 0;
-  const onChange = (next: JsonObject): void => change(sectionFields(draft, key, next));
-  const isOwn = settings.editor === 'permission' && isEditable(value);
-  const { name, about } = useNames()(settings);
+  const tools = panel.capabilities.tools.map(({ id }) => id);
+  const own = wordsFrom(t, texts, (place) => `set.${key}.${place}`);
+  const shared = wordsFrom(t, texts, (place) => `set.any.${place}`);
   return (
-    <>
-      <div className={css.sectionHead}>
-        <div>
-          <h3>{name}</h3>
-          {about && <p className={css.note}>{about}</p>}
-        </div>
-        <Button small tone="quiet" aria-pressed={isJson} disabled={isHalf} onClick={() => showJson(!isJson)}>
-          {t('json')}
-        </Button>
-      </div>
-      {isOwn && !isJson ? (
-        <Permission
-          value={value}
-          path={path}
-          errors={errors}
-          tools={capabilities.tools.map(({ id }) => id)}
-          onChange={onChange}
-        />
-      ) : (
+    <div className={css.section}>
+      <Known value={{ section: value, tools }}>
         <SchemaForm
-          label={t('json.of', { what: name })}
-          schema={schema}
-          ui={{ ...settings.ui_schema, ...hints }}
+          label={t('json.of', { what: settings.display_name || key })}
+          schema={settings.schema}
+          ui={{ ...settings.ui_schema, ...UI[key] }}
+          words={(place) => own(place) ?? shared(place)}
+          widgets={WIDGETS}
           value={value}
           path={path}
-          errors={errors}
+          errors={panel.errors}
           unread={unread}
           onUnread={panel.onUnread}
-          onChange={onChange}
+          onChange={(next) => panel.change(sectionFields(draft, key, next))}
           asJson={isJson}
         />
-      )}
-    </>
+      </Known>
+      <Button
+        small
+        tone="quiet"
+        aria-pressed={isJson}
+        disabled={unreadAt(unread, path).length > 0}
+        onClick={() => showJson(!isJson)}
+      >
+        {t('json')}
+      </Button>
+    </div>
   );
 };

@@ -1,18 +1,14 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
-import { type Behavior, RANK, type Rule, ruleOf } from '../tools/permission.ts';
+import { RANK, type Rule, ruleOf } from '../tools/permission.ts';
 
-/** Rules of the permission plugin, as they are edited: their order has no effect, so they are grouped by what they do. */
+/** Permission rules while they are edited. */
 
 export const rulesOf = (section: JsonObject): JsonObject[] =>
   Array.isArray(section.rules) ? section.rules.filter(isObject) : [];
 
 export type RuleRow = {
-  /** Its place in the section. */
-  index: number;
-  rule: JsonObject;
-  behavior: Behavior;
   matches: readonly string[];
-  /** The rule that always decides before it, by its place. */
+  /** Index of a rule that always takes precedence over this one. */
   overruledBy: number | undefined;
 };
 
@@ -20,7 +16,6 @@ const rankOf = ({ behavior }: Rule): number => RANK.indexOf(behavior);
 
 const NONE: Rule = { text: '', behavior: 'ask', isConditional: false, matches: () => false };
 
-/** Groups in the order in which they count, rules in the order in which they were made. */
 export const ruleRows = (section: JsonObject, tools: readonly string[]): RuleRow[] => {
   const rules = rulesOf(section);
   const read = rules.map((rule) => ruleOf(rule)[0] ?? NONE);
@@ -31,16 +26,8 @@ export const ruleRows = (section: JsonObject, tools: readonly string[]): RuleRow
     const found = matches[one] ?? [];
     return strong.text === weak.text || (found.length > 0 && found.every(strong.matches));
   };
-  return rules
-    .map((rule, index) => {
-      const by = rules.findIndex((_, other) => overrules(other, index));
-      return {
-        index,
-        rule,
-        behavior: read[index]?.behavior ?? 'ask',
-        matches: matches[index] ?? [],
-        overruledBy: by < 0 ? undefined : by,
-      };
-    })
-    .sort((one, other) => RANK.indexOf(one.behavior) - RANK.indexOf(other.behavior));
+  return rules.map((_, index) => {
+    const by = rules.findIndex((_rule, other) => overrules(other, index));
+    return { matches: matches[index] ?? [], overruledBy: by < 0 ? undefined : by };
+  });
 };

@@ -1,9 +1,7 @@
-/** Which agents may hand work to which others. */
-
-/** Ids by agent. */
+/** Ids of delegates by agent. */
 export type Delegations = ReadonlyMap<string, readonly string[]>;
 
-/** From the agent back to itself: the ids on the way, it at both ends; undefined where there is none. */
+/** A cycle of delegations through the agent, which is its first and last id; undefined if there is none. */
 export const cycleThrough = (
   agent: string,
   own: readonly string[],

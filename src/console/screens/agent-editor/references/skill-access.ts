@@ -3,15 +3,15 @@ import { sectionsOf } from '../../../data/spec.ts';
 import { textsOf } from '../draft.ts';
 import { fieldsOf, selectionOf, verdictsOf } from '../tools/selection.ts';
 
-/** Which skills an agent may use, and what it needs for that. */
+/** The skills that an agent may use, and the tools that it needs for them. */
 
 export const DISCOVERY = 'skills-discovery';
 export const INSTRUCTIONS = 'skills-active-instructions';
 
-/** The tools by which a model uses skills. */
+/** Tools with which a model uses skills. */
 export const SKILL_TOOLS = ['skill', 'load_skill_resource', 'skill_script'] as const;
 
-/** Undefined: all of them. */
+/** Undefined if all skills are allowed. */
 export const allowlistOf = (spec: JsonObject): string[] | undefined => {
   const { skills } = sectionsOf(spec);
   if (!isObject(skills)) return undefined;
@@ -19,7 +19,7 @@ export const allowlistOf = (spec: JsonObject): string[] | undefined => {
   return Array.isArray(list) ? textsOf(list) : undefined;
 };
 
-/** The section with this list; undefined where nothing is left of it. */
+/** The section with this list; undefined if it would be empty. */
 export const skillsSection = (spec: JsonObject, allowlist: readonly string[] | undefined) => {
   const { skills } = sectionsOf(spec);
   const { allowlist: _, ids: __, ...others } = isObject(skills) ? skills : {};
@@ -27,13 +27,13 @@ export const skillsSection = (spec: JsonObject, allowlist: readonly string[] | u
   return Object.keys(section).length > 0 ? section : undefined;
 };
 
-/** Of the skill tools that there are, those that the agent does not see. */
+/** Existing skill tools that are hidden from the agent. */
 export const hiddenSkillTools = (spec: JsonObject, tools: readonly string[]): string[] => {
   const known = SKILL_TOOLS.filter((id) => tools.includes(id));
   return verdictsOf(spec, known).flatMap(({ id, isVisible }) => (isVisible ? [] : [id]));
 };
 
-/** Allowed by name, and taken out of what is excluded by name. */
+/** Allows the tools by name and removes them from the excluded names. */
 export const withSkillTools = (spec: JsonObject, ids: readonly string[]): JsonObject => {
   const [allowed, excluded] = [selectionOf(spec, 'allowed'), selectionOf(spec, 'excluded')];
   return {

@@ -5,36 +5,28 @@ import { Dot } from '../../../design/Chip.tsx';
 import { boxLook } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import css from '../AgentEditor.module.css';
 import { hasServer, mcpPattern, type Selection } from './selection.ts';
-import css from './Tools.module.css';
 import { texts } from './texts.ts';
 
-/** Whole servers of tools, each by one pattern. */
+/** Access to all tools of an MCP server, as one pattern per server. */
 
 const EVERY_MS = 30_000;
 
 const stateOf = ({ data, error }: Loaded<McpStatus>) => {
-  if (error) return 'unknown';
-  if (!data) return 'checking';
-  if (data.permanently_failed) return 'failed';
-  return data.connected ? 'connected' : 'reconnecting';
+  if (error) return ['unknown', 'none'] as const;
+  if (!data) return ['checking', 'none'] as const;
+  if (data.permanently_failed) return ['failed', 'error'] as const;
+  return data.connected ? (['connected', 'success'] as const) : (['reconnecting', 'warn'] as const);
 };
-
-const TONES = {
-  unknown: 'none',
-  checking: 'none',
-  failed: 'error',
-  connected: 'success',
-  reconnecting: 'warn',
-} as const;
 
 const Server = (props: { id: string; isChosen: boolean; onChange: (wanted: boolean) => void }) => {
   const t = useTexts(texts);
   const status = useResource(mcpStatus(props.id, EVERY_MS));
-  const state = stateOf(status);
+  const [state, tone] = stateOf(status);
   return (
     <li className={css.server}>
-      <label className={css.tool}>
+      <label className={css.row}>
         <input
           type="checkbox"
           className={boxLook}
@@ -42,10 +34,10 @@ const Server = (props: { id: string; isChosen: boolean; onChange: (wanted: boole
           onChange={(event) => props.onChange(event.target.checked)}
         />
         <strong>{props.id}</strong>
-        <span className={css.about}>{mcpPattern(props.id)}</span>
+        <code>{mcpPattern(props.id)}</code>
       </label>
-      <span className={css.state} title={status.data?.last_error}>
-        <Dot tone={TONES[state]} /> {t(`mcp.${state}`)}
+      <span className={css.about} title={status.data?.last_error}>
+        <Dot tone={tone} /> {t(`mcp.${state}`)}
       </span>
       <Button small tone="quiet" disabled={status.isFetching} onClick={() => void status.refetch()}>
         {t('mcp.verify')}

@@ -1,40 +1,64 @@
 import { useMemo } from 'react';
+import { isObject, list, object, text, withDefault } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../../data/records.ts';
+import { Icon } from '../../../design/Icon.tsx';
+import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import type { Editing } from '../editing.ts';
+import css from '../AgentEditor.module.css';
+import { AgentFields } from '../fields/AgentFields.tsx';
+import { texts as fieldTexts } from '../fields/texts.ts';
 import { Resettable } from '../Overridden.tsx';
-import type { PanelProps } from '../panel.ts';
-import { AssistantTools } from './AssistantTools.tsx';
-import { Effective } from './Effective.tsx';
+import type { PanelPlace } from '../panel.ts';
 import { McpAccess } from './McpAccess.tsx';
-import { PermissionPreview } from './PermissionPreview.tsx';
-import { ProviderTools } from './ProviderTools.tsx';
-import { Selector } from './Selector.tsx';
-import { fieldsOf, selectionOf, verdictsOf, withServer } from './selection.ts';
+import { Patterns } from './Patterns.tsx';
+import { fieldsOf, SIDES, selectionOf, withServer } from './selection.ts';
+import { ToolTable } from './ToolTable.tsx';
 import { texts } from './texts.ts';
 
-/** What an agent may call: what is allowed, less what is excluded, less what its permissions deny. */
+/** The tools that an agent may call: the allowed ones except those that are excluded or denied by permissions. */
 
 const SERVERS = recordsOf('mcp-servers', NamedRecord);
-const SIDES = ['allowed', 'excluded'] as const;
 
-export const Tools = ({
-  draft,
-  change,
-  capabilities,
-  errors,
-  editing,
-}: PanelProps & { editing: Editing }) => {
+const Bound = list(object({ id: text, label: withDefault(text, '') }));
+
+const boundIn = (assistant: unknown) => {
+  try {
+    return isObject(assistant) ? Bound(assistant.bound_tools ?? [], '') : [];
+  } catch {
+    return [];
+  }
+};
+
+/** A read-only list of the tools that only the admin assistant has. */
+const AssistantTools = ({ assistant }: { assistant: unknown }) => {
   const t = useTexts(texts);
+  const tools = boundIn(assistant);
+  if (tools.length === 0) return null;
+  return (
+    <details className={css.note}>
+      <summary>
+        <Icon name="lock" size={14} /> {t('assistant', { count: tools.length })}
+      </summary>
+      <ul>
+        {tools.map(({ id, label }) => (
+          <li key={id}>
+            <span className={css.mono}>{id}</span> <span className={css.about}>{label}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+};
+
+export const Tools = ({ panel, editing }: PanelPlace) => {
+  const field = useTexts(fieldTexts);
+  const { draft, change, capabilities, errors } = panel;
   const records = useResource(SERVERS).data;
   const servers = useMemo(() => (records ?? []).map(({ id }) => id), [records]);
-  const ids = useMemo(() => capabilities.tools.map(({ id }) => id), [capabilities]);
-  const verdicts = useMemo(() => verdictsOf(draft, ids, servers), [draft, ids, servers]);
   const allowed = selectionOf(draft, 'allowed');
   return (
     <>
-      <Effective verdicts={verdicts} />
       {servers.length > 0 && (
         <McpAccess
           servers={servers}
@@ -42,12 +66,10 @@ export const Tools = ({
           onChange={(server, wanted) => change(fieldsOf('allowed', withServer(allowed, server, wanted)))}
         />
       )}
+      <ToolTable panel={panel} editing={editing} servers={servers} />
       {SIDES.map((side) => (
         <Resettable key={side} field={`${side}_tool_patterns`}>
-          <Selector
-            title={t(`${side}.title`)}
-            note={t(`${side}.note`)}
-            everything={t(`${side}.all`)}
+          <Patterns
             side={side}
             tools={capabilities.tools}
             servers={servers}
@@ -57,14 +79,9 @@ export const Tools = ({
           />
         </Resettable>
       ))}
-      <Resettable field="provider_tools">
-        <ProviderTools
-          value={draft.provider_tools}
-          error={errors.get('provider_tools')}
-          onChange={(tools) => change({ provider_tools: tools.length > 0 ? tools : undefined })}
-        />
-      </Resettable>
-      <PermissionPreview draft={draft} verdicts={verdicts} editing={editing} />
+      <Card title={field('provider')}>
+        <AgentFields label={field('provider')} panel={panel} fields={['provider_tools']} />
+      </Card>
       <AssistantTools assistant={capabilities.admin_assistant} />
     </>
   );

@@ -3,16 +3,16 @@ import { compileExpression } from '../../../../schema/regex.ts';
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
 import { globOf } from '../../tools/allowed.ts';
-import { textsOf } from '../draft.ts';
+import { textsOf, withSection } from '../draft.ts';
 
-/** What the permission plugin would say of each tool: deny beats allow, allow beats ask (console.md 4.3.3). */
+/** The decision of the permission plugin for each tool: deny beats allow, allow beats ask (console.md 4.3.3). */
 
 export type Behavior = 'allow' | 'ask' | 'deny';
 
 export type Rule = {
   text: string;
   behavior: Behavior;
-  /** It looks at arguments too, so a tool alone does not decide. */
+  /** The rule also checks arguments, so the tool alone does not determine the decision. */
   isConditional: boolean;
   matches: (tool: string) => boolean;
 };
@@ -20,14 +20,17 @@ export type Rule = {
 export type Permission = {
   tool: string;
   behavior: Behavior;
-  /** The rule that decides; undefined: what holds without one. */
+  /** The deciding rule; undefined if the default applies. */
   by: string | undefined;
-  /** Rules on arguments that may decide otherwise. */
+  /** Rules on arguments that may lead to another decision. */
   conditional: readonly string[];
 };
 
-/** The strongest first. */
+/** Strongest first. */
 export const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
+
+/** In the order in which they are offered. */
+export const BEHAVIORS = ['allow', 'ask', 'deny'] as const;
 
 const behaviorOf = (value: unknown): Behavior | undefined => RANK.find((known) => known === value);
 
@@ -66,7 +69,7 @@ export const permissionSection = (spec: JsonObject): { fallback: Behavior; rules
   };
 };
 
-/** As the spec has it; where the plugin does not act, everything is allowed. */
+/** Permissions according to the spec. Everything is allowed if the plugin is not active. */
 export const permissionsOf = (spec: JsonObject, tools: readonly string[]): Permission[] => {
   if (!isPermissionOn(spec)) {
     return tools.map((tool) => ({ tool, behavior: 'allow', by: undefined, conditional: [] }));
@@ -86,3 +89,26 @@ export const permissionsOf = (spec: JsonObject, tools: readonly string[]): Permi
     };
   });
 };
+
+/**
+ * The fields that set the decision for one tool. Without the plugin, which this enables, all other calls are
+ * allowed.
+ */
+export const withDecision = (spec: JsonObject, tool: string, behavior: Behavior): JsonObject => {
+  const { permission } = sectionsOf(spec);
+  const section = isObject(permission) ? permission : {};
+  const rules = (Array.isArray(section.rules) ? section.rules : []).filter(
+    (rule) => !isObject(rule) || rule.tool !== tool,
+  );
+  const before = { ...section, ...(!isPermissionOn(spec) && { default_behavior: 'allow' }), rules };
+  const [without] = permissionsOf({ ...ON, sections: { permission: before } }, [tool]);
+  const own = without?.behavior === behavior ? [] : [{ tool, behavior }];
+  const filter = textsOf(spec.active_hook_filter);
+  return {
+    plugin_ids: [...new Set([...textsOf(spec.plugin_ids), 'permission'])],
+    ...(filter.length > 0 && { active_hook_filter: [...new Set([...filter, 'permission'])] }),
+    ...withSection(spec, 'permission', { ...before, rules: [...rules, ...own] }),
+  };
+};
+
+const ON = { plugin_ids: ['permission'] };

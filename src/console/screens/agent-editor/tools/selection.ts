@@ -5,9 +5,10 @@ import type { Tool } from '../../../data/resources.ts';
 import { globOf } from '../../tools/allowed.ts';
 import { textsOf } from '../draft.ts';
 
-/** Which tools an agent sees, and why (console.md 4.3.2, config.md 3.1). */
+/** The tools that an agent sees, with the reason (console.md 4.3.2, config.md 3.1). */
 
-export type Side = 'allowed' | 'excluded';
+export const SIDES = ['allowed', 'excluded'] as const;
+export type Side = (typeof SIDES)[number];
 
 export const FIELDS = {
   allowed: { names: 'allowed_tools', patterns: 'allowed_tool_patterns' },
@@ -16,7 +17,7 @@ export const FIELDS = {
 
 export type Selection = { names: readonly string[]; patterns: readonly string[] };
 
-/** An agent that says nothing of what is allowed is given everything by the service. */
+/** Without a setting, the service allows all tools. */
 export const selectionOf = (spec: JsonObject, side: Side): Selection => {
   const { names, patterns } = FIELDS[side];
   if (side === 'allowed' && spec[names] === undefined && spec[patterns] === undefined)
@@ -24,11 +25,11 @@ export const selectionOf = (spec: JsonObject, side: Side): Selection => {
   return { names: textsOf(spec[names]), patterns: textsOf(spec[patterns]) };
 };
 
-/** The fields of the spec that say this. Nothing is null where it is allowed, and not there where it is excluded. */
+/** The spec fields for a selection. An empty list is null on the allowed side, and left out on the excluded side. */
 export const fieldsOf = (side: Side, { names, patterns }: Selection): JsonObject => {
   const none = side === 'allowed' ? null : undefined;
-  const said = (list: readonly string[]) => (list.length > 0 ? list : none);
-  return { [FIELDS[side].names]: said(names), [FIELDS[side].patterns]: said(patterns) };
+  const orNone = (list: readonly string[]) => (list.length > 0 ? list : none);
+  return { [FIELDS[side].names]: orNone(names), [FIELDS[side].patterns]: orNone(patterns) };
 };
 
 export const mcpPattern = (server: string): string => `mcp__${mcpSegment(server)}__*`;
@@ -45,7 +46,7 @@ export const withServer = (selection: Selection, server: string, wanted: boolean
   return { ...selection, patterns: wanted ? [...others, mcpPattern(server)] : others };
 };
 
-/** A pattern of a server's own id matches its tools, whose ids have it otherwise. */
+/** Rewrites a pattern with the id of a server to the segment that the ids of its tools contain. */
 const sanitised = (pattern: string, servers: readonly string[]): string => {
   const server = servers.find((id) => pattern.startsWith(`mcp__${id}__`));
   return server === undefined
@@ -64,7 +65,7 @@ export const matchesOf = (
   return tools.filter((tool) => glob(tool));
 };
 
-/** Undefined: it was there before, or it is empty. */
+/** Undefined if the pattern is empty or already present. */
 export const withPattern = (selection: Selection, typed: string): Selection | undefined => {
   const pattern = typed.trim();
   if (pattern === '' || selection.patterns.includes(pattern)) return undefined;
@@ -85,7 +86,7 @@ const finder = ({ names, patterns }: Selection, servers: readonly string[]) => {
     literals.has(id) ? id : globs.find(([, glob]) => glob(id))?.[0];
 };
 
-/** Excluding wins. */
+/** Exclusion takes precedence. */
 export const verdictsOf = (
   spec: JsonObject,
   tools: readonly string[],
@@ -103,18 +104,32 @@ export const verdictsOf = (
   });
 };
 
-export type ToolGroup = { kind: string; from: string | undefined; tools: Tool[] };
-
-/** By where they come from: the service's own first. */
-export const groupsOf = (tools: readonly Tool[]): ToolGroup[] => {
-  const groups = new Map<string, ToolGroup>();
-  for (const tool of tools) {
-    const { kind, id: from } = tool.source;
-    const key = `${kind}/${from ?? ''}`;
-    const group = groups.get(key) ?? { kind, from, tools: [] };
-    group.tools.push(tool);
-    groups.set(key, group);
+/** The fields that make a tool visible or hide it, by its name. */
+export const withTool = (
+  spec: JsonObject,
+  id: string,
+  isVisible: boolean,
+  servers: readonly string[] = [],
+): JsonObject => {
+  const [allowed, excluded] = [selectionOf(spec, 'allowed'), selectionOf(spec, 'excluded')];
+  const without = ({ names, patterns }: Selection): Selection => ({
+    names: names.filter((name) => name !== id),
+    patterns,
+  });
+  const added = (selection: Selection): Selection => ({ ...selection, names: [...selection.names, id] });
+  const isAllowed = allowed.patterns.some((pattern) => matchesOf(pattern, [id], servers).length > 0);
+  if (isVisible) {
+    return {
+      ...fieldsOf('allowed', isAllowed ? allowed : added(without(allowed))),
+      ...fieldsOf('excluded', without(excluded)),
+    };
   }
-  const order = ['builtin', 'plugin', 'mcp'];
-  return [...groups.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  return {
+    ...fieldsOf('allowed', without(allowed)),
+    ...fieldsOf('excluded', isAllowed ? added(without(excluded)) : without(excluded)),
+  };
 };
+
+/** The estimated tokens that a tool adds to each request, at four characters each. */
+export const tokensOf = ({ request_bytes: bytes }: Pick<Tool, 'request_bytes'>): number | undefined =>
+  bytes === undefined ? undefined : Math.ceil(bytes / 4);

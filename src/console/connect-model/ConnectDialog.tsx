@@ -1,0 +1,24 @@
+import { lazy, Suspense } from 'react';
+import { Dialog, DialogClose } from '../design/Dialog.tsx';
+import { SkeletonRows } from '../design/Notice.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { useQueryState } from '../list/use-query-state.ts';
+import { texts } from './texts.ts';
+
+const ConnectModel = lazy(() => import('./ConnectModel.tsx'));
+
+/** Connects a model above a list, while the address contains `connect=1`. */
+export const ConnectDialog = () => {
+  const t = useTexts(texts);
+  const [{ connect }, setQuery] = useQueryState();
+  if (connect !== '1') return null;
+  const close = (): void => setQuery({ connect: undefined });
+  return (
+    <Dialog title={t('title')} size={760} onClose={close}>
+      <Suspense fallback={<SkeletonRows />}>
+        <ConnectModel />
+      </Suspense>
+      <DialogClose onClose={close} />
+    </Dialog>
+  );
+};

@@ -1,0 +1,3 @@
+import { dictionaryIn } from './all.ts';
+
+export const zhCN = dictionaryIn('zhCN');

@@ -1,0 +1,215 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { sourceState } from '../data/meta.ts';
+import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
+import { metaOf } from '../data/records.ts';
+import { Button, buttonLook } from '../design/Button.tsx';
+import { Page } from '../design/Layout.tsx';
+import { Loaded } from '../design/Loaded.tsx';
+import { EmptyState } from '../design/Notice.tsx';
+import { SourceChip } from '../design/SourceChip.tsx';
+import { Ago } from '../design/Time.tsx';
+import { feedbackTexts } from '../feedback/texts.ts';
+import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
+import type { Texts } from '../i18n/texts.ts';
+import type { Column } from '../list/column.ts';
+import { freshOf } from '../list/Freshness.tsx';
+import { List } from '../list/List.tsx';
+import type { ListProps } from '../list/list-props.ts';
+import type { MenuItem } from '../list/RowMenu.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
+import { DeleteDialog } from './DeleteDialog.tsx';
+import css from './Entry.module.css';
+import { EntryEditor } from './EntryEditor.tsx';
+import type { EntryDescriptor } from './EntryFields.tsx';
+import type { EntryKind, Spec } from './entry.ts';
+import { texts as ownTexts } from './texts.ts';
+import { useEntryAddress } from './use-opened-entry.ts';
+
+/**
+ * The screen of a namespace of the configuration: the list of its entries with search, creation, duplication and
+ * deletion, and the form of the entry that the address opens. A screen describes only what is special about it.
+ *
+ * @example
+ * <EntryScreen kind={POOL} texts={texts} query={pools} rows={rows} columns={columnsOf} />
+ */
+
+type Named = { id: string };
+
+export type EntryScreenProps<Row extends Named, K extends string> = {
+  /** With the form of entries, or without it if entries have pages. */
+  kind: EntryDescriptor | EntryKind;
+  texts: Texts<K>;
+  query: Query<readonly unknown[]>;
+  off?: Resource<unknown>['off'];
+  rows: readonly Row[];
+  /** The columns between the id and the time of the last change. */
+  columns: (t: Say<K>) => readonly Column<Row>[];
+  /** Content and searchable text of the first column, by default the id. */
+  name?: Pick<Column<Row>, 'cell' | 'text'>;
+  /** Number in the title, by default that of the rows. */
+  count?: number;
+  /** The path below which entries have pages. */
+  pages?: string;
+  onOpen?: (row: Row) => void;
+  openId?: string | undefined;
+  /** Also shows whether entries are built in. */
+  showsSource?: boolean;
+  /** Actions of a row, and of its menu, before those of all entries. */
+  rowActions?: (row: Row) => ReactNode;
+  menu?: (row: Row) => readonly MenuItem[];
+  /** Actions of the screen, before the one that creates an entry. */
+  actions?: ReactNode;
+  /** The main action, if it is not the creation of an entry. */
+  primary?: ReactNode;
+  /** The action of the empty screen, by default the creation of an entry. */
+  first?: ReactNode;
+  start?: Spec | undefined;
+  list?: Partial<ListProps<Row>>;
+  /** Shown in place of the list. */
+  instead?: ReactNode;
+  /** Content above the list. */
+  children?: ReactNode;
+};
+
+type ScreenKeys = 'title' | 'purpose' | 'search' | 'new' | 'empty.title' | 'empty.text';
+
+const idCell: NonNullable<Column<Named>['cell']> = ({ id }, mark) => (
+  <span className={css.mono}>{mark(id)}</span>
+);
+
+const useColumns = <Row extends Named, K extends string>(props: EntryScreenProps<Row, K>): Column<Row>[] => {
+  const t = useTexts(props.texts);
+  const own = useTexts(ownTexts);
+  const nameOf = useTexts(feedbackTexts);
+  const { columns, name, showsSource, kind } = props;
+  const meta = useResource(useMemo(() => metaOf(kind.namespace), [kind.namespace])).data;
+  return useMemo<Column<Row>[]>(
+    () => [
+      {
+        id: 'id',
+        label: nameOf(kind.entity),
+        always: true,
+        shortened: true,
+        value: (row) => row.id,
+        cell: idCell,
+        ...name,
+      },
+      ...columns(t),
+      ...(showsSource
+        ? [
+            {
+              id: 'source',
+              label: own('column.source'),
+              value: (row: Row) => sourceState(meta?.get(row.id)),
+              text: () => '',
+              cell: (row: Row) => <SourceChip state={sourceState(meta?.get(row.id))} />,
+            },
+          ]
+        : []),
+      {
+        id: 'modified',
+        label: own('column.modified'),
+        value: (row) => meta?.get(row.id)?.updated_at,
+        text: () => '',
+        cell: (row) => (
+          <span title={meta?.get(row.id)?.actor}>
+            <Ago at={meta?.get(row.id)?.updated_at} />
+          </span>
+        ),
+      },
+    ],
+    [t, own, nameOf, kind.entity, columns, name, showsSource, meta],
+  );
+};
+
+/** The actions that rows have in all lists of entries. */
+const useRowActions = (pages: string | undefined, hasForm: boolean, onDelete: (id: string) => void) => {
+  const t = useTexts(ownTexts);
+  const address = useEntryAddress();
+  return {
+    edit: (id: string): ReactNode =>
+      hasForm && (
+        <Button small onClick={() => address.edit(id)}>
+          {t('edit')}
+        </Button>
+      ),
+    menu: (id: string): MenuItem[] => [
+      {
+        label: t('duplicate'),
+        icon: 'duplicate',
+        act: hasForm ? () => address.create(id) : `${pages}/new?from=${encodeURIComponent(id)}`,
+      },
+      { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => onDelete(id) },
+    ],
+  };
+};
+
+export const EntryScreen = <Row extends Named, K extends string>(
+  props: EntryScreenProps<Row, K | ScreenKeys>,
+) => {
+  const { kind, query, rows, pages, primary } = props;
+  const t: Say<ScreenKeys> = useTexts(props.texts);
+  const format = useFormat();
+  const columns = useColumns(props);
+  const address = useEntryAddress();
+  const [doomed, setDoomed] = useState<string>();
+  const descriptor = 'fields' in kind ? kind : undefined;
+  const own = useRowActions(pages, descriptor !== undefined, setDoomed);
+  const create = descriptor ? (
+    <Button tone={primary ? undefined : 'primary'} icon="plus" onClick={() => address.create()} data-new>
+      {t('new')}
+    </Button>
+  ) : (
+    <ScreenLink to={`${pages}/new`} className={buttonLook} isNew>
+      {t('new')}
+    </ScreenLink>
+  );
+  const list: ListProps<Row> = {
+    name: kind.namespace,
+    rows,
+    columns,
+    rowId: ({ id }) => id,
+    onOpen: props.onOpen ?? (({ id }) => address.edit(id)),
+    rowHref: pages === undefined ? undefined : ({ id }) => `${pages}/${encodeURIComponent(id)}`,
+    openId: address.id ?? props.openId,
+    searchPlaceholder: t('search'),
+    fresh: freshOf(query),
+    actions: (row) => (
+      <>
+        {props.rowActions?.(row)}
+        {own.edit(row.id)}
+      </>
+    ),
+    menu: (row) => [...(props.menu?.(row) ?? []), ...own.menu(row.id)],
+    empty: (
+      <EmptyState title={t('empty.title')} actions={props.first ?? create}>
+        {t('empty.text')}
+      </EmptyState>
+    ),
+    ...props.list,
+  };
+  const count = props.count ?? rows.length;
+  return (
+    <Page
+      title={t('title')}
+      count={query.data && format.number(count)}
+      purpose={t('purpose')}
+      actions={
+        <>
+          {props.actions}
+          {create}
+          {primary}
+        </>
+      }
+    >
+      {props.children}
+      {props.instead || (
+        <Loaded query={query} off={props.off}>
+          {() => <List {...list} />}
+        </Loaded>
+      )}
+      {descriptor && <EntryEditor descriptor={descriptor} start={props.start} />}
+      {doomed !== undefined && <DeleteDialog {...kind} id={doomed} onClose={() => setDoomed(undefined)} />}
+    </Page>
+  );
+};

@@ -1,0 +1,144 @@
+import type { ReactNode } from 'react';
+import { redactText } from '../data/redact-text.ts';
+import { IconButton } from '../design/Button.tsx';
+import { Drawer } from '../design/Dialog.tsx';
+import { Facts } from '../design/Layout.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import { TraceView } from '../run-view/RunView.tsx';
+import type { Result } from './compare.ts';
+import css from './EvalResults.module.css';
+import { failureText } from './failure-text.ts';
+import { cellText, type Failure } from './report.ts';
+import { texts } from './texts.ts';
+
+/** One result in detail: the response, the expectations and the failures. */
+
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+/** The expected tool calls next to the actual ones. */
+const Sequence = ({ failure }: { failure: Failure }) => {
+  const t = useTexts(texts);
+  const [expected, actual] = [textsIn(failure.expected), textsIn(failure.actual)];
+  const places = Array.from({ length: Math.max(expected.length, actual.length) }, (_, place) => ({
+    place: place + 1,
+    expected: expected[place],
+    actual: actual[place],
+  }));
+  return (
+    <section className={css.section} aria-label={t('item.tools')}>
+      <h3>{t('item.tools')}</h3>
+      <table className={css.pairs}>
+        <thead>
+          <tr>
+            <th scope="col">{t('item.expected')}</th>
+            <th scope="col">{t('item.actual')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {places.map((row) => (
+            <tr key={row.place} data-differs={row.expected !== row.actual || undefined}>
+              <td className={css.mono}>{row.expected ?? '—'}</td>
+              <td className={css.mono}>{row.actual ?? '—'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+export const ItemDrawer = (props: {
+  result: Result;
+  /** The input, the expectation and the answers. */
+  about?: ReactNode;
+  onPrevious: (() => void) | undefined;
+  onNext: (() => void) | undefined;
+  onClose: () => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { item, entry, isGone } = props.result;
+  const { report } = item;
+  const sequence = report.failures.find(({ kind }) => kind === 'tool_sequence_mismatch');
+  return (
+    <Drawer
+      title={t('item.title', { fixture: item.fixture_id })}
+      onClose={props.onClose}
+      actions={
+        <>
+          <IconButton
+            small
+            icon="arrowUp"
+            label={t('item.previous')}
+            disabled={!props.onPrevious}
+            onClick={props.onPrevious}
+          />
+          <IconButton
+            small
+            icon="arrowDown"
+            label={t('item.next')}
+            disabled={!props.onNext}
+            onClick={props.onNext}
+          />
+        </>
+      }
+    >
+      {isGone && <p className={css.bad}>{t('item.gone')}</p>}
+      {report.failures.length > 0 && (
+        <section className={css.section} aria-label={t('item.failures')}>
+          <h3>{t('item.failures')}</h3>
+          <ul className={css.list}>
+            {report.failures.map((failure) => (
+              <li key={JSON.stringify(failure)} className={css.bad}>
+                {failureText(failure, t)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {entry?.kind === 'drift' && (
+        <p>
+          {t('item.fields')}: <code>{entry.fields.join(', ')}</code>
+        </p>
+      )}
+      {props.about}
+      {sequence && <Sequence failure={sequence} />}
+      {report.judge_reasoning && (
+        <section className={css.section} aria-label={t('item.judge')}>
+          <h3>{t('item.judge')}</h3>
+          <p>{redactText(report.judge_reasoning)}</p>
+        </section>
+      )}
+      <section className={css.section} aria-label={t('item.facts')}>
+        <h3>{t('item.facts')}</h3>
+        <Facts
+          rows={[
+            [t('column.cell'), cellText(item) || '—'],
+            [
+              t('total.tokens'),
+              `${format.number(report.total_input_tokens)} / ${format.number(report.total_output_tokens)}`,
+            ],
+            [t('column.duration'), format.duration(report.session_duration_ms)],
+            [t('column.cost'), format.usd(report.cost_usd)],
+            ...(report.judge_cost_usd === undefined
+              ? []
+              : [[t('item.judgeCost'), format.usd(report.judge_cost_usd)] as const]),
+            [t('column.judge'), report.judge_score?.toFixed(2) ?? '—'],
+            [t('item.inferences'), format.number(report.inference_count)],
+            [
+              t('item.toolCalls'),
+              `${format.number(report.tool_count)} (${format.number(report.tool_failures)})`,
+            ],
+          ]}
+        />
+      </section>
+      {item.trace_run_id !== undefined && (
+        <section className={css.section} aria-label={t('item.trace')}>
+          <h3>{t('item.trace')}</h3>
+          <TraceView id={item.trace_run_id} />
+        </section>
+      )}
+    </Drawer>
+  );
+};

@@ -1,0 +1,22 @@
+import { buttonLook } from '../design/Button.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../navigation/links.tsx';
+import css from './GettingStarted.module.css';
+import { texts } from './texts.ts';
+import { useDemoAgent } from './use-demo-agent.ts';
+
+/** Links to the editor, with a copy of the demo agent or with an empty draft. */
+export const AgentStep = () => {
+  const t = useTexts(texts);
+  const demo = useDemoAgent();
+  return (
+    <div className={css.row}>
+      <ScreenLink to={`/agents/new?from=${encodeURIComponent(demo)}`} className={buttonLook}>
+        {t('agent.copy')}
+      </ScreenLink>
+      <ScreenLink to="/agents/new" className={buttonLook}>
+        {t('agent.blank')}
+      </ScreenLink>
+    </div>
+  );
+};

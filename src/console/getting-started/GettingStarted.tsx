@@ -1,0 +1,113 @@
+import { lazy, type ReactNode, Suspense, useId, useState } from 'react';
+import { useAtom } from '../data/use-atom.ts';
+import { Button } from '../design/Button.tsx';
+import { Icon } from '../design/Icon.tsx';
+import { Card } from '../design/Layout.tsx';
+import { SkeletonRows } from '../design/Notice.tsx';
+import { useFormat, useTexts } from '../i18n/locale.ts';
+import { AgentStep } from './AgentStep.tsx';
+import { chooseGuide, guideChoice } from './choice.ts';
+import css from './GettingStarted.module.css';
+import { HelloStep } from './HelloStep.tsx';
+import { texts } from './texts.ts';
+import { type Done, STEPS, type Step, useSteps } from './use-steps.ts';
+
+const ModelStep = lazy(() => import('./ModelStep.tsx'));
+const WatchStep = lazy(() => import('./WatchStep.tsx'));
+
+const CONTENTS: Readonly<Record<Step, () => ReactNode>> = {
+  hello: () => <HelloStep />,
+  model: () => <ModelStep />,
+  agent: () => <AgentStep />,
+  watch: () => <WatchStep />,
+};
+
+/** A step: its heading opens and closes the content. */
+const StepItem = (props: {
+  step: Step;
+  number: number;
+  isDone: boolean;
+  isOpen: boolean;
+  onToggle: () => void;
+}) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const id = useId();
+  const { step, isDone, isOpen } = props;
+  return (
+    <li className={css.step} data-step={step} data-done={isDone || undefined}>
+      <h3>
+        <button
+          type="button"
+          className={css.head}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={props.onToggle}
+        >
+          <span className={css.mark} aria-hidden="true">
+            {isDone ? <Icon name="check" size={14} /> : format.number(props.number)}
+          </span>
+          <span className={css.title}>{t(`${step}.title`)}</span>
+          <span className={css.state}>{t(isDone ? 'done' : 'open')}</span>
+          <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
+        </button>
+      </h3>
+      <div id={id} className={css.content} hidden={!isOpen}>
+        {isOpen && (
+          <Suspense fallback={<SkeletonRows rows={2} />}>
+            <p className={css.text}>{t(`${step}.text`)}</p>
+            {CONTENTS[step]()}
+          </Suspense>
+        )}
+      </div>
+    </li>
+  );
+};
+
+const Guide = ({ done, className }: { done: Done; className: string | undefined }) => {
+  const t = useTexts(texts);
+  const [open, setOpen] = useState<Step | undefined>(() => STEPS.find((step) => !done[step]));
+  const count = STEPS.filter((step) => done[step]).length;
+  return (
+    <Card
+      className={className}
+      title={t('title')}
+      note={t(count === STEPS.length ? 'complete' : 'progress', { done: count, all: STEPS.length })}
+      flush
+      actions={
+        <Button small tone="quiet" icon="close" onClick={() => chooseGuide('dismissed')}>
+          {t('dismiss')}
+        </Button>
+      }
+    >
+      <ol className={css.steps} onClickCapture={() => chooseGuide('shown')}>
+        {STEPS.map((step, index) => (
+          <StepItem
+            key={step}
+            step={step}
+            number={index + 1}
+            isDone={done[step]}
+            isOpen={step === open}
+            onToggle={() => setOpen(step === open ? undefined : step)}
+          />
+        ))}
+      </ol>
+    </Card>
+  );
+};
+
+/** A dismissed guide is not rendered, so that it reads nothing. */
+const Steps = ({ className }: { className: string | undefined }) => {
+  const done = useSteps();
+  const choice = useAtom(guideChoice);
+  if (!done) return null;
+  const isNew = !done.hello || !done.model || !done.agent;
+  return isNew || choice === 'shown' ? <Guide done={done} className={className} /> : null;
+};
+
+/**
+ * The first steps with a new service: shown until a run, a model of a provider and an agent exist, and afterwards to a
+ * user who began the guide, until that user dismisses it.
+ */
+export const GettingStarted = ({ className }: { className?: string | undefined }) =>
+  useAtom(guideChoice) === 'dismissed' ? null : <Steps className={className} />;

@@ -1,4 +1,0 @@
-import { dictionaryIn } from './dictionaries.ts';
-
-/** All texts in English. */
-export const en = dictionaryIn('en');

@@ -1,0 +1,121 @@
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { IconButton } from '../design/Button.tsx';
+import { Scroller } from '../design/Scroller.tsx';
+import { Segmented } from '../design/Segmented.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import css from './Frame.module.css';
+import { texts } from './texts.ts';
+
+/**
+ * A scrollable frame for a chart. The chart fits into the frame until the user zooms in, but its texts stay readable: a
+ * larger chart scrolls to the active state.
+ */
+
+const STEP = 1.25;
+const CLOSEST = 3;
+/** Maximum scale when a small chart is fitted to its frame. */
+const LARGEST_FIT = 1.15;
+
+type Size = { width: number; height: number };
+type Box = Size & { x: number; y: number };
+
+/** The smallest text of a chart has 11 pixels, and that of a compact one 13. */
+const SMALLEST = 1;
+export const SMALLEST_COMPACT = 11 / 13;
+
+const fitOf = (room: Size | undefined, { width, height }: Size, smallest: number): number =>
+  room ? Math.max(smallest, Math.min(room.width / width, room.height / height, LARGEST_FIT)) : 1;
+
+/** Scrolls to a state that is not in the middle of the frame. */
+const useFocus = (frame: RefObject<HTMLElement | null>, focus: Box | undefined, scale: number): void => {
+  const last = useRef<Box>(undefined);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element || !focus) return;
+    const isFirst = last.current === undefined || last.current === focus;
+    last.current = focus;
+    const isStill = isFirst || matchMedia('(prefers-reduced-motion: reduce)').matches;
+    element.scrollTo({
+      left: (focus.x + focus.width / 2) * scale - element.clientWidth / 2,
+      top: (focus.y + focus.height / 2) * scale - element.clientHeight / 2,
+      behavior: isStill ? 'instant' : 'smooth',
+    });
+  }, [frame, focus, scale]);
+};
+
+export const Frame = (props: {
+  size: Size;
+  levels?: number;
+  level?: number;
+  onLevel?: (level: number) => void;
+  /** The state to keep in view. */
+  focus?: Box | undefined;
+  /** The smallest scale. */
+  smallest?: number;
+  children: ReactNode;
+  /** Content above the chart, at the left. */
+  bar?: ReactNode;
+}) => {
+  const { levels = 1, level = 0, smallest = SMALLEST } = props;
+  const t = useTexts(texts);
+  const frame = useRef<HTMLElement>(null);
+  const [room, setRoom] = useState<Size>();
+  const [zoom, setZoom] = useState<number>();
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() =>
+      setRoom({ width: element.clientWidth - 2, height: element.clientHeight - 2 }),
+    );
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  const fit = fitOf(room, props.size, smallest);
+  const scale = zoom ?? fit;
+  useFocus(frame, props.focus, scale);
+  const go = useCallback(
+    (by: number) => setZoom((before) => Math.min(CLOSEST, Math.max(smallest, (before ?? fit) * by))),
+    [fit, smallest],
+  );
+  useEffect(() => {
+    const element = frame.current;
+    const onWheel = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      go(event.deltaY < 0 ? 1.1 : 1 / 1.1);
+    };
+    element?.addEventListener('wheel', onWheel, { passive: false });
+    return () => element?.removeEventListener('wheel', onWheel);
+  }, [go]);
+  return (
+    <div className={css.place}>
+      <div className={css.bar}>
+        {props.bar}
+        <span className={css.push} />
+        {levels > 1 && (
+          <Segmented
+            label={t('detail')}
+            value={String(level)}
+            options={Array.from(
+              { length: levels },
+              (_, index) => [String(index), String(index + 1)] as const,
+            )}
+            onChange={(value) => props.onLevel?.(Number(value))}
+            isLabelShown
+          />
+        )}
+        <IconButton small icon="zoomOut" label={t('zoomOut')} onClick={() => go(1 / STEP)} />
+        <IconButton small icon="zoomIn" label={t('zoomIn')} onClick={() => go(STEP)} />
+        <IconButton small icon="fit" label={t('fit')} onClick={() => setZoom(undefined)} />
+      </div>
+      <Scroller ref={frame} label={t('chart')} className={css.frame}>
+        <div
+          className={css.sheet}
+          style={{ width: props.size.width * scale, height: props.size.height * scale }}
+        >
+          {props.children}
+        </div>
+      </Scroller>
+    </div>
+  );
+};

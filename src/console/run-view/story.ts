@@ -1,0 +1,75 @@
+import { useEffect, useMemo } from 'react';
+import { list, text } from '../data/guard.ts';
+import { invalidate, type Loaded, type Resource, useResource } from '../data/queries.ts';
+import type { LogEvent } from '../event-log/event.ts';
+import type { Followed } from '../event-log/follow.ts';
+import { useEvents } from '../event-log/use-events.ts';
+import { isEnd } from '../run-course/moments.ts';
+import { isOpen, type Run, runOf } from '../run-records/run.ts';
+import { recentRuns, type TraceEvent, traceEvents } from '../trace-records/traces.ts';
+import { useChildren } from './children.ts';
+import type { Span } from './span.ts';
+import { spansOf } from './spans.ts';
+import { refined, spansOfTrace } from './trace-spans.ts';
+
+/** A run as spans: a stored run from its events, any other one from its trace. */
+export type Story = {
+  id: string;
+  /** Undefined for a run that is not stored, such as that of a test case. */
+  run: Run | undefined;
+  events: readonly LogEvent[];
+  /** The first span is the run. */
+  spans: readonly Span[];
+};
+
+/** Events after which the record of the run has changed. */
+const CHANGES = /^(Run|InferenceComplete|ToolCallSuspended|MailboxDecision)/;
+
+/** A run with its events, followed while it has not ended. */
+export const useRunLog = (id: string): { query: Loaded<Run>; log: Followed & { retry: () => void } } => {
+  const resource = runOf(id);
+  const query = useResource(resource);
+  const log = useEvents('run', `${resource.path}/events`, isEnd);
+  const changes = useMemo(
+    () => log.events.filter(({ event_kind }) => CHANGES.test(event_kind)).length,
+    [log.events],
+  );
+  useEffect(() => {
+    if (changes > 0) invalidate(resource.path);
+  }, [changes, resource.path]);
+  return { query, log };
+};
+
+const modules: Resource<string[]> = {
+  path: '/v1/system/modules',
+  guard: list(text),
+  off: { statuses: [404] },
+};
+
+/** The trace of a run, if the service stores traces and has one. It sends no request that would fail. */
+export const useTrace = (run: Run): { isThere: boolean; events: readonly TraceEvent[] | undefined } => {
+  const isOver = !isOpen(run);
+  const hasTraces = useResource(modules, isOver).data?.includes('trace') === true;
+  const traced = useResource(recentRuns(run.agent_id), isOver && hasTraces).data;
+  const isThere = traced?.runs.some(({ run_id }) => run_id === run.run_id) === true;
+  const events = useResource(traceEvents(run.run_id), isThere).data;
+  return { isThere, events };
+};
+
+export const useStory = (run: Run, events: readonly LogEvent[]): Story => {
+  const trace = useTrace(run).events;
+  const logged = useMemo(() => spansOf(events, run.agent_id), [events, run.agent_id]);
+  const children = useChildren(run, logged);
+  return useMemo(() => {
+    const known = logged.map((span) => {
+      const childRunId = span.childRunId ?? children.get(span.callId ?? '');
+      return childRunId === undefined ? span : { ...span, childRunId };
+    });
+    return { id: run.run_id, run, events, spans: trace ? refined(known, trace) : known };
+  }, [run, events, trace, logged, children]);
+};
+
+export const storyOfTrace = (id: string, trace: readonly TraceEvent[]): Story => {
+  const agent = trace.find(({ agent_id }) => agent_id !== undefined)?.agent_id;
+  return { id, run: undefined, events: [], spans: spansOfTrace(trace, agent) };
+};

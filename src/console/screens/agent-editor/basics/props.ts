@@ -1,7 +1,0 @@
-import type { Draft, PanelProps } from '../panel.ts';
-
-export type BasicsProps = PanelProps & {
-  isNew: boolean;
-  localKind: string;
-  onReplace: (draft: Draft) => void;
-};

@@ -1,0 +1,85 @@
+import { isObject } from '../../../data/guard.ts';
+import { sectionsOf } from '../../../data/spec.ts';
+import { Json } from '../../../design/Json.tsx';
+import { Card } from '../../../design/Layout.tsx';
+import { useTexts } from '../../../i18n/locale.ts';
+import { MODEL_FIELDS } from '../../../model-settings/model-fields.ts';
+import { texts as settingTexts } from '../../../model-settings/texts.ts';
+import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
+import { isLocal, withSection } from '../draft.ts';
+import type { PanelPlace, PanelProps } from '../panel.ts';
+import { AgentFields, useAgentWords } from './AgentFields.tsx';
+import { COMPACTION, FIRST_COMPACTION } from './compaction.ts';
+import { RawJson } from './RawJson.tsx';
+import { texts } from './texts.ts';
+
+/** Settings of model calls, the context policy, and the whole agent as JSON. */
+
+const SECTIONS = { type: 'object', properties: { compaction: COMPACTION } };
+const LONG = { 'ui:widget': 'textarea', 'ui:options': { rows: 3 } };
+const UI = {
+  compaction: {
+    'ui:widget': 'optional',
+    'ui:start': FIRST_COMPACTION,
+    mode: { 'ui:widget': 'buttons' },
+    summarizer_system_prompt: LONG,
+    summarizer_user_prompt: LONG,
+  },
+};
+
+/** Without the section, the defaults of the service apply. */
+const Compaction = ({ panel }: { panel: PanelProps }) => {
+  const t = useTexts(texts);
+  const { draft, change, errors } = panel;
+  const { compaction } = sectionsOf(draft);
+  return (
+    <SchemaForm
+      label={t('compaction')}
+      schema={SECTIONS}
+      ui={UI}
+      words={useAgentWords()}
+      value={{ compaction }}
+      fields={['compaction']}
+      path="sections"
+      errors={errors}
+      onChange={(next) =>
+        change(withSection(draft, 'compaction', isObject(next.compaction) ? next.compaction : undefined))
+      }
+    />
+  );
+};
+
+export const Advanced = (place: PanelPlace) => {
+  const t = useTexts(texts);
+  const settings = useTexts(settingTexts);
+  const { panel } = place;
+  const { draft } = panel;
+  return (
+    <>
+      {isLocal(draft, place.localKind) && (
+        <Card title={settings('title')} note={settings('intro')}>
+          <AgentFields label={settings('title')} panel={panel} fields={MODEL_FIELDS} />
+        </Card>
+      )}
+      <Card title={t('policy')}>
+        <AgentFields label={t('policy')} panel={panel} fields={['context_policy']} />
+      </Card>
+      <Card title={t('compaction')}>
+        <Compaction panel={panel} />
+      </Card>
+      <Card title={t('clients')}>
+        <AgentFields
+          label={t('clients')}
+          panel={panel}
+          fields={['output_schema', 'output_options', 'client_tools', 'client_system_messages']}
+        />
+      </Card>
+      {isObject(draft.endpoint) && (
+        <Card title={t('endpoint')}>
+          <Json value={{ endpoint: draft.endpoint }} label={t('endpoint')} />
+        </Card>
+      )}
+      <RawJson {...place} />
+    </>
+  );
+};

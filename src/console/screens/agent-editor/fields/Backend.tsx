@@ -1,0 +1,72 @@
+import { useMemo } from 'react';
+import { isObject } from '../../../data/guard.ts';
+import { useResource } from '../../../data/queries.ts';
+import { capabilities } from '../../../data/resources.ts';
+import { Field } from '../../../design/Field.tsx';
+import { useTexts } from '../../../i18n/locale.ts';
+import { ScreenLink } from '../../../navigation/links.tsx';
+import type { SeenProps } from '../../../schema-form/context.ts';
+import { wordsFrom } from '../../../schema-form/hints.ts';
+import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
+import type { PanelProps } from '../panel.ts';
+import { texts } from './texts.ts';
+
+/** Selects where the agent runs. Another backend starts with its default configuration. */
+export const Backend = ({ label, value, onChange }: SeenProps) => {
+  const t = useTexts(texts);
+  const backends = useResource(capabilities).data?.backends ?? [];
+  const local = backends[0]?.kind ?? '';
+  const kind = isObject(value) && typeof value.kind === 'string' ? value.kind : local;
+  const choose = (wanted: string): void => {
+    const known = backends.find((backend) => backend.kind === wanted);
+    if (known) onChange({ kind: wanted, version: known.version, config: known.default_config });
+  };
+  const hint = kind !== local && (
+    <>
+      {t('backend.discovered')} <ScreenLink to="/a2a-servers">{t('backend.servers')}</ScreenLink>
+    </>
+  );
+  return (
+    <Field label={label} {...(hint && { hint })}>
+      {(control) => (
+        <select {...control} value={kind} onChange={({ target }) => choose(target.value)}>
+          {backends.map((backend) => (
+            <option key={backend.kind} value={backend.kind}>
+              {backend.display_name || backend.kind}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+const PATH = 'backend.config';
+const TOKEN = { auth: { token: { 'ui:widget': 'password', 'ui:required': false } } };
+
+/** Connection settings of a remote agent. A stored token is never shown; a typed one replaces it. */
+export const BackendConfig = ({ panel }: { panel: PanelProps }) => {
+  const t = useTexts(texts);
+  const { draft, change, errors, unread, onUnread } = panel;
+  const backend = isObject(draft.backend) ? draft.backend : {};
+  const known = panel.capabilities.backends.find(({ kind }) => kind === backend.kind);
+  const refused = errors.get('backend');
+  const all = useMemo(
+    () => (refused === undefined ? errors : new Map([...errors, [PATH, refused]])),
+    [errors, refused],
+  );
+  return (
+    <SchemaForm
+      label={t('endpoint.json')}
+      schema={known?.schema ?? {}}
+      ui={{ ...known?.ui_schema, ...TOKEN }}
+      words={wordsFrom(t, texts, (place) => `field.backend.config.${place}`)}
+      value={isObject(backend.config) ? backend.config : {}}
+      path={PATH}
+      errors={all}
+      unread={unread}
+      onUnread={onUnread}
+      onChange={(config) => change({ backend: { version: 1, ...backend, config }, endpoint: undefined })}
+    />
+  );
+};

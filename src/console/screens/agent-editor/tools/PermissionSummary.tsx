@@ -1,0 +1,96 @@
+import { useMemo } from 'react';
+import { flag, list, nullable, object, text, withDefault } from '../../../data/guard.ts';
+import { type Resource, stateOf, useResource } from '../../../data/queries.ts';
+import { pathOf } from '../../../data/request.ts';
+import type { Draft } from '../../../data/spec.ts';
+import { ErrorBox } from '../../../design/Loaded.tsx';
+import { useTexts } from '../../../i18n/locale.ts';
+import css from '../AgentEditor.module.css';
+import { type Editing, isDirty } from '../editing.ts';
+import { isPermissionOn, type Permission, permissionSection, permissionsOf } from './permission.ts';
+import { texts } from './texts.ts';
+
+/** The permission for a call of each tool. The service computes it for a stored agent, the console for a draft. */
+
+const Preview = object({
+  permission_plugin_enabled: flag,
+  default_behavior: nullable(text),
+  unconditionally_denied: withDefault(list(text), []),
+  args_conditional_rules: withDefault(list(object({ tool: text, behavior: text, pattern: text })), []),
+});
+
+const previewOf = (id: string): Resource<ReturnType<typeof Preview>> => ({
+  path: pathOf`/v1/agents/${id}/permission-preview`,
+  guard: Preview,
+  off: { statuses: [503] },
+});
+
+/** Permissions in the order of the tools. The result of the service takes precedence. */
+export const usePermissions = (draft: Draft, editing: Editing, tools: readonly string[]) => {
+  const resource = useMemo(() => previewOf(editing.start.id), [editing.start.id]);
+  const isEstimated = editing.isNew || isDirty(editing);
+  const isOn = isPermissionOn(draft);
+  const asks = !isEstimated && isPermissionOn(editing.start);
+  const query = useResource(resource, asks);
+  const said = asks ? query.data : undefined;
+  const permissions = useMemo(() => {
+    const denied = new Set(said?.unconditionally_denied);
+    return permissionsOf(draft, tools).map(
+      (permission): Permission => ({
+        ...permission,
+        behavior: denied.has(permission.tool) ? 'deny' : permission.behavior,
+      }),
+    );
+  }, [draft, tools, said]);
+  const { error } = query;
+  return {
+    permissions,
+    isOn,
+    isEstimated,
+    fallback: permissionSection(draft).fallback,
+    rules: said?.args_conditional_rules ?? [],
+    isUnavailable: asks && error !== null && stateOf(resource, error) === 'off',
+    error: asks ? error : null,
+    retry: () => void query.refetch(),
+  };
+};
+
+export const Summary = (props: {
+  preview: ReturnType<typeof usePermissions>;
+  denied: readonly { tool: { id: string } }[];
+}) => {
+  const t = useTexts(texts);
+  const { preview, denied } = props;
+  if (!preview.isOn) {
+    return (
+      <p className={css.lead} data-testid="permission-preview-unavailable">
+        {t('permission.none')}
+      </p>
+    );
+  }
+  return (
+    <div className={css.lead}>
+      <p>
+        {t('permission.default', { behavior: t(`behavior.${preview.fallback}`) })}{' '}
+        {preview.isEstimated && t('permission.estimated')}
+      </p>
+      {preview.isUnavailable && <p data-testid="permission-preview-unavailable">{t('permission.off')}</p>}
+      {preview.error && !preview.isUnavailable && (
+        <ErrorBox error={preview.error} plain onRetry={preview.retry} />
+      )}
+      {denied.length > 0 && (
+        <p data-testid="permission-preview-denied">
+          {t('denied', { count: denied.length, tools: denied.map(({ tool }) => tool.id).join(', ') })}
+        </p>
+      )}
+      {preview.rules.length > 0 && (
+        <p data-testid="permission-preview-conditional">
+          {t('conditional')}{' '}
+          <span className={css.mono}>
+            {preview.rules.map(({ behavior, pattern }) => `${behavior} ${pattern}`).join(' · ')}
+          </span>
+        </p>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,126 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Composer } from '../../chat/Composer.tsx';
+import { Conversation, useLastPrompt } from '../../chat/Conversation.tsx';
+import type { ClientTool } from '../../chat/client-tools.ts';
+import type { View } from '../../chat/Message.tsx';
+import { StatsBar } from '../../chat/StatsBar.tsx';
+import { statsOf } from '../../chat/turn.ts';
+import { useThread } from '../../chat/use-thread.ts';
+import { ViewSwitch } from '../../chat/ViewSwitch.tsx';
+import { type Guarded, object, optional, text } from '../../data/guard.ts';
+import { invalidate, useResource } from '../../data/queries.ts';
+import { recordsOf } from '../../data/records.ts';
+import { useAtom } from '../../data/use-atom.ts';
+import { Button } from '../../design/Button.tsx';
+import { Id } from '../../design/Copy.tsx';
+import { toastError } from '../../feedback/toasts.ts';
+import { forkThread, linesBranching } from '../../fork/fork.ts';
+import { locale, useTexts } from '../../i18n/locale.ts';
+import { ChartToggle } from '../../live-charts/ChartToggle.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { threadHref } from '../../run-records/run.ts';
+import { useModelOf } from '../../sandbox/use-is-scripted.ts';
+import css from './Playground.module.css';
+import { suggestionsFor } from './suggestions.ts';
+import { texts } from './texts.ts';
+import { useEarlier } from './use-earlier.ts';
+
+const AgentRecord = object({ id: text, model_id: optional(text), description: optional(text) });
+type AgentRecord = Guarded<typeof AgentRecord>;
+
+const AGENTS = recordsOf('agents', AgentRecord);
+
+const Empty = (props: { agent: AgentRecord; isScripted: boolean; onAsk: (prompt: string) => void }) => {
+  const t = useTexts(texts);
+  const { agent, isScripted, onAsk } = props;
+  const prompts = suggestionsFor({ ...agent, isScripted }, useAtom(locale), {
+    hello: t('prompt.hello'),
+    abilities: t('prompt.abilities'),
+    example: (purpose) => t('prompt.example', { purpose }),
+  });
+  return (
+    <div className={css.start}>
+      <h2>{t('empty.title', { agent: agent.id })}</h2>
+      {agent.description && <p>{agent.description}</p>}
+      {prompts.map((prompt) => (
+        <Button key={prompt} onClick={() => onAsk(prompt)}>
+          {prompt}
+        </Button>
+      ))}
+    </div>
+  );
+};
+
+/** The number of messages when the thread was read. */
+const useLoaded = (isLoaded: boolean, count: number): number | undefined => {
+  const [loaded, setLoaded] = useState<number>();
+  if (isLoaded && loaded === undefined) setLoaded(count);
+  return loaded;
+};
+
+/** The list of threads changes with the first message, and their order with each response. */
+const useMovedThreads = (isBusy: boolean): void => {
+  const was = useRef(isBusy);
+  useEffect(() => {
+    if (was.current !== isBusy) invalidate('/v1/threads/summaries');
+    was.current = isBusy;
+  }, [isBusy]);
+};
+
+/** The conversation with the agent. */
+export const Talk = (props: {
+  agentId: string;
+  threadId: string;
+  tools: readonly ClientTool[];
+  chart: [isShown: boolean, show: (isShown: boolean) => void];
+  onSend: () => void;
+  onOpen: (threadId: string) => void;
+}) => {
+  const t = useTexts(texts);
+  const { agentId, threadId, chart, onOpen } = props;
+  const [view, setView] = useState<View>('readable');
+  const talk = useThread(props);
+  const { messages, isBusy, isLoaded } = talk;
+  const agent = useResource(AGENTS).data?.find(({ id }) => id === agentId);
+  const { isScripted, providers } = useModelOf(agent?.model_id ?? '');
+  const earlier = useEarlier(threadId, useLoaded(isLoaded, messages.length));
+  useMovedThreads(isBusy);
+  const stats = useMemo(() => statsOf(messages), [messages]);
+  const last = useLastPrompt(messages);
+  const branch = (messageId: string, edited: string): void => {
+    const lines = linesBranching([...(earlier?.messages ?? []), ...messages], messageId, edited);
+    forkThread(threadId, agentId, lines).then(({ thread_id }) => onOpen(thread_id), toastError);
+  };
+  return (
+    <section className={css.talk} aria-label={t('conversation')}>
+      <div className={css.bar}>
+        <ViewSwitch view={view} onChange={setView} />
+        <span className={css.thread}>
+          <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
+          <Id id={threadId} />
+        </span>
+        <span className={css.note}>{isScripted && t('scripted')}</span>
+        <ChartToggle isShown={chart[0]} onChange={chart[1]} />
+      </div>
+      <Conversation
+        talk={{ ...talk, branch }}
+        view={view}
+        earlier={earlier}
+        provider={providers.length === 1 ? providers[0] : undefined}
+        empty={
+          isLoaded && (
+            <Empty
+              agent={agent ?? { id: agentId, model_id: undefined, description: undefined }}
+              isScripted={isScripted}
+              onAsk={(prompt) => talk.send(prompt, [])}
+            />
+          )
+        }
+      />
+      <div className={css.composer}>
+        <Composer isBusy={isBusy} last={last} onSend={talk.send} onStop={talk.stop} />
+      </div>
+      <StatsBar stats={stats} />
+    </section>
+  );
+};

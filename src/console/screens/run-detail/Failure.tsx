@@ -1,0 +1,54 @@
+import { redactText } from '../../data/redact-text.ts';
+import { buttonLook } from '../../design/Button.tsx';
+import { Notice } from '../../design/Notice.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { Values } from '../../i18n/texts.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { type Run, reasonOf } from '../../run-records/run.ts';
+import { notableSpan, type Span, shortError, toolName } from '../../run-view/span.ts';
+import { type Advice, adviceFor } from './advice.ts';
+import { texts } from './texts.ts';
+
+/** Unwanted ends of a run. */
+const FAILED: ReadonlySet<string> = new Set(['error', 'blocked', 'stopped']);
+
+const hrefOf = ({ screen }: Advice, run: Run): string =>
+  screen === 'agent' ? `/agents/${encodeURIComponent(run.agent_id)}` : `/${screen}`;
+
+type Title = { text: keyof (typeof texts)['en']; values: Values };
+
+const titleOf = (span: Span | undefined, end: string): Title => {
+  if (!span) return { text: end === 'stopped' ? 'failure.stopped' : 'failure.run', values: {} };
+  const values = { step: span.step + 1, count: span.attempt ?? 1, name: toolName(span.name).name };
+  if (span.kind === 'tool') return { text: 'failure.tool', values };
+  return { text: values.count > 1 ? 'failure.attempts' : 'failure.inference', values };
+};
+
+/** Whether the page explains the end of the run. */
+export const endedEarly = (run: Run): boolean =>
+  run.status === 'done' && FAILED.has(reasonOf(run)?.kind ?? '');
+
+/** Why a run ended early: the step that failed, the error, and the next thing to do. */
+export const Failure = ({ run, spans }: { run: Run; spans: readonly Span[] }) => {
+  const t = useTexts(texts);
+  const reason = reasonOf(run);
+  if (!reason || !endedEarly(run)) return null;
+  const found = reason.kind === 'error' ? notableSpan(spans, true) : undefined;
+  const span = found?.hasFailed ? found : undefined;
+  const error = redactText(shortError(reason.detail));
+  const advice = adviceFor(reason.kind, reason.detail);
+  const title = titleOf(span, reason.kind);
+  return (
+    <Notice
+      tone={reason.kind === 'stopped' ? 'warn' : 'error'}
+      title={`${t(title.text, title.values)}: ${error || t('failure.unknown')}`}
+      actions={
+        <ScreenLink to={hrefOf(advice, run)} className={buttonLook}>
+          {t(`open.${advice.screen}`)}
+        </ScreenLink>
+      }
+    >
+      {t(`advice.${advice.text}`)}
+    </Notice>
+  );
+};

@@ -1,0 +1,103 @@
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { Button } from '../../design/Button.tsx';
+import { ErrorBox } from '../../design/Loaded.tsx';
+import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { Scroller } from '../../design/Scroller.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { RunChip, RunLink } from '../../run-records/RunChip.tsx';
+import type { Run } from '../../run-records/run.ts';
+import { type Message, runIdOf } from '../../thread-messages/messages.ts';
+import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
+import css from './Threads.module.css';
+import { texts } from './texts.ts';
+import type { Conversation as Shown } from './use-conversation.ts';
+
+/** More messages are read within this distance of an end. */
+const NEAR_PX = 400;
+
+const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
+  const t = useTexts(texts);
+  return (
+    <div className={css.separator}>
+      <span>{t('talk.run')}</span>
+      <RunLink id={id} />
+      {run && <RunChip run={run} />}
+    </div>
+  );
+};
+
+/**
+ * The conversation of a thread. Only visible messages are rendered, and only a part of a long conversation is kept in
+ * memory.
+ */
+export const Conversation = ({
+  talk,
+  runs,
+  onFork,
+}: {
+  talk: Shown;
+  runs: ReadonlyMap<string, Run>;
+  onFork: (message: Message) => void;
+}): ReactNode => {
+  const t = useTexts(texts);
+  const frame = useRef<HTMLElement>(null);
+  const { held, isReading, older, newer } = talk;
+  const { messages, hasOlder, hasNewer } = held;
+  const view = useView(messages, frame);
+  const { rows, virtual } = view;
+  const isAtEnd = useRef(true);
+  const first = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    const before = first.current;
+    const now = messages[0]?.seq;
+    first.current = now;
+    if (isAtEnd.current && !hasNewer && messages.length > 0) {
+      virtual.scrollToIndex(rows.length - 1, { align: 'end' });
+    } else if (before !== undefined && now !== undefined && now < before) {
+      // Keeps the scroll position when older messages are inserted.
+      const place = rows.findIndex(({ said }) => said.seq >= before);
+      virtual.scrollToIndex(place, { align: 'start' });
+    }
+  }, [messages, rows, hasNewer, virtual]);
+  const onScroll = useMemo(
+    () => (): void => {
+      const element = frame.current;
+      if (!element) return;
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
+      if (isReading) return;
+      if (scrollTop < NEAR_PX && hasOlder) older();
+      else if (scrollHeight - scrollTop - clientHeight < NEAR_PX && hasNewer) newer();
+    },
+    [isReading, hasOlder, hasNewer, older, newer],
+  );
+  useEffect(() => {
+    const element = frame.current;
+    element?.addEventListener('scroll', onScroll, { passive: true });
+    return () => element?.removeEventListener('scroll', onScroll);
+  }, [onScroll]);
+  if (talk.error) return <ErrorBox error={talk.error} onRetry={older} />;
+  if (!talk.isRead) return <SkeletonRows rows={4} />;
+  if (messages.length === 0) return <EmptyState title={t('talk.none')}>{t('talk.noneText')}</EmptyState>;
+  return (
+    <Scroller ref={frame} label={t('talk.title')} className={css.talk}>
+      {hasOlder && (
+        <div className={css.more}>
+          <Button small disabled={isReading} onClick={older}>
+            {t('talk.older')}
+          </Button>
+        </div>
+      )}
+      <Sheet
+        view={view}
+        testId="thread-conversation"
+        above={(message, before) => {
+          const id = runIdOf(message);
+          if (id === undefined || (before && runIdOf(before) === id)) return null;
+          return <Separator id={id} run={runs.get(id)} />;
+        }}
+        onFork={onFork}
+      />
+    </Scroller>
+  );
+};

@@ -1,0 +1,192 @@
+import { useParams } from '@tanstack/react-router';
+import { mcpSegment } from '../../../schema/mcp-names.ts';
+import type { JsonObject } from '../../data/guard.ts';
+import { sourceState } from '../../data/meta.ts';
+import { useResource } from '../../data/queries.ts';
+import { metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
+import { capabilities, runtimeStats, type Tool } from '../../data/resources.ts';
+import { buttonLook } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { Json } from '../../design/Json.tsx';
+import { Card, Page } from '../../design/Layout.tsx';
+import { LoadedById } from '../../design/Loaded.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { createToolFilter } from './allowed.ts';
+import { Description } from './Description.tsx';
+import css from './Tools.module.css';
+import { TryIt } from './TryIt.tsx';
+import { texts } from './texts.ts';
+import { agentsWithTools, type Definition, definitionOf, parametersOf } from './tool.ts';
+
+const META = metaOf('tools');
+
+const SERVERS = recordsOf('mcp-servers', NamedRecord);
+
+const Parameters = ({ schema }: { schema: JsonObject }) => {
+  const t = useTexts(texts);
+  const parameters = parametersOf(schema);
+  if (parameters.length === 0) return <p className={css.none}>{t('parameters.none')}</p>;
+  return (
+    <table className={css.table}>
+      <thead>
+        <tr>
+          <th scope="col">{t('column.name')}</th>
+          <th scope="col">{t('parameter.type')}</th>
+          <th scope="col" data-wide>
+            {t('column.description')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {parameters.map(({ name, type, isRequired, description }) => (
+          <tr key={name}>
+            <td className={css.mono}>
+              {name}
+              {isRequired && <span className={css.required}> {t('parameter.required')}</span>}
+            </td>
+            <td className={css.mono}>{type}</td>
+            <td>{description || '—'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+/** Agents that may call the tool, or have called it, with their calls. */
+const Callers = ({ id, callers }: { id: string; callers: readonly string[] }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { data, error } = useResource(runtimeStats);
+  const calls = new Map(
+    (data?.agents ?? []).flatMap(({ agent_id, tool_calls_by_tool }) =>
+      tool_calls_by_tool.filter(({ tool }) => tool === id).map((stats) => [agent_id, stats] as const),
+    ),
+  );
+  const countOf = (agent: string): number => calls.get(agent)?.call_count ?? 0;
+  const agents = [...new Set([...calls.keys(), ...callers])].sort((a, b) => countOf(b) - countOf(a));
+  if (agents.length === 0) return <p className={css.none}>{t('agents.none')}</p>;
+  return (
+    <table className={css.table}>
+      <thead>
+        <tr>
+          <th scope="col" data-wide>
+            {t('callers.agent')}
+          </th>
+          {(['calls', 'failed', 'p95'] as const).map((key) => (
+            <th key={key} scope="col" data-number>
+              {t(`callers.${key}`)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {agents.map((agent) => {
+          const stats = calls.get(agent);
+          const share = stats && stats.call_count > 0 ? stats.failure_count / stats.call_count : 0;
+          return (
+            <tr key={agent}>
+              <td className={css.mono}>
+                <ScreenLink to={`/agents/${encodeURIComponent(agent)}?tab=tools`}>{agent}</ScreenLink>
+              </td>
+              <td data-number>{error ? '—' : format.number(countOf(agent))}</td>
+              <td data-number>{stats ? format.percent(share) : '—'}</td>
+              <td data-number>{stats ? format.duration(stats.p95_duration_ms) : '—'}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+};
+
+const Source = ({ source }: { source: Tool['source'] | undefined }) => {
+  const t = useTexts(texts);
+  const servers = useResource(SERVERS, source?.kind === 'mcp').data;
+  if (!source) return null;
+  if (source.kind !== 'mcp')
+    return <Chip>{t(source.kind === 'plugin' ? 'kind.plugin' : 'kind.builtin')}</Chip>;
+  // A tool id contains a segment of its server's id, which several servers may share, or which may no
+  // longer belong to any server.
+  const [server, ...others] = servers?.filter(({ id }) => mcpSegment(id) === source.id) ?? [];
+  const chip = (
+    <Chip tone="info">
+      {t('kind.mcp')} {server?.id ?? source.id}
+    </Chip>
+  );
+  if (!server || others.length > 0) return chip;
+  return <ScreenLink to={`/mcp-servers/${encodeURIComponent(server.id)}`}>{chip}</ScreenLink>;
+};
+
+/** The description of a built-in tool can be overridden; other tools are described at their source. */
+const Whole = ({ tool }: { tool: Definition }) => {
+  const t = useTexts(texts);
+  const { id, name, description, parameters_schema: schema } = tool;
+  const source = useResource(capabilities).data?.tools.find((one) => one.id === id)?.source;
+  const meta = useResource(META).data;
+  const agents = useResource(agentsWithTools).data ?? [];
+  const callers = agents.filter((agent) => createToolFilter(agent)(id)).map((agent) => agent.id);
+  const own = meta?.get(id);
+  const original = own?.base?.description;
+  return (
+    <Page
+      title={id}
+      purpose={name}
+      actions={
+        <>
+          {sourceState(own) === 'customized' && <Chip tone="info">{t('customized')}</Chip>}
+          <Source source={source} />
+          <ScreenLink to={`/audit-log?resource=${encodeURIComponent(`tools/${id}`)}`} className={buttonLook}>
+            {t('audit')}
+          </ScreenLink>
+        </>
+      }
+    >
+      <div className={css.columns}>
+        <TryIt key={id} tool={tool} agents={callers} />
+        <div className={css.about}>
+          <Card title={t('column.description')}>
+            {own ? (
+              <Description key={description} id={id} effective={description} original={original} />
+            ) : (
+              <div className={css.form}>
+                <p className={css.text}>{description}</p>
+                <p className={css.quiet}>{t('locked')}</p>
+              </div>
+            )}
+          </Card>
+          <Card title={t('parameters')} flush>
+            <Parameters schema={schema} />
+            <details className={css.raw}>
+              <summary>{t('model')}</summary>
+              <Json value={{ name: id, description, parameters: schema }} />
+            </details>
+          </Card>
+          <Card title={t('callers')} flush>
+            <Callers id={id} callers={callers} />
+          </Card>
+        </div>
+      </div>
+    </Page>
+  );
+};
+
+export default function ToolPage() {
+  const t = useTexts(texts);
+  const { id = '' } = useParams({ strict: false });
+  return (
+    <LoadedById
+      query={useResource(definitionOf(id))}
+      list={capabilities}
+      unknown={
+        <NoSuch title={t('notFound', { id })} to="/tools" all={t('all')}>
+          {t('notFoundText')}
+        </NoSuch>
+      }
+    >
+      {(tool) => <Whole tool={tool} />}
+    </LoadedById>
+  );
+}

@@ -1,0 +1,125 @@
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useMemo } from 'react';
+import { readOnly } from '../chat/Call.tsx';
+import { Message as ChatMessage } from '../chat/Message.tsx';
+import { IconButton } from '../design/Button.tsx';
+import { Chip } from '../design/Chip.tsx';
+import { Ago } from '../design/Time.tsx';
+import { texts as forkTexts } from '../fork/texts.ts';
+import { useTexts } from '../i18n/locale.ts';
+import { type Row, rowsOf, type Said } from './conversation.ts';
+import { type Message, textIn } from './messages.ts';
+import css from './Transcript.module.css';
+import { texts } from './texts.ts';
+
+/** Stored messages as a conversation, drawn like an open chat. */
+
+const Facts = ({ said: { seq, created_at, visibility } }: { said: Said }) => {
+  const t = useTexts(texts);
+  return (
+    <span className={css.facts}>
+      {seq !== undefined && <span>#{seq}</span>}
+      {created_at !== undefined && <Ago at={created_at} />}
+      {visibility === 'internal' && <Chip>{t('internal')}</Chip>}
+    </span>
+  );
+};
+
+const OneRow = <M extends Said>({ row, actions }: { row: Row<M>; actions: ReactNode }) => (
+  <div data-internal={row.said.visibility === 'internal' || undefined} className={css.row}>
+    <ChatMessage
+      message={row.message}
+      context={readOnly}
+      note={<Facts said={row.said} />}
+      actions={actions}
+    />
+  </div>
+);
+
+/**
+ * A short list of messages, such as the messages of one inference.
+ *
+ * @public
+ * @example <Transcript messages={messages} actions={(message) => <CopyButton text={message.role} />} />
+ */
+export const Transcript = <M extends Said>(props: {
+  messages: readonly M[];
+  /** Buttons below a message. */
+  actions?: (message: M) => ReactNode;
+}) => {
+  const { messages, actions } = props;
+  const rows = useMemo(() => rowsOf(messages), [messages]);
+  return (
+    <ol className={css.list}>
+      {rows.map((row) => (
+        <li key={row.message.id}>
+          <OneRow row={row} actions={actions?.(row.said)} />
+        </li>
+      ))}
+    </ol>
+  );
+};
+
+/** Estimated height of a message before it is rendered: pixels of its frame and of a line, and characters per line. */
+const FRAME_PX = 60;
+const LINE_PX = 20;
+const LINE = 90;
+
+const heightOf = (row: Row | undefined): number =>
+  FRAME_PX + LINE_PX * Math.max(1, Math.ceil((row ? textIn(row.said).length : 0) / LINE));
+
+export type View = { rows: readonly Row<Message>[]; virtual: Virtualizer<HTMLElement, Element> };
+
+/** The visible part of a long conversation. @param frame the scrolling element */
+export const useView = (messages: readonly Message[], frame: RefObject<HTMLElement | null>): View => {
+  const rows = useMemo(() => rowsOf(messages), [messages]);
+  const virtual = useVirtualizer<HTMLElement, Element>({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: (index) => heightOf(rows[index]),
+    getItemKey: (index) => rows[index]?.said.seq ?? index,
+    overscan: 6,
+  });
+  return { rows, virtual };
+};
+
+/** A conversation of any length in a scrolling element. Only the visible messages are rendered. */
+export const Sheet = (props: {
+  view: View;
+  testId: string;
+  above?: (message: Message, before: Message | undefined) => ReactNode;
+  onFork: (message: Message) => void;
+}) => {
+  const say = useTexts(forkTexts);
+  const { view, above, onFork } = props;
+  const { rows, virtual } = view;
+  return (
+    <ol className={css.sheet} style={{ height: virtual.getTotalSize() }} data-testid={props.testId}>
+      {virtual.getVirtualItems().map(({ index, start, key }) => {
+        const row = rows[index];
+        if (!row) return null;
+        const { said } = row;
+        const canFork = said.role === 'user' || said.role === 'assistant';
+        return (
+          <li
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            className={css.placed}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {above?.(said, rows[index - 1]?.said)}
+            <OneRow
+              row={row}
+              actions={
+                canFork && (
+                  <IconButton small icon="duplicate" label={say('here')} onClick={() => onFork(said)} />
+                )
+              }
+            />
+          </li>
+        );
+      })}
+    </ol>
+  );
+};
