@@ -1,14 +1,22 @@
-/** The public API for programs that embed Troupe. Internals never leak through it. */
+/**
+ * The service as a function of a program, with the definitions of its tools, plugins, agents and model providers.
+ *
+ * `createTroupe` starts the service. All exports of `troupe/client` are exports of this module too. See
+ * guides/embedding.md and guides/tools-and-plugins.md.
+ *
+ * @module troupe
+ */
 
 import { type App, startApp } from './app.ts';
 import { type Client, createClient } from './client/index.ts';
-import { appInput, type TroupeConfig } from './config.ts';
-import { type RunAgent, runAgent } from './run-agent.ts';
-import { settingsFrom } from './settings.ts';
+import { appInput, type TroupeConfig } from './embedding/config.ts';
+import { type RunAgent, runAgent } from './embedding/run-agent.ts';
+import { settingsFrom } from './settings/index.ts';
 
 export * from './client/index.ts';
-export type { TroupeConfig } from './config.ts';
-export { type DefinedAgent, defineAgent } from './define-agent.ts';
+export type { TroupeConfig } from './embedding/config.ts';
+export { type DefinedAgent, defineAgent } from './embedding/define-agent.ts';
+export type { AgentRun, RunAgentOptions } from './embedding/run-agent.ts';
 export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
 export { underPath } from './http/under-path.ts';
 export { defineProvider, type ProviderDefinition } from './models/define.ts';
@@ -35,8 +43,7 @@ export type {
   ScheduledAction,
   Section,
 } from './plugins/plugin.ts';
-export type { AgentRun, RunAgentOptions } from './run-agent.ts';
-export type { Delivery, PendingAt, PendingEdits } from './runtime/pending-edits.ts';
+export type { Delivery, PendingAt, PendingEdits } from './runtime/thread/pending-edits.ts';
 export type { AgentInput } from './schema/agent.ts';
 export type { AnswerPart } from './schema/answer-part.ts';
 export type { Clock, Ids } from './schema/clock.ts';
@@ -45,7 +52,6 @@ export { type Message, textOf } from './schema/message.ts';
 export type { PendingMessage } from './schema/pending.ts';
 export type { ProviderCall, ProviderTool } from './schema/provider-tool.ts';
 export { defineClientTool, defineTool } from './tools/define-tool.ts';
-export type { PlainValue } from './tools/returned.ts';
 export { defineState, type StateKey, type StateUpdate, type StateView, update } from './tools/state.ts';
 export {
   type GateDecision,
@@ -58,30 +64,42 @@ export {
 } from './tools/tool.ts';
 
 /**
- * The service, and all that its clients can do (`runs`, `threads`, `events`, `config`, …), without a network between: in
- * the scope of the settings and with the rights of an admin.
+ * The service and the whole client API (`runs`, `threads`, `events`, `config`, …), called in-process: in the scope of
+ * the settings and with admin rights.
+ *
+ * @example
+ * ```ts
+ * const drain = async (troupe: Troupe): Promise<void> => {
+ *   await troupe.backup('./copy');
+ *   await troupe.stop((runs) => console.log(`waiting for ${runs} runs`));
+ * };
+ * ```
  */
 export type Troupe = Omit<App, 'fetchAs'> &
   Client & {
     /**
-     * Runs an agent and resolves with its structured result, or with its text where it has no schema.
+     * Runs an agent and resolves with its structured result, or with its text if it has no schema.
      *
      * @throws OutputInvalid, RunFailed
      * @example
-     * const { output } = await troupe.run(triage, 'My invoice is wrong');
+     * ```ts
+     * const { output } = await troupe.run('default', 'My invoice is wrong');
+     * ```
      */
     run: RunAgent;
-    /** The same in another scope. Its threads and runs do not exist in this one. */
+    /** The client API in another scope, whose threads and runs are invisible in this one. */
     inScope(scope: string): Client;
   };
 
 /**
- * Starts the service in this process.
+ * Starts the service in this process. It listens at the address of its settings, unless `listen` is false.
  *
- * @throws when a setting is not legal, an entry names something that does not exist, or the data folder cannot be used
+ * @throws Error when an option or a setting is invalid, an entry refers to something that does not exist, or the data
+ * directory is not usable
  * @example
+ * ```ts
  * const troupe = await createTroupe({
- *   settings: { http_addr: '127.0.0.1:0', AdminApiConfig: { bearer_token: 'secret' } },
+ *   settings: { http_addr: '127.0.0.1:0', storage_dir: './data', AdminApiConfig: { bearer_token: 'secret' } },
  *   tools: [
  *     defineTool({
  *       id: 'add',
@@ -95,11 +113,12 @@ export type Troupe = Omit<App, 'fetchAs'> &
  * const run = troupe.runs.stream({ agentId: 'calculator', messages: [{ role: 'user', content: '2 + 3?' }] });
  * console.log(await run.text());
  * await troupe.stop();
+ * ```
  */
 export const createTroupe = async (config: TroupeConfig = {}): Promise<Troupe> => {
   const settings = settingsFrom(config.settings ?? {});
   const { fetchAs, ...app } = await startApp(appInput(config, settings));
-  // Once it has stopped, nobody waits for it to come back.
+  // Retries are disabled: a stopped service in the same process does not return.
   const inScope = (scope: string): Client =>
     createClient({
       url: 'http://troupe.internal',

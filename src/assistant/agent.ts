@@ -1,13 +1,13 @@
-import { createResolver, type Resolved } from '../registry/agents.ts';
-import type { LiveModels } from '../registry/config/live.ts';
+import { createResolver, type Resolved } from '../configuration/agents.ts';
+import type { LiveModels } from '../configuration/control-plane/live.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 
 /**
- * The agent that the assistant is, made for each run: live models, and a catalogue of its own in which there are its
- * tools and no others. No registry has ever heard of it, so nothing can name it, list it or give it anything.
+ * The agent of the assistant, created for each run from the live models and a separate catalog that contains only its
+ * tools. It is in no registry, so it cannot be referenced, listed or extended.
  */
 
 export const ASSISTANT_ID = '__admin_assistant';

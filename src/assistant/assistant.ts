@@ -1,5 +1,5 @@
-import type { Caller, ConfigService } from '../registry/config/api.ts';
-import type { LiveModels } from '../registry/config/live.ts';
+import type { Caller, ConfigService } from '../configuration/control-plane/api.ts';
+import type { LiveModels } from '../configuration/control-plane/live.ts';
 import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Conflict } from '../schema/outcome.ts';
@@ -12,21 +12,21 @@ import { type AssistantSettings, createAssistantSettings } from './settings.ts';
 import { BOUND_TOOLS, type BoundToolDeps, boundTools, needsConfirmation } from './tools.ts';
 
 /**
- * The admin assistant (config.md 11): an agent of the service itself, for whoever may change the configuration.
- * Its runs are ephemeral; what its tools change goes the way of every other change.
+ * The admin assistant (config.md 11): an agent of the service itself, for callers that may change the configuration.
+ * Its runs are ephemeral; its tools change the configuration through the same path as every other change.
  */
 
 export type Assistant = {
   readonly settings: AssistantSettings;
   /** Its part of the capabilities (config.md 10). */
   capabilities(): JsonObject;
-  /** @throws Conflict when there is no model for it */
+  /** @throws Conflict if no model is available for it */
   open(caller: Caller): AssistantSession;
 };
 
 export type AssistantRun = Omit<EphemeralInput, 'agent' | 'adapter' | 'failed'>;
 
-/** The model and the settings are those of the moment it was opened. */
+/** The model and the settings are those at the time it was opened. */
 export type AssistantSession = { run(input: AssistantRun): EphemeralRun };
 
 export type AssistantDeps = {
@@ -35,6 +35,8 @@ export type AssistantDeps = {
   store: Pick<Store, 'documents' | 'batch' | 'commit'>;
   runtime: Pick<Runtime, 'ephemeral'>;
   live(): LiveModels;
+  /** Whether the provider rejected its key in its newest inference. */
+  hasRejectedKey(provider: string): boolean;
   log: BoundToolDeps['log'];
 };
 
@@ -46,7 +48,8 @@ const NO_REAL_MODEL_YET = `${NO_MODEL_YET}: it has to be provider-backed, script
 
 const isEmpty = ({ models, model_pools }: LiveModels): boolean => models.length + model_pools.length === 0;
 
-export const createAssistant = ({ config, store, runtime, live, log }: AssistantDeps): Assistant => {
+export const createAssistant = (deps: AssistantDeps): Assistant => {
+  const { config, store, runtime, live, hasRejectedKey, log } = deps;
   const settings = createAssistantSettings({
     store,
     audit: config.audit,
@@ -58,7 +61,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
     capabilities() {
       const models = live();
       const { model_id: configured = null } = settings.get();
-      const model_id = chooseModel(models, configured ?? undefined) ?? null;
+      const model_id = chooseModel(models, configured ?? undefined, hasRejectedKey) ?? null;
       return {
         id: ASSISTANT_ID,
         status: model_id === null ? 'disabled' : 'enabled',
@@ -72,7 +75,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
     open(caller) {
       const models = live();
       const { policy_prompt, model_id: configured } = settings.get();
-      const model_id = chooseModel(models, configured);
+      const model_id = chooseModel(models, configured, hasRejectedKey);
       if (model_id === undefined) throw new Conflict(isEmpty(models) ? NO_MODEL_YET : NO_REAL_MODEL_YET);
       const tools = boundTools({ config, caller, model_id, agent_id: ASSISTANT_ID, mask: maskForeign, log });
       const agent = assistantAgent(models, { model_id, system_prompt: systemPrompt(policy_prompt), tools });
@@ -89,7 +92,7 @@ export const createAssistant = ({ config, store, runtime, live, log }: Assistant
   };
 };
 
-/** What no deployment can change. */
+/** Properties that a deployment cannot change. */
 const FIXED: JsonObject = {
   visibility: 'admin_only',
   endpoint: '/v1/admin/assistant/runs',

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../schema/endpoint.ts';
 
-/** An agent from what somebody wants it for (config.md 11.4). The same wish always makes the same draft. */
+/** Drafts an agent from a stated intent (config.md 11.4). Equal input gives equal drafts. */
 
 const text = (description: string) => z.string().trim().min(1).describe(description);
 const texts = (description: string) => z.array(z.string()).describe(description);
 
-/** Everything but the wish itself may be left to the defaults. */
+/** Only the intent is required. */
 export const DraftInput = z.strictObject({
   intent: text('What the agent is for, in the words of the user'),
   id: text('Id of the agent; default: made from the intent').optional(),

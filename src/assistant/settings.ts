@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Caller, ConfigService } from '../registry/config/api.ts';
+import type { Caller, ConfigService } from '../configuration/control-plane/api.ts';
 import { Conflict, Invalid } from '../schema/outcome.ts';
 import type { Store } from '../store/index.ts';
 
 /**
- * What an operator may set of the assistant (config.md 11.1): its wishes and its model.
+ * Settings of the assistant (config.md 11.1): preferences and the model.
  *
- * Guarantees: a save that was made from an older revision is refused, also one that another save overtakes.
+ * Guarantees: a save based on an older revision is rejected, also if a concurrent save completes first.
  */
 
 export const AssistantConfig = z

@@ -1,27 +1,28 @@
 import { z } from 'zod';
-import type { Caller, ConfigService } from '../registry/config/api.ts';
+import type { Caller, ConfigService } from '../configuration/control-plane/api.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { Outcome } from '../schema/outcome.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { DraftInput, draftAgent } from './draft.ts';
 
 /**
- * The tools of the assistant (config.md 11.4), bound to one request: what they change, its caller has changed.
+ * The tools of the assistant (config.md 11.4), bound to one request: their changes are attributed to its caller.
  *
- * Guarantees: they are in no catalogue, so no other agent can be given one. Nothing is stored before a person has
- * approved the call. Every call that is executed is a line of the log, without its arguments. A refusal is a result
- * that the model can read, and no secret of a provider is in its text.
+ * Guarantees: they are in no catalog, so no other agent can use them. Nothing is stored before a person has approved
+ * the call. Every executed call is logged, without its arguments. A rejection is a result that the model can read, and
+ * its text contains no secret of a provider.
  */
 
 export type BoundToolDeps = {
   config: Pick<ConfigService, 'capabilities' | 'validate' | 'create'>;
   caller: Caller;
-  /** The model that the assistant thinks with. */
+  /** The model of the assistant. */
   model_id: string;
   agent_id: string;
   mask(text: string): string;
-  log: { info(data: object, text: string): void; error(data: object, text: string): void };
+  log: Pick<ServiceLog, 'info' | 'error'>;
 };
 
 export const BOUND_TOOLS = {
@@ -32,16 +33,17 @@ export const BOUND_TOOLS = {
   },
   admin_create_agent_draft: {
     label: 'Draft an agent',
-    description: 'Makes a draft of an agent from what it is for, and checks it. Nothing is stored.',
+    description:
+      'Drafts an agent from a description of its purpose, and validates the draft. Nothing is stored.',
   },
   admin_validate_agent: {
     label: 'Validate an agent',
-    description: 'Checks a specification of an agent as a save would. Nothing is stored.',
+    description: 'Validates a specification of an agent like a write does. Nothing is stored.',
   },
   admin_create_agent: {
     label: 'Create and publish an agent',
     description:
-      'Stores an agent and publishes it, from what it is for or from a whole specification in `agent`. The user must approve the call.',
+      'Stores and publishes an agent, from a description of its purpose or from a whole specification in `agent`. The user must approve the call.',
   },
 } as const;
 
@@ -58,14 +60,14 @@ const ValidateInput = z.strictObject({
 
 const CreateInput = DraftInput.partial({ intent: true })
   .extend({ agent: AgentInput.optional() })
-  .superRefine(({ agent, ...wish }, context) => {
-    const given = Object.values(wish).some((value) => value !== undefined);
-    if (agent && given) context.addIssue("'agent' is a whole specification: no other argument goes with it");
-    if (!agent && wish.intent === undefined) context.addIssue("either 'intent' or 'agent' is needed");
+  .superRefine(({ agent, ...request }, context) => {
+    const given = Object.values(request).some((value) => value !== undefined);
+    if (agent && given) context.addIssue("'agent' is a whole specification, so no other argument is allowed");
+    if (!agent && request.intent === undefined) context.addIssue("either 'intent' or 'agent' is required");
   });
 
 const NEXT_STEP =
-  'Show the draft to the user. When they want it, call admin_create_agent with it as `agent`; they are asked to approve the call.';
+  'Show the draft to the user. If the user wants it, call admin_create_agent with the draft as `agent`. The user has to approve the call.';
 
 export const boundTools = (deps: BoundToolDeps): Tool[] => {
   const { config, caller, model_id } = deps;
@@ -79,19 +81,19 @@ export const boundTools = (deps: BoundToolDeps): Tool[] => {
       description: BOUND_TOOLS[id].description,
       input,
       needsApproval: needsConfirmation(id),
-      // Two that write would have to be told apart by the one who approves them.
+      // Exclusive, so that a person never has to distinguish two concurrent writes when approving them.
       exclusive: needsConfirmation(id),
       async execute(args, context) {
-        deps.log.info(about(deps, id, context), 'the admin assistant calls a tool');
+        deps.log.info('assistant.tool_called', about(deps, id, context));
         return { data: await call(args) };
       },
     });
-  /** Also what went wrong inside of the service is told to the model, but that is for the operator first. */
+  /** Internal errors are also returned to the model, but logged for the operator first. */
   const attempt = async (make: () => Promise<JsonObject>, refused: JsonObject): Promise<JsonObject> => {
     try {
       return { ok: true, ...(await make()) };
     } catch (error) {
-      if (!(error instanceof Outcome)) deps.log.error({ err: error }, 'a tool of the admin assistant failed');
+      if (!(error instanceof Outcome)) deps.log.error('assistant.tool_failed', { err: error });
       const reason = error instanceof Error ? error.message : String(error);
       return { ok: false, ...refused, errors: [deps.mask(reason)] };
     }
@@ -112,10 +114,10 @@ export const boundTools = (deps: BoundToolDeps): Tool[] => {
     tool('admin_validate_agent', ValidateInput, ({ agent, id }) =>
       attempt(async () => ({ normalized: await config.validate('agents', agent, id), warnings: [] }), {}),
     ),
-    tool('admin_create_agent', CreateInput, ({ agent, intent = '', ...wish }) =>
+    tool('admin_create_agent', CreateInput, ({ agent, intent = '', ...request }) =>
       attempt(
         async () => ({
-          agent: await config.create('agents', agent ?? draftAgent({ intent, ...wish }, model_id), caller),
+          agent: await config.create('agents', agent ?? draftAgent({ intent, ...request }, model_id), caller),
           published: true,
         }),
         { published: false },

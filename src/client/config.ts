@@ -10,11 +10,17 @@ import type { ToolSpec } from '../schema/tool-spec.ts';
 import { type Connection, call, path } from './connection.ts';
 import { type Paged, paged } from './pages.ts';
 
-/** What is configured, and who changed it. Needs the rights of an admin. */
-
 type Options = { signal?: AbortSignal };
 
-/** What an entry is as it is written, by its namespace. */
+/**
+ * The written form of an entry by namespace (config.md 3): only the required fields must be present.
+ *
+ * @example
+ * ```ts
+ * const model: EntrySpecs['models'] = { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-5-mini' };
+ * await client.config.save('models', model);
+ * ```
+ */
 export type EntrySpecs = {
   agents: AgentInput;
   models: z.input<typeof ModelSpec>;
@@ -32,74 +38,111 @@ export type EntrySpecs = {
   'a2a-servers': z.input<typeof A2aServerSpec>;
 };
 
+/**
+ * A kind of configuration entry.
+ *
+ * @example
+ * ```ts
+ * const namespaces: Namespace[] = ['agents', 'models', 'providers'];
+ * for (const namespace of namespaces) console.log(namespace, (await client.config.list(namespace)).length);
+ * ```
+ */
 export type Namespace = keyof EntrySpecs;
 
-/** Those that can be saved: tools only take overrides. */
+/**
+ * A kind of configuration entry that clients write. Entries of tools only accept overrides.
+ *
+ * @example
+ * ```ts
+ * const forget = (namespace: WritableNamespace, id: string): Promise<void> =>
+ *   client.config.delete(namespace, id, { force: true });
+ * ```
+ */
 export type WritableNamespace = Exclude<Namespace, 'tools'>;
 
+/**
+ * Reads and changes the configuration while the service runs (config.md 2): `client.config`. Requires admin rights.
+ * Each write is validated and published as a whole; running runs keep the configuration that they started with.
+ *
+ * @example
+ * ```ts
+ * await client.config.save('agents', { id: 'poet', model_id: 'default', system_prompt: 'Answer in one verse.' });
+ * const problems = await client.config.diagnostics();
+ * for (const { severity, message } of problems) console.log(severity, message);
+ * ```
+ */
 export type Config = {
-  /** By id, all of them unless a page is asked for. Secrets are shown as `***`, or not at all. */
+  /** Lists entries by id, all of them unless a page is requested. Secrets are returned as `***`, or omitted. */
   list<Name extends Namespace>(
     namespace: Name,
     page?: { offset?: number; limit?: number },
     options?: Options,
   ): Promise<EntrySpecs[Name][]>;
-  /** With its overrides. @throws NotFound */
+  /** Returns an entry with its overrides. @throws NotFound */
   get<Name extends Namespace>(namespace: Name, id: string, options?: Options): Promise<EntrySpecs[Name]>;
-  /** @throws Conflict when there is one; InvalidRequest, which says what is wrong */
+  /** Creates an entry. @throws Conflict if the entry exists; InvalidRequest with the problems */
   create<Name extends WritableNamespace>(
     namespace: Name,
     entry: EntrySpecs[Name],
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** Replaces it, or creates it. @throws InvalidRequest, which says what is wrong */
+  /** Replaces or creates an entry. @throws InvalidRequest with the problems */
   save<Name extends WritableNamespace>(
     namespace: Name,
     entry: EntrySpecs[Name],
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** What a save would store; nothing is stored. @throws InvalidRequest, which says what is wrong */
+  /** Returns the entry that a save would store, without storing it. @throws InvalidRequest with the problems */
   validate<Name extends WritableNamespace>(
     namespace: Name,
     entry: EntrySpecs[Name],
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** @throws Conflict when others depend on it, unless it is forced; NotFound */
+  /** Deletes an entry. @throws Conflict if other entries depend on it, unless forced; NotFound */
   delete(
     namespace: WritableNamespace,
     id: string,
     how?: { force?: boolean },
     options?: Options,
   ): Promise<void>;
-  /** Its revision, its times, its overrides. @throws NotFound */
+  /** Returns the revision, timestamps and overrides of an entry. @throws NotFound */
   meta(namespace: Namespace, id: string, options?: Options): Promise<ConfigEntryMeta>;
-  /** Changes overrides, and gives the entry with them. @throws NotFound, InvalidRequest */
+  /** Changes overrides and returns the effective entry. @throws NotFound, InvalidRequest */
   override<Name extends 'agents' | 'tools'>(
     namespace: Name,
     id: string,
     changes: JsonObject,
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** Takes one override back, or all of them. @throws NotFound, InvalidRequest */
+  /** Removes one override, or all of them. @throws NotFound, InvalidRequest */
   clearOverrides<Name extends 'agents' | 'tools'>(
     namespace: Name,
     id: string,
     field?: string,
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** To what an event of the audit log recorded; the next write publishes it. @throws NotFound */
+  /** Restores a payload of the audit log; the next write publishes it. @throws NotFound */
   restore<Name extends WritableNamespace>(
     namespace: Name,
     id: string,
     auditEventId: string,
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** What is wrong with what is stored. */
+  /** Returns the problems of the stored configuration. */
   diagnostics(options?: Options): Promise<ConfigDiagnostics['diagnostics']>;
 };
 
+/**
+ * The events of the audit log to list, and the size and start of the page.
+ *
+ * @example
+ * ```ts
+ * const filter: AuditFilter = { resource: 'agents/poet', since: '2026-11-01T00:00:00Z' };
+ * for await (const { ts, actor, action } of client.audit.list(filter)) console.log(ts, actor, action);
+ * ```
+ */
 export type AuditFilter = {
-  /** Exact, or what stands before a `/`. */
+  /** Exact, or the part before a `/`. */
   resource?: string;
   action?: AuditAction;
   /** A prefix. */
@@ -111,18 +154,28 @@ export type AuditFilter = {
   cursor?: string;
 };
 
+/**
+ * The log of configuration changes (config.md 9): `client.audit`. Requires admin rights.
+ *
+ * @example
+ * ```ts
+ * const { items } = await client.audit.list({ action: 'delete', limit: 10 });
+ * for (const { ts, actor, resource } of items) console.log(`${ts}: ${actor} deleted ${resource}`);
+ * ```
+ */
 export type Audit = {
-  /** The newest first. */
+  /** Lists events, newest first. */
   list(filter?: AuditFilter, options?: Options): Paged<AuditPage, AuditEvent>;
 };
 
-export const configOf = (connection: Connection): Config => {
+export const createConfig = (connection: Connection): Config => {
   const at = (namespace: string, id: string, rest = ''): string => path`/v1/config/${namespace}/${id}` + rest;
   return {
     async list(namespace, page, { signal } = {}) {
       const target = path`/v1/config/${namespace}`;
-      const asked = { signal, ...(page && { query: page }) };
-      return (await call<{ items: EntrySpecs[typeof namespace][] }>(connection, 'GET', target, asked)).items;
+      const options = { signal, ...(page && { query: page }) };
+      return (await call<{ items: EntrySpecs[typeof namespace][] }>(connection, 'GET', target, options))
+        .items;
     },
     get: (namespace, id, options) => call(connection, 'GET', at(namespace, id), options),
     create: (namespace, body, { signal } = {}) =>
@@ -131,8 +184,8 @@ export const configOf = (connection: Connection): Config => {
       call(connection, 'PUT', at(namespace, body.id), { signal, body }),
     async validate(namespace, body, { signal } = {}) {
       const target = at(namespace, 'validate');
-      const asked = { signal, body, query: { id: body.id } };
-      return (await call<{ normalized: EntrySpecs[typeof namespace] }>(connection, 'POST', target, asked))
+      const options = { signal, body, query: { id: body.id } };
+      return (await call<{ normalized: EntrySpecs[typeof namespace] }>(connection, 'POST', target, options))
         .normalized;
     },
     async delete(namespace, id, { force } = {}, { signal } = {}) {
@@ -155,7 +208,7 @@ export const configOf = (connection: Connection): Config => {
   };
 };
 
-export const auditOf = (connection: Connection): Audit => ({
+export const createAudit = (connection: Connection): Audit => ({
   list: ({ cursor, ...query } = {}, options) =>
     paged(
       (from) =>

@@ -1,14 +1,14 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { ConnectionLost, errorOf } from './errors.ts';
+import { ConnectionLost, readError } from './errors.ts';
 
-/** How a client reaches its service: over the network, or, in the program that has it inside, without one. */
+/** The connection of a client to its service: over the network, or in-process in an embedding program. */
 export type Connection = {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
-  /** For each request. */
+  /** Returns the headers of a request. */
   readonly headers: () => Record<string, string>;
   readonly fetch: (request: Request) => Promise<Response>;
-  /** The pauses before a stream that was cut is taken up again, in milliseconds; after the last it is given up. */
+  /** Delays in milliseconds before attempts to resume an interrupted stream. After the last one, the stream fails. */
   readonly pauses: readonly number[];
 };
 
@@ -18,7 +18,7 @@ export type RequestOptions = { query?: Query; body?: unknown; signal?: AbortSign
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Segments of a path, each as it is: what it holds cannot lead anywhere else. */
+/** Builds a path from literals and encoded segments, so that an id cannot change the route. */
 export const path = (literals: TemplateStringsArray, ...ids: readonly string[]): string =>
   String.raw({ raw: literals }, ...ids.map((id) => encodeURIComponent(id)));
 
@@ -47,18 +47,18 @@ export const send = async (
         ...(signal && { signal }),
       }),
     );
-  // A connection that was kept may have gone meanwhile: what only reads is asked once more.
-  const asked = method === 'GET' ? ask().catch(() => ask()) : ask();
-  const response = await asked.catch((cause) => {
+  // A keep-alive connection may have been closed by the server, so GET requests are retried once.
+  const pending = method === 'GET' ? ask().catch(() => ask()) : ask();
+  const response = await pending.catch((cause) => {
     signal?.throwIfAborted();
     throw new ConnectionLost(`${method} ${target}`, cause);
   });
-  if (!response.ok) throw await errorOf(`${method} ${target}`, response);
+  if (!response.ok) throw await readError(`${method} ${target}`, response);
   return response;
 };
 
 /**
- * The answer as the service describes it; undefined when it has none.
+ * Returns the response body in its documented type; undefined if it is empty.
  * @throws as `send`
  */
 export const call = async <Answer>(
@@ -70,7 +70,7 @@ export const call = async <Answer>(
   const response = await send(connection, method, target, options);
   try {
     const text = await response.text();
-    // The schemas of the answers are those of the document that the service is checked against.
+    // The service is tested against the documented response schemas.
     return (text === '' ? undefined : JSON.parse(text)) as Answer;
   } catch (cause) {
     options?.signal?.throwIfAborted();
@@ -80,7 +80,7 @@ export const call = async <Answer>(
 
 export type Frame = { id: string | undefined; data: unknown };
 
-/** The frames of an event stream. Leaving the loop lets the connection go. @throws whatever the connection does */
+/** Yields the frames of an event stream. Leaving the loop closes the connection. @throws errors of the connection */
 export async function* framesOf(
   response: Response,
   onComment?: (text: string) => void,

@@ -1,23 +1,36 @@
 import type { Termination } from '../schema/run.ts';
 
-/** What can go wrong between a client and the service, as classes. */
+/** Error classes of the client. */
 
-/** The service said no. */
+/**
+ * An error response of the service. A subclass names each status that callers treat differently; other statuses are
+ * plain `TroupeError`s. The message is the error text of the service.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await client.runs.get('unknown');
+ * } catch (error) {
+ *   if (!(error instanceof TroupeError)) throw error;
+ *   console.error(`${error.request}: ${error.status} ${error.message} (request ${error.requestId})`);
+ * }
+ * ```
+ */
 export class TroupeError extends Error {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
-  /** Where the service has a word for it, beside the text. */
+  /** Machine-readable error code, if the service provides one. */
   readonly code: string | undefined;
-  /** As it came; the text of an answer that is no JSON. */
+  /** The parsed body; the text of a body that is not JSON. */
   readonly body: unknown;
-  /** Under which the service has it in its log. */
+  /** Request id in the log of the service. */
   readonly requestId: string | undefined;
   /** Method and path. */
   readonly request: string;
 
   constructor({ request, status, body, requestId }: Refused) {
-    const { error, code } = said(body);
-    super(error ?? `${request} was answered with ${status}`);
+    const { error, code } = errorIn(body);
+    super(error ?? `${request} returned status ${status}`);
     this.name = new.target.name;
     this.request = request;
     this.status = status;
@@ -29,7 +42,7 @@ export class TroupeError extends Error {
 
 export type Refused = { request: string; status: number; body: unknown; requestId: string | undefined };
 
-const said = (body: unknown): { error: string | undefined; code: string | undefined } => {
+const errorIn = (body: unknown): { error: string | undefined; code: string | undefined } => {
   const { error, code }: { error?: unknown; code?: unknown } =
     typeof body === 'object' && body !== null ? body : {};
   return {
@@ -38,19 +51,85 @@ const said = (body: unknown): { error: string | undefined; code: string | undefi
   };
 };
 
-/** 400 and 422: something in the request is not as it has to be. */
+/**
+ * The request is invalid (status 400 or 422). The message names the field and what it allows.
+ *
+ * @example
+ * ```ts
+ * await client.runs.stream({ agentId: 'default', messages: [] }).end().catch((error) => {
+ *   if (!(error instanceof InvalidRequest)) throw error;
+ *   console.error(error.message, error.body);
+ * });
+ * ```
+ */
 export class InvalidRequest extends TroupeError {}
-/** 401 and 403. */
+/**
+ * The credentials are missing or wrong, or do not permit the request (status 401 or 403). Admin routes require the
+ * admin token.
+ *
+ * @example
+ * ```ts
+ * const headers = { authorization: 'Bearer secret' };
+ * const admin = createClient({ url: 'http://127.0.0.1:38080', headers });
+ * await admin.system.info().catch((error) => {
+ *   if (error instanceof Unauthorized) console.error('The admin token is wrong.');
+ * });
+ * ```
+ */
 export class Unauthorized extends TroupeError {}
-/** 404 */
+/**
+ * The requested object does not exist in the scope of the client (status 404).
+ *
+ * @example
+ * ```ts
+ * const thread = await client.threads.get('first').catch((error) => {
+ *   if (error instanceof NotFound) return client.threads.create({ title: 'First' });
+ *   throw error;
+ * });
+ * ```
+ */
 export class NotFound extends TroupeError {}
-/** 409 */
+/**
+ * The request contradicts the current state (status 409): the object exists, has changed, or is in use.
+ *
+ * @example
+ * ```ts
+ * await client.config.create('agents', { id: 'poet', model_id: 'default' }).catch((error) => {
+ *   if (!(error instanceof Conflict)) throw error;
+ *   console.log('The agent exists already.');
+ * });
+ * ```
+ */
 export class Conflict extends TroupeError {}
-/** 410: a cursor is not, or no longer, of the log that it was used for. */
+/**
+ * A cursor does not, or no longer, belong to the requested log (status 410). The reader starts without a cursor, and
+ * reads the stored events again.
+ *
+ * @example
+ * ```ts
+ * const follow = async (cursor: string): Promise<void> => {
+ *   for await (const event of client.events.follow({ threadId: 'first', cursor })) console.log(event.event_kind);
+ * };
+ * await follow('cursor-of-yesterday').catch((error) => {
+ *   if (!(error instanceof Gone)) throw error;
+ *   console.log('The log was replaced: read the thread again.');
+ * });
+ * ```
+ */
 export class Gone extends TroupeError {}
-/** 503: later, it may work. */
+/**
+ * The service is overloaded, or a part of it is disabled (status 503). The request may succeed after `retryAfter`.
+ *
+ * @example
+ * ```ts
+ * const agents = await client.system.agents().catch((error) => {
+ *   if (error instanceof Unavailable) console.log(`Retry in ${error.retryAfter ?? 1000} ms.`);
+ *   return [];
+ * });
+ * ```
+ */
 export class Unavailable extends TroupeError {
-  /** Milliseconds that the service asks to wait, if it does. */
+  /** Delay in milliseconds that the service requests, if any. */
   readonly retryAfter: number | undefined;
 
   constructor(refused: Refused, retryAfter?: number) {
@@ -59,7 +138,17 @@ export class Unavailable extends TroupeError {
   }
 }
 
-/** There was no answer, or a stream ended before its time and could not be taken up again. */
+/**
+ * No response arrived, or an interrupted stream could not be resumed within the pauses of the client.
+ *
+ * @example
+ * ```ts
+ * const client = createClient({ url: 'http://127.0.0.1:9', pauses: [] });
+ * await client.threads.get('first').catch((error) => {
+ *   if (error instanceof ConnectionLost) console.error(`${error.request}: the service is unreachable`);
+ * });
+ * ```
+ */
 export class ConnectionLost extends Error {
   /** Method and path. */
   readonly request: string;
@@ -82,8 +171,8 @@ const classes: Readonly<Record<number, typeof TroupeError>> = {
   422: InvalidRequest,
 };
 
-/** The error that an answer is. */
-export const errorOf = async (request: string, response: Response): Promise<TroupeError> => {
+/** Creates the error of a response. */
+export const readError = async (request: string, response: Response): Promise<TroupeError> => {
   const { status, headers } = response;
   const text = await response.text().catch(() => '');
   const refused = {
@@ -107,10 +196,22 @@ const jsonOf = (text: string): unknown => {
 
 type OfRun = { run_id: string; text: string };
 
-/** A run has ended without a structured result that fits. */
+/**
+ * A run has ended without a structured result that fits its schema. `problems` lists a path and a message per
+ * violation.
+ *
+ * @example
+ * ```ts
+ * const run = client.runs.stream({ agentId: 'triage', messages: [{ role: 'user', content: 'Wrong invoice' }] });
+ * const result = await run.output().catch((error) => {
+ *   if (!(error instanceof OutputInvalid)) throw error;
+ *   console.error(error.problems.join('; '), error.text);
+ * });
+ * ```
+ */
 export class OutputInvalid extends Error {
   readonly problems: readonly string[];
-  /** Everything that the run has said. */
+  /** All text of the run. */
   readonly text: string;
   readonly run_id: string;
 
@@ -123,14 +224,25 @@ export class OutputInvalid extends Error {
   }
 }
 
-/** A run whose result was wanted has ended otherwise, or waits. */
+/**
+ * A run whose result was requested has failed, was cancelled or stopped, or waits for a decision.
+ *
+ * @example
+ * ```ts
+ * const run = client.runs.stream({ agentId: 'triage', messages: [{ role: 'user', content: 'Wrong invoice' }] });
+ * const result = await run.output().catch((error) => {
+ *   if (!(error instanceof RunFailed)) throw error;
+ *   console.error(`run ${error.run_id} ended with ${error.termination.type}`);
+ * });
+ * ```
+ */
 export class RunFailed extends Error {
   readonly termination: Termination;
   readonly text: string;
   readonly run_id: string;
 
   constructor(termination: Termination, { run_id, text }: OfRun) {
-    super(`run ${run_id} has no result: ${wordsOf(termination)}`);
+    super(`run ${run_id} has no result: ${describeTermination(termination)}`);
     this.name = 'RunFailed';
     this.termination = termination;
     this.text = text;
@@ -138,13 +250,13 @@ export class RunFailed extends Error {
   }
 }
 
-const wordsOf = (termination: Termination): string => {
+const describeTermination = (termination: Termination): string => {
   if (!('value' in termination)) return termination.type;
   const { type, value } = termination;
   return `${type}: ${typeof value === 'string' ? value : (value.detail ?? value.code)}`;
 };
 
-/** Of an error of zod, each issue with its place; of any other one, its message. */
+/** Returns each issue of a zod error with its path, or the message of any other error. */
 export function problemsIn(error: unknown): string[] {
   const issues: unknown =
     typeof error === 'object' && error !== null && 'issues' in error ? error.issues : [];

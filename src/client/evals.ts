@@ -6,60 +6,89 @@ import { type Connection, call, path } from './connection.ts';
 import { follow } from './follow.ts';
 import { type Paged, paged } from './pages.ts';
 
-/** Datasets and eval runs. Needs the rights of an admin. */
-
 type Options = { signal?: AbortSignal };
 
+/**
+ * The eval runs to list, and the size and start of the page.
+ *
+ * @example
+ * ```ts
+ * const filter: EvalRunFilter = { dataset_id: 'greetings', status: 'all' };
+ * for await (const { id, passed_count, item_count } of client.evals.runs.list(filter))
+ *   console.log(id, `${passed_count} of ${item_count}`);
+ * ```
+ */
 export type EvalRunFilter = {
   dataset_id?: string;
-  /** Of the start, in seconds since the epoch; the second is exclusive. */
+  /** Range of the start time in seconds since the epoch; the end is exclusive. */
   since_secs?: number;
   until_secs?: number;
-  /** Default: those that are done. */
+  /** Default: `done`. */
   status?: 'done' | 'running' | 'cancelled' | 'all';
   limit?: number;
   cursor?: string;
 };
 
-/** A dataset without its fixtures. */
+/**
+ * A dataset without its fixtures.
+ *
+ * @example
+ * ```ts
+ * const heads: DatasetHead[] = await client.evals.datasets.list();
+ * for (const { id, fixture_count } of heads) console.log(id, fixture_count);
+ * ```
+ */
 export type DatasetHead = { id: string; description: string; fixture_count: number; revision: number };
 
+/**
+ * Datasets and eval runs (evals-and-traces.md 3 to 8): `client.evals`. Requires admin rights.
+ *
+ * @example
+ * ```ts
+ * await client.evals.datasets.create('greetings', {
+ *   fixtures: [{ id: 'hello', user_input: 'Hello', expect: { final_answer_contains: ['Hello'] } }],
+ * });
+ * const { id } = await client.evals.runs.start({ dataset_id: 'greetings', models: ['default'] });
+ * for await (const frame of client.evals.runs.follow(id)) console.log(frame.progress);
+ * ```
+ */
 export type Evals = {
   readonly datasets: {
+    /** Lists datasets by id, all of them unless a page is requested. */
     list(page?: { offset?: number; limit?: number }, options?: Options): Promise<DatasetHead[]>;
-    /** @throws NotFound */
+    /** Returns a dataset with its fixtures. @throws NotFound */
     get(id: string, options?: Options): Promise<Dataset>;
-    /** @throws Conflict when there is one */
+    /** Stores a new dataset. @throws Conflict if the dataset exists; InvalidRequest */
     create(id: string, spec: z.input<typeof DatasetSpec>, options?: Options): Promise<Dataset>;
-    /** @throws Conflict when the revision is another one */
+    /** Replaces the content of a dataset. @throws NotFound; Conflict if the revision differs; InvalidRequest */
     replace(
       id: string,
       spec: z.input<typeof DatasetSpec>,
       expectedRevision?: number,
       options?: Options,
     ): Promise<Dataset>;
-    /** @throws Conflict when the revision is another one */
+    /** Deletes a dataset, if it exists; its eval runs are kept. @throws Conflict if the revision differs */
     delete(id: string, expectedRevision?: number, options?: Options): Promise<void>;
   };
   readonly runs: {
-    /** Begins one, and does not wait for it. @throws NotFound, InvalidRequest */
+    /** Starts a run without waiting for it. @throws NotFound, InvalidRequest */
     start(request: Omit<z.input<typeof EvalRunRequest>, 'async'>, options?: Options): Promise<EvalRun>;
-    /** With `baseline`, `diff` says what is other than there. @throws NotFound; Conflict while it runs */
+    /** Returns a run with its items. With `baseline`, the response contains a `diff`. @throws NotFound; Conflict while it runs */
     get(
       id: string,
       how?: { baseline?: string; aggregate?: 'samples' },
       options?: Options,
     ): Promise<EvalRunAnswer>;
-    /** The newest first. */
+    /** Lists runs, newest first. */
     list(filter?: EvalRunFilter, options?: Options): Paged<EvalRunList, EvalRunSummary>;
-    /** What there is, each item as it is done, and the end. @throws NotFound, ConnectionLost */
+    /** Yields the current state, each completed item, and the end. @throws NotFound, ConnectionLost */
     follow(id: string, options?: Options): AsyncIterable<EvalFrame, void>;
-    /** Ends it with the items that it has. @throws NotFound */
+    /** Ends the run with its current items. @throws NotFound */
     cancel(id: string, options?: Options): Promise<EvalRun>;
   };
 };
 
-export const evalsOf = (connection: Connection): Evals => ({
+export const createEvals = (connection: Connection): Evals => ({
   datasets: datasetsOf(connection),
   runs: evalRunsOf(connection),
 });
@@ -90,7 +119,7 @@ const evalRunsOf = (connection: Connection): Evals['runs'] => ({
     ),
   async *follow(id, { signal } = {}) {
     const frames = follow(connection, { target: `${evalRun(id)}/stream`, signal }, () => ({}));
-    // The schema of the frames is that of the document.
+    // The frames have the documented schema.
     for await (const frame of frames as AsyncGenerator<EvalFrame, void>) {
       yield frame;
       if ('status' in frame) return;

@@ -3,15 +3,15 @@ import { type Connection, framesOf, pause, type Query, send } from './connection
 import { ConnectionLost, Unavailable } from './errors.ts';
 
 /**
- * Streams that last longer than their connections.
+ * Streams that survive interrupted connections.
  *
- * Guarantees: a stream that was cut is asked for again from the last frame that came, or from where it began, after
- * growing pauses; every frame that comes begins the pauses anew. An answer that is an error ends it, but for 503, which
- * is waited out.
+ * Guarantees: an interrupted stream is requested again after increasing delays, from its last frame or from its
+ * original start. Every received frame resets the delays. An error response ends the stream, except for 503, which is
+ * retried.
  */
 export type Following = { target: string; query?: Query; signal?: AbortSignal | undefined };
 
-/** @param resume what is asked for instead of `query` once a frame with an id has come */
+/** @param resume returns the query that replaces `query` after a frame with an id */
 export async function* follow(
   connection: Connection,
   { target, query = {}, signal }: Following,
@@ -23,9 +23,9 @@ export async function* follow(
     last ??= BEGINNING.exec(comment)?.[1];
   };
   for (;;) {
-    const asked = last === undefined ? query : resume(last);
+    const nextQuery = last === undefined ? query : resume(last);
     try {
-      const response = await send(connection, 'GET', target, { query: asked, signal });
+      const response = await send(connection, 'GET', target, { query: nextQuery, signal });
       for await (const { id, data } of framesOf(response, began)) {
         failures = 0;
         last = id ?? last;
@@ -42,13 +42,13 @@ export async function* follow(
   }
 }
 
-/** What a log says first. */
+/** The first comment of a log. */
 const BEGINNING = /^from (cur_\S+)$/;
 
 const isAnswer = (cause: unknown): boolean =>
   cause instanceof Error && ('status' in cause || cause instanceof ConnectionLost);
 
-/** Undefined: there is nothing to wait for any more. */
+/** Returns undefined if no attempt is left, or if the error is permanent. */
 const waitAfter = ({ pauses }: Connection, cause: unknown, failures: number): number | undefined => {
   const wait = pauses[failures];
   if (wait === undefined) return undefined;
@@ -56,7 +56,7 @@ const waitAfter = ({ pauses }: Connection, cause: unknown, failures: number): nu
   return cause instanceof Error && 'status' in cause ? undefined : wait;
 };
 
-/** A request that changes nothing, again until it is answered or the pauses are through. */
+/** Retries a read-only request until it succeeds or no attempt is left. */
 export const persistently = async <Answer>(
   connection: Connection,
   signal: AbortSignal | undefined,
@@ -74,13 +74,13 @@ export const persistently = async <Answer>(
   }
 };
 
-/** The durable events of a thread or a run: from a cursor, or from now on. */
+/** Yields the durable events of a thread or a run, from a cursor or from the current end. */
 export const followLog = (
   connection: Connection,
   target: string,
   { cursor, signal }: { cursor?: string | undefined; signal?: AbortSignal | undefined },
 ): AsyncGenerator<CanonicalEvent, void> =>
-  // The schema of the frames is that of the document.
+  // The frames have the documented schema.
   follow(connection, { target, query: { cursor }, signal }, (id) => ({ cursor: id })) as AsyncGenerator<
     CanonicalEvent,
     void

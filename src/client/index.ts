@@ -1,18 +1,24 @@
-/** `troupe/client`: the service from any program that has `fetch`, in Node and in browsers. */
+/**
+ * A typed client of the service for any program with `fetch`, in Node and in browsers, without dependencies.
+ *
+ * `createClient` returns the client. See guides/client.md.
+ *
+ * @module troupe/client
+ */
 
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import type { Json } from '../schema/json.ts';
 import type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 import { withoutTrailing } from '../schema/trailing.ts';
-import { type Audit, auditOf, type Config, configOf } from './config.ts';
+import { type Audit, type Config, createAudit, createConfig } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
-import { type Evals, evalsOf } from './evals.ts';
+import { createEvals, type Evals } from './evals.ts';
 import { follow, followLog } from './follow.ts';
 import { type Paged, paged } from './pages.ts';
-import { type Runs, runsOf } from './runs.ts';
-import { type System, systemOf } from './system.ts';
-import { type Threads, threadsOf } from './threads.ts';
-import { type Traces, tracesOf } from './traces.ts';
+import { createRuns, type Runs } from './runs.ts';
+import { createSystem, type System } from './system.ts';
+import { createThreads, type Threads } from './threads.ts';
+import { createTraces, type Traces } from './traces.ts';
 
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
@@ -23,8 +29,10 @@ export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 export type { ContentBlock, InputBlock, ListedMessage } from '../schema/message.ts';
-export type { Run, RunOverridesInput, RunStatus, Termination } from '../schema/run.ts';
+export type { ListedRun, Run, RunStatus, Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';
+export type { RunOverridesInput } from '../schema/run-overrides.ts';
+export type { RunOutcome, RunSort } from '../schema/run-query.ts';
 export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
@@ -53,7 +61,8 @@ export {
 export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
 export { fileBlock } from './file-block.ts';
 export type { Paged } from './pages.ts';
-export type { RunEnd, RunMessage, RunRequest, RunStream } from './run-stream.ts';
+export type { RunMessage, RunRequest } from './run-request.ts';
+export type { RunEnd, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
 export type { System } from './system.ts';
 export type { MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
@@ -61,49 +70,93 @@ export type { TraceFilter, Traces } from './traces.ts';
 
 type Options = { signal?: AbortSignal };
 
-/** Whose calls or events: of a thread, or of a run. */
+/**
+ * Selects a thread or a run.
+ *
+ * @example
+ * ```ts
+ * const target: Of = { runId: 'run-1' };
+ * for await (const { event_kind } of client.events.follow(target)) console.log(event_kind);
+ * ```
+ */
 export type Of = { threadId: string } | { runId: string };
 
+/**
+ * A decision of a person on a call that waits for it (runtime.md 12).
+ *
+ * @example
+ * ```ts
+ * const { waiting } = await client.runs.get('run-1');
+ * for (const { tool_call_id, digest } of waiting?.tickets ?? []) {
+ *   const decision: Decision = { runId: 'run-1', toolCallId: tool_call_id, action: 'resume', decidedBy: 'Ada' };
+ *   await client.decisions.decide({ ...decision, payload: { approved: true }, ...(digest && { digest }) });
+ * }
+ * ```
+ */
 export type Decision = Of & {
-  /** Of the ticket (`ticket_id`). */
+  /** The `ticket_id` of the ticket. */
   toolCallId: string;
-  /** `resume` gives the call what it waits for, such as `{ approved: true }`; `cancel` refuses it. */
+  /** `resume` passes the payload to the call, such as `{ approved: true }`; `cancel` denies the call. */
   action: 'resume' | 'cancel';
   payload?: Json;
-  /** Of the call that was shown (`digest` of its ticket), or of the edited call: `digestOfCall`. */
+  /** Digest of the displayed call (`digest` of its ticket), or of the edited call: `digestOfCall`. */
   digest?: string;
   reason?: string;
-  /** Who decided, for the record. */
+  /** Name of the decider, for the record. */
   decidedBy?: string;
 };
 
+/**
+ * Selects live actors. `machine` is the name of a statechart; `run` includes all work for that run; `state` is a
+ * path, or the name of a state at any depth.
+ *
+ * @example
+ * ```ts
+ * const filter: ActorFilter = { machine: 'run', state: 'inferring' };
+ * const { total } = await client.actors.list(filter);
+ * ```
+ */
 export type ActorFilter = { machine?: string; thread?: string; run?: string; state?: string };
 
+/**
+ * A client of one service. `createClient` makes it; in an embedding program, `Troupe` is one too.
+ *
+ * @example
+ * ```ts
+ * const lastTextOf = async (client: Client, threadId: string): Promise<string | undefined> => {
+ *   const [latest] = (await client.runs.list({ threadId, status: 'done' })).items.slice(-1);
+ *   return latest?.final_output;
+ * };
+ * ```
+ */
 export type Client = {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly decisions: {
     /**
-     * Decides a call that waits. @throws NotFound when it does not wait, or not any more; Conflict when it is not the
-     * call that was shown
+     * Decides a pending call.
+     *
+     * @throws NotFound if it is not, or no longer, pending; Conflict if it differs from the displayed call
      */
     decide(decision: Decision, options?: Options): Promise<void>;
   };
   readonly events: {
     /**
-     * The durable events of a thread or run, from a cursor or from now on, through any number of cut connections.
+     * Yields the durable events of a thread or run, from a cursor or from the current end, across interrupted
+     * connections.
      *
-     * @throws Gone when the cursor is not of this log; ConnectionLost when the service does not come back
+     * @throws Gone if the cursor does not belong to this log; ConnectionLost if the service stays unreachable
      */
     follow(of: Of & { cursor?: string }, options?: Options): AsyncIterable<CanonicalEvent, void>;
   };
-  /** What lives in the service, as statecharts. Needs the rights of an admin. */
+  /** The live actors of the service as statecharts. Requires admin rights. */
   readonly actors: {
+    /** Lists live actors, followed by the runs that wait in the store and have none. */
     list(
       filter?: ActorFilter & { limit?: number; cursor?: string },
       options?: Options,
     ): Paged<ActorList, LiveActor>;
-    /** Those that live, then what happens to them; after a cut, those that live again. */
+    /** Yields the live actors, then their events; after an interruption, the live actors again. */
     follow(filter?: ActorFilter, options?: Options): AsyncIterable<ActorFrame, void>;
   };
   readonly config: Config;
@@ -112,12 +165,14 @@ export type Client = {
   readonly evals: Evals;
   readonly system: System;
   /**
-   * Any other route, as the API description of the service (`/openapi.json`) has it.
+   * Sends a request to any other route in the API description of the service (`/openapi.json`).
    *
    * @param path with its query, such as `/v1/system/machines`
    * @throws TroupeError, ConnectionLost
    * @example
+   * ```ts
    * const { ok } = await client.request<{ ok: boolean }>('POST', '/v1/providers/openai/test');
+   * ```
    */
   request<Answer = unknown>(
     method: Method,
@@ -126,26 +181,42 @@ export type Client = {
   ): Promise<Answer>;
 };
 
+/**
+ * Options of `createClient`.
+ *
+ * @example
+ * ```ts
+ * const options: ClientOptions = {
+ *   url: 'https://agents.example.com/api',
+ *   headers: () => ({ authorization: `Bearer ${process.env.TROUPE_TOKEN}` }),
+ * };
+ * const client = createClient(options);
+ * ```
+ */
 export type ClientOptions = {
-  /** Where the service is, with the path that it is mounted under. */
+  /** Address of the service, including the path at which it is mounted. */
   url: string;
-  /** For each request, such as the authorization; a function is asked anew each time. */
+  /** Headers of each request, such as the authorization; a function is called for every request. */
   headers?: Record<string, string> | (() => Record<string, string>);
-  /** Default: that of the platform. */
+  /** Default: the `fetch` of the platform. */
   fetch?: (request: Request) => Promise<Response>;
   /**
-   * The pauses before a stream that was cut is taken up again, in milliseconds, until something comes; after the last
-   * it is given up. Default: nine, a minute and a half in all.
+   * Delays in milliseconds before attempts to resume an interrupted stream; a received frame resets them. After the
+   * last one, the stream fails. Default: nine, a minute and a half in all.
    */
   pauses?: readonly number[];
 };
 
 /**
- * @throws TypeError when the address is none
+ * Creates a client of the service at an address. It opens no connection before the first request.
+ *
+ * @throws TypeError when the address is invalid
  * @example
+ * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:38080' });
  * const run = client.runs.stream({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] });
  * console.log(await run.text());
+ * ```
  */
 export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: ClientOptions): Client => {
   if (!URL.canParse(url)) throw new TypeError(`url: '${url}' is not an absolute address`);
@@ -156,8 +227,8 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     pauses,
   };
   return {
-    runs: runsOf(connection),
-    threads: threadsOf(connection),
+    runs: createRuns(connection),
+    threads: createThreads(connection),
     decisions: {
       async decide({ toolCallId, action, payload, digest, reason, decidedBy: decided_by, ...of }, options) {
         const body = { toolCallId, action, payload, digest, reason, decided_by };
@@ -180,18 +251,18 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
           cursor,
         ),
       follow: (query = {}, options) =>
-        // The schema of the frames is that of the document.
+        // The frames have the documented schema.
         follow(
           connection,
           { target: `${ACTORS}/stream`, query, signal: options?.signal },
           () => query,
         ) as AsyncGenerator<ActorFrame, void>,
     },
-    config: configOf(connection),
-    audit: auditOf(connection),
-    traces: tracesOf(connection),
-    evals: evalsOf(connection),
-    system: systemOf(connection),
+    config: createConfig(connection),
+    audit: createAudit(connection),
+    traces: createTraces(connection),
+    evals: createEvals(connection),
+    system: createSystem(connection),
     request: <Answer>(method: Method, target: string, options?: RequestOptions) =>
       call<Answer>(connection, method, target, options),
   };

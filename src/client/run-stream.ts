@@ -1,78 +1,94 @@
 import type { CanonicalEvent } from '../schema/canonical-event.ts';
-import type { Json, JsonObject } from '../schema/json.ts';
-import type { InputBlock } from '../schema/message.ts';
-import type { Run, RunOverridesInput, Termination } from '../schema/run.ts';
+import type { Json } from '../schema/json.ts';
+import type { Run, Termination } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
 import { ConnectionLost, OutputInvalid, problemsIn, RunFailed } from './errors.ts';
 import { followLog, persistently } from './follow.ts';
+import type { RunRequest } from './run-request.ts';
 
 /**
- * A run as it happens, however often its connection is cut.
+ * A live run, across interrupted connections.
  *
- * Guarantees: an event is told once. After a cut the run goes on with what its log has: calls, results and the end in
- * their order, and the text that was missed in one piece when its message is committed. What is not durable (the text
- * of arguments, marks of steps, snapshots of state) is not told again. The service may stop and start meanwhile.
- * Relies on the event log of the service, and on the first event to have come: before it nobody knows which run it is.
+ * Guarantees: each event is reported once. After an interruption, the run continues from its log: calls, results and
+ * the end in their order, and missed text as one delta once its message is committed. Events that are not durable
+ * (argument deltas, step markers, state snapshots) are not repeated. The service may restart in between.
+ *
+ * Relies on the event log of the service, and on the first event having arrived: before it, the id of the run is
+ * unknown.
+ *
+ * @example
+ * ```ts
+ * const run = client.runs.stream({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] });
+ * for await (const event of run) if (event.event_type === 'text_delta') process.stdout.write(event.delta);
+ * const { termination } = await run.end();
+ * ```
  */
 export type RunStream = AsyncIterable<RunEvent, void> & {
   /** Resolves with the first event. */
   readonly ids: Promise<{ thread_id: string; run_id: string }>;
-  /** Reads what is left. A run that waits for a decision ends its stream with `suspended`. */
+  /** Reads the remaining events. A run that waits for a decision ends its stream with `suspended`. */
   end(): Promise<RunEnd>;
-  /** Reads what is left, for the answer alone. */
+  /** Reads the remaining events and returns the text. */
   text(): Promise<string>;
   /**
-   * Reads what is left, for the structured result alone. A schema, such as one of zod, checks it once more and gives it
-   * its type.
+   * Reads the remaining events and returns the structured result. A schema, such as one of zod, validates it again and
+   * determines its type.
    *
    * @throws OutputInvalid, RunFailed
    */
   output<Output = Json>(schema?: OutputParser<Output>): Promise<Output>;
-  /** Cancels the run. Who only leaves the loop, or aborts the signal, lets it go on without a reader. */
+  /** Cancels the run. Leaving the loop, or aborting the signal, only ends the reading; the run continues. */
   abort(): Promise<void>;
 };
 
+/**
+ * The end of a run: the last event of its stream, with the text of all events.
+ *
+ * @example
+ * ```ts
+ * const run = client.runs.stream({ agentId: 'default', messages: [{ role: 'user', content: 'Hello' }] });
+ * const { thread_id, text, termination }: RunEnd = await run.end();
+ * if (termination.type === 'suspended') console.log(`${thread_id} waits for a decision`);
+ * else console.log(text);
+ * ```
+ */
 export type RunEnd = {
   thread_id: string;
   run_id: string;
-  /** Everything that was said, without reasoning and without what a repeated attempt took back. */
+  /** All text, without reasoning and without text that a repeated attempt revoked. */
   text: string;
   termination: Termination;
-  /** Of a run that has a schema and has ended with a value that fits it. */
+  /** Present if the run has a schema and ended with a valid value. */
   structured_output?: Json;
 };
 
-/** `content`: a text, or texts and files (`fileBlock`); files only in messages of role user. */
-export type RunMessage = { role: 'user' | 'assistant' | 'system'; content: string | readonly InputBlock[] };
-
+/**
+ * A schema of a structured result, such as one of zod: `parse` returns the value in its type, or throws.
+ *
+ * @example
+ * ```ts
+ * const schema = z.object({ team: z.enum(['billing', 'tech']) }) satisfies OutputParser<{ team: string }>;
+ * const run = client.runs.stream({ agentId: 'triage', messages: [{ role: 'user', content: 'Wrong invoice' }] });
+ * const { team } = await run.output(schema);
+ * ```
+ */
 export type OutputParser<Output> = { parse(value: unknown): Output };
-
-export type RunRequest = {
-  agentId: string;
-  /** Goes on with this thread, or makes one of this id; default: a new one. */
-  threadId?: string | undefined;
-  messages: readonly RunMessage[];
-  /** Settings of the model calls of this run, over those of the agent and of its model. */
-  overrides?: RunOverridesInput | undefined;
-  /** JSON Schema of the structured result, in place of that of the agent; null: the run has none. */
-  output_schema?: JsonObject | null | undefined;
-};
 
 type RunStart = Extract<RunEvent, { event_type: 'run_start' }>;
 type RunFinish = Extract<RunEvent, { event_type: 'run_finish' }>;
 
 type Seen = {
   run: RunStart | undefined;
-  /** Of the events that the log has too: how often each has come. */
+  /** Number of received events by key, for events that the log also contains. */
   events: Map<string, number>;
-  /** By message, in their order. */
+  /** Texts by message, in their order. */
   texts: Map<string, string>;
   message: string;
   finish: RunFinish | undefined;
 };
 
-/** Starts the run at once; its events wait for whoever reads them. */
+/** Starts the run immediately; its events are buffered until they are read. */
 export const streamRun = (
   connection: Connection,
   request: RunRequest,
@@ -92,12 +108,12 @@ export const streamRun = (
     const { thread_id, run_id } = seen.run;
     return { thread_id, run_id };
   });
-  // Whoever asks for it is told; nobody has to.
+  // Callers need not use `ids`, so a rejection must not count as unhandled.
   ids.catch(() => {});
 
   const end = async (): Promise<RunEnd> => {
     while (!(await next()).done);
-    if (!seen.finish) throw new Error('the events of the run were left by another reader');
+    if (!seen.finish) throw new Error('another reader stopped reading the events of the run');
     const { thread_id, run_id, termination, result } = seen.finish;
     const structured_output = result?.structured_output;
     return {
@@ -113,7 +129,7 @@ export const streamRun = (
     ids,
     end,
     text: async () => (await end()).text,
-    output: async (schema) => structuredOutputOf(await end(), schema),
+    output: async (schema) => parseStructuredOutput(await end(), schema),
     async abort() {
       const { run_id } = await ids;
       await call(connection, 'POST', path`/v1/runs/${run_id}/cancel`);
@@ -129,14 +145,14 @@ export const streamRun = (
 };
 
 /** @throws OutputInvalid, RunFailed */
-export function structuredOutputOf<Output>(end: RunEnd, schema: OutputParser<Output> | undefined): Output {
+export function parseStructuredOutput<Output>(end: RunEnd, schema: OutputParser<Output> | undefined): Output {
   const { termination, structured_output } = end;
   if (termination.type === 'stopped' && termination.value.code === 'invalid_output') {
     throw new OutputInvalid([termination.value.detail ?? 'does not fit the schema'], end);
   }
   if (termination.type !== 'natural_end') throw new RunFailed(termination, end);
   if (structured_output === undefined) throw new OutputInvalid(['the run has no schema for its result'], end);
-  // Without a schema the caller says what the type is.
+  // Without a schema, the caller determines the type.
   if (!schema) return structured_output as Output;
   try {
     return schema.parse(structured_output);
@@ -155,7 +171,7 @@ async function* eventsOf(
   let cause: unknown = new Error('the stream ended before the run');
   try {
     for await (const { data } of framesOf(response)) {
-      // The schema of the frames is that of the document.
+      // The frames have the documented schema.
       const event = data as RunEvent;
       if (await isCut(connection, event, signal)) break;
       note(seen, event);
@@ -178,8 +194,8 @@ async function* eventsOf(
 }
 
 /**
- * A service that stops ends its streams with an error, and takes the runs up again when it starts: their records tell.
- * What it said last holds when it does not come back.
+ * Returns whether an error end is only an interruption: a stopping service ends its streams with an error and resumes
+ * the runs after its restart, which their records show. If the service stays unreachable, the received end is final.
  */
 const isCut = async (
   connection: Connection,
@@ -188,8 +204,8 @@ const isCut = async (
 ): Promise<boolean> => {
   if (event.event_type !== 'run_finish' || event.termination.type !== 'error') return false;
   const target = path`/v1/runs/${event.run_id}`;
-  const asked = persistently(connection, signal, () => call<Run>(connection, 'GET', target, { signal }));
-  const run = await asked.catch(() => undefined);
+  const pending = persistently(connection, signal, () => call<Run>(connection, 'GET', target, { signal }));
+  const run = await pending.catch(() => undefined);
   signal?.throwIfAborted();
   return run !== undefined && !hasEndedWith(run, event.termination.value);
 };
@@ -211,15 +227,15 @@ const note = (seen: Seen, event: RunEvent): void => {
   if (event.event_type === 'run_finish') seen.finish = event;
 };
 
-/** What tells an event from others of its run, as far as it is in the log. */
+/** Identifies an event within its run, as far as the log contains it. */
 const keyOf = (event: RunEvent): string => {
   const id = 'id' in event ? event.id : 'target_id' in event ? event.target_id : '';
   return `${event.event_type} ${id}`;
 };
 
-/** What a logged event says that has not come yet, as events of the run. */
+/** Converts a logged event to the run events that were not received yet. */
 const createMissed = (seen: Seen): ((logged: CanonicalEvent) => RunEvent[]) => {
-  const told = new Map(seen.events);
+  const known = new Map(seen.events);
   const committed = new Set<unknown>();
   return ({ event_kind, payload }) => {
     if (event_kind === 'MessageCommitted') {
@@ -227,22 +243,22 @@ const createMissed = (seen: Seen): ((logged: CanonicalEvent) => RunEvent[]) => {
       return textOf(seen, payload);
     }
     if (!('event_type' in payload) || event_kind === 'ToolPermissionRequested') return [];
-    // A payload of an event of a run is what its stream has.
+    // The payload of a run event has the form of the stream.
     const event = payload as RunEvent;
-    const before = told.get(keyOf(event)) ?? 0;
+    const before = known.get(keyOf(event)) ?? 0;
     if (before > 0) {
-      told.set(keyOf(event), before - 1);
+      known.set(keyOf(event), before - 1);
       return [];
     }
     if (event.event_type !== 'run_start') return [event];
-    // Taken up again from its last commit: what was told behind that is void, and happens anew.
-    told.clear();
+    // The run was resumed from its last commit, so later events are void and are executed again.
+    known.clear();
     const isVoid = seen.texts.get(seen.message) && !committed.has(seen.message);
-    return isVoid ? [{ event_type: 'stream_reset', reason: 'the run was taken up again' }] : [];
+    return isVoid ? [{ event_type: 'stream_reset', reason: 'the run was resumed' }] : [];
   };
 };
 
-/** The rest of a message whose text did not come to its end. */
+/** Returns the missing part of a message. */
 const textOf = (seen: Seen, payload: Record<string, unknown>): RunEvent[] => {
   const {
     role,
@@ -268,7 +284,7 @@ const textOf = (seen: Seen, payload: Record<string, unknown>): RunEvent[] => {
 
 type EventPage = { items: CanonicalEvent[]; next_cursor: string | null; has_more: boolean };
 
-/** The log of a run from a start of it, then as it goes on: what it did before another reader has had. */
+/** Yields the log of a run from one of its starts, then live; earlier events belong to other readers. */
 async function* logOf(
   connection: Connection,
   start: RunStart,
@@ -292,6 +308,6 @@ async function* logOf(
   yield* followLog(connection, `${target}/stream`, { cursor, signal });
 }
 
-/** A run that goes on with a message begins a turn, and says which. */
+/** A run that continues with a message starts a turn with an id. */
 const isStart = ({ payload }: CanonicalEvent, { turn_id }: RunStart): boolean =>
   payload.event_type === 'run_start' && payload.turn_id === turn_id;

@@ -2,21 +2,35 @@ import type { AgentStats } from '../schema/runtime-stats.ts';
 import type { RunSummary, SystemInfo } from '../schema/system.ts';
 import { type Connection, call, path } from './connection.ts';
 
-/** The service itself. Needs the rights of an admin. */
-
 type Options = { signal?: AbortSignal };
 
+/**
+ * Information about the service: `client.system`. Requires admin rights.
+ *
+ * @example
+ * ```ts
+ * const { version, uptime_seconds } = await client.system.info();
+ * const { running, waiting } = await client.system.runs();
+ * console.log(`Troupe ${version}, up for ${uptime_seconds} s: ${running} runs execute, ${waiting} wait`);
+ * ```
+ */
 export type System = {
+  /** Returns the version of the service and its enabled parts. */
   info(options?: Options): Promise<SystemInfo>;
-  /** How many runs are running, waiting and created. */
+  /** Returns the numbers of running, waiting and created runs. */
   runs(options?: Options): Promise<RunSummary>;
-  /** Of every agent that did something. @throws Unavailable when none are kept */
+  /** Returns the statistics of every active agent. @throws Unavailable if statistics are disabled */
   agents(options?: Options): Promise<AgentStats[]>;
-  /** @param window such as `90s`, `15m`, `2h` or `7d`; default: everything @throws NotFound, Unavailable */
+  /**
+   * Returns the statistics of an agent.
+   *
+   * @param window such as `90s`, `15m`, `2h` or `7d`; default: everything
+   * @throws NotFound, Unavailable
+   */
   agent(id: string, window?: string, options?: Options): Promise<AgentStats>;
 };
 
-export const systemOf = (connection: Connection): System => ({
+export const createSystem = (connection: Connection): System => ({
   info: (options) => call(connection, 'GET', '/v1/system/info', options),
   runs: (options) => call(connection, 'GET', '/v1/runs/summary', options),
   agents: async (options) =>

@@ -7,22 +7,54 @@ import type { ActiveRun } from '../schema/run.ts';
 import type { Thread, ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
 import { type Connection, call, path } from './connection.ts';
 import { type Paged, paged } from './pages.ts';
-import type { RunMessage } from './run-stream.ts';
+import type { RunMessage } from './run-request.ts';
 import { type EventPage, eventPages, type InputMode } from './runs.ts';
 
-/** Threads: their history, and input that nobody streams. */
-
+/**
+ * Links of a thread: the object of the caller that it belongs to, and its parent thread. Null clears a link.
+ *
+ * @example
+ * ```ts
+ * const links: ThreadLinks = { resource_id: 'ticket-42' };
+ * const { id } = await client.threads.create({ ...links, title: 'Invoice' });
+ * ```
+ */
 export type ThreadLinks = { resource_id?: string | null; parent_thread_id?: string | null };
 
+/**
+ * The threads to list, and the size and start of the page (runtime.md 0.6).
+ *
+ * @example
+ * ```ts
+ * const filter: ThreadFilter = { resource_id: 'ticket-42', root: true };
+ * for await (const { id, title } of client.threads.list(filter)) console.log(id, title);
+ * ```
+ */
 export type ThreadFilter = {
   resource_id?: string;
   parent_thread_id?: string;
   /** Only threads without a parent. */
   root?: boolean;
+  /** Only threads whose latest run is of this agent. */
+  agent_id?: string;
+  /** Words that the title, the first user message or an id contains. */
+  q?: string;
+  /** Adds the first words of the first user message to each thread. */
+  preview?: boolean;
   limit?: number;
   cursor?: string;
 };
 
+/**
+ * The messages to list (runtime.md 4.1). Default: messages for clients (`external`), oldest first. `after` and
+ * `before` are exclusive.
+ *
+ * @example
+ * ```ts
+ * const filter: MessageFilter = { order: 'desc', limit: 20 };
+ * const { messages } = await client.threads.messages('first', filter);
+ * ```
+ */
 export type MessageFilter = {
   order?: 'asc' | 'desc';
   visibility?: 'external' | 'internal' | 'all';
@@ -36,44 +68,61 @@ export type MessageFilter = {
 
 type Options = { signal?: AbortSignal };
 
+/**
+ * Threads, their history, and input without a stream: `client.threads`.
+ *
+ * @example
+ * ```ts
+ * const { id } = await client.threads.create({ title: 'Weather' });
+ * await client.threads.send(id, { agentId: 'default', messages: [{ role: 'user', content: 'Rain in Rome?' }] });
+ * for await (const { role, content } of client.threads.messages(id)) console.log(role, content);
+ * ```
+ */
 export type Threads = {
+  /** Creates an empty thread. @throws InvalidRequest */
   create(thread?: ThreadLinks & { title?: string }, options?: Options): Promise<Thread>;
-  /** @throws NotFound */
+  /** Returns the record of a thread. @throws NotFound */
   get(threadId: string, options?: Options): Promise<Thread>;
-  /** The last changed first. */
+  /** Lists threads, last changed first. */
   list(filter?: ThreadFilter, options?: Options): Paged<z.infer<typeof ThreadSummaryList>, ThreadSummary>;
-  /** What is left out stays; null clears a link. @throws NotFound */
+  /** Changes a thread. Omitted fields stay unchanged; null clears a link. @throws NotFound */
   update(
     threadId: string,
     change: ThreadLinks & { title?: string; custom?: JsonObject },
     options?: Options,
   ): Promise<Thread>;
-  /** @throws NotFound; InvalidRequest with `reject`, when it has children */
+  /**
+   * Interrupts and deletes a thread with its messages (runtime.md 3.4); records of its runs and its events stay readable.
+   * Child threads are detached (default), deleted too (`cascade`), or a reason to refuse (`reject`).
+   *
+   * @throws NotFound; InvalidRequest with `reject` if the thread has children
+   */
   delete(
     threadId: string,
     how?: { children?: 'detach' | 'reject' | 'cascade' },
     options?: Options,
   ): Promise<void>;
+  /** Lists messages of the history. @throws NotFound */
   messages(threadId: string, filter?: MessageFilter, options?: Options): Paged<MessageList, ListedMessage>;
-  /** Input that is accepted, and not waited for. @throws NotFound */
+  /** Submits input without waiting for its run. @throws NotFound */
   send(
     threadId: string,
     input: { messages: readonly RunMessage[]; agentId?: string; mode?: InputMode },
     options?: Options,
   ): Promise<{ status: 'running' | 'queued'; accepted_run_id: string; dispatch_id: string }>;
-  /** Cancels what the thread is busy with. @throws NotFound */
+  /** Cancels the current run of the thread. @throws NotFound */
   cancel(threadId: string, options?: Options): Promise<void>;
-  /** Stops what the thread is busy with and drops its queue; tells how many dispatches that were. */
+  /** Stops the current run and drops the queue; returns the number of dropped dispatches. */
   interrupt(threadId: string, options?: Options): Promise<number>;
-  /** The run that executes or waits, if any. */
+  /** Returns the executing or waiting run, if any. */
   activeRun(threadId: string, options?: Options): Promise<z.infer<typeof ActiveRun>['active_run']>;
-  /** Work that is queued or was, in the order in which it is claimed. */
+  /** Returns past and queued dispatches in the order of their claims. */
   mailbox(
     threadId: string,
     page?: { offset?: number; limit?: number },
     options?: Options,
   ): Promise<Dispatch[]>;
-  /** The durable events, the oldest first. */
+  /** Returns the durable events, oldest first. */
   events(
     threadId: string,
     from?: { cursor?: string; limit?: number },
@@ -81,7 +130,7 @@ export type Threads = {
   ): Paged<EventPage, CanonicalEvent>;
 };
 
-export const threadsOf = (connection: Connection): Threads => {
+export const createThreads = (connection: Connection): Threads => {
   const at = (threadId: string, rest = ''): string => path`/v1/threads/${threadId}` + rest;
   return {
     create: (thread = {}, options) =>
@@ -129,8 +178,8 @@ export const threadsOf = (connection: Connection): Threads => {
       return (await call<z.infer<typeof ActiveRun>>(connection, 'GET', target, options)).active_run;
     },
     async mailbox(threadId, page, options) {
-      const asked = { signal: options?.signal, ...(page && { query: page }) };
-      return (await call<{ items: Dispatch[] }>(connection, 'GET', at(threadId, '/mailbox'), asked)).items;
+      const request = { signal: options?.signal, ...(page && { query: page }) };
+      return (await call<{ items: Dispatch[] }>(connection, 'GET', at(threadId, '/mailbox'), request)).items;
     },
     events: (threadId, from, options) => eventPages(connection, at(threadId, '/events'), from, options),
   };

@@ -1,10 +1,17 @@
 import type { TraceEvent, TraceSummary } from '../schema/trace.ts';
 import { type Connection, call, path, send } from './connection.ts';
 
-/** What observed runs did, event by event. Needs the rights of an admin. */
-
 type Options = { signal?: AbortSignal };
 
+/**
+ * The traces to list (evals-and-traces.md 9).
+ *
+ * @example
+ * ```ts
+ * const filter: TraceFilter = { agent_id: 'default', since: '2026-11-01T00:00:00Z', limit: 20 };
+ * for (const { run_id, final_status } of await client.traces.list(filter)) console.log(run_id, final_status);
+ * ```
+ */
 export type TraceFilter = {
   agent_id?: string;
   prompt_id?: string;
@@ -16,16 +23,25 @@ export type TraceFilter = {
   limit?: number;
 };
 
+/**
+ * Traces of observed runs, event by event: `client.traces`. Requires admin rights.
+ *
+ * @example
+ * ```ts
+ * const [latest] = await client.traces.list({ limit: 1 });
+ * if (latest) for await (const { type, ts } of client.traces.events(latest.run_id)) console.log(ts, type);
+ * ```
+ */
 export type Traces = {
-  /** Of runs that have ended, the newest first. */
+  /** Lists traces of ended runs, newest first. */
   list(filter?: TraceFilter, options?: Options): Promise<TraceSummary[]>;
-  /** In their order; pages are asked for as they are needed. @throws NotFound */
+  /** Yields the events in their order and requests pages on demand. @throws NotFound */
   events(runId: string, from?: { offset?: number }, options?: Options): AsyncIterable<TraceEvent, void>;
-  /** Keeps it for ever. @throws NotFound */
+  /** Exempts the trace from expiry. @throws NotFound */
   pin(runId: string, options?: Options): Promise<void>;
 };
 
-export const tracesOf = (connection: Connection): Traces => ({
+export const createTraces = (connection: Connection): Traces => ({
   list: async (query = {}, { signal } = {}) =>
     (await call<{ runs: TraceSummary[] }>(connection, 'GET', '/v1/traces', { signal, query })).runs,
   async *events(runId, { offset = 0 } = {}, { signal } = {}) {
@@ -36,8 +52,8 @@ export const tracesOf = (connection: Connection): Traces => ({
       });
       const lines = (await page.text()).split('\n');
       for (const line of lines) if (line !== '') yield JSON.parse(line);
-      const told = page.headers.get('x-trace-next-offset');
-      next = told === null ? undefined : Number(told);
+      const nextOffset = page.headers.get('x-trace-next-offset');
+      next = nextOffset === null ? undefined : Number(nextOffset);
     }
   },
   async pin(runId, options) {

@@ -5,7 +5,7 @@ import { readEnvironment } from './environment.ts';
 import { SERVICE_URL } from './service-url.ts';
 import { Usage } from './usage.ts';
 
-/** A running service, over its public routes, as an admin. */
+/** Calls the public routes of a running service as an admin. */
 
 const TOKEN_VARIABLE = 'SERVICE_ADMIN_API_BEARER_TOKEN';
 
@@ -13,29 +13,29 @@ export type Connection = { url: string; token?: string };
 
 export const addressed = (command: Command): Command =>
   command
-    .option('--url <url>', 'the running service', SERVICE_URL)
-    .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the machine`);
+    .option('--url <url>', 'URL of the running service', SERVICE_URL)
+    .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the host`);
 
-type Asked<Answer> = { body?: unknown; query?: string; schema: z.ZodType<Answer> };
+type AdminRequest<Answer> = { body?: unknown; query?: string; schema: z.ZodType<Answer> };
 
 export type AdminClient = {
-  /** @throws Unavailable, Invalid, NotFound, Conflict: what the service says */
-  ask<Answer>(method: string, path: readonly string[], asked: Asked<Answer>): Promise<Answer>;
-  /** The body of a good answer, as it comes. */
+  /** @throws Unavailable, Invalid, NotFound, Conflict: the error that the service returned */
+  ask<Answer>(method: string, path: readonly string[], request: AdminRequest<Answer>): Promise<Answer>;
+  /** Opens the body of a successful response as a stream. */
   open(path: readonly string[]): Promise<ReadableStream<Uint8Array>>;
 };
 
 /** @throws Usage */
 export const connectAdmin = ({ url, token }: Connection): AdminClient => {
   const bearer = token ?? readEnvironment()[TOKEN_VARIABLE]?.trim();
-  if (!bearer) throw new Usage(`an admin token is needed: set ${TOKEN_VARIABLE}, or give --token`);
+  if (!bearer) throw new Usage(`an admin token is required: set ${TOKEN_VARIABLE}, or give --token`);
   if (!URL.canParse(url)) throw new Usage(`--url: '${url}' is not a URL`);
   const base = url.replace(/\/+$/, '');
 
   const send = async (
     method: string,
     path: readonly string[],
-    { body, query = '' }: Omit<Asked<unknown>, 'schema'>,
+    { body, query = '' }: Omit<AdminRequest<unknown>, 'schema'>,
   ): Promise<Response> => {
     const response = await fetch(`${base}/${path.map(encodeURIComponent).join('/')}${query}`, {
       method,
@@ -54,8 +54,8 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
   };
 
   return {
-    async ask(method, path, { schema, ...asked }) {
-      const text = await (await send(method, path, asked)).text();
+    async ask(method, path, { schema, ...request }) {
+      const text = await (await send(method, path, request)).text();
       return schema.parse(text === '' ? undefined : JSON.parse(text));
     },
     async open(path) {
@@ -76,7 +76,7 @@ const messageIn = (text: string): string | undefined => {
   try {
     return z.object({ error: z.string() }).parse(JSON.parse(text)).error;
   } catch {
-    // A proxy in between may answer with anything.
+    // A proxy may respond with any body.
     return undefined;
   }
 };

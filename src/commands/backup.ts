@@ -5,23 +5,23 @@ import { Command } from 'commander';
 import { createProgress } from '../terminal/progress.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
-/** `troupe backup DIR`: a copy of the data while the service runs. To restore, start with the copy as data folder. */
+/** `troupe backup DIR`: copies the data while the service runs. To restore, start with the copy as `--storage-dir`. */
 export const backupCommand = withSettingFlags(new Command('backup'), ['settings_file', 'storage_dir'])
-  .description('copy the data folder while the service runs')
-  .argument('<folder>', 'where the copy goes; must be empty or not exist')
+  .description('back up the data directory of a running service')
+  .argument('<folder>', 'destination; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {
     const { storage_dir } = readSettings(givenFlags(options), process.env);
     const { backupFolder, KEY_FILE } = await import('../store/index.ts');
     const progress = createProgress();
-    const told = (written: number, most: number): void =>
+    const onProgress = (written: number, most: number): void =>
       progress.show(`copying ${megabytes(written)}, of ${megabytes(most)} at most`);
     const stop = new AbortController();
     for (const signal of SIGNALS) process.once(signal, () => stop.abort(signal));
     try {
-      await backupFolder(storage_dir, folder, { tell: told, signal: stop.signal }).finally(progress.clear);
+      await backupFolder(storage_dir, folder, { onProgress, signal: stop.signal }).finally(progress.clear);
     } catch (error) {
       if (!stop.signal.aborted) throw error;
-      process.stderr.write(`troupe: stopped by ${stop.signal.reason}; nothing was left in ${folder}\n`);
+      process.stderr.write(`troupe: stopped by ${stop.signal.reason}; ${folder} is unchanged\n`);
       // LMDB does not stop copying before its process ends.
       process.exit(128 + constants.signals[stop.signal.reason as (typeof SIGNALS)[number]]);
     }

@@ -1,31 +1,31 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../app.ts';
-import type { Settings } from '../settings.ts';
+import { version } from '../composition/version.ts';
+import type { Settings } from '../settings/index.ts';
 import { type Paint, paintFor } from '../terminal/paint.ts';
 import { counted, cut } from '../terminal/text.ts';
-import { version } from '../version.ts';
 
-/** What is said once the service answers: where it is, whom it has, and what to try. */
+/** The banner of a started service: its addresses, model and agents, and a command to try. */
 
 export const TOKEN_FILE = 'admin-token';
 
 type Row = readonly [name: string, value: string];
 
-type Told = {
+type BannerInput = {
   app: Pick<App, 'url' | 'agents' | 'model'>;
   settings: Settings;
-  /** Of `troupe dev`. Logs and pipes do not get the token, only the name of the file that has it. */
+  /** Set by `troupe dev`. Logs and pipes do not get the token, only the name of the file that contains it. */
   admin?: { token: string; isShown: boolean };
 };
 
-export const bannerOf = (
-  { app, settings, admin }: Told,
+export const renderBanner = (
+  { app, settings, admin }: BannerInput,
   { paint, columns }: { paint: Paint; columns: number },
 ): string => {
   const { url } = app;
   const rows: Row[] = [
-    ...(settings.console.enabled ? [['Console', `${url}/`] as const] : []),
+    ...(settings.console.enabled ? [['Console', consoleLink(url, admin)] as const] : []),
     ['API', url],
     ['OpenAPI', `${url}/openapi.json`],
     ['Metrics', `${url}/metrics`],
@@ -36,6 +36,12 @@ export const bannerOf = (
   ];
   const lines = rows.map(([name, value]) => `  ${paint('dim', name.padEnd(NAMES))}${value}`.trimEnd());
   return `\n${paint('bold', 'Troupe is ready.')} ${paint('dim', version)}\n\n${lines.join('\n')}\n`;
+};
+
+/** The link signs in: browsers send no fragment, and the console removes the token from the address. */
+const consoleLink = (url: string, admin: BannerInput['admin']): string => {
+  const isSecret = admin === undefined || !admin.isShown || admin.token === '' || !url.startsWith('http');
+  return isSecret ? `${url}/` : `${url}/#token=${encodeURIComponent(admin.token)}`;
 };
 
 const tokenRows = (
@@ -50,7 +56,7 @@ const tokenRows = (
   return [['Admin token', kept ? `in ${file}` : 'the one that is set']];
 };
 
-/** The operator sees which company gets the prompts and the key. */
+/** Shows the operator which provider receives the prompts and the key. */
 export const modelText = (used: ReturnType<App['model']>): string => {
   if (!used) return 'none';
   const { model, provider, host } = used;
@@ -61,7 +67,7 @@ export const modelText = (used: ReturnType<App['model']>): string => {
 const NAMES = 14;
 const MARGIN = NAMES + 2;
 
-/** As many as there is room for. */
+/** Lists as many ids as fit into the row. */
 const agentsText = (ids: readonly string[], room: number): string => {
   const shown: string[] = [];
   for (const id of ids) {

@@ -4,19 +4,24 @@ import { bar, createProgress } from '../terminal/progress.ts';
 import { counted } from '../terminal/text.ts';
 import { SERVICE_URL } from './service-url.ts';
 
-/** `troupe bench`: load on a running server, this one or any other. */
+/** `troupe bench`: puts load on a running server, Troupe or any other. */
 export const benchCommand = new Command('bench')
-  .description('put load on a running server and report rates and latencies')
-  .option('--url <url>', 'address of the server; without a path, POST /v1/runs', SERVICE_URL)
-  .option('--connections <n>', 'connections, each with one stream after the other', '64')
-  .option('--duration <time>', 'how long streams are started, such as 10s', '10s')
-  .option('--streams <n>', 'no more streams than this')
+  .description('generate load on a running server and report rates and latencies')
+  .option('--url <url>', 'URL of the server; without a path, POST /v1/runs', SERVICE_URL)
+  .option('--connections <n>', 'concurrent connections, each with one stream at a time', '64')
+  .option('--duration <time>', 'how long to keep starting streams, such as 10s', '10s')
+  .option('--streams <n>', 'maximum number of streams')
   .option('--agent <id>', 'agent of the runs; `bench` is one of the demo agents', 'bench')
   .option('--header <name: value...>', 'headers of every request, such as authorization', [])
-  .option('--json', 'the report as JSON')
+  .option('--json', 'print the report as JSON')
   .action(async ({ url, connections, duration, streams, agent, header, json }) => {
-    // The histograms are loaded by whoever needs them.
-    const { formatReport, parseDuration, runLoad, runOf } = await import('../load/index.ts');
+    // Imported lazily, because other commands do not need the histograms.
+    const {
+      formatReport,
+      parseDuration,
+      runLoad,
+      createRunBody: runOf,
+    } = await import('../load-generator/index.ts');
     const progress = followLoad(parseDuration(duration));
     const report = await runLoad({
       url,
@@ -36,7 +41,7 @@ export const benchCommand = new Command('bench')
 
 const LOOK_MS = 200;
 
-/** On a terminal: the time that has passed, and the streams that have ended. */
+/** On a terminal: shows the elapsed time and the number of ended streams. */
 const followLoad = (duration_ms: number): { ended(): void; stop(): void } => {
   const progress = createProgress();
   const began = performance.now();

@@ -1,12 +1,13 @@
-import type { Settings } from '../settings.ts';
-import { createLog, type Log } from '../telemetry/log.ts';
+import { createLog, type Log } from '../observability/log.ts';
+import type { LogEvent } from '../schema/log-events.ts';
+import type { Settings } from '../settings/index.ts';
 
-/** The log of a command that serves: drawn for whoever sits at a terminal, lines of JSON for everything else. */
+/** The log of a command that serves: formatted on a terminal, JSON lines for any other output. */
 export type CommandLog = {
   log: Log;
-  /** Standard output is that terminal too, so that what the log tells needs no second line there. */
+  /** True if standard output is the same terminal, so that log lines need not be repeated there. */
   isTold: boolean;
-  /** Runs this without drawing the end of a service, which another one replaces. */
+  /** Runs `replace` without logging the stop of the service that it replaces. */
   withoutStop(replace: () => Promise<void>): Promise<void>;
 };
 
@@ -20,7 +21,7 @@ export const openCommandLog = async ({
   const { drawLog } = await import('../terminal/index.ts');
   const isTold = stderr.isTTY === true && stdout.isTTY === true;
   // The banner reports the start.
-  const hidden = new Set(isTold ? ['started'] : []);
+  const hidden = new Set<string>(isTold ? [STARTED] : []);
   const shown = drawLog(stderr, hidden);
   process.once('exit', shown.end);
   const withoutStop: CommandLog['withoutStop'] = async (replace) => {
@@ -30,4 +31,5 @@ export const openCommandLog = async ({
   return { log: createLog({ level, destination: shown }), isTold, withoutStop };
 };
 
-const STOPPED = 'stopped';
+const STARTED: LogEvent = 'service.started';
+const STOPPED: LogEvent = 'service.stopped';

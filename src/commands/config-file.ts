@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import { extname, resolve, sep } from 'node:path';
-import type { TroupeConfig } from '../config.ts';
+import type { TroupeConfig } from '../embedding/config.ts';
 import { Invalid } from '../schema/outcome.ts';
 
 const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'];
 
 /**
- * A config file is a module in JavaScript or TypeScript whose default export is a `TroupeConfig`.
+ * Loads a config file: a JavaScript or TypeScript module whose default export is a `TroupeConfig`.
  *
- * @param found receives the path of each file that the configuration depends on, also when it cannot be loaded
- * @throws Invalid with the file and, where there is one, the line
+ * @param found receives the path of each file that the configuration depends on, even if loading fails
+ * @throws Invalid with the file and, if known, the line
  */
 export async function loadConfigFile(
   path: string,
@@ -18,10 +18,10 @@ export async function loadConfigFile(
   const file = resolve(path);
   found(file);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Invalid(`--config: there is no file ${file}`);
+    throw new Invalid(`--config: file ${file} does not exist`);
   if (!EXTENSIONS.includes(extname(file)))
     throw new Invalid(`--config: ${file} must end in one of ${EXTENSIONS.join(', ')}`);
-  // The compiler takes 60 ms to load.
+  // Imported lazily, because the compiler takes 60 ms to load.
   const { evaluateModule } = await import('./config-module.ts');
   const seen = new Set<string>();
   const note = (path: string): void => {
@@ -32,7 +32,7 @@ export async function loadConfigFile(
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new Invalid(`--config: the default export of ${path} must be an object of type TroupeConfig`);
   }
-  // Its parts are checked where they are used; nothing more is known of a module.
+  // The parts are validated where they are used; the type of a loaded module is unknown.
   return config as TroupeConfig;
 }
 
@@ -48,7 +48,7 @@ function fail(file: string, seen: ReadonlySet<string>, error: unknown): never {
   throw new Invalid(`--config: ${positionOf(error, seen) ?? file}: ${reason}`, { cause: error });
 }
 
-/** The innermost position of the stack that is in a file of the operator. */
+/** The innermost stack position in a file of the operator. */
 function positionOf(error: unknown, files: ReadonlySet<string>): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const positions = Array.from(stack.matchAll(/\(?((?:file:\/\/)?[^\s()]+):(\d+):(\d+)\)?$/gm));
@@ -59,7 +59,7 @@ function positionOf(error: unknown, files: ReadonlySet<string>): string | undefi
   return undefined;
 }
 
-/** The exports of a CommonJS module that was not compiled from another kind are its default export. */
+/** The exports of a CommonJS module that was not compiled from another format are its default export. */
 function defaultOf(module: unknown): unknown {
   if (at(module, '__esModule') !== true) return module;
   const exported = at(module, 'default');

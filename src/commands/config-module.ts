@@ -7,14 +7,14 @@ import type { Jiti, JitiOptions } from 'jiti';
 import untypedTransform from '../../node_modules/jiti/dist/babel.cjs';
 // @ts-expect-error As above.
 import untypedCreate from '../../node_modules/jiti/dist/jiti.cjs';
+import { packageFolder } from '../composition/version.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { packageFolder } from '../version.ts';
 
 /**
- * Evaluates a module of the operator, in JavaScript or TypeScript, with the modules that it imports by path.
+ * Evaluates a JavaScript or TypeScript module of the operator, with the modules that it imports by path.
  *
- * Guarantees: the modules of one evaluation are compiled and executed again by the next one; packages and Troupe itself
- * are those of the process. Positions in errors are those of the source.
+ * Guarantees: each evaluation compiles and executes its modules again; packages and Troupe itself are the instances of
+ * the process. Positions in errors are those of the source.
  * Relies on: jiti compiles a module when its native import fails.
  */
 
@@ -29,7 +29,7 @@ type Host = {
 const compile: Compile = untypedTransform;
 const createJiti: (id: string, options: JitiOptions, host: Host) => Jiti = untypedCreate;
 
-/** @param found receives the path of each file that the evaluation depends on, also when it fails later */
+/** @param found receives the path of each file that the evaluation depends on, even if it fails later */
 export async function evaluateModule(file: string, found: (path: string) => void): Promise<unknown> {
   const options: JitiOptions = {
     fsCache: false,
@@ -55,14 +55,14 @@ export async function evaluateModule(file: string, found: (path: string) => void
   return await createJiti(file, options, host).import(file);
 }
 
-/** Modules of packages and of Troupe must be the instances that the process has. */
+/** Modules of packages and of Troupe must be the instances of the process. */
 function isCompiled(id: string | URL): boolean {
   const path = String(id).startsWith('file:') ? fileURLToPath(id) : String(id);
   if (!isAbsolute(path) || path.endsWith('.node')) return false;
   return !path.includes(`${sep}node_modules${sep}`) && !path.startsWith(join(packageFolder, 'dist', sep));
 }
 
-/** Paths in string literals: data that a module imports or reads. */
+/** Finds paths in string literals: data that a module imports or reads. */
 function namedFiles(source: string, folder: string): string[] {
   const names = Array.from(source.matchAll(/["'`](\.{1,2}\/[\w./-]+\.\w+)["'`]/g), ([, name = '']) => name);
   return names.map((name) => join(folder, name)).filter((path) => existsSync(path));
@@ -72,7 +72,7 @@ type CompilerError = { loc?: { line: number; column: number }; message?: string 
 
 function syntaxError(path: string, error: CompilerError): Invalid {
   const { loc, message = 'syntax error' } = error;
-  // The compiler puts a folder in front, and appends the position and an excerpt.
+  // The compiler prepends a folder, and appends the position and an excerpt.
   const [line = ''] = message.split('\n');
   const reason = line.replace(/^\/: /, '').replace(/ *\(\d+:\d+\)$/, '');
   return new Invalid(`--config: ${path}${loc ? `:${loc.line}:${loc.column + 1}` : ''}: ${reason}`, {

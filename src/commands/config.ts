@@ -6,18 +6,18 @@ import { addressed, type Connection } from './admin-client.ts';
 import { applyPlan } from './config/apply.ts';
 import { type Bundle, type Format, NAMESPACES, readBundle, writeDocument } from './config/bundle.ts';
 import { exportBundle } from './config/export.ts';
-import { linesOf, planImport } from './config/plan.ts';
+import { planImport, renderPlan } from './config/plan.ts';
 import { ConfigProblems } from './config/problems.ts';
 import { connectService } from './config/service.ts';
 import { readEnvironment } from './environment.ts';
 import { guarded } from './usage.ts';
 
 /**
- * `troupe config`: the configuration of a running service as files, over its public routes. Exit codes: 0, 1 when
- * something is wrong with the configuration or the service refuses it, 2 when the command cannot begin.
+ * `troupe config`: the configuration of a running service as files, over its public routes. Exit codes: 0; 1 if the
+ * configuration has problems or the service rejects it; 2 if the command cannot start.
  */
 
-const say = (lines: readonly string[]): void => {
+const printLines = (lines: readonly string[]): void => {
   if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
 };
 
@@ -44,17 +44,17 @@ Exit codes: 0 done, 1 problems with the configuration, 2 wrong usage.`;
 const documented = (command: Command): Command => addressed(command).addHelpText('after', DOCUMENT);
 
 export const configCommand = new Command('config')
-  .description('the configuration of a running service as files')
+  .description('export, apply and validate the configuration of a running service')
   .exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : 2));
 
 documented(configCommand.command('export'))
-  .description('write down what was configured')
-  .addOption(new Option('--dir <folder>', 'one file for each namespace').conflicts('out'))
-  .option('--out <file>', 'one file; without --dir and --out, standard output')
+  .description('export the configuration')
+  .addOption(new Option('--dir <folder>', 'write one file per namespace').conflicts('out'))
+  .option('--out <file>', 'write one file; without --dir and --out, write to standard output')
   .addOption(
-    new Option('--format <format>', 'default: of the ending of --out, or yaml').choices(['yaml', 'json']),
+    new Option('--format <format>', 'default: the extension of --out, or yaml').choices(['yaml', 'json']),
   )
-  .option('--references', 'put references to variables where secrets were, instead of leaving them out')
+  .option('--references', 'replace secrets with references to variables instead of omitting them')
   .action(
     guarded(
       async (options: Connection & { dir?: string; out?: string; format?: Format; references?: true }) => {
@@ -90,33 +90,33 @@ const write = (
 };
 
 documented(configCommand.command('import'))
-  .description('bring a service to what files say; only what differs is written')
-  .argument('<path>', 'a file, or a folder of files')
-  .option('--dry-run', 'say what would be done')
-  .option('--prune', 'delete what was configured in the named namespaces and is not in the files')
+  .description('apply files to a running service; unchanged entries are skipped')
+  .argument('<path>', 'a file or a directory of files')
+  .option('--dry-run', 'print the changes without applying them')
+  .option('--prune', 'delete entries of the listed namespaces that the files do not contain')
   .action(
     guarded(async (path: string, options: Connection & { dryRun?: true; prune?: true }) => {
       const service = connectService(options);
       const bundle = readBundle(path, readEnvironment());
       const plan = await planImport(service, bundle, { prune: options.prune === true });
-      say(linesOf(plan));
+      printLines(renderPlan(plan));
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
       const progress = createProgress();
-      const told = (place: string, done: number, steps: number): void =>
+      const onStep = (place: string, done: number, steps: number): void =>
         progress.show(`${bar(done, steps)} ${place}`);
-      if (!options.dryRun) await applyPlan(service, plan, told).finally(progress.clear);
-      say([options.dryRun ? 'nothing was changed' : 'done']);
+      if (!options.dryRun) await applyPlan(service, plan, onStep).finally(progress.clear);
+      printLines([options.dryRun ? 'dry run: no changes were made' : 'done']);
     }),
   );
 
 documented(configCommand.command('validate'))
-  .description('ask a service what is wrong with files; nothing is changed')
-  .argument('<path>', 'a file, or a folder of files')
+  .description('validate files against a running service (dry run)')
+  .argument('<path>', 'a file or a directory of files')
   .action(
     guarded(async (path: string, options: Connection) => {
       const service = connectService(options);
       const plan = await planImport(service, readBundle(path, readEnvironment()), { prune: false });
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
-      say([`${plan.entries.length + plan.overrides.length} entries are legal`]);
+      printLines([`${plan.entries.length + plan.overrides.length} entries are legal`]);
     }),
   );

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { App } from '../app.ts';
-import type { AppInput } from '../app-input.ts';
-import { appInput, type TroupeConfig } from '../config.ts';
-import { mergeRecords, NO_RECORDS } from '../registry/records.ts';
-import { devRecords } from '../registry/seed.ts';
+import type { AppInput } from '../composition/input.ts';
+import { mergeRecords, NO_RECORDS } from '../configuration/records.ts';
+import { devRecords } from '../configuration/seed.ts';
+import { appInput, type TroupeConfig } from '../embedding/config.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { Settings } from '../settings.ts';
-import { bannerOf, pageOf, TOKEN_FILE, tryText } from './banner.ts';
+import type { Settings } from '../settings/index.ts';
+import { pageOf, renderBanner, TOKEN_FILE, tryText } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
 import { reloadOnEdit } from './reload.ts';
@@ -17,13 +17,13 @@ import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { serveUntilSignal } from './until-signal.ts';
 
 /**
- * `troupe dev`: the first five minutes. Demo agents, scripted answers unless a provider key is in the
- * environment, and an admin token that is made once and kept beside the data.
+ * `troupe dev`: a service to get started with: demo agents, scripted completions unless the environment contains a
+ * provider key, and an admin token that is generated once and stored in the data directory.
  */
 export const devCommand = withSettingFlags(new Command('dev'))
-  .description('start with demo agents, and an admin token made for you')
+  .description('start with demo agents and a generated admin token')
   .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
-  .option('--watch', 'restart the service when the config file or a module that it imports was edited')
+  .option('--watch', 'restart the service when the config file or a module that it imports changes')
   .action(async ({ config: path, watch = false, ...options }: DevOptions) => {
     if (watch && path === undefined) throw new Invalid('--watch requires --config <path>');
     const env = takeEnvironment({ keepShared: path !== undefined });
@@ -49,12 +49,10 @@ function showStart(app: App, settings: Settings): void {
   const page = pageOf(process.stdout);
   const { bearer_token: token = '' } = settings.AdminApiConfig;
   const shown = { app, settings, admin: { token, isShown: process.stdout.isTTY === true } };
-  process.stdout.write(bannerOf(shown, page) + tryText(app, settings, page.paint));
+  process.stdout.write(renderBanner(shown, page) + tryText(app, settings, page.paint));
 }
 
-/**
- * Defaults that differ from `serve`. A front end under development has a separate port, and developers read traces.
- */
+/** Defaults that differ from `serve`. A front end under development has a separate port, and developers read traces. */
 const DEV = {
   seed: { profile: 'demo' },
   AdminApiConfig: { cors_allowed_origins: ['loopback'], expose_trace_routes: true },
@@ -76,7 +74,7 @@ function settingsOf({ settings = {} }: TroupeConfig, watch: boolean): TroupeConf
 const isReal = ({ openai }: Settings): boolean =>
   openai.api_key !== undefined || openai.base_url !== undefined;
 
-/** Readable by its owner only; whoever can read the data folder can read the data anyway. */
+/** Readable by its owner only; a user with access to the data directory can read the data anyway. */
 const keptToken = async (dir: string): Promise<string> => {
   const file = join(dir, TOKEN_FILE);
   if (existsSync(file)) {

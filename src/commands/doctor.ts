@@ -1,28 +1,28 @@
 import { Command } from 'commander';
-import { createIds } from '../ids.ts';
+import { createIds } from '../composition/ids.ts';
 import { runNode } from '../processes/start.ts';
 import type { Finding, Report, StoreOptions } from '../store/index.ts';
 import { readEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /**
- * `troupe doctor`: looks at a data folder that no service has, and repairs what can be made anew. Exits with 0 when
- * nothing is wrong (any more), 1 when it could not look, 2 when something is wrong. The work is done in a process
- * of its own, so that damage that ends that process is a finding.
+ * `troupe doctor`: checks a data directory that no service uses, and repairs derived data. Exits with 0 if there are no
+ * (remaining) problems, 1 if the check failed, 2 if problems were found. The check runs in a separate process, so that
+ * damage which crashes it becomes a finding.
  */
 export const doctorCommand = withSettingFlags(new Command('doctor'), [
   'settings_file',
   'storage_dir',
   'secrets_key',
 ])
-  .description('check the data folder while no service runs on it: 0 fine, 1 could not look, 2 damaged')
+  .description('check the data directory of a stopped service (exit 0: healthy, 1: check failed, 2: damaged)')
   .option(
     '--repair',
-    'copy the folder, rebuild indexes, lists and counters, and end runs left running without work',
+    'back up the directory, rebuild indexes, lists and counters, and end runs that are recorded as running without a dispatch',
   )
   .option(
     '--backup <folder>',
-    'where the copy before a repair goes; default: beside the folder, with the time',
+    'destination of the backup; default: next to the data directory, with a timestamp',
   )
   .option('--json', 'print one JSON object')
   .action(async (options: Record<string, unknown>) => {
@@ -38,16 +38,19 @@ export const doctorCommand = withSettingFlags(new Command('doctor'), [
     const isRepair = options.repair === true;
     const report = await examine({ dir, ...secrets, ...(isRepair && { repair: { backup } }) });
     if (isRepair) await repairRuns(report, { dir, ...secrets });
-    process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : told(report));
+    process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : renderReport(report));
     process.exitCode = report.findings.every(({ repaired }) => repaired) ? 0 : 2;
   });
 
-/** Ends runs that nothing will end, with their events, as a start of the service does. Damage is left as it is. */
+/**
+ * Ends runs that no process will end, with their events, as a start of the service does. Does nothing if damage
+ * remains.
+ */
 const repairRuns = async ({ findings }: Report, folder: Pick<StoreOptions, 'dir' | 'secretsKey'>) => {
   const { openStore, STRAY_RUN } = await import('../store/index.ts');
   const strays = findings.find(({ problem }) => problem === STRAY_RUN);
   if (!strays || findings.some((finding) => finding !== strays && !finding.repaired)) return;
-  const { endStrays } = await import('../runtime/stray-runs.ts');
+  const { endStrays } = await import('../runtime/maintenance/stray-runs.ts');
   const store = await openStore({ ...folder, durability: 'power' });
   try {
     await endStrays(store, { clock: Date, ids: createIds(), mode: 'compacted' });
@@ -75,11 +78,11 @@ const inChild = (): number => {
 /** Signals that end a process when LMDB reads a damaged file. */
 const DAMAGE: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
-const told = ({ findings, rows, secrets, backup }: Report): string => {
+const renderReport = ({ findings, rows, secrets, backup }: Report): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const read = `${total} rows in ${Object.keys(rows).length} tables were read`;
   const copied = backup === undefined ? [] : [`the folder as it was is in ${backup}`];
-  const what = findings.length === 0 ? ['nothing is wrong'] : findings.map(lineOf);
+  const what = findings.length === 0 ? ['no problems found'] : findings.map(lineOf);
   const sealed = secrets === undefined ? [] : secretsLines(secrets);
   return `${[...what, read, ...sealed, ...copied].join('\n')}\n`;
 };

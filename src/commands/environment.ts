@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KEY_VARIABLES } from '../models/provider.ts';
-import { HEADER_VARIABLES } from '../otel/config.ts';
-import { type Environment, secretVariables, withSecretFiles } from '../settings.ts';
+import { HEADER_VARIABLES } from '../observability/otel/config.ts';
+import { type Environment, secretVariables, withSecretFiles } from '../settings/index.ts';
 
 /** The environment of the process, and the secrets in it. */
 
@@ -9,14 +9,14 @@ const SHARED: readonly string[] = [...KEY_VARIABLES, ...HEADER_VARIABLES];
 const SECRET: readonly string[] = [...secretVariables, ...SHARED];
 
 /**
- * The variables, and those whose values are in files (`<VARIABLE>_FILE`).
+ * Returns the variables, including those whose values are in files (`<VARIABLE>_FILE`).
  * @throws SettingsError
  */
 export const readEnvironment = (): Environment => withSecretFiles(process.env, SECRET, readSecret);
 
 /**
- * The same, and removes the secrets from the process. Keys of providers and credentials of exporters stay where code
- * of the operator runs, which may read them when it needs them.
+ * Returns the same variables, and removes the secrets from the process. With `keepShared`, keys of providers and
+ * credentials of exporters stay, because code of the operator may read them later.
  * @throws SettingsError
  */
 export const takeEnvironment = ({ keepShared }: { keepShared: boolean }): Environment => {

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { diffOf } from '../evals/diff.ts';
+import { createDiff } from '../evals/diff.ts';
 import { readReports } from '../evals/report.ts';
 import type { EvalReport } from '../schema/eval-report.ts';
 import type { EvalItem } from '../schema/eval-run.ts';
 import { addressed, type Connection } from './admin-client.ts';
 import { withService } from './eval/alone.ts';
-import { checkFiles, finish, type Told, tell, watcherOf } from './eval/ending.ts';
+import { checkFiles, createWatcher, finish, type OutputOptions, printLine } from './eval/ending.ts';
 import { readFixtures } from './eval/folder.ts';
 import { DIFFERENCES } from './eval/outcome.ts';
 import { type Compared, connectEvals, type EvalService } from './eval/service.ts';
 import { guarded, Usage } from './usage.ts';
 
 /**
- * `troupe eval`: plays test cases and says whether what came of them is good enough, for pipelines. Exit codes
- * (evals-and-traces.md 8.2): 0 good enough, 1 not, 2 when the command cannot begin or the service cannot be asked.
+ * `troupe eval`: runs test cases and compares the results with thresholds, for pipelines. Exit codes
+ * (evals-and-traces.md 8.2): 0 thresholds met; 1 not met; 2 if the command cannot start or the service is unreachable.
  */
 
 type Options = Connection &
-  Told & {
+  OutputOptions & {
     model?: string[];
     agent?: string[];
     variant?: string[];
@@ -49,47 +49,45 @@ const amount = (text: string): number => {
 };
 
 const VARIANTS = `
-Without --model the scripts of the dataset are played and no model is asked. A variant is ID=FILE, where the file has
+Without --model the scripts of the dataset are replayed and no model is called. A variant is ID=FILE, where the file has
 the overrides of the agent as JSON.
 `;
 
 const ENOUGH = `
-Without --baseline every item must pass, or the share that --min-pass-rate says. With it an item may fail that failed
-there, and these are too much: regression, missing_from_new, drift, newly_added (and failed). Texts of models drift
+Without --baseline every item must pass, or the share in --min-pass-rate. With it an item may fail that failed
+there, and these are failures: regression, missing_from_new, drift, newly_added (and failed). Texts of models drift
 by themselves: --allow drift. A file name of "-" is standard output.
 
 Exit codes: 0 good enough, 1 not good enough, 2 wrong usage or no answer.`;
 
 export const evalCommand = new Command('eval')
-  .description('play datasets on a running service, for pipelines')
+  .description('run evals against a running service in a pipeline')
   .exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : 2));
 
-const telling = (command: Command): Command =>
+const withReports = (command: Command): Command =>
   command
     .option('--min-pass-rate <share>', 'share of items that must pass, 0 to 1', share)
-    .addOption(new Option('--allow <kinds...>', 'differences that do no harm').choices(DIFFERENCES))
-    .option('--report <file>', 'write the reports of the items, one JSON object a line')
-    .option('--junit <file>', 'write them as JUnit XML')
+    .addOption(new Option('--allow <kinds...>', 'accepted differences').choices(DIFFERENCES))
+    .option('--report <file>', 'write item reports, one JSON object per line')
+    .option('--junit <file>', 'write item reports as JUnit XML')
     .option('--markdown <file>', 'write a summary as Markdown')
-    .option('--quiet', 'no progress');
+    .option('--quiet', 'do not print progress');
 
-telling(addressed(evalCommand.command('run')))
-  .description('play a dataset, and say whether what came of it is good enough')
+withReports(addressed(evalCommand.command('run')))
+  .description('run a dataset and check the results against thresholds')
   .argument('<dataset>', 'id of the dataset')
-  .option('--model <ids...>', 'models that are asked, each a column of the matrix')
-  .option('--agent <ids...>', 'agents that are played')
+  .option('--model <ids...>', 'models under test, each a column of the matrix')
+  .option('--agent <ids...>', 'agents under test')
   .option('--variant <id=file...>', 'overrides of the agent, each a column of the matrix')
-  .option('--samples <n>', 'how often each cell is played', whole)
-  .option('--judge <model>', 'the model that judges answers')
-  .option('--rubric <text>', 'what the judge goes by; @FILE reads it')
-  .addOption(
-    new Option('--tools <mode>', 'what becomes of calls of tools').choices(['none', 'recorded', 'execute']),
-  )
-  .option('--max-walltime-secs <n>', 'of a cell', whole)
-  .option('--max-total-tokens <n>', 'of a cell', whole)
-  .option('--baseline <run>', 'an earlier run to compare with; `latest` is the newest of the dataset')
+  .option('--samples <n>', 'samples per cell', whole)
+  .option('--judge <model>', 'model that judges responses')
+  .option('--rubric <text>', 'grading rubric for the judge, or @FILE')
+  .addOption(new Option('--tools <mode>', 'handling of tool calls').choices(['none', 'recorded', 'execute']))
+  .option('--max-walltime-secs <n>', 'maximum duration of a cell', whole)
+  .option('--max-total-tokens <n>', 'maximum tokens of a cell', whole)
+  .option('--baseline <run>', 'earlier run to compare with; `latest` is the newest run of the dataset')
   .addHelpText('after', `${VARIANTS}${ENOUGH}`)
-  .option('--max-cost-usd <usd>', 'what all of it may cost', amount)
+  .option('--max-cost-usd <usd>', 'maximum total cost', amount)
   .action(
     guarded(
       async (dataset: string, options: Options) => {
@@ -106,34 +104,34 @@ telling(addressed(evalCommand.command('run')))
     ),
   );
 
-telling(evalCommand.command('replay'))
-  .description('play the fixtures of a folder, without a service and without a model')
-  .argument('<folder>', 'one fixture a file, *.json')
-  .option('--baseline <file>', 'a report of before to compare with')
+withReports(evalCommand.command('replay'))
+  .description('replay the fixtures of a directory without a service or a model')
+  .argument('<folder>', 'directory with one fixture per file, *.json')
+  .option('--baseline <file>', 'earlier report to compare with')
   .addHelpText('after', ENOUGH)
   .action(
     guarded(
-      async (folder: string, options: Told & { baseline?: string }) => {
+      async (folder: string, options: OutputOptions & { baseline?: string }) => {
         const fixtures = readFixtures(folder);
         const before = options.baseline === undefined ? undefined : reportsIn(options.baseline);
         checkFiles(options);
         const { run } = await withService(fixtures, (service, dataset_id) =>
           play(service, { dataset_id, baseline_run_id: undefined }, options),
         );
-        finish({ run, diff: before && diffOf(run.items, before) }, options);
+        finish({ run, diff: before && createDiff(run.items, before) }, options);
       },
       { refused: 2 },
     ),
   );
 
-/** The items that a report tells of. @throws Usage */
+/** Items of the reports in a file. @throws Usage */
 const reportsIn = (file: string): EvalItem[] => {
   const { reports, issues } = readReports(fileText('--baseline', file));
   if (issues.length > 0) {
     const lines = issues.map(({ line, message }) => `${file}:${line}: ${message}`);
     throw new Usage(lines.join('\n'));
   }
-  // Of failures, only their kinds are looked at.
+  // The comparison reads only the kinds of failures.
   return reports.map((report) => ({ fixture_id: report.fixture_id, report: report as EvalReport }));
 };
 
@@ -175,15 +173,15 @@ const fileText = (flag: string, file: string): string => {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new Usage(`${flag}: there is no file ${file} that can be read`);
+    throw new Usage(`${flag}: file ${file} cannot be read`);
   }
 };
 
-/** A run that nobody waits for any more is cancelled: it costs money. */
+/** An interrupted command cancels its run, because running it costs money. */
 const play = async (
   service: EvalService,
   request: { dataset_id: string; baseline_run_id: string | undefined },
-  told: Told,
+  output: OutputOptions,
 ): Promise<Compared> => {
   let id: string | undefined;
   let isUnwanted = false;
@@ -195,15 +193,15 @@ const play = async (
   try {
     id = await service.start(request);
     if (isUnwanted) cancel();
-    if (!told.quiet) tell(`eval run ${id}`);
-    await service.follow(id, watcherOf(told));
+    if (!output.quiet) printLine(`eval run ${id}`);
+    await service.follow(id, createWatcher(output));
     return await compareAtEnd(service, id, request.baseline_run_id);
   } finally {
     process.off('SIGINT', cancel).off('SIGTERM', cancel);
   }
 };
 
-/** One that was cancelled has too few items to be compared. */
+/** A cancelled run has too few items to be compared. */
 const compareAtEnd = async (
   service: EvalService,
   id: string,

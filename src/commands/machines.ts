@@ -9,34 +9,31 @@ const levels = (text: string): number => {
 
 type Folding = { fold?: string[]; depth?: number; whole?: true };
 
-/** Without any of them a large machine folds by itself. */
+/** By default, large machines are collapsed. */
 const foldOf = ({ fold, depth, whole }: Folding) => {
   if (fold) return { states: fold };
   if (depth !== undefined) return { depth };
   return whole ? 'nothing' : undefined;
 };
 
-/** `troupe machines`: every statechart of the service as a picture or as data. */
+/** `troupe machines`: renders every statechart of the service as a diagram or as data. */
 export const machinesCommand = new Command('machines')
   .description('draw the statecharts of the service')
   .addOption(
-    new Option('--format <format>', 'what to draw').choices(['mermaid', 'json', 'svg']).default('mermaid'),
+    new Option('--format <format>', 'output format').choices(['mermaid', 'json', 'svg']).default('mermaid'),
   )
-  .option('--machine <name>', 'only this one')
+  .option('--machine <name>', 'draw only this statechart')
   .addOption(
-    new Option('--fold <states...>', 'draw these states of the machine without what is in them').conflicts([
-      'depth',
-      'whole',
-    ]),
+    new Option('--fold <states...>', 'collapse these states of the statechart').conflicts(['depth', 'whole']),
   )
   .addOption(
     new Option('--depth <levels>', 'fold states that lie deeper').argParser(levels).conflicts('whole'),
   )
-  .option('--whole', 'fold nothing; by default large machines fold')
-  .option('--live <states...>', 'mark these states of the machine')
-  .option('--out <folder>', 'one file a machine, instead of standard output')
+  .option('--whole', 'expand all states; by default large statecharts are collapsed')
+  .option('--live <states...>', 'highlight these states of the statechart')
+  .option('--out <folder>', 'write one file per statechart instead of standard output')
   .action(async ({ format, machine, live, out, ...folding }) => {
-    const { drawMachines } = await import('../statecharts/draw.ts');
+    const { drawMachines } = await import('../diagrams/draw.ts');
     const drawings = await drawMachines({ format, machine, fold: foldOf(folding), live });
     if (out === undefined) {
       process.stdout.write(`${drawings.map(({ text }) => text).join('\n')}\n`);

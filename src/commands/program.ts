@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { version } from '../composition/version.ts';
 import { Outcome } from '../schema/outcome.ts';
-import { SettingsError } from '../settings.ts';
-import { version } from '../version.ts';
+import { SettingsError } from '../settings/index.ts';
 
-/** The command line. A failure that its user can act on is one message, not a stack trace. */
+/** The command line. A failure that the user can act on is printed as one message, without a stack trace. */
 const program = new Command('troupe')
   .description(
     'An agent runtime service: durable threads and runs, streamed over SSE, drawn as live statecharts.',
@@ -22,15 +22,22 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['config', async () => (await import('./config.ts')).configCommand],
   ['eval', async () => (await import('./eval.ts')).evalCommand],
   ['bench', async () => (await import('./bench.ts')).benchCommand],
+  ['docs', async () => (await import('./docs.ts')).docsCommand],
   ['prune', async () => (await import('./prune.ts')).pruneCommand],
 ]);
 
-/** Loads the named command only: a start of the service parses no code of the others. Help and errors need all. */
+export const loadCommands = (): Promise<Command[]> =>
+  Promise.all(Array.from(COMMANDS.values(), (load) => load()));
+
+/**
+ * Loads the named command only, so that a start of the service parses no code of others. Help and errors need all
+ * commands.
+ */
 const addCommands = async (name: string | undefined): Promise<void> => {
   const named = COMMANDS.get(name ?? '');
-  const loading = named ? [named()] : [...COMMANDS.values()].map((load) => load());
+  const loaded = named ? [await named()] : await loadCommands();
   // A process may run the program several times.
-  for (const command of await Promise.all(loading)) {
+  for (const command of loaded) {
     if (!program.commands.includes(command)) program.addCommand(command);
   }
 };
@@ -46,6 +53,6 @@ export const runProgram = (): Promise<void> =>
     process.stderr.write(
       `troupe: ${expected ? error.message : error instanceof Error ? error.stack : error}\n`,
     );
-    // A start that failed half-way may have left handles open.
+    // A start that failed midway may have left handles open.
     process.exit(1);
   });

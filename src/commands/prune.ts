@@ -6,13 +6,13 @@ import { Command } from 'commander';
 import { Invalid } from '../schema/outcome.ts';
 
 /**
- * `troupe prune`: uWebSockets.js comes with a binary for each system and version of Node, of which one is used. The
- * others are removed. All of them are removed when none is for this Node, since the service then listens with
- * `node:http`. Installing the package again restores them.
+ * `troupe prune`: uWebSockets.js contains a binary for each system and version of Node, of which one is used. The
+ * others are removed. All are removed if none fits this Node, because the service then listens with `node:http`.
+ * Reinstalling the package restores them.
  */
 export const pruneCommand = new Command('prune')
   .description('remove the binaries of an installed uWebSockets.js that this system and Node do not use')
-  .option('--dry-run', 'only report what would be removed')
+  .option('--dry-run', 'only report the files that would be removed')
   .action(({ dryRun = false }: { dryRun?: boolean }) => {
     const folder = installedFolder();
     if (folder === undefined) {
@@ -25,14 +25,14 @@ export const pruneCommand = new Command('prune')
   });
 
 /**
- * Undefined when the package, which is optional, is not installed.
+ * Undefined if the package, which is optional, is not installed.
  *
- * @throws Invalid when it was not installed by a package manager, which could bring its files back
+ * @throws Invalid if it was not installed by a package manager, which could restore its files
  */
 const installedFolder = (): string | undefined => {
   const folder = folderOfPackage();
   if (folder !== undefined && !/[\\/]node_modules[\\/]/.test(folder)) {
-    throw new Invalid(`${folder} is not in a folder node_modules: only what was installed is pruned`);
+    throw new Invalid(`${folder} is not inside node_modules: only installed packages are pruned`);
   }
   return folder;
 };
@@ -65,7 +65,7 @@ const formatReport = (folder: string, { used, unused }: Binaries, dryRun: boolea
     ...unused.map(({ name, bytes }) => `${verb} ${name} (${megabytes(bytes)})`),
     `${verb} ${unused.length} files, ${megabytes(total)}, of ${folder}`,
     used === undefined
-      ? `there is no binary for Node ${process.version} on ${process.platform} ${process.arch}: the service listens with node:http`
+      ? `no binary for Node ${process.version} on ${process.platform} ${process.arch}: the service uses node:http`
       : `kept ${used}, SHA-256 ${sumOf(join(folder, used))}`,
     '',
   ].join('\n');

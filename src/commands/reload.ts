@@ -1,20 +1,20 @@
-import type { AppInput } from '../app-input.ts';
-import type { TroupeConfig } from '../config.ts';
+import type { AppInput } from '../composition/input.ts';
+import type { TroupeConfig } from '../embedding/config.ts';
 import { Outcome } from '../schema/outcome.ts';
-import { SettingsError } from '../settings.ts';
+import { SettingsError } from '../settings/index.ts';
 import { loadConfigFile } from './config-file.ts';
 import type { Served } from './until-signal.ts';
 import { type WatchedFiles, watchFiles } from './watched-files.ts';
 
 /**
- * Replaces the service of `troupe dev --watch` when its config file, or a file that this depends on, was edited.
+ * Replaces the service of `troupe dev --watch` when its config file, or a file that it depends on, was edited.
  *
- * Guarantees: code that cannot be loaded does not stop the service; edits during a reload lead to another one.
+ * Guarantees: code that cannot be loaded does not stop the service; an edit during a reload causes another reload.
  */
 export type Reloading = {
   /** Loads the config file for the first time. */
   load(): Promise<TroupeConfig>;
-  /** Begins to replace this service. */
+  /** Starts replacing this service on edits. */
   begin(served: Served): void;
 };
 
@@ -39,15 +39,15 @@ export function reloadOnEdit(path: string, inputOf: (config: TroupeConfig) => Pr
     }
   };
   const reload = async (): Promise<void> => {
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       const input = await inputOf(await load());
       await served?.replace(input);
       shown = '';
-      process.stdout.write(`Troupe: reloaded in ${Math.round(performance.now() - begun)} ms\n`);
+      process.stdout.write(`Troupe: reloaded in ${Math.round(performance.now() - startedAt)} ms\n`);
     } catch (error) {
       const reason = reasonOf(error);
-      // Edits of other files in the folder try a missing import again.
+      // Edits of other files in the folder retry a missing import, so a repeated error is reported once.
       if (reason !== shown) process.stderr.write(`troupe: not reloaded: ${reason}\n`);
       shown = reason;
     }

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { appInput } from '../config.ts';
-import { bannerOf, modelText, pageOf } from './banner.ts';
+import { appInput } from '../embedding/config.ts';
+import { modelText, pageOf, renderBanner } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 import { runUntilSignal } from './until-signal.ts';
 
-/** `troupe serve`: the appliance. Every setting is a flag. */
+/** `troupe serve`: starts the service. Every setting is a flag. */
 export const serveCommand = withSettingFlags(new Command('serve'))
   .description('start the service')
   .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
@@ -17,7 +17,7 @@ export const serveCommand = withSettingFlags(new Command('serve'))
     const app = await runUntilSignal(appInput({ env, ...config }, settings));
     process.stdout.write(
       process.stdout.isTTY
-        ? `${bannerOf({ app, settings }, pageOf(process.stdout))}\n`
+        ? `${renderBanner({ app, settings }, pageOf(process.stdout))}\n`
         : `Troupe listens on ${app.url}\nModel of the default agent: ${modelText(app.model())}\n`,
     );
   });

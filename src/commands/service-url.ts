@@ -1,4 +1,4 @@
-import { settingsFrom } from '../settings.ts';
+import { settingsFrom } from '../settings/index.ts';
 
-/** Where commands look for a running service. */
+/** Default address of a running service for the commands. */
 export const SERVICE_URL = `http://${settingsFrom({}).http_addr}`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Help, Option } from 'commander';
-import type { TroupeConfig } from '../config.ts';
+import type { TroupeConfig } from '../embedding/config.ts';
 import {
   type Environment,
   loadSettings,
@@ -8,13 +8,13 @@ import {
   type Settings,
   settingFlags,
   settingsHelp,
-} from '../settings.ts';
+} from '../settings/index.ts';
 
-/** Settings as flags of a command: flags beat variables, variables beat the file. */
+/** Settings as flags of a command: flags override variables, and variables override the file. */
 
 const ofSettings = new WeakSet<Option>();
 
-/** @param keys of the settings that the command has a use for; without, all */
+/** @param keys of the settings that the command uses; default: all */
 export const withSettingFlags = (command: Command, keys?: readonly SettingKey[]): Command => {
   const uses = (key: SettingKey): boolean => keys?.includes(key) ?? true;
   for (const flag of settingFlags.filter(({ key }) => uses(key))) {
@@ -27,7 +27,10 @@ export const withSettingFlags = (command: Command, keys?: readonly SettingKey[])
     .addHelpText('after', () => `\n${settingsHelp(uses)}`);
 };
 
-/** settingsHelp() lists them, with everything that belongs to a setting; suggestions for wrong names need them. */
+/**
+ * settingsHelp() lists the settings with all their details, but the options must exist for suggestions on misspelled
+ * names.
+ */
 const withoutSettings = (command: Command, helper: Help): string => {
   const listed = Object.assign(new Help(), {
     helpWidth: helper.helpWidth,
@@ -36,7 +39,6 @@ const withoutSettings = (command: Command, helper: Help): string => {
   return listed.formatHelp(command, listed);
 };
 
-/** Flags as they were given, by their name. */
 export const givenFlags = (options: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     settingFlags.flatMap(({ name }) => {

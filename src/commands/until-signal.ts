@@ -1,25 +1,25 @@
 import type { App } from '../app.ts';
-import type { AppInput } from '../app-input.ts';
-import { unknownVariables } from '../settings.ts';
+import type { AppInput } from '../composition/input.ts';
+import { unknownVariables } from '../settings/index.ts';
 
 export type Served = {
   readonly app: App;
   /**
-   * Stops the service and starts it again with other code, on the same port. The previous code is started when the
-   * new one cannot be; with neither, nothing is served until the next replacement.
-   * @throws what the start with the new code throws
+   * Stops the service and starts it again with other code, on the same port. If the new code fails to start, the
+   * previous code is started again; if both fail, nothing is served until the next replacement.
+   * @throws the error of the start with the new code
    */
   replace(input: AppInput): Promise<void>;
 };
 
 /** Starts the service and stops it gracefully on SIGINT or SIGTERM; a second signal ends it at once. */
 export async function serveUntilSignal(input: AppInput): Promise<Served> {
-  // Modules that only serving commands need.
+  // Only serving commands need these modules.
   const { openCommandLog } = await import('./command-log.ts');
   const { log, isTold, withoutStop } = await openCommandLog(input.settings);
-  for (const problem of unknownVariables(process.env)) log.warn(problem);
+  for (const problem of unknownVariables(process.env)) log.warn('settings.unknown_variable', { problem });
   const { startApp } = await import('../app.ts');
-  /** With the ports that the system chose for port 0. */
+  /** Configured addresses with the ports that the system chose for port 0. */
   const taken = new Map<string, string>();
   const start = async (input: AppInput): Promise<App> => {
     const { http_addr: address } = input.settings;
@@ -32,25 +32,25 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   let working = input;
   let isServing = true;
   let replacement: Promise<void> = Promise.resolve();
-  const say = (words: string): void => {
-    if (!isTold) process.stdout.write(`Troupe: ${words}\n`);
+  const print = (text: string): void => {
+    if (!isTold) process.stdout.write(`Troupe: ${text}\n`);
   };
   let stopping = false;
   const stop = async (): Promise<void> => {
     if (stopping) {
-      log.warn(LEFT);
-      say(LEFT);
+      log.warn('service.stopped_early');
+      print(LEFT);
       process.exit(1);
     }
     stopping = true;
-    log.info('stopping');
-    say('stopping');
+    log.info('service.stopping');
+    print('stopping');
     await replacement;
     if (isServing)
       await app.stop((runs) =>
-        say(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`),
+        print(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`),
       );
-    say('stopped');
+    print('stopped');
     process.exit(0);
   };
   process.on('SIGINT', stop);
@@ -67,7 +67,7 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
     isServing = false;
     if (stopping) return;
     await use(next).catch(async (error) => {
-      await use(working).catch((again) => log.error({ err: again }, 'the previous code cannot be started'));
+      await use(working).catch((again) => log.error('service.restart_failed', { err: again }));
       throw error;
     });
   };
@@ -83,7 +83,7 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   };
 }
 
-/** As `serveUntilSignal`, for code that does not change. */
+/** Like `serveUntilSignal`, for code that does not change. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => (await serveUntilSignal(input)).app;
 
 const LEFT = 'stopped without waiting: the next start resumes the runs';

@@ -1,9 +1,9 @@
 import { Invalid, Outcome } from '../schema/outcome.ts';
 
-/** The command was given something that it cannot begin with. */
+/** The command cannot start with the given arguments. */
 export class Usage extends Invalid {}
 
-/** What a command refuses is said without a stack trace; the exit code tells whose turn it is: 1, or 2 for wrong usage. */
+/** Prints expected errors without a stack trace. The exit code is 2 for wrong usage and otherwise `refused`. */
 export const guarded =
   <Arguments extends unknown[]>(
     action: (...given: Arguments) => Promise<void>,

@@ -5,19 +5,19 @@ import { dirname } from 'node:path';
 /**
  * Reports that files were edited.
  *
- * Guarantees: edits within `QUIET_MS` of each other are one report; a save that changes no byte is none; an editor may
- * replace a file instead of writing into it.
- * Cost: one watcher a folder, however many of its files are watched.
+ * Guarantees: edits within `QUIET_MS` of each other cause one report; a save without a changed byte causes none; an
+ * editor may replace a file instead of writing into it.
+ * Cost: one watcher per folder, however many of its files are watched.
  */
 export type WatchedFiles = {
-  /** Adds a file, with its present content. */
+  /** Adds a file, with its current content. */
   add(path: string): void;
-  /** Reports changes of files in the same folders too, such as the creation of one that was missing. */
+  /** Also reports changes of other files in the same folders, such as the creation of a missing one. */
   includeSiblings(whether: boolean): void;
   close(): void;
 };
 
-/** Editors write a file in several steps, and several files one after the other. */
+/** Editors write a file in several steps, and several files one after another. */
 const QUIET_MS = 100;
 
 export function watchFiles(edited: () => void): WatchedFiles {
@@ -49,7 +49,7 @@ export function watchFiles(edited: () => void): WatchedFiles {
     if (folders.has(folder)) return;
     try {
       const watcher = watch(folder, noteEvent);
-      // A deleted folder: its files are reported, and `add` watches the folder that takes its place.
+      // The folder was deleted: its files are reported, and `add` watches the folder that replaces it.
       watcher.on('error', () => {
         watcher.close();
         folders.delete(folder);
@@ -57,14 +57,14 @@ export function watchFiles(edited: () => void): WatchedFiles {
       });
       folders.set(folder, watcher);
     } catch {
-      // The folder is missing. The module that names it is watched.
+      // The folder is missing, but the module that refers to it is watched.
     }
   };
   return {
     add(path) {
       contents.set(path, contentOf(path));
       watchFolder(dirname(path));
-      // An edit between the reading of the file and the start of its watcher has no event.
+      // An edit between reading the file and the start of its watcher causes no event.
       wait();
     },
     includeSiblings(whether) {

@@ -1,14 +1,14 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /**
- * Which peers are proxies whose forwarded headers count, and which client stands behind them.
+ * Decides which peers are trusted proxies, and which client sent a request through them.
  *
- * Any client can send these headers, so they count only from a trusted peer, and of `X-Forwarded-For` only what
- * trusted proxies have added: it is read from its end to the first address that is no such proxy.
+ * Any client can send forwarded headers, so they count only from a trusted peer. `X-Forwarded-For` is read from its end
+ * up to the first address that is not a trusted proxy, so only entries that trusted proxies added count.
  */
 export type ProxyCheck = (address: string) => boolean;
 
-/** @param trusted addresses, networks in CIDR form, and the words `loopback` and `private` */
+/** @param trusted addresses, networks in CIDR form, and the names `loopback` and `private` */
 export const createProxyCheck = (trusted: readonly string[]): ProxyCheck => {
   const list = new BlockList();
   for (const network of trusted.flatMap((each) => NAMED[each] ?? [each])) {
@@ -27,10 +27,10 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /**
- * The address of the client.
+ * Returns the address of the client.
  *
- * @param lines of `X-Forwarded-For`, in their order; none from a peer that is not trusted
- * @param peer in its short form
+ * @param lines values of `X-Forwarded-For` in their order; empty for an untrusted peer
+ * @param peer address of the peer in its short form
  */
 export const clientAddress = (lines: readonly string[], peer: string, isProxy: ProxyCheck): string => {
   const hops = lines.flatMap((line) => line.split(',')).map((hop) => hop.trim());
@@ -45,7 +45,7 @@ export const clientAddress = (lines: readonly string[], peer: string, isProxy: P
 
 const MAPPED_V4 = '::ffff:';
 
-/** IPv6 in its short form; an IPv4 address that came through an IPv6 socket as IPv4. */
+/** Shortens IPv6 addresses and converts IPv4-mapped ones to IPv4. */
 export const shortAddress = (peer: string): string => {
   if (!peer.includes(':')) return peer;
   const { address } = new SocketAddress({ address: peer, family: 'ipv6' });

@@ -2,14 +2,14 @@ import { Unauthorized } from '../schema/outcome.ts';
 import { createTokenCheck } from './token.ts';
 
 /**
- * The check of the admin bearer: conditions, order and texts of config.md 1.1. The token is everything after the
- * first space, byte for byte.
+ * Checks the admin bearer token with the conditions, order and texts of config.md 1.1. The token is everything after
+ * the first space, byte for byte.
  */
 export const createAdminCheck = (configured: string | undefined) => {
   const isToken = configured === undefined ? undefined : createTokenCheck(configured);
 
   /**
-   * @param values of all `Authorization` headers of the request, as they came
+   * @param values unmodified values of all `Authorization` headers of the request
    * @throws Unauthorized
    */
   return (values: readonly string[]): void => {
@@ -28,5 +28,5 @@ export const createAdminCheck = (configured: string | undefined) => {
   };
 };
 
-/** A TAB passes here: it is the next check that refuses it. */
+/** A TAB passes here and is rejected by the next check. */
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;

@@ -3,14 +3,14 @@ import { extname, join } from 'node:path';
 import { fileReply, type Reply } from './reply.ts';
 
 /**
- * The files of a folder that a bundler wrote: each has a hash of its content in its name, so browsers keep it for good.
- * What is beside it as `.gz` is sent to whoever takes that.
+ * Serves the files of a folder that a bundler wrote. Their names contain a hash of the content, so browsers may cache
+ * them permanently. A `.gz` file next to a file is sent to clients that accept gzip.
  *
- * Guarantees: nothing outside of the folder is read, whatever a path says: only names that the folder lists are known.
- * Costs the memory of the files that were asked for.
+ * Guarantees: nothing outside the folder is read, because only the listed names of the folder are served.
+ * Cost: the memory of the requested files.
  */
 export type BuiltFiles = {
-  /** Undefined: there is none of that name. */
+  /** Returns undefined for an unknown name. */
   get(name: string, takesGzip: boolean, headers: Readonly<Record<string, string>>): Reply | undefined;
 };
 

@@ -1,3 +1,4 @@
+import type { ServiceLog } from '../schema/log-events.ts';
 import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
 import type { Gate } from './gate.ts';
@@ -7,34 +8,34 @@ import type { Endpoint } from './router.ts';
 import { bindStream, isEventStream, type StreamHub } from './sse.ts';
 
 /**
- * The call of a handler: a place in the gate, then the handler, then its result as response.
+ * Calls a handler: acquires a slot of the gate, executes the handler and sends its result as the response.
  *
- * Guarantees: a handler that answers at once is answered in the same turn, without a promise; whatever a handler
- * throws, and whenever, becomes an answer and, if it is nobody's fault but ours, a line of the log.
- * A call counts against the gate until it has answered, its stream is bound, or it is held.
+ * Guarantees: the result of a synchronous handler is sent in the same event-loop tick, without a promise. Every error
+ * of a handler becomes a response, and is logged if its status is 500.
+ * A call occupies a slot until its response is sent, its stream is bound or its handler calls `hold`.
  */
 export type Call = {
   exchange: Exchange;
   endpoint: Endpoint;
-  /** It has a place in the gate. */
+  /** Whether the call occupies a slot of the gate. */
   inside: boolean;
 };
 
 export type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 
 export type Caller = {
-  /** Calls the handler now, when its turn comes, or not at all. */
+  /** Executes the handler at once, once a slot is free, or not at all. */
   admit(call: Call, request: AnyRequest): void;
-  /** Gives the place in the gate to somebody else. */
+  /** Releases the slot. */
   leave(call: Call): void;
-  /** Answers with an error. */
+  /** Sends an error response. */
   fail(exchange: Exchange, error: unknown): void;
 };
 
 export const createCaller = (deps: {
   gate: Gate;
   hub: StreamHub;
-  log: { error(data: object, text: string): void };
+  log: Pick<ServiceLog, 'error'>;
 }): Caller => {
   const { gate, hub, log } = deps;
 
@@ -42,7 +43,7 @@ export const createCaller = (deps: {
     const answer = exchange.errors(error, exchange.requestId);
     if (answer.status === 500) {
       const { method, route, requestId } = exchange;
-      log.error({ err: error, method, route, request_id: requestId }, 'request failed');
+      log.error('http.request_failed', { err: error, method, route, request_id: requestId });
     }
     sendReply(exchange, answer);
   };

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How many connections a listener may have open. Once a process has no free descriptor, its listener can neither accept
- * nor refuse a connection and asks the system again without a pause, so new connections are closed before that.
+ * Limits the number of open connections of a listener. A process without free descriptors can neither accept nor refuse
+ * connections, and its listener polls without a pause; so new connections are closed before that.
  *
- * Guarantees: a reserve of descriptors stays for the store, providers and files.
- * Costs: one addition a connection.
+ * Guarantees: a reserve of descriptors remains for the store, providers and files.
+ * Cost: one addition per connection.
  */
 export type ConnectionBudget = {
-  /** False: the connection is to be closed, because the budget is used up. */
+  /** Returns false when the budget is used up and the connection must be closed. */
   opened(): boolean;
   closed(): void;
 };
@@ -16,10 +16,10 @@ export type ConnectionBudget = {
 const RESERVE = 64;
 const RESERVED_SHARE = 0.1;
 
-/** At most one line a minute reports closed connections. */
+/** Minimum time between two reports of closed connections: one a minute. */
 const QUIET_MS = 60_000;
 
-/** @param report is called with the budget when a connection is closed, at most once a minute */
+/** @param report receives the budget when a connection is closed, at most once a minute */
 export const createConnectionBudget = (
   most: number,
   report: (most: number) => void,
@@ -43,7 +43,9 @@ export const createConnectionBudget = (
   };
 };
 
-/** Of this process; no limit where the system reports none (there is no `/proc` outside of Linux). */
+/**
+ * Returns the connection limit of this process; infinite where the system reports none (`/proc` exists on Linux only).
+ */
 export const mostConnections = (limits: () => string = readLimits): number => {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits()) ?? [];
   if (soft === undefined) return Number.POSITIVE_INFINITY;

@@ -3,9 +3,9 @@ import type { RequestHeaders } from './headers.ts';
 import { type Reply, reply } from './reply.ts';
 
 /**
- * Cross-origin rules (config.md 1.2), one for the whole server: an origin is echoed only when it is listed, or is of
- * this machine and the word `loopback` is listed; there are no credentials. `vary: origin` is on every response,
- * because every response could have differed.
+ * Cross-origin rules of the whole server (config.md 1.2). An origin is echoed only if it is listed, or if it is a
+ * loopback origin and `loopback` is listed. Credentials are never allowed. `vary: origin` is on every response, because
+ * every response can depend on the origin.
  */
 
 const ALLOW_METHODS = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
@@ -31,18 +31,18 @@ export const EXPOSE_HEADERS = [
   'mcp-session-id',
 ].join(', ');
 
-/** Whether pages of an origin may read answers. */
+/** Returns whether pages of an origin may read responses. */
 export const createOriginCheck = (listed: readonly string[]): ((origin: string) => boolean) => {
   const origins = new Set(listed);
   const ofThisMachine = origins.delete('loopback');
   return (origin) => origins.has(origin) || (ofThisMachine && isOfThisMachine(origin));
 };
 
-/** Of a page that this machine serves, whatever its port. */
+/** Matches pages that this host serves, on any port. */
 const isOfThisMachine = (origin: string): boolean =>
   ORIGIN.test(origin) && URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 
-/** As browsers write one. */
+/** An origin as browsers serialize it. */
 const ORIGIN = /^https?:\/\/[a-z0-9.:[\]-]+$/;
 
 export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
@@ -50,7 +50,7 @@ export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
   headers.get('origin') !== undefined &&
   headers.get('access-control-request-method') !== undefined;
 
-/** Answered without any right, on any path. @param origin that is allowed, else empty */
+/** Responds on any path without authorization. @param origin an allowed origin, or empty */
 export const preflight = (origin: string): Reply =>
   reply(204, undefined, origin === '' ? undefined : PREFLIGHT_HEADERS);
 

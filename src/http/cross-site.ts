@@ -2,11 +2,12 @@ import { Refusal } from './errors.ts';
 import { hostname } from './hosts.ts';
 
 /**
- * Requests that a page of another site makes a browser send. A page cannot read the answer, but a POST without a body,
- * or with a text, is sent all the same; so what would change something is refused before it is executed.
+ * Detects requests that a page of another site makes a browser send. Such a page cannot read the response, but the
+ * browser still sends a POST without a body or with a text body; so requests that change state are rejected before they
+ * are executed.
  *
- * Browsers say where a request comes from in `Origin` and `Sec-Fetch-Site`. Clients that are no browsers send neither
- * and are not affected.
+ * Browsers send the source of a request in `Origin` and `Sec-Fetch-Site`. Other clients send neither header and are not
+ * affected.
  */
 export type Sender = {
   method: string;
@@ -18,7 +19,7 @@ export type Sender = {
   hosts: readonly (string | undefined)[];
 };
 
-/** @param isAdmitted CORS admits the origin */
+/** @param isAdmitted whether CORS admits the origin */
 export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted: boolean): boolean => {
   if (SAFE.has(method) || (origin === '' && site === '')) return false;
   if (site === 'same-origin' || site === 'none' || (origin !== '' && isAdmitted)) return false;
@@ -30,7 +31,7 @@ export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted:
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A host in the spelling of browsers, without the port that its scheme implies. */
+/** Normalizes a host as browsers do, without the default port of its scheme. */
 const sameForm = (protocol: string, host: string): string | undefined =>
   hostname(host) === undefined || !URL.canParse(`${protocol}//${host}`)
     ? undefined
@@ -39,6 +40,6 @@ const sameForm = (protocol: string, host: string): string | undefined =>
 export const crossSite = (origin: string): Refusal =>
   new Refusal(
     403,
-    `requests that pages of ${origin === '' ? 'other sites' : `'${origin}'`} send are refused here; if it is an ` +
+    `requests that pages of ${origin === '' ? 'other sites' : `'${origin}'`} send are rejected; if it is an ` +
       'origin of yours, add it to AdminApiConfig.cors_allowed_origins (SERVICE_ADMIN_CORS_ALLOWED_ORIGINS)',
   );

@@ -5,13 +5,13 @@ import { parseJson } from './body.ts';
 import { parseQuery, repeatedKey } from './query.ts';
 import type { Endpoint } from './router.ts';
 
-/** What a request brought; its body is what `readAs` made of it. */
+/** The raw parts of a request; `body` is the result of `readAs`. */
 export type Incoming = { params: Record<string, string>; query: string; body: unknown };
 
 export type Decoded = { params: unknown; query: unknown; body: unknown };
 
 /**
- * The text of a body as what the route reads.
+ * Converts the text of a body to the form that the route reads.
  * @throws Invalid
  */
 export const readAs = ({ reads }: Endpoint, text: string): unknown => {
@@ -20,7 +20,8 @@ export const readAs = ({ reads }: Endpoint, text: string): unknown => {
 };
 
 /**
- * What came to what the schemas of a route say, the first failure in this order: query 400, body 422, path 404.
+ * Validates a request against the schemas of its route. The first failure decides the status: query 400, body 422, path
+ * 404.
  * @throws Invalid, Unprocessable, NotFound
  */
 export const decode = (endpoint: Endpoint, incoming: Incoming): Decoded => {
@@ -31,7 +32,7 @@ export const decode = (endpoint: Endpoint, incoming: Incoming): Decoded => {
   return { params, query, body };
 };
 
-/** A schema that refuses keys that it does not know also refuses those that are there twice. */
+/** A schema that rejects unknown keys also rejects repeated ones. */
 const queryOf = (schema: z.ZodType, text: string): Record<string, string> => {
   const isClosed = schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodNever;
   const repeated = isClosed ? repeatedKey(text) : undefined;

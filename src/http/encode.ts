@@ -1,11 +1,11 @@
 /**
- * Text as it is handed to an HTTP server.
+ * Converts a text to the form that an HTTP server writes as UTF-8.
  *
- * Some binaries of uWebSockets.js write a string whose characters are all below U+0100 as Latin-1, and `node:http` writes
- * header values that way. So a server receives a string only when every encoding of it has the same bytes, and otherwise
- * the UTF-8 bytes themselves.
+ * Some binaries of uWebSockets.js write a string whose characters are all below U+0100 as Latin-1, and `node:http`
+ * writes header values that way. So a server receives a string only if every encoding of it has the same bytes, and
+ * otherwise the UTF-8 bytes.
  *
- * Cost: one look at the length for text that is ASCII already.
+ * Cost: one comparison of lengths for ASCII text.
  */
 export const encode = (text: string): string | Uint8Array =>
   Buffer.byteLength(text) === text.length ? text : Buffer.from(text);

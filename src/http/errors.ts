@@ -12,7 +12,7 @@ import {
 } from '../schema/outcome.ts';
 import { type Reply, reply } from './reply.ts';
 
-/** Which outcome is which status (runtime.md 0.4). Everything else is 500, and a bug to be logged. */
+/** The status of each outcome (runtime.md 0.4). Every other error is a 500 and is logged as a bug. */
 
 const statuses = [
   [Invalid, 400],
@@ -26,7 +26,7 @@ const statuses = [
   [Unavailable, 503],
 ] as const;
 
-/** What the server itself refuses, before a handler is asked. */
+/** A rejection by the server itself, before a handler is called. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Record<string, string> | undefined;
@@ -39,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** How an error is said. One form for the routes of the service, others where a protocol has its own. */
+/** Renders an error as a response. Routes of the service share one form; protocols may have their own. */
 export type ErrorForm = (error: unknown, requestId: string) => Reply;
 
 /** `{"error": "text"}` */
@@ -57,10 +57,10 @@ export const plainErrors: ErrorForm = (error, requestId) => {
 
 const NOTHING = { code: undefined, details: undefined };
 
-/** What strangers are told of a bug, in whatever form. What it was is for the log, under the same id. */
+/** The public message of an unexpected error in every form. The log has the error itself under the same id. */
 export const internalError = (requestId: string): string => `internal error (request id ${requestId})`;
 
-/** On every 401 (RFC 9110, 15.5.2). */
+/** Required on every 401 (RFC 9110, 15.5.2). */
 export const CHALLENGE = { 'www-authenticate': 'Bearer' };
 
 const statusOf = (error: unknown): number =>

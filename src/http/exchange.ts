@@ -4,32 +4,32 @@ import { EXPOSE_HEADERS } from './cors.ts';
 import { encode, encodeBody } from './encode.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
-import { beginningOf, type LongBody, PIECE_BYTES, type Unsent } from './unsent.ts';
+import { type LongBody, PIECE_BYTES, takeBeginning, type Unsent } from './unsent.ts';
 import type { WireResponse } from './wire.ts';
 
 /**
- * One request and its response: the only place that touches a response of uWebSockets.js.
+ * One request and its response. Only this module accesses a response of uWebSockets.js.
  *
- * Guarantees: the response is not touched once it has ended or its client has gone (uWebSockets.js would throw);
- * every exchange is observed exactly once, when it ends, with the time that its head took.
- * Relies on the server to call `awaitAbort` on every exchange that its route callback leaves open: that is the
- * last moment at which uWebSockets.js allows it.
- * Costs one object for each request. It lives as long as an event stream, so it holds nothing of the request.
+ * Guarantees: the response is not accessed after it has ended or its client has disconnected (uWebSockets.js would
+ * throw). Every exchange is observed exactly once, when it ends, with the time until its head was sent.
+ * Relies on the server to call `awaitAbort` on every exchange that its route callback leaves open: that is the last
+ * moment at which uWebSockets.js allows it.
+ * Cost: one object per request. It lives as long as an event stream, so it retains no request data.
  */
 export type Observer = {
   request(method: string, route: string, status: number, seconds: number): void;
   inFlight(delta: 1 | -1): void;
 };
 
-/** What all exchanges of a server share. */
+/** State that all exchanges of a server share. */
 export type ExchangeContext = {
   readonly observe: Observer;
   readonly unsent: Unsent;
-  /** The server is stopping: the connection of every response closes after it. */
+  /** The server is stopping: every response closes its connection. */
   draining: boolean;
-  /** Told of every exchange that has ended; absent where nobody wants to know. */
+  /** Called when an exchange has ended; absent if unused. */
   readonly ended?: ((exchange: Exchange) => void) | undefined;
-  /** Told of what a listener threw where nobody could catch it. */
+  /** Receives errors that a listener throws outside of any caller that could catch them. */
   readonly report: (error: unknown) => void;
 };
 
@@ -37,26 +37,26 @@ export type Exchange = {
   readonly context: ExchangeContext;
   readonly res: WireResponse;
   readonly method: string;
-  /** Its label in the metrics. */
+  /** Route label in the metrics. */
   route: string;
   readonly errors: ErrorForm;
-  /** The origin to echo; empty when it has none or one that is not listed. */
+  /** The origin to echo; empty if the request has none or an unlisted one. */
   readonly origin: string;
-  /** On the answer, and in the log if the request fails. */
+  /** Sent with the response, and logged if the request fails. */
   readonly requestId: string;
   readonly startedAt: number;
-  /** Inside the callback of the route, where uWebSockets.js has corked the socket already. */
+  /** Whether the code runs in the route callback, where uWebSockets.js has corked the socket already. */
   corked: boolean;
   done: boolean;
-  /** What it answers is for the eyes of an operator. */
+  /** Whether the response is intended for operators only. */
   confidential: boolean;
   status: number;
   seconds: number;
-  /** Told when the client goes away before the response has ended. */
+  /** Called when the client disconnects before the response has ended. */
   onGone: (() => void) | undefined;
 };
 
-/** What the metrics say of a request whose client left before there was a response. */
+/** Status in the metrics for a request whose client disconnected before the response. */
 const CLIENT_GONE = 499;
 
 export const openExchange = (
@@ -92,13 +92,13 @@ export const awaitAbort = (exchange: Exchange): void => {
   });
 };
 
-/** In place of whoever was to be told before. */
-export const tellWhenGone = (exchange: Exchange, listener: () => void): void => {
+/** Replaces the previous listener. */
+export const setDisconnectListener = (exchange: Exchange, listener: () => void): void => {
   if (exchange.done) listener();
   else exchange.onGone = listener;
 };
 
-/** An error that got out of a callback of uWebSockets.js would end the process. */
+/** An error that escapes a callback of uWebSockets.js would end the process. */
 const notify = (exchange: Exchange, listener: (() => void) | undefined): void => {
   try {
     listener?.();
@@ -107,32 +107,30 @@ const notify = (exchange: Exchange, listener: (() => void) | undefined): void =>
   }
 };
 
-/** Sends a whole response. Does nothing when the client has gone. */
+/** Sends a complete response. Does nothing if the client has disconnected. */
 export const sendReply = (exchange: Exchange, answer: Reply): void => {
   if (exchange.done) return;
   const { res } = exchange;
-  const { text, more } = beginningOf(answer.text ?? '');
+  const { text, more } = takeBeginning(answer.text ?? '');
   const isLong = exchange.method !== 'HEAD' && (more !== undefined || text.length > PIECE_BYTES);
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
     if (answer.text !== undefined) res.writeHeader('content-type', encode(answer.contentType));
-    if (exchange.method === 'HEAD') {
-      if (!more) res.writeHeader('content-length', String(Buffer.byteLength(text)));
-      endWithoutLength(exchange);
-    } else if (answer.text === undefined && BODILESS.has(answer.status)) {
-      endWithoutLength(exchange);
-    } else if (isLong) {
+    if (isLong) {
       if (isLast(exchange)) res.writeHeader('connection', 'close');
-    } else {
-      res.end(encodeBody(text), isLast(exchange));
+      return;
     }
+    if (exchange.method === 'HEAD' && !more)
+      res.writeHeader('content-length', String(Buffer.byteLength(text)));
+    if (exchange.method === 'HEAD' || isBodiless(answer)) endWithoutLength(exchange);
+    else res.end(encodeBody(text), isLast(exchange));
   });
   if (isLong) sendLong(exchange, text, more);
   else close(exchange);
 };
 
-/** Writes the rest of a response piece by piece, as its reader takes it. The exchange ends with the last piece. */
+/** Writes the rest of a response in chunks, as its reader takes them. The last chunk ends the exchange. */
 const sendLong = (
   exchange: Exchange,
   text: string | Uint8Array,
@@ -144,10 +142,10 @@ const sendLong = (
   const proceed = (): void => {
     try {
       for (let takesMore = true; takesMore && !exchange.done; ) {
-        const { piece, isLast } = unsent.next(body);
+        const { chunk, isLast } = unsent.next(body);
         if (isLast) unsent.remove(body);
-        if (isLast) endStream(exchange, piece);
-        else takesMore = writeStream(exchange, piece);
+        if (isLast) endStream(exchange, chunk);
+        else takesMore = writeStream(exchange, chunk);
       }
     } catch (error) {
       // The head has been sent, so a broken connection is the only sign of failure that the client can receive.
@@ -155,29 +153,31 @@ const sendLong = (
       cutOff(exchange);
     }
   };
-  // Inside the callback of the route nothing waits for the end of the connection yet.
+  // In the route callback, no abort listener is registered yet.
   if (exchange.corked) awaitAbort(exchange);
-  tellWhenGone(exchange, () => unsent.remove(body));
+  setDisconnectListener(exchange, () => unsent.remove(body));
   unsent.add(body);
   onWritable(exchange, proceed);
   proceed();
 };
 
-/** Statuses whose responses have neither a body nor a length. */
+/** Responses with these statuses have neither a body nor a length. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
-/** Any argument, even an undefined one, would make uWebSockets.js report a length. */
+const isBodiless = ({ text, status }: Reply): boolean => text === undefined && BODILESS.has(status);
+
+/** With any argument, even an undefined one, uWebSockets.js would send a content length. */
 const endWithoutLength = (exchange: Exchange): void => {
   if (isLast(exchange)) exchange.res.writeHeader('connection', 'close');
   exchange.res.endWithoutBody();
 };
 
-/** Of its connection. */
+/** Whether this response is the last one of its connection. */
 const isLast = ({ context }: Exchange): boolean => context.draining;
 
 /**
- * Starts a response of unknown length with its first text. A text that is `last` ends it as well.
- * Returns whether the socket takes more.
+ * Starts a response of unknown length with its first text. If `last` is set, the text also ends the response. Returns
+ * whether the socket accepts more data.
  */
 export const startStream = (
   exchange: Exchange,
@@ -201,7 +201,7 @@ export const startStream = (
   return taken;
 };
 
-/** Returns whether the socket takes more. */
+/** Returns whether the socket accepts more data. */
 export const writeStream = (exchange: Exchange, text: string | Uint8Array): boolean => {
   if (exchange.done) return false;
   let taken = true;
@@ -212,8 +212,8 @@ export const writeStream = (exchange: Exchange, text: string | Uint8Array): bool
 };
 
 /**
- * The connection stays open also while the server stops: asked to close it, uWebSockets.js would write another
- * header, in the middle of the body.
+ * Ends a stream without closing the connection, even while the server stops: to close it, uWebSockets.js would write
+ * another header in the middle of the body.
  */
 export const endStream = (exchange: Exchange, text: string | Uint8Array): void => {
   if (exchange.done) return;
@@ -227,7 +227,7 @@ export const endStream = (exchange: Exchange, text: string | Uint8Array): void =
   close(exchange);
 };
 
-/** Closes the connection; `onGone` is told. */
+/** Closes the connection and triggers `onGone`. */
 export const cutOff = (exchange: Exchange): void => {
   if (!exchange.done) exchange.res.close();
 };
@@ -290,5 +290,8 @@ const statusLine = (status: number): string => {
   return line;
 };
 
-/** uWebSockets.js writes values as they are: a line break in one would start a header of somebody else. */
+/**
+ * Control characters are replaced because uWebSockets.js writes values unchanged: a line break would start another
+ * header.
+ */
 const singleLine = (value: string): string | Uint8Array => encode(value.replace(/\p{Cc}/gu, ' '));

@@ -2,36 +2,37 @@ import type { ErrorForm } from './errors.ts';
 import type { Route, Surface } from './route.ts';
 
 /**
- * Routes below one path that belong to a protocol: they have a form of errors in common, and what every request to
- * them is looked at for first. Everything else is as for other routes: preflight, scope, size of the body, places,
- * streams, metrics.
+ * A protocol's routes below one path. They share a form of errors and a check that runs first on every request.
+ * Everything else is the same as for other routes: preflight, scope, body size, concurrency slots, streams and metrics.
  */
 export type Family = {
-  /** Whatever is below it belongs to the family, and so do its routes. */
+  /** All paths below it belong to the family, including those of its routes. */
   path: string;
-  /** Of requests for which there is no route. */
+  /** Scope surface of requests without a matching route. */
   scope: Surface;
   routes: readonly Route[];
-  /** The form of everything that is refused, also by the server itself. */
+  /** Returns the form of all errors, including refusals by the server itself. */
   errors(header: RequestHeader): ErrorForm;
   /**
-   * What is wrong with a request before anybody asks which route it is for; said once its scope is known. Called
-   * once for each request, so it is to be quick.
+   * Checks a request before its route is resolved; its error is sent once the scope is known. Called once per request,
+   * so it must be fast.
    */
   check?(head: FamilyHead): Error | undefined;
-  /** The answer where there is no route; `allowed` are the methods that the path has, perhaps none. */
+  /**
+   * Returns the response for a request without a matching route. `allowed` are the methods of the path, possibly none.
+   */
   refuse(request: { method: string; path: string; allowed: readonly string[] }): unknown;
-  /** `check` looks at the host; otherwise hosts that the server refuses do not come here. */
+  /** Set if `check` validates the host; otherwise the server rejects foreign hosts first. */
   checksHost?: true;
-  /** Slashes too many say nothing, and literals may be percent-encoded. */
+  /** Ignores superfluous slashes and percent-encoding in literals. */
   lenient?: true;
 };
 
 export type RequestHeader = (name: string) => string | undefined;
 
-/** Read what is needed of it at once: it ends with the callback of the request. */
+/** Valid only during the callback of the request, so read all needed values at once. */
 export type FamilyHead = {
-  /** Without its question mark. */
+  /** The query string without its question mark. */
   query: string;
   header: RequestHeader;
 };

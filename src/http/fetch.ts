@@ -3,19 +3,18 @@ import type { Answer } from './pipeline.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
- * Requests and responses of the web's own `fetch`, answered without a socket, by the pipeline that answers those of
- * sockets.
+ * Processes requests of the Fetch API without a socket, in the same pipeline as network requests.
  *
- * Guarantees: a response resolves with its head, before a stream has ended; a reader that does not read stalls its
- * stream, as a socket does; a request that is aborted, or whose body fails, is a client that has gone; whoever cancels
- * the body of a response has gone too.
- * Relies on the body of the request not having been read by somebody else.
+ * Guarantees: a response resolves with its head, before a stream has ended. A reader that does not read stalls its
+ * stream, as with a socket. An aborted request, a failed request body and a cancelled response body all count as a
+ * disconnected client.
+ * Relies on the body of the request being unread.
  */
 export type LocalOrigin = Exclude<Origin, { from: 'network' }>;
 
 export type Local = {
   fetch(request: Request, origin: LocalOrigin): Promise<Response>;
-  /** Cuts off what is still open. */
+  /** Aborts all open exchanges. */
   close(): void;
 };
 
@@ -34,7 +33,7 @@ export const createFetch = (answer: Answer): Local => {
   };
 };
 
-/** One request and what has been said of its response so far. */
+/** One request and the state of its response. */
 type Exchanged = {
   readonly request: Request;
   readonly settle: { resolve(response: Response): void; reject(reason: unknown): void };
@@ -42,7 +41,7 @@ type Exchanged = {
   readonly headers: Headers;
   status: number;
   statusText: string;
-  /** There once the response streams. */
+  /** Set once the response streams. */
   body: ReadableStreamDefaultController<Uint8Array> | undefined;
   stalled: boolean;
   ended: boolean;
@@ -111,11 +110,11 @@ const responseOf = (exchanged: Exchanged): WireResponse => ({
   getRemoteAddressAsText: () => new ArrayBuffer(0),
 });
 
-/** A header of the web's `Headers` is a string of bytes. */
+/** A value of `Headers` is a byte string. */
 const latin1 = (value: string | Uint8Array): string =>
   typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
 
-/** What is said of a connection is not for who has none (RFC 9110, 7.6.1). */
+/** Connection headers do not apply without a connection (RFC 9110, 7.6.1). */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
 
 const readBody = async (
@@ -134,7 +133,7 @@ const readBody = async (
   }
 };
 
-/** A buffer that holds these bytes and no others. */
+/** Copies the bytes to a buffer that contains nothing else. */
 const whole = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
 const encoder = new TextEncoder();
@@ -168,10 +167,10 @@ const startBody = (exchanged: Exchanged): ReadableStreamDefaultController<Uint8A
   return controller;
 };
 
-/** Of a response that nobody has read yet; a socket of the system holds about as much. */
+/** Buffer size of an unread response, similar to that of a system socket. */
 const HELD_BYTES = 64 * 1024;
 
-/** @param text null: there is no body */
+/** @param text null for a response without a body */
 const end = (exchanged: Exchanged, text: string | Uint8Array | null): void => {
   const { body } = exchanged;
   close(exchanged);
@@ -192,12 +191,12 @@ const respond = (
   body: ReadableStream<Uint8Array> | string | Uint8Array | null,
 ): void => {
   const { status, statusText, headers } = exchanged;
-  // A text would get a content type of its own where the service gives none.
+  // From a string, `Response` would derive a content type where the service sends none.
   const bytes = body === null || body instanceof ReadableStream ? body : whole(bytesOf(body));
   exchanged.settle.resolve(new Response(bytes, { status, statusText, headers }));
 };
 
-/** The client has gone, or is made to. Both ends are told. */
+/** Ends an exchange whose client has disconnected or is cut off, and notifies both ends. */
 const leave = (exchanged: Exchanged, reason: unknown): void => {
   if (exchanged.ended) return;
   const { body, aborted, settle } = exchanged;

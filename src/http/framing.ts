@@ -1,9 +1,9 @@
 import type { WireRequest } from './wire.ts';
 
 /**
- * Whether it is beyond doubt where a request ends and which host it names. A parser in front of this service, or
- * uWebSockets.js itself, may read such a head in another way, and what it takes for a body would be executed as a
- * request. No answer is safe then, because the parser continues behind it: the connection is closed.
+ * Returns whether the end of a request or its host is ambiguous. A parser in front of this service, or uWebSockets.js
+ * itself, may interpret such a head differently and execute a part of the body as a request. No response is safe then,
+ * because the parser continues behind it; so the connection is closed.
  */
 export const isMisframed = (req: WireRequest): boolean => {
   const hosts: string[] = [];

@@ -2,13 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { timerMs } from '../schema/timer.ts';
 
 /**
- * How many requests may be under way at once, and what the others do.
+ * Limits the number of concurrent requests and queues excess ones.
  *
- * Guarantees: never more than `limit` inside; who comes later waits in order, at most `waitMs`; past `maxWaiting`
- * nobody waits. One who leaves lets the next one in, in the same turn of the loop.
+ * Guarantees: at most `limit` requests are inside. Later ones wait in order, at most `waitMs`; beyond `maxWaiting` they
+ * are rejected. A request that leaves admits the next one in the same event-loop tick.
  * Relies on callers: each `enter` that returned true and each `start` that was called is followed by one `leave`.
- * Costs an addition below the limit. Above it, one timer in all: everyone waits equally long, so the first in
- * the queue is also the first to give up.
+ * Cost: an addition below the limit. Above it, a single timer: all waiters wait equally long, so the first in the queue
+ * also expires first.
  */
 export type Waiter = {
   start(): void;
@@ -16,14 +16,14 @@ export type Waiter = {
 };
 
 export type Gate = {
-  /** False: there is no room now. */
+  /** Returns false if no slot is free. */
   enter(): boolean;
   leave(): void;
-  /** False: too many wait already. */
+  /** Returns false if the queue is full. */
   wait(waiter: Waiter): boolean;
-  /** Takes a waiter out that no longer needs to be let in. */
+  /** Removes a waiter that no longer needs a slot. */
   withdraw(waiter: Waiter): void;
-  /** Resolves when nothing is inside and nothing waits. */
+  /** Resolves when no request is inside or waiting. */
   empty(): Promise<void>;
   close(): void;
 };
@@ -38,7 +38,7 @@ export const createGate = (options: { limit: number; maxWaiting?: number; waitMs
 
   const isEmpty = (): boolean => inside === 0 && queue.size === 0;
 
-  /** A waiter may leave before `start` returns: the loop, not a recursion, lets the next one in. */
+  /** A waiter may leave before `start` returns: the loop, not a recursion, admits the next one. */
   const admit = (): void => {
     if (admitting) return;
     admitting = true;

@@ -1,22 +1,23 @@
 import { isIP } from 'node:net';
+import type { ServiceLog } from '../schema/log-events.ts';
 import type { Unauthorized } from '../schema/outcome.ts';
 import { Refusal } from './errors.ts';
 
 /**
- * Failed attempts to authenticate as the admin, by the address of the client (of IPv6: its /64).
+ * Limits failed attempts to authenticate as the admin, per client address (IPv6: per /64).
  *
- * Each failed value of `Authorization` fills a bucket that holds `MOST_FAILURES` and loses one every `DRAIN_MS`. While
- * it is full, a failure is answered with 429, and a token that is short enough to be guessed is not judged at all. A
- * longer token is always judged, so that other clients of the same proxy cannot lock an operator out. Requests without a
- * credential fill nothing: any page could send those.
+ * Each failed value of `Authorization` fills a bucket that holds `MOST_FAILURES` and drains one every `DRAIN_MS`. While
+ * it is full, a failed attempt receives a 429, and so does each attempt with a token that is short enough to be
+ * guessed. A longer token is always compared, so that other clients behind the same proxy cannot lock out an operator.
+ * Requests without a credential do not count, because any web page can send them.
  *
- * Costs nothing for requests with the right token. Remembers at most `MOST_ADDRESSES`; the log has at most one line a
- * second.
+ * Cost: none for requests with the right token. At most `MOST_ADDRESSES` are remembered, and at most one line a second
+ * is logged.
  */
 export type Guesses = {
-  /** @throws Refusal 429, while a short token is not judged */
+  /** @throws Refusal 429 while short tokens are not compared */
   check(address: () => string): void;
-  /** Takes note of a refused credential. Returns what the client is answered. */
+  /** Records a rejected credential and returns the error to send. */
   failed(address: string, error: Unauthorized): Error;
 };
 
@@ -36,11 +37,11 @@ export const createGuesses = ({
 }: {
   token: string | undefined;
   observe: (outcome: 'refused' | 'limited') => void;
-  log: { warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn'>;
   now?: () => number;
 }): Guesses => {
   const isShort = token !== undefined && token.length < SHORT_TOKEN;
-  /** The address that failed last is the last one. */
+  /** Ordered by the last failure, latest last. */
   const buckets = new Map<string, Bucket>();
   let unlogged = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +62,7 @@ export const createGuesses = ({
   const report = (ip: string): void => {
     unlogged += 1;
     if (now() - loggedAt < LINE_MS) return;
-    log.warn({ ip, failures: unlogged }, 'admin authentication failed');
+    log.warn('http.admin_authentication_failed', { ip, failures: unlogged });
     unlogged = 0;
     loggedAt = now();
   };
@@ -91,7 +92,7 @@ export const createGuesses = ({
   };
 };
 
-/** An IPv4 address, or the first half of an IPv6 address: a network of that size is assigned to one client. */
+/** Returns an IPv4 address, or the first half of an IPv6 address: a network of that size is assigned to one client. */
 const networkOf = (address: string): string => {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { WireRequest } from './wire.ts';
 
 /**
- * The headers of one request. They may be read only inside its callback. `leave` is called at the end of that: with
- * `keep` it copies them for what comes later, and an answer that is out pays nothing.
+ * The headers of one request. They are readable only during its callback, which ends with a call of `leave`. `keep`
+ * copies them for later steps; a request whose response is already sent needs no copy.
  *
- * Headers that only proxies set (`Forwarded`, `X-Forwarded-*`, `X-Real-IP`) are missing unless the peer is trusted.
+ * Headers that only proxies set (`Forwarded`, `X-Forwarded-*`, `X-Real-IP`) are hidden unless the peer is trusted.
  */
 export type RequestHeaders = {
-  /** The first value of this header, `undefined` when it is missing or empty. */
+  /** Returns the first value, or `undefined` if the header is missing or empty. */
   get(name: string): string | undefined;
-  /** The values of all lines of this header. */
+  /** Returns the values of all lines of the header. */
   lines(name: string): readonly string[];
-  /** Whether there is one, also an empty one. */
+  /** Returns whether the header is present, even if empty. */
   has(name: string): boolean;
   leave(keep: boolean): void;
 };
@@ -43,7 +43,7 @@ export const createRequestHeaders = (req: WireRequest, isTrustedPeer: () => bool
 
 const OF_PROXIES = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/;
 
-/** The value of a header, or the values of its lines. */
+/** One value, or the values of several lines. */
 type Kept = string | string[];
 
 const copyHeaders = (req: WireRequest, isHidden: (key: string) => boolean): Map<string, Kept> => {
@@ -58,7 +58,7 @@ const copyHeaders = (req: WireRequest, isHidden: (key: string) => boolean): Map<
   return copy;
 };
 
-/** All values of a header that may be there once only. */
+/** Returns all values of a header, so that repetitions are detectable. */
 export const headerValues = (req: WireRequest, name: string): string[] => {
   const values: string[] = [];
   req.forEach((key, value) => {
@@ -67,6 +67,6 @@ export const headerValues = (req: WireRequest, name: string): string[] => {
   return values;
 };
 
-/** The one of the client when it is visible ASCII of at most 128 characters, else a new one. */
-export const requestIdOf = (given: string): string =>
+/** Returns the id of the client if it is visible ASCII of at most 128 characters, otherwise a new one. */
+export const chooseRequestId = (given: string): string =>
   given !== '' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();

@@ -2,18 +2,18 @@ import { isIP } from 'node:net';
 import { isLoopback } from '../schema/loopback.ts';
 
 /**
- * Which hosts a request may name in its `Host` header. A page of any site can give its own name the address of the
- * machine that shows it (DNS rebinding): for the browser it then speaks with its own server, with nobody's consent.
- * Only the name tells, so a service that trusts its place, a loopback address, looks at it, as dev servers do.
+ * Checks the `Host` header against DNS rebinding: a page of any site can point its own name at the address of this
+ * host, and a browser then treats the service as the page's own server. Only the name reveals that, so a service on a
+ * loopback address checks it, as dev servers do.
  */
 export type HostCheck = (host: string) => boolean;
 
 /**
- * Undefined: nothing is checked. That is so beyond loopback unless names are given.
+ * Returns undefined if nothing is checked, which is the default beyond loopback unless names are given.
  *
  * @param listening the address that the service listens on
- * @param names hosts that are accepted besides loopback names and addresses, without a port
- * @param publicUrl where the service is reached from outside; its host is accepted too
+ * @param names accepted hosts in addition to loopback names and addresses, without a port
+ * @param publicUrl the public URL of the service, whose host is accepted too
  */
 export const createHostCheck = ({
   listening,
@@ -27,7 +27,7 @@ export const createHostCheck = ({
   if (names.length === 0 && !isLoopback(listening)) return undefined;
   const accepted = new Set(names.map((name) => hostname(name)));
   if (publicUrl !== undefined) accepted.add(new URL(publicUrl).hostname);
-  // Clients repeat themselves.
+  // Most requests repeat the host of the previous one.
   let last = '';
   return (host) => {
     if (host === last && host !== '') return true;
@@ -38,10 +38,10 @@ export const createHostCheck = ({
   };
 };
 
-/** A name, an IPv4 address or an IPv6 one in brackets, with or without a port. */
+/** A name, an IPv4 address or a bracketed IPv6 address, with or without a port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** In the spelling of browsers, without the port; undefined when it is none. */
+/** Normalizes a host as browsers do, without the port; undefined if it is invalid. */
 export const hostname = (host: string): string | undefined => {
   const bracketed = isIP(host) === 6 ? `[${host}]` : host;
   const url = HOST.test(bracketed) ? `http://${bracketed}` : '';

@@ -1,7 +1,7 @@
 import { JSON_TYPE, type Reply, textReply } from './reply.ts';
 
 /**
- * Replies with a list in them, of rows that are JSON already: `{"items":[row,row],"total":2}`.
+ * Replies with a list of rows that are JSON already: `{"items":[row,row],"total":2}`.
  *
  * @example listReply('items', page.texts, { total, has_more: page.more })
  */
@@ -9,8 +9,8 @@ export const listReply = (name: string, rows: readonly string[], rest: object = 
   textReply([...jsonOfList(name, rows, rest)].join(''), JSON_TYPE);
 
 /**
- * The same for a list that has no pages: rows are taken as the client reads, so the list may be longer than a string.
- * An error that a row throws closes the connection, because the head of the response has left by then.
+ * Replies with a list without pages: rows are generated as the client reads, so the list may be longer than a string.
+ * An error in a row closes the connection, because the head of the response has been sent by then.
  */
 export const longListReply = (name: string, rows: Iterable<string>, rest: object = {}): Reply =>
   textReply({ pieces: jsonOfList(name, rows, rest)[Symbol.iterator]() }, JSON_TYPE);
@@ -26,7 +26,7 @@ function* jsonOfList(name: string, rows: Iterable<string>, rest: object): Iterab
   yield others === '}' ? ']}' : `],${others}`;
 }
 
-/** The JSON of each row, encoded when it is taken. */
+/** Encodes each row when it is consumed. */
 export function* jsonOfEach(rows: Iterable<unknown>): Iterable<string> {
   for (const row of rows) yield JSON.stringify(row);
 }

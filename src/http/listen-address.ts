@@ -1,19 +1,19 @@
-/** Where a listener listens: a TCP port, or a Unix socket. */
+/** The address of a listener: a TCP port or a Unix socket. */
 export type ListenAddress = { host: string; port: number } | { path: string };
 
-/** `port` is the one that was taken. */
+/** @param port the actual port */
 export const urlOf = (address: ListenAddress, port: number | undefined): string => {
   if ('path' in address) return `unix:${address.path}`;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return `http://${host}:${port}`;
 };
 
-/** As it is named in errors. */
+/** Formats the address for error messages. */
 export const nameOf = (address: ListenAddress): string =>
   'path' in address ? `unix:${address.path}` : `${address.host}:${address.port}`;
 
-/** A Unix socket is reached from this host only, like a loopback address. */
+/** A Unix socket is only reachable from this host, like a loopback address. */
 export const hostOf = (address: ListenAddress): string => ('path' in address ? 'localhost' : address.host);
 
-/** The peer of a Unix socket has no address, and is a process of this host. */
+/** Peers of a Unix socket have no address and are processes of this host. */
 export const UNIX_PEER = '127.0.0.1';

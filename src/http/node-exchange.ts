@@ -3,7 +3,7 @@ import { UNIX_PEER } from './listen-address.ts';
 import { IDLE_MS } from './node-limits.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
-/** A request and a response of `node:http` in the form that the pipeline reads and writes. */
+/** Adapts requests and responses of `node:http` to the types of the pipeline. */
 
 export const readNodeRequest = (req: IncomingMessage): WireRequest => {
   const url = decoded(req.url ?? '');
@@ -26,14 +26,14 @@ export const readNodeRequest = (req: IncomingMessage): WireRequest => {
   };
 };
 
-/** Node reads heads as Latin-1; their bytes are UTF-8. */
+/** Node decodes heads as Latin-1, but their bytes are UTF-8. */
 const decoded = (text: string): string => (ASCII.test(text) ? text : Buffer.from(text, 'latin1').toString());
 
 const ASCII = /^[\0-\x7f]*$/;
 
 export type NodeResponse = {
   readonly wire: WireResponse;
-  /** The response has neither ended nor been aborted. */
+  /** Returns whether the response has neither ended nor been aborted. */
   isOpen(): boolean;
   /** Called when the connection has closed. */
   abort(): void;
@@ -125,14 +125,14 @@ const sendHead = (res: ServerResponse, { status, headers }: Head): void => {
   res.writeHead(Number(status.slice(0, 3)), status.slice(4), headers);
 };
 
-/** In place of the value that a stream sets. */
+/** Replaces the value that a stream sets. */
 const setClose = (headers: string[]): void => {
   const index = headers.indexOf('connection');
   if (index < 0) headers.push('connection', 'close');
   else headers[index + 1] = 'close';
 };
 
-/** A body of known length ends with its last chunk, one of unknown length with an empty chunk. */
+/** A body of known length ends with its last chunk, a body of unknown length with an empty chunk. */
 const readBody = (req: IncomingMessage, listener: (chunk: ArrayBuffer, isLast: boolean) => void): void => {
   const { socket } = req;
   let left = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
@@ -153,5 +153,5 @@ const readBody = (req: IncomingMessage, listener: (chunk: ArrayBuffer, isLast: b
 
 const EMPTY = Buffer.alloc(0);
 
-/** A buffer that holds these bytes and no others. */
+/** Copies the bytes to a buffer that contains nothing else. */
 const whole = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;

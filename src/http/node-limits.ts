@@ -1,2 +1,2 @@
-/** A connection on which nothing was sent, received or taken for so long is closed, as uWebSockets.js does. */
+/** Idle timeout of connections, as in uWebSockets.js: no data was sent, received or taken by the peer. */
 export const IDLE_MS = 10_000;

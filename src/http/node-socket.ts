@@ -9,7 +9,7 @@ import { cannotListen, type Listening } from './socket.ts';
 import { removeStaleSocket } from './socket-file.ts';
 
 /**
- * The listener for systems without a binary of uWebSockets.js, over `node:http`.
+ * Listens with `node:http` on systems without a binary of uWebSockets.js.
  *
  * Guarantees: a client observes the same limits, refusals and closed connections as with uWebSockets.js. A connection
  * serves one request at a time; a client that sends the next one before the response has ended is disconnected.
@@ -22,27 +22,27 @@ const LIMITS = {
   headersTimeout: IDLE_MS,
   keepAliveTimeout: IDLE_MS,
   connectionsCheckingInterval: IDLE_MS / 4,
-  // A long body may take as long as it keeps arriving; `onData` and the body room limit the pauses.
+  // A long body may take as long as it keeps arriving; `onData` and `BodyRoom` limit the pauses.
   requestTimeout: 0,
   noDelay: true,
   insecureHTTPParser: false,
 };
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address cannot be bound */
 export const listenOnNode = async (
   answer: Answer,
   address: ListenAddress,
   budget: ConnectionBudget,
 ): Promise<Listening> => {
   const server = createServer(LIMITS);
-  // The limit of the size is enough; a limit of the count would drop headers silently.
+  // The size limit is sufficient; a count limit would drop headers silently.
   server.maxHeadersCount = 0;
   const connections = new WeakMap<Socket, Connection>();
   server.on('connection', (socket) => {
     if (!budget.opened()) socket.destroy();
     const connection: Connection = { response: undefined };
     connections.set(socket, connection);
-    // A client that has closed its half gets no response from uWebSockets.js either.
+    // uWebSockets.js does not respond to a client that has closed its half either.
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {
       budget.closed();
@@ -51,7 +51,7 @@ export const listenOnNode = async (
   });
   const respond = (req: IncomingMessage, res: ServerResponse): void => {
     const { socket } = req;
-    // Requests of one chunk are parsed to its end, also when the first of them has closed the connection.
+    // Node parses all requests of a chunk, even after the first one has closed the connection.
     if (socket.destroyed) return;
     const connection = connections.get(socket);
     if (!connection || connection.response?.isOpen()) {
@@ -94,21 +94,21 @@ type Connection = { response: { isOpen(): boolean; abort(): void } | undefined }
 
 const NETWORK = { from: 'network' } as const;
 
-/** A request that the parser of Node rejects. */
+/** Responds to a request that the parser of Node rejects. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   const status = REFUSALS.find(([code]) => code.test(error.code ?? ''))?.[1];
   if (status === undefined || !socket.writable || socket.bytesWritten > 0) socket.destroy();
   else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 };
 
-/** No response is safe to a request whose end is in doubt, see framing.ts. */
+/** No response is safe to a request with an ambiguous end, see framing.ts. */
 const REFUSALS: readonly [code: RegExp, status: string | undefined][] = [
   [/^HPE_HEADER_OVERFLOW$/, '431 Request Header Fields Too Large'],
   [/^HPE_(?:UNEXPECTED|INVALID)_CONTENT_LENGTH$|^HPE_INVALID_TRANSFER_ENCODING$/, undefined],
   [/^HPE_/, '400 Bad Request'],
 ];
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address cannot be bound */
 export const listenExclusively = async (server: Server, address: ListenAddress): Promise<void> => {
   if ('path' in address) await removeStaleSocket(address.path);
   await new Promise<void>((resolve, reject) => {

@@ -9,11 +9,12 @@ type Header = { description: string; schema: { type: 'string' } };
 
 type Headers = Record<string, Header | { $ref: string }>;
 
-/** Answers of the server itself, and of any route under a status that is an error: each is said once, by name. */
-
 type Refused = { name: string; description: string; headers?: Readonly<Record<string, string>> };
 
-const REFUSED: Readonly<Record<number, Refused>> = {
+type Refusals = Readonly<Record<number, Refused>>;
+
+/** Errors of the server itself, and of any route with such a status. The document contains each once, by name. */
+export const REFUSED = {
   400: { name: 'BadRequest', description: 'The request, its query or its JSON is malformed.' },
   401: {
     name: 'Unauthorized',
@@ -23,45 +24,48 @@ const REFUSED: Readonly<Record<number, Refused>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The host that the request names is none of this service, or a page of another site sent what would change something.',
+      'The `Host` of the request is not accepted, or a page of another site sent a request that is not read-only.',
   },
-  404: { name: 'NotFound', description: 'There is nothing under this id.' },
-  408: { name: 'RequestTimeout', description: 'The body has not ended in time.' },
-  409: { name: 'Conflict', description: 'It does not fit to what is there.' },
-  410: { name: 'Gone', description: 'The cursor is of no event that is kept: begin anew.' },
+  404: { name: 'NotFound', description: 'No resource has this id.' },
+  408: { name: 'RequestTimeout', description: 'The body was not complete in time.' },
+  409: { name: 'Conflict', description: 'The request conflicts with the current state.' },
+  410: { name: 'Gone', description: 'The cursor is unknown or expired: restart without a cursor.' },
   413: {
     name: 'TooLarge',
-    description: 'The body is larger than the service takes, or the thread would hold more than it may.',
+    description: 'The body exceeds its limit, or the thread would exceed its size limit.',
   },
-  415: { name: 'UnsupportedMediaType', description: 'The body is of another type, or encoded.' },
-  422: { name: 'Unprocessable', description: 'The JSON of the body has another shape.' },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The media type or encoding of the body is not supported.',
+  },
+  422: { name: 'Unprocessable', description: 'The JSON of the body does not match the schema.' },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many wrong admin tokens have come from the address of the client.',
+    description: 'Too many wrong admin tokens came from the address of the client.',
     headers: { 'Retry-After': 'Seconds after which to try again.' },
   },
-  500: { name: 'Internal', description: 'A fault of the service; the text names the request id of the log.' },
-  501: { name: 'NotImplemented', description: 'The service is not set up for it.' },
+  500: { name: 'Internal', description: 'Internal error; the text contains the request id for the log.' },
+  501: { name: 'NotImplemented', description: 'The service is not configured for this request.' },
   503: {
     name: 'Unavailable',
-    description: 'Too much at once, the service stops, or a part of it does not answer: try again.',
+    description: 'The service is overloaded or stopping, or a part of it does not respond: retry.',
     headers: { 'Retry-After': 'Seconds after which to try again.' },
   },
-};
+} satisfies Refusals;
 
 const PLAIN: ErrorDescription = { schema: ErrorBody, prefix: '' };
 
-/** In the form that the route has for its errors. */
+/** Returns the form of the errors of a route. */
 export const errorsOf = ({ errors = PLAIN }: Route['spec']): ErrorDescription => errors;
 
-/** Whatever the route is. */
+/** Statuses that every route can return. */
 const ALWAYS = [400, 403, 500, 503];
 const OF_SCOPE = [401];
 const OF_BODY = [408, 413, 415];
 const OF_ADMIN = [429];
 const OF_SHAPE = [422];
 
-/** Statuses that the server itself may answer with. */
+/** Returns the statuses of refusals by the server itself. */
 export const refusedBy = ({ scope, body, reads }: Route['spec']): number[] => [
   ...ALWAYS,
   ...(scope === 'none' ? [] : OF_SCOPE),
@@ -70,21 +74,22 @@ export const refusedBy = ({ scope, body, reads }: Route['spec']): number[] => [
   ...(body && reads === undefined ? OF_SHAPE : []),
 ];
 
-/** One for each status and form, so that the document refers to it. */
+/** Creates one response component per status and form, so that the document can refer to it. */
 export const createRefusals = () => {
+  const refusals: Refusals = REFUSED;
   const known = new Map<string, ZodOpenApiResponseObject>();
   return (
     status: number,
     { schema, prefix, types = [] }: ErrorDescription,
   ): ZodOpenApiResponseObject | undefined => {
-    const refused = REFUSED[status];
+    const refused = refusals[status];
     if (!refused) return undefined;
     const { name, description, headers } = refused;
     const id = prefix + name;
     const response = known.get(id) ?? {
       id,
       description,
-      headers: headersOf(headers),
+      headers: describeHeaders(headers),
       content: Object.fromEntries([JSON_TYPE, ...types].map((type) => [type, { schema }])),
     };
     known.set(id, response);
@@ -92,8 +97,8 @@ export const createRefusals = () => {
   };
 };
 
-/** By name: what it says. Every answer names its request. */
-export const headersOf = (headers: Readonly<Record<string, string>> = {}): Headers => ({
+/** Describes headers by name. Every response carries the request id. */
+export const describeHeaders = (headers: Readonly<Record<string, string>> = {}): Headers => ({
   'X-Request-Id': { $ref: '#/components/headers/XRequestId' },
   ...described(headers),
 });
@@ -103,10 +108,10 @@ const described = (headers: Readonly<Record<string, string>>): Headers =>
     Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
 
-/** What answers refer to. */
+/** Headers that responses refer to. */
 export const SHARED_HEADERS = {
   XRequestId: {
-    description: 'Names the request, also in the log: the one that the client gave, or a new one.',
+    description: 'Id of the request, also in the log: the id that the client sent, or a new one.',
     schema: { type: 'string' },
   },
 } as const;

@@ -7,14 +7,14 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { type Answer, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
-import { createRefusals, errorsOf, headersOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
-import { JSON_TYPE, plainText, type Reply } from './reply.ts';
-import { type Route, route } from './route.ts';
+import { createRefusals, describeHeaders, errorsOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
+import { JSON_TYPE } from './reply.ts';
+import type { Route } from './route.ts';
 import { paramNames } from './router.ts';
 
 /**
- * The OpenAPI 3.1 document of a route table. Nothing is said there of a route that it does not say itself, but for
- * what the server does for all of them: the errors that it answers itself, and the headers that it reads and writes.
+ * Generates the OpenAPI 3.1 document of a route table. Each route describes itself; only the errors that the server
+ * returns itself, and the headers that it reads and writes, are added to all routes.
  */
 
 export type OpenApiInfo = {
@@ -22,11 +22,10 @@ export type OpenApiInfo = {
   version: string;
   description?: string;
   license?: { name: string; identifier: string };
-  /** Of the tags of the routes, in the order in which they are shown. */
+  externalDocs?: { description: string; url: string };
+  /** Tags of the routes in display order. */
   tags?: readonly { name: string; description: string }[];
 };
-
-export const OPENAPI_PATH = '/openapi.json';
 
 const ADMIN_SCHEME = 'adminBearer';
 
@@ -43,7 +42,10 @@ const SCHEMES = {
   },
 } as const;
 
-export const createOpenApi = (routes: readonly Route[], { tags, ...info }: OpenApiInfo): object => {
+export const createOpenApi = (
+  routes: readonly Route[],
+  { tags, externalDocs, ...info }: OpenApiInfo,
+): object => {
   checkIds(routes);
   const paths: ZodOpenApiPathsObject = {};
   const answers = createAnswers();
@@ -58,16 +60,17 @@ export const createOpenApi = (routes: readonly Route[], { tags, ...info }: OpenA
       info,
       servers: [{ url: '/', description: 'The service that this document comes from' }],
       security: [],
+      ...(externalDocs && { externalDocs }),
       ...(tags && { tags: tags.filter(({ name }) => routes.some(({ spec }) => spec.tag === name)) }),
       paths,
       components: { securitySchemes, headers: SHARED_HEADERS },
     },
-    // What may be any JSON has no words of its own in a schema.
+    // Schemas of arbitrary JSON are empty.
     { override: fitForClients, allowEmptySchema: { custom: true, unknown: true } },
   );
 };
 
-/** A generated client has one function an operation, so two of one name would be a mistake of ours. */
+/** A generated client has one function per operation, so duplicate ids are a programming error. */
 const checkIds = (routes: readonly Route[]): void => {
   const seen = new Map<string, string>();
   for (const { method, path, spec } of routes) {
@@ -82,22 +85,22 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const fitForClients = ({ jsonSchema, io }: { jsonSchema: JsonSchema; io: string }): void => {
   if (io === 'output') allowNewFields(jsonSchema);
-  else Object.values(jsonSchema.properties ?? {}).forEach(tellDefault);
+  else Object.values(jsonSchema.properties ?? {}).forEach(describeDefault);
 };
 
-/** Responses only grow (contract of `/v1`), so a schema of an answer does not forbid fields that it does not know. */
+/** Responses may gain fields (contract of `/v1`), so response schemas do not forbid unknown fields. */
 const allowNewFields = (schema: JsonSchema): void => {
   if (schema.additionalProperties === false) delete schema.additionalProperties;
 };
 
-/** Generators take a field with a default for one that has to be there: in a body it is told in words. */
-const tellDefault = (field: JsonSchema | boolean): void => {
+/** Generators treat a field with a default as required, so request bodies describe the default in prose instead. */
+const describeDefault = (field: JsonSchema | boolean): void => {
   if (typeof field === 'boolean' || field.default === undefined) return;
   const { default: value, description } = field;
   delete field.default;
   if (description?.includes('default')) return;
-  const told = `default \`${JSON.stringify(value)}\``;
-  field.description = description === undefined ? told : `${description}; ${told}`;
+  const described = `default \`${JSON.stringify(value)}\``;
+  field.description = description === undefined ? described : `${description}; ${described}`;
 };
 
 type Answers = ReturnType<typeof createAnswers>;
@@ -133,7 +136,7 @@ const bodyContent = (spec: Route['spec'], schema: z.ZodType) =>
     ]),
   );
 
-/** Parameters in the path are text, whether or not the route has a schema for them. */
+/** Path parameters are documented as text even without a schema. */
 const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObject['requestParams'] => {
   const names = paramNames(path);
   const { params, query, headers = [] } = spec;
@@ -142,13 +145,13 @@ const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObjec
     ...(names.length > 0 && {
       path: z.object(Object.fromEntries(names.map((name) => [name, known[name] ?? z.string()]))),
     }),
-    // A query schema is an object, or a pipe that begins with one: the library looks for the object in it.
+    // A query schema is an object, or a pipe that begins with one: the library searches for the object in it.
     ...(query && { query: query as z.ZodObject }),
     header: z.object(Object.fromEntries([...headers, 'X-Request-Id' as const].map(headerParameter))),
   };
 };
 
-/** By name; each is one component. */
+/** Header components by name. */
 const HEADERS = Object.fromEntries(
   Object.entries(REQUEST_HEADERS).map(([name, schema]) => [
     name,
@@ -168,7 +171,7 @@ const createAnswers = () => {
     for (const status of [...statuses].sort((one, other) => one - other)) {
       const answer = own[status] ?? errors.schema;
       const shared = answer === errors.schema ? refusal(status, errors) : undefined;
-      // Keys of the table are numbers, so these are texts of three digits.
+      // The keys of the table are numbers, so these are strings of three digits.
       described[String(status) as `${1 | 2 | 3 | 4 | 5}${string}`] = shared ?? responseOf(answer);
     }
     return described;
@@ -176,40 +179,18 @@ const createAnswers = () => {
 };
 
 const responseOf = (answer: Answer): ZodOpenApiResponseObject => {
-  if (typeof answer === 'string') return { description: answer, headers: headersOf() };
+  if (typeof answer === 'string') return { description: answer, headers: describeHeaders() };
   if (answer instanceof z.ZodType) {
     return {
       description: answer.meta()?.description ?? 'OK',
-      headers: headersOf(),
+      headers: describeHeaders(),
       content: { [JSON_TYPE]: { schema: answer } },
     };
   }
   const { description, content = {}, headers } = answer;
   return {
     description,
-    headers: headersOf(headers),
+    headers: describeHeaders(headers),
     content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])),
   };
 };
-
-/** Built when it is first asked for, then kept. */
-export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route => {
-  let document: Reply | undefined;
-  const self: Route = route.get(OPENAPI_PATH, {
-    id: 'getOpenApi',
-    summary: 'This document',
-    description: 'What is served here and now: parts that the settings leave out are not in it.',
-    tag: 'system',
-    scope: 'none',
-    responses: { 200: OpenApi },
-    handle() {
-      document ??= plainText(JSON.stringify(createOpenApi([...routes, self], info)), JSON_TYPE);
-      return document;
-    },
-  });
-  return self;
-};
-
-const OpenApi = z
-  .looseObject({ openapi: z.string(), paths: z.looseObject({}) })
-  .meta({ description: 'An OpenAPI 3.1 document.' });

@@ -1,6 +1,6 @@
 /**
- * Where a request comes from. What came over the network shows its rights and the host that it asks for. A program
- * that has the service inside itself speaks for a scope, as the admin too; a request that it hands on has to show its
- * rights, and what host it was for is the program's affair.
+ * The source of a request. A request from the network must authenticate and name an accepted host. A request of the
+ * embedding program (`program`) acts for a scope and has admin rights. A request that the program forwards (`stranger`)
+ * must authenticate, but the program is responsible for its host.
  */
 export type Origin = { from: 'network' } | { from: 'stranger' } | { from: 'program'; scope: string };

@@ -1,43 +1,42 @@
 import { decodeSegment } from './query.ts';
 
 /**
- * Which of the declared paths a path is. A declared path is made of literals, parameters (`:id`), perhaps with an
- * action at the end of the last (`:id:cancel`), and perhaps `/*` at its end for everything below it.
+ * Matches a path against declared paths. A declared path consists of literals, parameters (`:id`), optionally an action
+ * after the last parameter (`:id:cancel`), and optionally `/*` at its end for everything below it.
  *
- * Guarantees: a literal wins over a parameter, whatever the method, and both over what is below a shorter path, in
- * whatever order they were declared. An action counts for the methods that it has; for others it is a part of the
- * value, and so is all before the last colon. A parameter without an action is never empty.
- * Literals are compared as they were sent, parameters are percent-decoded; below a lenient path literals are decoded
- * too, and empty segments are dropped.
- * Costs a look for each segment, not for each declared path.
+ * Guarantees: a literal takes precedence over a parameter, whatever the method, and both over `/*` of a shorter path,
+ * in any order of declaration. An action matches only the methods that it has; for others, it is part of the value, as
+ * is everything before the last colon. A parameter without an action is never empty.
+ * Literals are compared as they were sent, and parameters are percent-decoded. Below a lenient path, literals are
+ * decoded too, and empty segments are ignored.
+ * Cost: one lookup per segment, independent of the number of declared paths.
  */
 export type Paths<Entry> = {
-  /** @param path as it was sent, without the query */
+  /** @param path the path as it was sent, without the query */
   find(path: string, method: string): Found<Entry> | undefined;
 };
 
 export type Found<Entry> = {
   entry: Entry;
-  /** Of the parameters, in their order. */
+  /** Values of the parameters in their order. */
   values: readonly string[];
 };
 
 export type Declared = {
   path: string;
-  /** By method. */
   endpoints: { has(method: string): boolean };
-  /** Of a path with `/*`. */
+  /** Set for a path with `/*` only. */
   lenient?: true | undefined;
 };
 
 type Node<Entry> = {
   literals: Map<string, Node<Entry>>;
   parameter: Node<Entry> | undefined;
-  /** Of the parameter with an action, by the action. */
+  /** Entries of a parameter with an action, by action. */
   actions: Map<string, Entry>;
-  /** Of what ends here. */
+  /** The entry of the path that ends here. */
   entry: Entry | undefined;
-  /** Of everything below. */
+  /** The entry of `/*` here. */
   below: Entry | undefined;
 };
 
@@ -82,7 +81,7 @@ const childOf = <Entry>(node: Node<Entry>, segment: string): Node<Entry> => {
 
 type Search = { segments: readonly string[]; method: string; lenient: boolean };
 
-/** @param at the segment to look at: the first is empty, before the slash that every path begins with */
+/** @param at index of the next segment; the first segment is empty, before the leading slash */
 const search = <Entry extends Declared>(
   node: Node<Entry>,
   path: Search,

@@ -1,6 +1,6 @@
 /**
- * The values of a query string, percent- and plus-decoded. When a key is repeated its first value counts, as with
- * `URLSearchParams.get`. The record has no prototype, so that no key means anything but itself.
+ * Parses a query string, percent- and plus-decoded. The first value of a repeated key counts, as with
+ * `URLSearchParams.get`. The record has no prototype, so no key is special.
  */
 export const parseQuery = (text: string): Record<string, string> => {
   const values: Record<string, string> = Object.create(null);
@@ -9,7 +9,7 @@ export const parseQuery = (text: string): Record<string, string> => {
   return values;
 };
 
-/** The first key that a query string says twice. */
+/** Returns the first repeated key of a query string. */
 export const repeatedKey = (text: string): string | undefined => {
   const seen = new Set<string>();
   for (const key of new URLSearchParams(text).keys()) {
@@ -19,7 +19,7 @@ export const repeatedKey = (text: string): string | undefined => {
   return undefined;
 };
 
-/** What is not valid percent-encoding stands for itself. */
+/** Returns text with invalid percent-encoding unchanged. */
 export const decodeSegment = (text: string): string => {
   if (!text.includes('%')) return text;
   try {

@@ -1,11 +1,11 @@
-/** An answer with a status and headers of its own. */
+/** Identifies values of type `Reply`: responses with an explicit status and headers. */
 
 const brand = Symbol('reply');
 
 export type Reply = {
   readonly [brand]: true;
   readonly status: number;
-  /** Characters, bytes as they are, or a text that is made while it is sent. Undefined: the response has no body. */
+  /** A string, bytes, or text that is generated while it is sent; undefined for a response without a body. */
   readonly text: ReplyText | undefined;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -13,12 +13,12 @@ export type Reply = {
 
 export type ReplyText = string | Uint8Array | Pieces;
 
-/** Parts of a text, taken as the client reads. */
+/** Chunks of a text, generated as the client reads. */
 export type Pieces = { readonly pieces: Iterator<string> };
 
 export const JSON_TYPE = 'application/json';
 
-/** `body` is sent as JSON; without it the response is empty. */
+/** Sends `body` as JSON; without it, the response is empty. */
 export const reply = (status: number, body?: unknown, headers?: Record<string, string>): Reply => ({
   [brand]: true,
   status,
@@ -27,7 +27,7 @@ export const reply = (status: number, body?: unknown, headers?: Record<string, s
   headers,
 });
 
-/** A text that is encoded already. */
+/** Sends text that is encoded already. */
 export const textReply = (
   text: ReplyText,
   contentType: string,
@@ -40,7 +40,7 @@ export const plainText = (text: string, contentType: string, status = 200): Repl
   status,
 });
 
-/** What a file holds; `headers` may say how it is encoded. */
+/** Sends a file; `headers` may contain its encoding. */
 export const fileReply = (
   bytes: Uint8Array,
   contentType: string,

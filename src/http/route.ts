@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts';
 
 /**
- * A route declares everything about itself in one value: the router, the decoder and the OpenAPI document all
- * read it.
+ * A route declares everything about itself in one value, which the router, the decoder and the OpenAPI document read.
  *
  * @example
  * route.get('/v1/threads/:id', {
@@ -16,7 +15,7 @@ import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts
  * });
  */
 
-/** Which right a request needs: none, a scope, or the admin bearer and a scope (config.md 1.1, 1.3). */
+/** The authorization that a request needs: none, a scope, or the admin bearer and a scope (config.md 1.1, 1.3). */
 export type Surface = 'none' | 'agent-invocation' | 'admin';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -27,58 +26,58 @@ export type RouteRequest<P, Q, B> = {
   body: B;
   /** The scope id; empty on surface `none`. */
   scope: string;
-  /** The first value of a request header, `undefined` when it is missing or empty. */
+  /** Returns the first value of a request header, or `undefined` if it is missing or empty. */
   header(name: string): string | undefined;
-  /** The one that the client gave, if it is a sane one. */
+  /** The id that the client sent, if it is valid, or a generated one. */
   requestId: string;
-  /** Address of the client; behind a trusted proxy, the one it names. Empty once the client has gone. */
+  /** Returns the address of the client, behind a trusted proxy the one that it forwards; empty after a disconnect. */
   ip(): string;
-  /** Whether there is such a header, also an empty one. */
+  /** Returns whether the header is present, even if empty. */
   names(header: string): boolean;
-  /** Whether the request has the right of the admin surface, on whatever surface the route is. */
+  /** Returns whether the request has admin rights, on routes of every surface. */
   isAdmin(): boolean;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
-  /** The answer may take long by design: from now on the request does not count as a concurrent one. */
+  /** Releases the concurrency slot of a request whose response takes long by design. */
   hold(): void;
-  /** Called when the client goes away before it has its answer; at once if it has gone already. */
+  /** Called when the client disconnects before the response has ended; immediately if it already has. */
   onGone(listener: () => void): void;
 };
 
-/** Without a schema, `params`, `query` and `body` are `undefined`, and any or no body is accepted. */
+/** Without a schema, `params`, `query` and `body` are `undefined`, and the request may have any body or none. */
 export type RouteSpec<P, Q, B> = {
-  /** Of the operation, and so of the function in a generated client: unique, camelCase, what it does first. */
+  /** Id of the operation, which names the function in generated clients: unique, in camelCase, starting with a verb. */
   id: string;
   summary: string;
-  /** What the summary has no room for, in Markdown. */
+  /** Details in Markdown. */
   description?: string;
   tag?: string;
   scope: Surface;
-  /** Request headers that the handler looks at. Only described: a handler reads what it wants of them. */
+  /** Request headers that the handler reads. They are documented but not validated. */
   headers?: readonly RequestHeaderName[];
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   body?: z.ZodType<B>;
   /**
-   * What the handler checks itself, so that `body` only describes it: any JSON, or the body as it came, whatever its
-   * type.
+   * The handler validates the body itself, and `body` only documents it. `anyJson`: the handler receives the parsed
+   * JSON; `text`: the text of a body of any content type.
    */
   reads?: 'anyJson' | 'text';
   bodyLimit?: 'default' | 'attachments' | 'evals';
   /**
-   * By status: the schema of the JSON body, the description of a response that has none, or all about it. What the
-   * server itself answers anywhere (`openapi-refusals.ts`) need not be said.
+   * By status: the schema of the JSON body, the description of a response without a body, or a whole response object.
+   * Responses that every route may have (`openapi-refusals.ts`) are omitted.
    */
   responses: Record<number, Answer>;
-  /** How errors are said here; `{"error": "text"}` unless a protocol has a form of its own. */
+  /** The form of errors; `{"error": "text"}` unless a protocol has a different one. */
   errors?: ErrorDescription;
-  /** Missing: nobody has to show anything, or the admin bearer where the scope is `admin`. */
+  /** If absent, scope `admin` requires the admin bearer and the other scopes require no credential. */
   security?: 'extendedCardBearer';
-  /** Returns (a promise of) a reply, an event stream, or a value: 200 as JSON, or empty when undefined. */
+  /** Returns (a promise of) a reply, an event stream, or a value: a 200 as JSON, or an empty one if undefined. */
   handle(request: RouteRequest<P, Q, B>): unknown;
 };
 
-/** A route with its types erased. HEAD of a `get` route is answered like GET, without the body. */
+/** A route with erased types. HEAD of a `get` route responds as GET does, without the body. */
 export type Route = { method: Method; path: string; spec: RouteSpec<unknown, unknown, unknown> };
 
 const declare =

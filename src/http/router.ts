@@ -4,12 +4,13 @@ import type { Method, Route, Surface } from './route.ts';
 import type { WireRequest } from './wire.ts';
 
 /**
- * Which route answers. The path is decided first (`paths.ts`), then the method by a table of the path: so a known path
- * with another method is 405 with `Allow`, and `/v1/threads/summaries` is never a thread called `summaries`.
+ * Resolves the route of a request. The path is matched first (`paths.ts`), then the method in a table of the path. So a
+ * known path with another method is a 405 with `Allow`, and `/v1/threads/summaries` is never a thread called
+ * `summaries`.
  */
 export type PathEntry = {
   path: string;
-  /** By upper-case method. HEAD is answered by the GET route. */
+  /** Endpoints by upper-case method. The GET route also handles HEAD. */
   endpoints: ReadonlyMap<string, Endpoint>;
   family: Family | undefined;
   lenient?: true | undefined;
@@ -17,10 +18,10 @@ export type PathEntry = {
 
 export type Endpoint = Omit<Route['spec'], 'reads' | 'body'> & {
   path: string;
-  /** Decodes; missing where the handler does. */
+  /** Schema for decoding; absent if the handler decodes the body. */
   body: Route['spec']['body'] | undefined;
   paramNames: readonly string[];
-  /** What becomes of the body. */
+  /** How the body is read. */
   reads: 'json' | 'text' | 'nothing';
 };
 
@@ -51,19 +52,19 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
   return [...paths].map(([path, endpoints]) => ({ path, endpoints, family }));
 };
 
-/** A body that is only described is not decoded by its schema. */
+/** A schema that only documents the body does not decode it. */
 const readingOf = ({ reads, body }: Route['spec']): Pick<Endpoint, 'reads' | 'body'> => {
   if (reads === 'anyJson') return { reads: 'json', body: undefined };
   return { reads: reads ?? (body ? 'json' : 'nothing'), body };
 };
 
-/** The paths of a family, and everything else below its own. */
-export const entriesOf = (family: Family): PathEntry[] => [
+/** Returns the paths of a family, and an entry for all other paths below that of the family. */
+export const familyEntries = (family: Family): PathEntry[] => [
   ...groupByPath(family.routes, family),
   { path: `${family.path}/*`, endpoints: new Map(), family, lenient: family.lenient },
 ];
 
-/** What says no to a request: once its scope is known, whatever its body is. */
+/** Creates an endpoint that refuses a request once its scope is known, without reading its body. */
 export const refusing = (path: string, scope: Surface, handle: () => unknown): Endpoint => ({
   path,
   id: '',
@@ -78,14 +79,14 @@ export const refusing = (path: string, scope: Surface, handle: () => unknown): E
 
 const KNOWN_METHODS = Object.values(methods).flat();
 
-/** Of a path, sorted. */
+/** Returns the sorted methods of a path. */
 export const allowedOn = (paths: Paths<PathEntry>, path: string): string[] =>
   KNOWN_METHODS.filter((method) => paths.find(path, method)?.entry.endpoints.has(method)).sort();
 
 export const paramNames = (path: string): string[] =>
   [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name ?? '');
 
-/** The values of the parameters in the path, by their names. */
+/** Returns the values of the path parameters by name. */
 export const namedParams = ({ paramNames }: Endpoint, values: readonly string[]): Record<string, string> => {
   const named: Record<string, string> = {};
   for (const [index, name] of paramNames.entries()) named[name] = values[index] ?? '';
@@ -96,5 +97,5 @@ const METHOD_LABELS = new Map(
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((name) => [name.toLowerCase(), name]),
 );
 
-/** The method, or `OTHER`: text of a request never becomes a label of a metric. */
+/** Returns the method or `OTHER`, because text of a request must not become a metric label. */
 export const methodLabel = (req: WireRequest): string => METHOD_LABELS.get(req.getMethod()) ?? 'OTHER';

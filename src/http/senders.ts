@@ -9,21 +9,21 @@ import type { RequestHeaders } from './headers.ts';
 import type { Origin } from './origin.ts';
 import type { WireResponse } from './wire.ts';
 
-/** Who sends a request: through which proxies, from which page, with which token. */
+/** Identifies the sender of a request: its proxies, the page that caused it, and its token. */
 export type SenderDeps = {
   adminToken: string | undefined;
   guesses: Guesses;
-  /** The host of the public address; without it, clients use the address that they connect to. */
+  /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
   settings: { trust_forwarded_headers: boolean; trusted_proxies: readonly string[] };
 };
 
 export type Senders = {
-  /** Forwarded headers of this request count. */
+  /** Returns whether the forwarded headers of a request count. */
   isTrusted(res: WireResponse, from: Origin): boolean;
-  /** Of the client; empty once it has gone, and without a socket. */
+  /** Returns the address of the client; empty after a disconnect and without a socket. */
   addressOf(exchange: Exchange, headers: RequestHeaders): string;
-  /** A page of another site made a browser send it, and it would change something. */
+  /** Returns whether a page of another site made a browser send this state-changing request. */
   isCrossSite(
     exchange: Exchange,
     of: { family: Family | undefined; from: Origin; headers: RequestHeaders },
@@ -45,7 +45,7 @@ export const createSenders = ({ adminToken, guesses, publicHost, settings }: Sen
     isCrossSite({ method, origin: admitted }, { family, from: { from }, headers }) {
       if (from === 'program') return false;
       const origin = headers.get('origin') ?? '';
-      // A family that looks at the host also looks at the origin, where there is one.
+      // A family that checks the host also checks the origin if present.
       if (family?.checksHost && origin !== '') return false;
       const site = headers.get('sec-fetch-site') ?? '';
       const hosts = [headers.get('host'), headers.get('x-forwarded-host'), publicHost];
@@ -65,9 +65,9 @@ export const createSenders = ({ adminToken, guesses, publicHost, settings }: Sen
   };
 };
 
-/** In its short form. To be read before the response ends. */
+/** Returns the address in its short form. It is not available after the response has ended. */
 const peerOf = (res: WireResponse): string =>
   shortAddress(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'));
 
-/** Where requests without a socket come from. */
+/** Address of requests without a socket. */
 const THIS_HOST = '127.0.0.1';

@@ -1,4 +1,5 @@
-import { createBodyRoom } from './body-room.ts';
+import type { ServiceLog } from '../schema/log-events.ts';
+import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
@@ -9,11 +10,12 @@ import { createGuesses } from './guesses.ts';
 import type { HostCheck } from './hosts.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { listenOnNode } from './node-socket.ts';
-import { type OpenApiInfo, openApiRoute } from './openapi.ts';
+import type { OpenApiInfo } from './openapi.ts';
+import { openApiRoute } from './openapi-route.ts';
 import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
-import { entriesOf, groupByPath } from './router.ts';
+import { familyEntries, groupByPath } from './router.ts';
 import type { ScopeProvider } from './scope.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
@@ -22,10 +24,7 @@ import type { Unrouted } from './unrouted.ts';
 import { createUnsent } from './unsent.ts';
 import type { HttpServerChoice } from './uws.ts';
 
-/**
- * The HTTP server: a route table, on a socket of uWebSockets.js and for programs that have it inside themselves. It
- * knows nothing of what the routes do.
- */
+/** Serves a route table on a socket and to embedding programs. It is independent of what the routes do. */
 
 export type HttpDeps = {
   routes: Route[];
@@ -44,42 +43,40 @@ export type HttpDeps = {
     trust_forwarded_headers: boolean;
     trusted_proxies: readonly string[];
   };
-  /** Who is asked for paths that no route has. */
-  unrouted?: Unrouted | undefined;
-  /** Missing: a request may name any host. */
+  /** Handles paths without a matching route. */
+  unrouted?: readonly Unrouted[] | undefined;
+  /** If absent, any host is accepted. */
   acceptsHost?: HostCheck | undefined;
-  /** The host of the public address; without it, clients use the address that they connect to. */
+  /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
   adminToken: string | undefined;
-  /** What it throws is the reason of a 401; the scope id it returns is checked. */
+  /** Its error is the reason of a 401, and the scope id that it returns is validated. */
   resolveScope: ScopeProvider;
-  /** `request` is called when the response has ended or the client has gone; `seconds` until its head. */
+  /**
+   * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
+   */
   observe: Observer & {
     stream(delta: 1 | -1): void;
     unsent(bytes: number): void;
     received(bytes: number): void;
     adminRefused(outcome: 'refused' | 'limited'): void;
   };
-  log: {
-    error(data: object, text: string): void;
-    warn(data: object, text: string): void;
-    info(data: object, text: string): void;
-    debug(data: object, text: string): void;
+  log: ServiceLog & {
     isLevelEnabled(level: string): boolean;
   };
   openApi: OpenApiInfo;
 };
 
 export type HttpServer = {
-  /** Port 0 takes a free one. Rejects when the address cannot be had. */
+  /** Listens; port 0 selects a free one. Rejects if the address cannot be bound. */
   listen(server: HttpServerChoice, address: ListenAddress): Promise<{ port: number | undefined }>;
-  /** Answers as over a socket, without one; also while nothing listens. */
+  /** Handles a request without a socket, even while nothing listens. */
   fetch: Local['fetch'];
-  /** No new connections, and 503 for new requests on open ones; what is under way goes on. */
+  /** Accepts no new connections and answers new requests on open ones with 503. Requests in progress continue. */
   stopListening(): void;
-  /** Resolves when every request that was accepted is answered, apart from streams. */
+  /** Resolves when every accepted request has its response, except for streams. */
   answered(): Promise<void>;
-  /** Ends everything that is still open. */
+  /** Closes everything that is still open. */
   close(): Promise<void>;
 };
 
@@ -90,7 +87,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     unsent: createUnsent({ limit: settings.response_buffer_bytes, observe: observe.unsent }),
     draining: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
-    report: (error) => log.error({ err: error }, 'a callback of a response failed'),
+    report: (error) => log.error('http.response_callback_failed', { err: error }),
   };
   const gate = createGate({ limit: settings.max_concurrent_requests });
   const hub = createStreamHub({
@@ -100,9 +97,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   });
   const { routes, families = [] } = deps;
   const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
-  const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(entriesOf)]);
+  const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(familyEntries)]);
   const guesses = createGuesses({ token: deps.adminToken, observe: observe.adminRefused, log });
-  const room = createBodyRoom({
+  const bodyBudget = createBodyBudget({
     limit: settings.request_buffer_bytes,
     timeoutMs: settings.body_timeout_ms,
     observe: observe.received,
@@ -112,7 +109,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     context,
     paths,
     guesses,
-    room,
+    bodyBudget,
     caller: createCaller({ gate, hub, log }),
   });
   const local = createFetch(answer);
@@ -126,7 +123,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   return {
     async listen({ uWS }, address) {
       const budget = createConnectionBudget(mostConnections(), (most) =>
-        log.warn({ most }, 'new connections are closed: as many are open as the limit of open files allows'),
+        log.warn('http.connection_limit', { most }),
       );
       const socket = await (uWS
         ? listenOn(uWS, answer, address, budget)
@@ -140,7 +137,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     async close() {
       stopListening();
       gate.close();
-      room.close();
+      bodyBudget.close();
       hub.close();
       flushStreams();
       for (const socket of sockets) socket.close();
@@ -149,8 +146,8 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   };
 };
 
-/** A line a request, where the log shows it: its route and never its address, which may hold what nobody may read. */
+/** Logs one line per request at level debug: its route, never its actual path, which may contain secrets. */
 const requestLine =
   (log: Pick<HttpDeps['log'], 'debug'>) =>
   ({ requestId: request_id, method, route, status, seconds }: Exchange): void =>
-    log.debug({ request_id, method, route, status, seconds }, 'request ended');
+    log.debug('http.request_ended', { request_id, method, route, status, seconds });

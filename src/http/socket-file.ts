@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { Unavailable } from '../schema/outcome.ts';
 
 /**
- * The file of a Unix socket.
+ * Manages the file of a Unix socket.
  *
- * A process that was killed leaves its file behind, and the next one cannot listen as long as the file exists. A file on
- * which another process still listens is never removed.
+ * A killed process leaves its file behind, and the next one cannot listen as long as the file exists. A file on which
+ * another process still listens is never removed.
  */
 
 const isSocketInUse = (path: string): Promise<boolean> =>
@@ -18,7 +18,7 @@ const isSocketInUse = (path: string): Promise<boolean> =>
     });
     probe.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(false);
-      // The backlog of a process that listens is full.
+      // The backlog of a listening process is full.
       else if (error.code === 'EAGAIN') resolve(true);
       else reject(new Unavailable(`cannot listen on unix:${path}: ${error.message}`, { cause: error }));
     });
@@ -27,7 +27,7 @@ const isSocketInUse = (path: string): Promise<boolean> =>
 /**
  * Removes the file of a process that no longer listens.
  *
- * @throws Unavailable when another process listens on it, or the file is no socket
+ * @throws Unavailable when another process listens on it, or the file is not a socket
  */
 export const removeStaleSocket = async (path: string): Promise<void> => {
   const found = statOf(path);
@@ -39,7 +39,7 @@ export const removeStaleSocket = async (path: string): Promise<void> => {
   unlinkSync(path);
 };
 
-/** Returns what removes the file that is there now, and leaves one that another process has put in its place. */
+/** Returns a function that removes the current file, but not one with which another process has replaced it. */
 export const ownSocket = (path: string): (() => void) => {
   const own = statOf(path);
   return () => {

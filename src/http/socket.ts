@@ -6,23 +6,23 @@ import type { Answer } from './pipeline.ts';
 import { ownSocket, removeStaleSocket } from './socket-file.ts';
 import type { UwsApp, UwsListenSocket, UwsModule, UwsResponse } from './uws-module.ts';
 
-/** An address on which requests are answered. */
+/** An address on which the server handles requests. */
 export type Listening = {
-  /** The port that was taken; undefined on a Unix socket. */
+  /** The actual port; undefined on a Unix socket. */
   readonly port: number | undefined;
-  /** No new connections. */
+  /** Stops accepting connections. */
   stop(): void;
-  /** Cuts off those that are open. */
+  /** Closes the open connections. */
   close(): void;
 };
 
 /**
- * What the callbacks of an app reach. uWebSockets.js holds these for as long as the process lives, so it is emptied once
- * nothing is served any more: a service that has stopped, or could not start, leaves nothing behind.
+ * The references of an app's callbacks. uWebSockets.js retains the callbacks for the life of the process, so `by` is
+ * cleared when serving ends: a service that has stopped, or could not start, leaks nothing.
  */
 export type Served<What> = { by: What | undefined };
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address cannot be bound */
 export const listenOn = async (
   uWS: UwsModule,
   answer: Answer,
@@ -66,13 +66,13 @@ const NETWORK = { from: 'network' } as const;
 
 const localPeer = (): ArrayBuffer => new TextEncoder().encode(UNIX_PEER).buffer;
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address cannot be bound */
 const listenOnUnix = async (
   app: UwsApp,
   address: { path: string },
   served: Served<unknown>,
 ): Promise<UwsListenSocket> => {
-  // uWebSockets.js would also replace the file of a process that listens.
+  // uWebSockets.js would also replace the file of a listening process.
   await removeStaleSocket(address.path);
   return new Promise((resolve, reject) => {
     app.listen_unix((socket) => {
@@ -83,18 +83,18 @@ const listenOnUnix = async (
   });
 };
 
-/** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it the system spreads connections over all who listen on the port. */
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT`. Without it, the system spreads connections over all listeners of the port. */
 const EXCLUSIVE = 1;
 
-/** Another process can take a free port before this one listens on it. */
+/** Retries are needed because another process can take a free port before this one listens on it. */
 const FREE_PORT_ATTEMPTS = 5;
 
 /**
- * Port 0 takes a free one. uWebSockets.js sets SO_REUSEADDR only for a port that it is given, and without that option no
- * later listener can take the port while closed connections are in TIME_WAIT.
+ * Listens; port 0 selects a free one. uWebSockets.js sets SO_REUSEADDR only for an explicit port, and without that
+ * option no later listener can take the port while closed connections are in TIME_WAIT.
  *
- * @param served emptied when it cannot
- * @throws Unavailable when the address cannot be had
+ * @param served cleared on failure
+ * @throws Unavailable when the address cannot be bound
  */
 export const listenExclusively = async (
   app: UwsApp,
@@ -119,7 +119,7 @@ const listenOnPort = (app: UwsApp, host: string, port: number): Promise<UwsListe
     app.listen(host, port, EXCLUSIVE, resolve);
   });
 
-/** @throws Unavailable when the host is not an address of this machine */
+/** @throws Unavailable when the host is not an address of this host */
 const findFreePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
@@ -134,6 +134,6 @@ export const cannotListen = (address: ListenAddress, cause?: unknown): Unavailab
   const reason =
     'path' in address
       ? 'the folder does not exist or is not writable'
-      : 'the address is in use or not of this machine';
+      : 'the address is in use or does not belong to this host';
   return new Unavailable(`cannot listen on ${nameOf(address)}: ${reason}`, { cause });
 };

@@ -1,43 +1,46 @@
 import { cutOff, type Exchange, endStream, onWritable, startStream, writeStream } from './exchange.ts';
 
 /**
- * Event streams (runtime.md 6.1): whole SSE frames as text, from a room to one client.
+ * Event streams (runtime.md 6.1): complete SSE frames as text, from their owner to one client.
  *
- * Guarantees: what is written in one turn of the event loop leaves in one write; frames keep their order; nothing
- * blocks. While the socket takes data nothing is counted. Once it does not, frames are held, and past the bound of
- * the server the client is cut off, or, with `onOverflow`, the held frames are dropped and the owner reads them
- * again from its store when `onDrain` tells it to.
- * Relies on owners to write whole frames, and to stop after `onClose`; later writes are ignored.
- * Costs one string concatenation a frame, one write a turn, and less than 1 KiB for a stream that is idle.
- * uWebSockets.js itself closes a connection that has taken nothing at all for ten seconds.
+ * Guarantees: everything written in one event-loop tick is sent in one write, frames keep their order, and nothing
+ * blocks. While the socket accepts data, nothing is counted. Once it does not, frames are held. Beyond the bound of the
+ * server, the client is disconnected, or, with `onOverflow`, the held frames are dropped and the owner reads them again
+ * from its store after `onDrain`.
+ * Relies on owners to write complete frames, and to stop after `onClose`; later writes are ignored.
+ * Cost: one string concatenation per frame, one write per tick, and less than 1 KiB per idle stream.
+ * uWebSockets.js itself closes a connection that has taken no data for ten seconds.
  */
 export type EventStream = {
-  /** Complete SSE frames as text; `frames` says how many. Never blocks. */
+  /** Writes complete SSE frames as text; `frames` is their number. Never blocks. */
   write(chunk: string, frames?: number): void;
-  /** Flushes what is pending, then ends the body. The stream counts as closed at once. */
+  /** Flushes pending frames, then ends the body. The stream counts as closed at once. */
   end(): void;
-  /** The client has gone, was cut off, or the stream has ended. Called exactly once, also if already closed. */
+  /**
+   * Called exactly once, when the client has disconnected or was cut off, or the stream has ended; immediately if
+   * closed.
+   */
   onClose(listener: () => void): void;
-  /** The socket takes data again. */
+  /** Called when the socket accepts data again. */
   onDrain(listener: () => void): void;
   readonly closed: boolean;
   readonly stalled: boolean;
 };
 
 export type EventStreamOptions = {
-  /** Response headers besides those of every event stream. */
+  /** Response headers in addition to those of every event stream. */
   headers?: Record<string, string>;
   /**
-   * Called once each time the held frames pass the bound. They are dropped, and writes ignored until `onDrain`.
-   * Dropped is exactly what was written while `stalled` was true; everything before has left.
+   * Called each time the held frames exceed the bound. They are dropped, and writes are ignored until `onDrain`.
+   * Exactly the frames written while `stalled` was true are dropped; all earlier ones have been sent.
    */
   onOverflow?: () => void;
 };
 
-/** What the server that a stream is bound to knows of it. */
+/** The state that a server shares with its streams. */
 export type StreamHub = {
   readonly maxHeldFrames: number;
-  /** Counts up with time; a stream remembers when it had its last output. */
+  /** Counter of heartbeat periods; a stream records its value at the last output. */
   readonly beat: number;
   opened(stream: Stream): void;
   closed(stream: Stream): void;
@@ -45,18 +48,18 @@ export type StreamHub = {
 
 const brand = Symbol('event stream');
 
-/** An event stream as the server sees it. */
+/** The internal state of an event stream. */
 export type Stream = { -readonly [Key in keyof EventStream]: EventStream[Key] } & {
   readonly [brand]: true;
   readonly options: EventStreamOptions;
   pending: string;
   pendingFrames: number;
-  /** Waits for the flush at the end of this turn. */
+  /** Whether the stream is scheduled for the flush at the end of this tick. */
   dirty: boolean;
-  /** Held frames were dropped; the owner will read them again. */
+  /** Whether held frames were dropped, which the owner will read again. */
   overflowed: boolean;
   lastBeat: number;
-  /** Undefined before the stream is bound and after its client has gone. */
+  /** Undefined before the stream is bound and after its client has disconnected. */
   exchange: Exchange | undefined;
   hub: StreamHub | undefined;
   closeListener: (() => void) | undefined;
@@ -106,12 +109,12 @@ const HEADERS = {
   connection: 'keep-alive',
 };
 
-/** A head leaves only together with some of the body; an empty comment is the least that there is. */
+/** A head is sent only with part of the body, and an empty comment is the shortest body. */
 const EMPTY_COMMENT = ':\n\n';
 
 const HEARTBEAT = ': heartbeat\n\n';
 
-/** Makes a stream the answer of an exchange. What was written before leaves in one write with the head. */
+/** Makes a stream the response of an exchange. Earlier writes are sent together with the head. */
 export const bindStream = (stream: Stream, exchange: Exchange, hub: StreamHub): void => {
   const ended = stream.closed;
   const headers = stream.options.headers ? { ...HEADERS, ...stream.options.headers } : HEADERS;
@@ -157,14 +160,14 @@ const overflow = (stream: Stream): void => {
 
 let dirtyStreams: Stream[] = [];
 
-/** One `setImmediate` for all streams of the process that were written to in this turn. */
+/** Schedules one `setImmediate` for all streams of the process that were written to in this tick. */
 const flushAtEndOfTurn = (stream: Stream): void => {
   if (stream.dirty) return;
   stream.dirty = true;
   if (dirtyStreams.push(stream) === 1) setImmediate(flushStreams);
 };
 
-/** Writes out what this turn has brought so far. */
+/** Writes the pending frames of this tick. */
 export const flushStreams = (): void => {
   const batch = dirtyStreams;
   dirtyStreams = [];
@@ -198,7 +201,7 @@ const drained = (stream: Stream): void => {
   if (!stream.stalled && !stream.closed) stream.drainListener?.();
 };
 
-/** The client has gone or was cut off. */
+/** Handles a client that has disconnected or was cut off. */
 const lost = (stream: Stream): void => {
   stream.exchange = undefined;
   takePending(stream);

@@ -3,9 +3,9 @@ import { type Stream, type StreamHub, sendHeartbeat } from './sse.ts';
 /**
  * The open event streams of one server, and their heartbeats.
  *
- * One timer serves all of them. It counts beats, `BEATS` in the time that a stream may be silent, and a stream
- * notes the beat of its last output: so output costs neither a timer nor a look at the clock, a heartbeat is never
- * early, and at most one beat late. The timer runs while there are streams.
+ * One timer serves all streams. It counts `BEATS` beats per heartbeat interval, and a stream records the beat of its
+ * last output. So output requires neither a timer nor a clock read, and a heartbeat is never early and at most one beat
+ * late. The timer runs only while streams are open.
  */
 const BEATS = 15;
 
@@ -14,7 +14,7 @@ export const createStreamHub = (options: {
   maxHeldFrames: number;
   observe: (delta: 1 | -1) => void;
 }): StreamHub & {
-  /** Ends the streams that are still open, each with a whole body. */
+  /** Ends the open streams, each with a complete body. */
   close(): void;
 } => {
   const { maxHeldFrames, observe } = options;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Digests are compared, so that neither content nor length shows in the time taken. */
+/** Compares digests, so that the time taken reveals neither content nor length. */
 export const createTokenCheck = (configured: string): ((given: string) => boolean) => {
   const expected = digest(configured);
   return (given) => timingSafeEqual(digest(given), expected);

@@ -1,20 +1,23 @@
+import { withoutTrailingSlashes } from '../schema/trailing-slashes.ts';
 import { JSON_TYPE } from './reply.ts';
 
 /**
- * A handler for what is below a path of another server, which hands requests on with that path: the handler gets them
- * without it. What is not below it is answered with 404.
+ * Adapts a handler to a server that forwards requests below a path with that path included: the handler receives them
+ * without it. Requests outside of the path receive a 404.
  *
  * @param path such as `/api/agents`
  * @example
+ * ```ts
  * // app/api/agents/[...path]/route.ts of a Next.js app
  * const handler = underPath('/api/agents', troupe.fetch);
  * export { handler as GET, handler as POST, handler as PUT, handler as PATCH, handler as DELETE };
+ * ```
  */
 export const underPath = (
   path: string,
   handler: (request: Request) => Promise<Response>,
 ): ((request: Request) => Promise<Response>) => {
-  const base = path.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(path);
   return (request) => {
     const url = new URL(request.url);
     const { pathname } = url;

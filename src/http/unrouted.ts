@@ -1,13 +1,13 @@
 import type { Reply } from './reply.ts';
 
 /**
- * What answers where no route is: files and pages. It knows nothing of scopes and rights, so nothing that it answers
- * may be of anybody's data. What it does not answer is refused as ever.
+ * Handles paths without a route: files and pages. It receives no scope and no rights, so its responses must not contain
+ * user data. Requests that it does not answer are rejected as usual.
  */
 export type Unrouted = {
-  /** Of its answers in the metrics. */
+  /** Label of its responses in the metrics. */
   label: string;
-  /** @param path as it was sent, without the query */
+  /** @param path the path as it was sent, without the query */
   answer(request: {
     method: string;
     path: string;

@@ -1,36 +1,34 @@
 import type { ReplyText } from './reply.ts';
 
 /**
- * Bodies that are too long for one write, and how much of them waits for slow readers.
+ * Manages bodies that are too long for one write, and the unsent bytes of slow readers.
  *
- * Guarantees: a socket is handed one piece at a time, the next one when it has taken the one before. The rests of all
- * bodies of a server share a bound: past it, the connections whose readers have taken nothing for the longest time
- * are closed, so any number of clients that do not read costs a bounded amount of memory, and a client that reads is
- * the last to be affected.
- * Costs one entry for each long body under way; short bodies never come here.
+ * Guarantees: a socket receives one chunk at a time, each after it has taken the previous one. The unsent rests of all
+ * bodies of a server share a bound. Beyond it, the connections whose readers have taken nothing for the longest time
+ * are closed: any number of stalled clients costs a bounded amount of memory, and an active reader is affected last.
+ * Cost: one entry per long body in progress; short bodies are not tracked.
  */
 export type Unsent = {
   /** Adds a body. It counts until its reader has taken all of it or it is removed. */
   add(body: LongBody): void;
   /**
-   * The next piece, once the socket has taken the one before. The last piece ends the body.
-   * @throws whatever the maker of the body throws
+   * Returns the next chunk, once the socket has taken the previous one. The last chunk ends the body.
+   * @throws any error of the generator of the body
    */
-  next(body: LongBody): { piece: Uint8Array; isLast: boolean };
+  next(body: LongBody): { chunk: Uint8Array; isLast: boolean };
   remove(body: LongBody): void;
 };
 
 export type LongBody = {
   rest: Uint8Array;
-  /** What comes behind the rest, where it is made while it is sent. */
+  /** Generates the text after the rest while it is sent. */
   more: Iterator<string> | undefined;
-  /** Bytes of the piece that the socket has; 0 before the first one. */
+  /** Bytes of the chunk that the socket has; 0 before the first one. */
   taken: number;
-  /** Closes the connection. */
   cutOff(): void;
 };
 
-/** A body of more than this is written in pieces of this size. */
+/** Longer bodies are written in chunks of this size. */
 export const PIECE_BYTES = 256 * 1024;
 
 export const createUnsent = ({
@@ -40,7 +38,7 @@ export const createUnsent = ({
   limit: number;
   observe: (delta: number) => void;
 }): Unsent => {
-  /** The reader that has taken nothing for the longest time comes first. */
+  /** Ordered by the time of the last progress, oldest first. */
   const bodies = new Set<LongBody>();
   let bytes = 0;
 
@@ -54,10 +52,10 @@ export const createUnsent = ({
   };
 
   const gather = (body: LongBody, more: Iterator<string>): void => {
-    const { text, more: left } = gathered(more);
+    const { text, more: remaining } = gathered(more);
     const before = body.rest.byteLength;
     body.rest = Buffer.concat([body.rest, Buffer.from(text)]);
-    body.more = left;
+    body.more = remaining;
     count(body.rest.byteLength - before);
   };
 
@@ -73,21 +71,21 @@ export const createUnsent = ({
     },
     next(body) {
       if (body.rest.byteLength <= PIECE_BYTES && body.more) gather(body, body.more);
-      const piece = body.rest.subarray(0, PIECE_BYTES);
+      const chunk = body.rest.subarray(0, PIECE_BYTES);
       count(-body.taken);
-      body.rest = body.rest.subarray(piece.byteLength);
-      body.taken = piece.byteLength;
-      // A reader that takes something goes to the end of the order.
+      body.rest = body.rest.subarray(chunk.byteLength);
+      body.taken = chunk.byteLength;
+      // A reader that makes progress moves to the end of the order.
       bodies.delete(body);
       bodies.add(body);
-      return { piece, isLast: body.rest.byteLength === 0 && !body.more };
+      return { chunk, isLast: body.rest.byteLength === 0 && !body.more };
     },
     remove,
   };
 };
 
-/** The beginning of a text, of more than a piece if there is as much, and what makes the rest. */
-export const beginningOf = (
+/** Returns the beginning of a text, longer than one chunk if the text is, and the generator of the rest. */
+export const takeBeginning = (
   text: ReplyText,
 ): { text: string | Uint8Array; more: Iterator<string> | undefined } =>
   typeof text === 'object' && 'pieces' in text ? gathered(text.pieces) : { text, more: undefined };

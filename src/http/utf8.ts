@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Bytes of a text to the text, as they come: what has come is decoded already when the last byte comes, so that no
- * turn has to decode all of a long one.
+ * Decodes the bytes of a text incrementally: all earlier bytes are decoded when the last byte arrives, so no event-loop
+ * tick has to decode a whole long text.
  *
- * Costs a block of memory beside the text. A text that comes byte by byte costs no more than one that comes at once:
- * the block is filled before it becomes text.
+ * Cost: a block of memory in addition to the text. Small chunks cost no more than large ones, because a block is filled
+ * before it is decoded.
  */
 export type Decoding = { text: string; block: Buffer; length: number };
 
@@ -13,7 +13,7 @@ export const startDecoding = (): Decoding => ({ text: '', block: Buffer.alloc(0)
 
 const BLOCK = 64 * 1024;
 
-/** Takes a copy of the bytes. Returns false when they are not UTF-8. */
+/** Copies the bytes. Returns false if they are not UTF-8. */
 export const decodeNext = (decoding: Decoding, bytes: Uint8Array): boolean => {
   for (let at = 0; at < bytes.length; ) {
     const part = bytes.subarray(at, at + BLOCK - decoding.length);
@@ -24,11 +24,11 @@ export const decodeNext = (decoding: Decoding, bytes: Uint8Array): boolean => {
   return true;
 };
 
-/** The whole text; undefined when its last bytes are not UTF-8. */
+/** Returns the whole text, or undefined if its last bytes are not UTF-8. */
 export const endDecoding = (decoding: Decoding): string | undefined =>
   flush(decoding, decoding.length) ? decoding.text : undefined;
 
-/** A block that grows by doubling: most texts that come in pieces are short. */
+/** Appends to a block that grows by doubling, because most texts of several chunks are short. */
 const hold = (decoding: Decoding, bytes: Uint8Array): void => {
   const { block, length } = decoding;
   const needed = length + bytes.length;
@@ -50,7 +50,7 @@ const flush = (decoding: Decoding, end: number): boolean => {
   return true;
 };
 
-/** Without the bytes of a character of which some are still to come. */
+/** Returns the length without an incomplete character at the end. */
 const completeLength = (bytes: Buffer): number => {
   for (let back = 1; back < LONGEST; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

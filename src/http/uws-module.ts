@@ -1,8 +1,8 @@
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
- * The parts of uWebSockets.js that are used. It is an optional dependency, so neither the types of the sources nor those
- * of the package may need its own.
+ * The part of the API of uWebSockets.js that is used. The package is an optional dependency, so neither the sources nor
+ * the published types may depend on its types.
  */
 export type UwsModule = {
   App(): UwsApp;
@@ -20,7 +20,7 @@ export type UwsApp = {
   any(pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void): UwsApp;
   post(pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void): UwsApp;
   ws<UserData>(pattern: string, behavior: UwsWebSocketBehavior<UserData>): UwsApp;
-  /** The handler receives 1 when a connection was opened and -1 when one was closed. */
+  /** The handler receives 1 when a connection is opened and -1 when it is closed. */
   filter(handler: (res: UwsResponse, change: unknown) => void): UwsApp;
   /** @param options a set of `LIBUS_LISTEN_` flags */
   listen(host: string, port: number, options: number, done: Listened): UwsApp;

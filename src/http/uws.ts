@@ -1,27 +1,28 @@
 import { createRequire } from 'node:module';
+import type { ServiceLog } from '../schema/log-events.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { UwsModule } from './uws-module.ts';
 
 /**
- * Which HTTP server listens.
+ * Selects the HTTP server.
  *
  * uWebSockets.js is one binary for each system and version of Node, and some of them need a newer system than Node
- * itself. It is loaded here and nowhere else, when the service starts to listen, so that a system without a suitable
- * binary is reported in one line.
+ * itself. It is loaded only here, when the service starts to listen, so that a system without a suitable binary is
+ * reported in one line.
  */
 export type HttpServerSetting = 'auto' | 'uws' | 'node';
 
-/** `uWS` is absent when `node:http` listens. */
+/** `uWS` is absent for `node:http`. */
 export type HttpServerChoice = { readonly uWS: UwsModule | undefined };
 
 /**
- * @param setting `auto` takes uWebSockets.js where it can be loaded, and otherwise `node:http`
+ * @param setting `auto` selects uWebSockets.js where it can be loaded, and otherwise `node:http`
  * @param log receives one line when `auto` falls back to `node:http`
  * @throws Unavailable when the setting is `uws` and uWebSockets.js cannot be loaded
  */
 export const chooseHttpServer = (
   setting: HttpServerSetting,
-  log: { info(data: object, text: string): void },
+  log: Pick<ServiceLog, 'info'>,
 ): HttpServerChoice => {
   if (setting === 'node') return { uWS: undefined };
   try {
@@ -29,10 +30,7 @@ export const chooseHttpServer = (
   } catch (error) {
     const reason = problemOf(error);
     if (setting === 'uws') throw new Unavailable(reason, { cause: error });
-    log.info(
-      { reason },
-      'node:http listens, because uWebSockets.js cannot be loaded: a run costs a little more CPU time',
-    );
+    log.info('http.uws_unavailable', { reason });
     return { uWS: undefined };
   }
 };

@@ -1,32 +1,32 @@
 /**
- * What the pipeline needs of a request and of its response. Those of uWebSockets.js are of this shape as they are;
- * `fetch.ts` makes them of a web-standard request.
+ * The parts of a request and a response that the pipeline uses. uWebSockets.js implements them directly; `fetch.ts`
+ * adapts web-standard requests, and `node-exchange.ts` those of Node.
  *
- * As there: `WireRequest` may be read inside the callback of the request only; header names are lower case, and a
- * header that is not there is empty; a response is not touched once it has ended or was aborted.
+ * The rules of uWebSockets.js apply: `WireRequest` is readable only during the callback of the request, header names
+ * are lower case, a missing header is empty, and a response is not accessed after it has ended or was aborted.
  */
 export type WireRequest = {
   getMethod(): string;
   /** The path as it was sent, without the query. */
   getUrl(): string;
-  /** Without its question mark. */
+  /** The query string without its question mark. */
   getQuery(): string | undefined;
   getHeader(name: string): string;
-  /** In their order; a header that was sent twice comes twice. */
+  /** Visits headers in their order; a header that was sent twice is visited twice. */
   forEach(listener: (name: string, value: string) => void): void;
 };
 
 export type WireResponse = {
-  /** Told when the client goes away before the response has ended. */
+  /** Called when the client disconnects before the response has ended. */
   onAborted(listener: () => void): unknown;
-  /** The chunk is valid inside the callback only. */
+  /** The chunk is valid only during the callback. */
   onData(listener: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  /** Told when a reader that took no more takes more again. */
+  /** Called when a stalled reader accepts data again. */
   onWritable(listener: (offset: number) => boolean): unknown;
-  /** Code and words. */
+  /** Status code and reason phrase. */
   writeStatus(status: string): unknown;
   writeHeader(name: string, value: string | Uint8Array): unknown;
-  /** Whether the reader takes more. */
+  /** Returns whether the reader accepts more data. */
   write(text: string | Uint8Array): boolean;
   end(text?: string | Uint8Array, closeConnection?: boolean): unknown;
   endWithoutBody(): unknown;

@@ -1,31 +1,29 @@
 import type { AnyStateNode } from 'xstate';
 import { type MachineName, machines } from '../../machines/index.ts';
+import { describeMachine } from '../diagrams/describe.ts';
+import { pathOf } from '../diagrams/naming.ts';
 import { hintOf } from '../schema/nearest.ts';
-import { describeMachine } from '../statecharts/describe.ts';
-import { pathOf } from '../statecharts/naming.ts';
-import type { Nodes } from './sight.ts';
-
-/** Which actors somebody wants to see. */
+import type { Nodes } from './actor-adapter.ts';
 
 export type ActorFilter = {
-  /** Its name in the catalogue, or what it is called where there is none. */
+  /** Name of the machine in the catalog, or its own name if it is not part of the catalog. */
   machine?: string | undefined;
-  /** Id of a thread: its actor, and all that work for it. */
+  /** Id of a thread: selects its actor, and all actors that work for it. */
   thread?: string | undefined;
-  /** The same for a run. */
+  /** Id of a run, with the same meaning. */
   run?: string | undefined;
   state?: StateFilter | undefined;
 };
 
-/** Whether an actor that is in these states is meant. */
+/** Whether an actor with these active nodes matches. */
 export type StateFilter = (nodes: Nodes) => boolean;
 
-/** A state is meant by its path or by a part of it: `running`, `retrying`, `retrying.pausing`, `pausing`. */
+/** Matches a path or a part of it: `running`, `retrying`, `retrying.pausing`, `pausing`. */
 const isPartOf = (part: string, path: string | null): boolean => `.${path ?? ''}.`.includes(`.${part}.`);
 
 /**
- * Actors of one machine have the same nodes, so each innermost one is looked at once, with those around it, however
- * many actors there are.
+ * Actors of one machine share their nodes, so each innermost node is checked only once, together with its ancestors,
+ * regardless of the number of actors.
  */
 const within = (isMeant: (node: AnyStateNode) => boolean): StateFilter => {
   const known = new Map<AnyStateNode, boolean>();
@@ -34,7 +32,7 @@ const within = (isMeant: (node: AnyStateNode) => boolean): StateFilter => {
       if (node.type === 'compound' || node.type === 'parallel') continue;
       let meant = known.get(node);
       if (meant === undefined) {
-        meant = [...around(node)].some(isMeant);
+        meant = [...selfAndAncestors(node)].some(isMeant);
         known.set(node, meant);
       }
       if (meant) return true;
@@ -43,7 +41,7 @@ const within = (isMeant: (node: AnyStateNode) => boolean): StateFilter => {
   };
 };
 
-function* around(node: AnyStateNode): Generator<AnyStateNode> {
+function* selfAndAncestors(node: AnyStateNode): Generator<AnyStateNode> {
   for (let each: AnyStateNode | undefined = node; each; each = each.parent) yield each;
 }
 
@@ -52,10 +50,10 @@ export const inState = (part: string): StateFilter => within((node) => isPartOf(
 export const tagged = (machine: MachineName, tag: string): StateFilter =>
   within((node) => node.machine.id === machines[machine].id && node.tags.includes(tag));
 
-// The literal of the catalogue has these keys and no others.
+// The keys of `machines` are exactly the machine names.
 export const MACHINE_NAMES = Object.keys(machines) as [MachineName, ...MachineName[]];
 
-/** What is wrong with a name for a state, of one machine or of any. */
+/** Returns why no state has this name, in one machine or in any. */
 export const problemOfState = (part: string, machine?: MachineName): string | undefined => {
   const paths = pathsOf(machine === undefined ? MACHINE_NAMES : [machine]);
   if (paths.some((path) => isPartOf(part, path))) return undefined;

@@ -1,53 +1,62 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Clock } from '../schema/clock.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
-import { type ActorReader, type Audience, createAudience, join, tellBeginning, tellEnd } from './audience.ts';
+import { actorId, add, count, createRegister, type Entry, liveActor, remove, take } from './actor-index.ts';
 import type { ActorFilter } from './filter.ts';
 import type { ActorName } from './name.ts';
-import { actorId, add, count, createRegister, type Entry, liveActor, remove, take } from './register.ts';
+import {
+  type ActorReader,
+  createSubscribers,
+  join,
+  notifyEnd,
+  notifyStart,
+  type Subscribers,
+} from './subscribers.ts';
 import { ofThisProcess, snapshotOf } from './watch.ts';
 
 /**
- * Which actors live, and every transition that they take, for those who may see the scope.
+ * Lists the live actors, and reports every transition that they take, to clients with access to the scope.
  *
- * Guarantees: an id names one actor at a time: when a newer one takes it, the older one has ended. What a list says
- * is in `register.ts`, what a follower is told in `audience.ts`.
- * Relies on being told of every actor.
- * Costs, while nobody follows: a subscription for each actor and a comparison for each of its transitions.
+ * Guarantees: an id names one actor at a time: when a newer actor takes it, the older one has ended. Lists are in
+ * `actor-index.ts`, notifications of followers in `subscribers.ts`.
+ * Relies on being notified of every actor.
+ * Cost, without followers: a subscription for each actor and a comparison for each of its transitions.
  */
 
 export type ActorPage = {
   items: LiveActor[];
-  /** Of the last item: where the next page begins. */
+  /** Serial number of the last item, after which the next page starts. */
   at: number;
   more: boolean;
 };
 
 export type Inspector = {
-  /** What it returns is to be called when the actor is gone. */
+  /** Adds an actor. The returned function must be called when the actor has ended. */
   began(actor: AnyActorRef, name: ActorName): () => void;
-  /** Live actors behind this place, in the order in which they began; 0 is the beginning. */
+  /** Returns live actors after this serial number, in the order of their start; 0 is the beginning. */
   list(scope: string, filter: ActorFilter, after: number, limit: number): ActorPage;
-  /** How many of the actors that are wanted, whatever the filter says of states, are in each of these. */
+  /** Counts the matching actors in each of these states; the state of the filter is ignored. */
   count(scope: string, filter: ActorFilter, states: readonly ActorFilter['state'][]): number[];
   hasRun(scope: string, run_id: string): boolean;
-  /** The first live actors are written when this returns. Returns what takes the follower off again. */
+  /**
+   * Adds a follower. The first live actors are written when this returns. The returned function removes the follower.
+   */
   follow(scope: string, filter: ActorFilter, reader: ActorReader): () => void;
 };
 
 export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
-  const scopes = new Map<string, Audience>();
+  const scopes = new Map<string, Subscribers>();
   let serial = firstSerial(clock);
 
-  const placeOf = (scope: string): Audience => {
-    const place = scopes.get(scope) ?? createAudience(createRegister(ofThisProcess), clock);
+  const placeOf = (scope: string): Subscribers => {
+    const place = scopes.get(scope) ?? createSubscribers(createRegister(ofThisProcess), clock);
     scopes.set(scope, place);
     return place;
   };
 
-  const dropIfEmpty = (scope: string, place: Audience): void => {
+  const dropIfEmpty = (scope: string, place: Subscribers): void => {
     const empty = place.register.actors.size === 0 && place.watchers.size === 0;
-    // An actor whose id was taken may end late, when the scope has another place.
+    // An actor whose id was taken may end late, when the scope has a new audience.
     if (empty && scopes.get(scope) === place) scopes.delete(scope);
   };
 
@@ -61,7 +70,7 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
       if (older) end(place, older);
       add(place.register, entry);
       const noted = noteChanges(entry, clock);
-      tellBeginning(place, entry);
+      notifyStart(place, entry);
       return () => {
         noted.unsubscribe();
         if (place.register.actors.get(entry.id) === entry) end(place, entry);
@@ -91,7 +100,7 @@ export const createInspector = ({ clock }: { clock: Clock }): Inspector => {
   };
 };
 
-/** Above all that an earlier process can have given out: nobody makes a million actors a second. */
+/** Greater than all serial numbers of earlier processes, since no process starts a million actors per second. */
 const firstSerial = (clock: Clock): number => clock.now() * 1000;
 
 const newEntry = (
@@ -110,7 +119,7 @@ const newEntry = (
   unwatch: undefined,
 });
 
-/** Keeps `since` right. All that is done for an actor that nobody looks at. */
+/** Updates `since` on each transition. An actor that no client observes costs no more than this. */
 const noteChanges = (entry: Entry, clock: Clock): { unsubscribe(): void } =>
   entry.actor.subscribe({
     next({ _nodes }: AnyMachineSnapshot) {
@@ -118,11 +127,11 @@ const noteChanges = (entry: Entry, clock: Clock): { unsubscribe(): void } =>
       entry.nodes = _nodes;
       entry.since = clock.now();
     },
-    // Errors are the runtime's; but XState calls one unhandled as soon as any subscriber has no listener for it.
+    // The runtime handles errors. XState reports an error as unhandled when a subscriber has no listener for errors.
     error() {},
   });
 
-const end = (place: Audience, entry: Entry): void => {
+const end = (place: Subscribers, entry: Entry): void => {
   remove(place.register, entry);
-  tellEnd(place, entry);
+  notifyEnd(place, entry);
 };

@@ -1,8 +1,8 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { MachineName } from '../../machines/index.ts';
-import { actorId } from './register.ts';
+import { actorId } from './actor-index.ts';
 
-/** Which actor of the catalogue it is: its own id is that of its thread, run or task. */
+/** The name of an actor in the catalog; its own id is that of its thread, run or task. */
 export type ActorName = {
   machine: MachineName;
   id: string;
@@ -12,12 +12,13 @@ export type ActorName = {
 };
 
 /**
- * Whom an actor works for, whether or not that has an actor. It is no parent in XState's sense: a child tells that one
- * its end as an event with the child's id in its type, and a machine remembers every type that it has ever met.
+ * The actor that another one works for, whether or not it is live. It is not a parent in XState's sense: a child
+ * reports its end to its parent as an event with the child's id in its type, and a machine caches every type that it
+ * has received.
  */
 export type WorksFor = { machine: MachineName; id: string };
 
-/** It was made with the id. */
+/** Requires an actor that was created with this id. */
 export const nameOf = (actor: AnyActorRef, scope: string, of?: WorksFor): ActorName => ({
   machine: machineOf(actor),
   id: actor.id,
@@ -25,6 +26,6 @@ export const nameOf = (actor: AnyActorRef, scope: string, of?: WorksFor): ActorN
   ...(of && { parent: actorId(of.machine, of.id) }),
 });
 
-// Every actor that is inspected runs a machine of the catalogue, whose names are their ids.
+// Every inspected actor runs a machine of the catalog, whose names are their ids.
 const machineOf = (actor: AnyActorRef): MachineName =>
   (actor.getSnapshot() as AnyMachineSnapshot).machine.id as MachineName;

@@ -5,17 +5,17 @@ import type {
   AnyStateNode,
   AnyTransitionDefinition,
 } from 'xstate';
-import { describeMachine, transitionIds } from '../statecharts/describe.ts';
-import type { TransitionDescription } from '../statecharts/description.ts';
-import { pathOf } from '../statecharts/naming.ts';
-import type { Sight } from './sight.ts';
+import { describeMachine, transitionIds } from '../diagrams/describe.ts';
+import type { TransitionDescription } from '../diagrams/description.ts';
+import { pathOf } from '../diagrams/naming.ts';
+import type { ActorAdapter } from './actor-adapter.ts';
 
-/** Reads a machine's actor: where it is, and which of the described transitions it takes. */
+/** Reads the actor of a machine: its state, and the described transitions that it takes. */
 
-// Every actor of the catalogue is an actor of a machine.
+// Every actor of the catalog is an actor of a machine.
 export const snapshotOf = (actor: AnyActorRef): AnyMachineSnapshot => actor.getSnapshot();
 
-/** Each node of a machine has one path for as long as it is there. */
+/** The path of a node never changes. */
 const paths = new WeakMap<AnyStateNode, string>();
 
 const innermostPath = (node: AnyStateNode): string => {
@@ -40,7 +40,7 @@ export const stateOf = ({ _nodes }: Pick<AnyMachineSnapshot, '_nodes'>): string 
   return only ? innermostPath(only) : '';
 };
 
-/** Of parallel regions one each. */
+/** Parallel regions have one innermost state each. */
 const statesOf = (nodes: readonly AnyStateNode[]): string =>
   nodes
     .filter(isInnermost)
@@ -60,7 +60,7 @@ const readTransitions = (machine: AnyStateMachine): Transitions => {
   );
 };
 
-/** The runtime binds a machine once and makes many actors of it. */
+/** The runtime binds a machine once and creates many actors from it. */
 const known = new WeakMap<AnyStateMachine, Transitions>();
 
 const transitionsOf = (machine: AnyStateMachine): Transitions => {
@@ -70,9 +70,9 @@ const transitionsOf = (machine: AnyStateMachine): Transitions => {
 };
 
 /**
- * Tells of every transition that the actor takes from now on, with the snapshots before and after it. One macrostep
- * may take several, one after the other; the actor itself has its new snapshot only behind the last one. Returns what
- * takes the inspector off.
+ * Reports every transition that the actor takes from now on, with the snapshots before and after it. One macrostep may
+ * take several transitions in sequence; the actor itself has its new snapshot only after the last one. The returned
+ * function removes the inspector.
  */
 export const watchTransitions = (
   actor: AnyActorRef,
@@ -93,7 +93,7 @@ export const watchTransitions = (
   return () => inspecting.unsubscribe();
 };
 
-export const ofThisProcess: Sight<AnyActorRef, AnyMachineSnapshot> = {
+export const ofThisProcess: ActorAdapter<AnyActorRef, AnyMachineSnapshot> = {
   placeOf: snapshotOf,
   stateOf,
   tagsOf: ({ tags }) => tags,

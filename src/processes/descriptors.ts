@@ -1,22 +1,22 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 
 /**
- * The descriptors of this process that a program would inherit when it is started.
+ * The descriptors of this process that a started program would inherit.
  *
- * Node and uWebSockets.js open everything with close-on-exec. LMDB opens its data files without it, and the process
- * may have inherited descriptors from its own parent. Node cannot set the flag afterwards, so that `startProgram`
- * covers these descriptors in the child. On macOS libuv closes them itself (POSIX_SPAWN_CLOEXEC_DEFAULT), and there is
- * no `/proc`, so that the list is empty.
+ * Node and uWebSockets.js open everything with close-on-exec. LMDB opens its data files without it, and the process may
+ * have inherited descriptors from its own parent. Node cannot set the flag afterwards, so `startProgram` covers these
+ * descriptors in the child. On macOS libuv closes them itself (POSIX_SPAWN_CLOEXEC_DEFAULT), and there is no `/proc`,
+ * so the list is empty.
  *
- * Guarantees: the list holds every such descriptor that is open now and no other number, as long as each library that
- * opens one calls `findInheritable` before it returns to the event loop. A number that was closed must not be covered:
- * the pipe on which libuv reports a failed start may have it, and the failure would be lost.
- * Costs: a few system calls for each listed descriptor when a program starts; one descriptor for `/dev/null`.
+ * Guarantees: the list contains every such open descriptor and no other number, as long as each library that opens one
+ * calls `findInheritable` before it returns to the event loop. A closed number must not be covered: the pipe on which
+ * libuv reports a failed start may have it, and the failure would be lost.
+ * Costs: a few system calls per listed descriptor when a program starts; one descriptor for `/dev/null`.
  */
 
 const FOLDER = '/proc/self/fd';
 const CLOSE_ON_EXEC = 0o2000000;
-/** Input, output and errors are given to each program explicitly. */
+/** Input, output and errors are set explicitly for each program. */
 const FIRST = 3;
 
 let found: readonly number[] | undefined;

@@ -12,10 +12,10 @@ import { inheritable, nullDescriptor } from './descriptors.ts';
 /**
  * Starts programs. Nothing else in `src` may import `node:child_process`; a lint rule checks that.
  *
- * Guarantees: a program has the descriptors 0, 1 and 2 that its caller chooses and no other descriptor of this process
- * that refers to anything: those that would be inherited are `/dev/null` there. It has the variables that its caller
- * names and no others, and it leads a process group of its own.
- * Costs: one `dup2` in the child for each descriptor that is covered.
+ * Guarantees: a program has the descriptors 0, 1 and 2 that its caller chooses and no other open descriptor of this
+ * process: inheritable ones are replaced by `/dev/null`. It has the variables that its caller names and no others, and
+ * it leads a separate process group.
+ * Costs: one `dup2` in the child per covered descriptor.
  */
 
 export type { ChildProcess, ChildProcessByStdio };
@@ -47,13 +47,13 @@ export const startProgram = <I extends Stdio, O extends Stdio, E extends Stdio>(
     stdio: covered(stdio),
     detached: true,
   });
-  // The first three entries of `stdio` are those of the type; the others make no streams.
+  // The first three entries of `stdio` are those of the type; the others create no streams.
   return child as ChildProcessByStdio<Input<I>, Output<O>, Output<E>>;
 };
 
 /**
- * Runs Node with this terminal and this environment, and waits for its end: for commands, not for the service. What it
- * writes to its standard error is returned.
+ * Runs Node with this terminal and this environment, and waits for its end: for commands, not for the service. Its
+ * standard error is returned.
  */
 export const runNode = (args: readonly string[], env: NodeJS.ProcessEnv): SpawnSyncReturns<Buffer> =>
   spawnSync(process.execPath, args, {

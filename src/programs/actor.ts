@@ -1,23 +1,23 @@
-import type { Sight, Taken } from '../inspection/sight.ts';
+import type { ActorAdapter, TakenTransition } from '../inspection/actor-adapter.ts';
 import type { ForeignMachine } from './definition.ts';
 
-/** An actor of another program, as far as that tells of it. */
+/** An actor of another program, as far as the program reports it. */
 
 export type Place = { readonly state: string; readonly tags: readonly string[] };
 
 export type ForeignActor = {
   readonly machine: ForeignMachine | undefined;
   place: Place;
-  /** Undefined while nobody watches it. */
-  told: ((transition: Taken, from: Place, to: Place) => void) | undefined;
+  /** Undefined while no reader watches the actor. */
+  onTransition: ((transition: TakenTransition, from: Place, to: Place) => void) | undefined;
 };
 
-/** Of parallel regions in document order. */
+/** Parallel regions are in document order. */
 export const placeIn = (machine: ForeignMachine | undefined, state: string): Place => {
   if (!machine) return { state, tags: [] };
   const { nodes } = machine;
   const order = (path: string): number => nodes.get(path)?.order ?? 0;
-  // Clients may sort what they write.
+  // Clients may sort the regions when they serialize a snapshot.
   const paths = state.split(' ').sort((one, other) => order(one) - order(other));
   const tags = new Set<string>();
   for (const path of paths) {
@@ -26,16 +26,16 @@ export const placeIn = (machine: ForeignMachine | undefined, state: string): Pla
   return { state: paths.join(' '), tags: [...tags] };
 };
 
-export const ofOtherPrograms: Sight<ForeignActor, Place> = {
+export const ofOtherPrograms: ActorAdapter<ForeignActor, Place> = {
   placeOf: ({ place }) => place,
   stateOf: ({ state }) => state,
   tagsOf: ({ tags }) => tags,
-  // They are chosen by program and machine only.
+  // Actors are filtered by program and machine only.
   nodesOf: () => [],
-  watch(actor, told) {
-    actor.told = told;
+  watch(actor, onTransition) {
+    actor.onTransition = onTransition;
     return () => {
-      actor.told = undefined;
+      actor.onTransition = undefined;
     };
   },
 };

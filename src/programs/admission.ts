@@ -5,8 +5,8 @@ import { isLoopback } from '../schema/loopback.ts';
 import { fullness, type Programs } from './programs.ts';
 
 /**
- * Which requests open a report: the handshake of a WebSocket, from this host, while there is capacity. Both HTTP servers
- * ask here, so that they refuse the same requests with the same responses.
+ * Decides which requests open a report: the handshake of a WebSocket, from this host, while there is capacity. Both
+ * HTTP servers use it, so that they reject the same requests with the same responses.
  */
 
 export type Place = { programs: Programs; acceptsHost: (host: string) => boolean };
@@ -25,10 +25,10 @@ type Admission = { kind: 'admitted'; programs: Programs; name: string } | Reject
 export const admit = (place: Place | undefined, req: WireRequest, peer: string): Admission => {
   if (isMisframed(req) || !isHandshake(req)) return rejectPlain(req);
   if (!place) return unavailable('the service stops');
-  if (!isLoopback(peer)) return forbidden('programs of this machine only');
+  if (!isLoopback(peer)) return forbidden('only programs on this host may connect');
   if (!place.acceptsHost(req.getHeader('host'))) return forbidden('name a loopback host, such as 127.0.0.1');
   const origin = req.getHeader('origin');
-  if (origin !== '' && !acceptsOrigin(origin)) return forbidden('pages of this machine only');
+  if (origin !== '' && !acceptsOrigin(origin)) return forbidden('only pages of this host may connect');
   if (req.getHeader('sec-websocket-version') !== VERSION)
     return upgradeRequired(`version ${VERSION} of the WebSocket protocol only`);
   const full = fullness(place.programs);
@@ -36,13 +36,13 @@ export const admit = (place: Place | undefined, req: WireRequest, peer: string):
   return { kind: 'admitted', programs: place.programs, name: nameIn(req.getUrl()) };
 };
 
-/** The response to a request that is no handshake. */
+/** The response to a request that is not a handshake. */
 export const rejectPlain = (req: WireRequest): Rejection =>
   isMisframed(req) ? { kind: 'cut' } : upgradeRequired('programs of XState report here, over a WebSocket');
 
 const acceptsOrigin = createOriginCheck(['loopback']);
 
-/** RFC 6455, 4.2.1: the version is checked separately, because its refusal names the supported one. */
+/** RFC 6455, 4.2.1: the version is checked separately, because its rejection names the supported one. */
 const VERSION = '13';
 
 const isHandshake = (req: WireRequest): boolean =>
@@ -65,7 +65,7 @@ const refusal = (status: string, text: string, headers: Record<string, string> =
   headers: { 'content-type': 'text/plain', ...headers },
 });
 
-/** The path without its slash: the name of the program, where the client gives one. */
+/** The path without its slash: the name of the program, if the client sends one. */
 const nameIn = (path: string): string => {
   try {
     return decodeURIComponent(path.slice(1));

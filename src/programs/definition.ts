@@ -1,31 +1,34 @@
 import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, createMachine } from 'xstate';
-import { describeMachine, transitionIds } from '../statecharts/describe.ts';
-import { MachineDescription, type TransitionDescription } from '../statecharts/description.ts';
-import { pathOf } from '../statecharts/naming.ts';
+import { describeMachine, transitionIds } from '../diagrams/describe.ts';
+import { MachineDescription, type TransitionDescription } from '../diagrams/description.ts';
+import { pathOf } from '../diagrams/naming.ts';
 import { LIMITS } from './limits.ts';
 
 /**
- * The machine of another program, read from its definition. XState itself reads it, so that targets, delays and the
- * events of services mean what they mean there; functions are names in a definition, and nothing of it is ever run.
+ * Parses the machine of another program from its definition. XState itself interprets it, so targets, delays and events
+ * of services keep their meaning; functions are only names in a definition, so none of its code is executed.
  */
 export type ForeignMachine = {
   readonly description: MachineDescription;
-  /** By path; the machine itself at the empty one. */
+  /** By path; the machine itself has the empty path. */
   readonly nodes: ReadonlyMap<string, AnyStateNode>;
   readonly transitions: ReadonlyMap<AnyTransitionDefinition, TransitionDescription>;
 };
 
-/** Why a definition has no chart, for who reads it beside the actors. */
+/** The reason why a definition has no chart, shown with its actors. */
 export class Undrawable extends Error {}
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names that objects have already lead somewhere else than to a state. */
+/** Inherited property names of objects would not resolve to a state. */
 const isName = (name: string): boolean =>
   name !== '' && name.length <= LIMITS.name && !(name in Object.prototype);
 
-/** Before XState goes through it, which has no bounds. @returns the number of states inside */
+/**
+ * Checks the bounds before XState traverses the definition, because XState has none. @returns the number of nested
+ * states
+ */
 const countStates = (definition: unknown, depth = 0): number => {
   if (!isRecord(definition)) throw new Undrawable('a state of its definition is not an object');
   const { states } = definition;
@@ -51,7 +54,7 @@ const parsed = (text: string): unknown => {
 
 const created = (definition: unknown): AnyStateMachine => {
   try {
-    // It is an object whose states are, and what else may be wrong with it XState throws at.
+    // The definition is an object with valid states; XState throws for any other problem.
     return createMachine(definition as Parameters<typeof createMachine>[0]);
   } catch (error) {
     throw new Undrawable(`XState refuses its definition: ${firstLine(error)}`);
@@ -72,7 +75,7 @@ const described = (name: string, machine: AnyStateMachine): MachineDescription =
   } catch (error) {
     throw new Undrawable(`its definition cannot be read: ${firstLine(error)}`);
   }
-  // A definition may have anything where a text belongs.
+  // A definition may contain any value in place of a text.
   const checked = MachineDescription.safeParse(description);
   if (!checked.success) throw new Undrawable('its definition has something else where names or texts belong');
   if (checked.data.transitions.length > LIMITS.transitions) {
@@ -86,7 +89,7 @@ const nodesIn = (node: AnyStateNode): [string, AnyStateNode][] => [
   ...Object.values(node.states).flatMap(nodesIn),
 ];
 
-/** As it calls itself, or as the actor that came with it is called. */
+/** The id of the machine, or the name of the actor that it arrived with. */
 const nameOf = (definition: unknown, otherwise: string): string => {
   const id = isRecord(definition) ? definition.id : undefined;
   if (id === undefined) return otherwise;
@@ -97,7 +100,7 @@ const nameOf = (definition: unknown, otherwise: string): string => {
 };
 
 /**
- * @returns undefined for what has no states: a promise, a callback
+ * @returns undefined for logic without states: a promise, a callback
  * @throws Undrawable
  */
 export const readDefinition = (text: string, otherwise: string): ForeignMachine | undefined => {

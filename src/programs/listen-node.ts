@@ -21,7 +21,7 @@ const HTTP_OPTIONS = {
   requireHostHeader: false,
 };
 
-/** `closeTimeout` is missing in the types of `ws`: how long a client may keep its side open after the close frames. */
+/** `closeTimeout` is missing in the types of `ws`: time that a client may keep its side open after the close frames. */
 const WS_OPTIONS = {
   noServer: true,
   clientTracking: false,
@@ -30,7 +30,7 @@ const WS_OPTIONS = {
   closeTimeout: 1000,
 };
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address is not available */
 export const listenOnNode = async (
   place: Place,
   budget: ConnectionBudget,
@@ -42,7 +42,7 @@ export const listenOnNode = async (
   routesOn(server, served);
   await listenExclusively(server, address);
   return {
-    // The address of a TCP server that listens is never a path.
+    // The address of a listening TCP server is never a path.
     port: (server.address() as AddressInfo).port,
     close() {
       served.by = undefined;
@@ -52,7 +52,7 @@ export const listenOnNode = async (
   };
 };
 
-/** The open connections, also those that have become WebSockets. */
+/** The open connections, including those upgraded to WebSockets. */
 const socketsOf = (server: Server, budget: ConnectionBudget): ReadonlySet<Socket> => {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -95,7 +95,7 @@ const connect = (client: WebSocket, socket: Socket, report: Report): void => {
   client.on('error', () => client.terminate());
   client.on('close', () => report.end());
   let readBeforePing = -1;
-  // The timeout restarts with every byte in either direction, therefore also with the ping.
+  // The timeout restarts with every byte in either direction, including those of the ping.
   socket.setTimeout((IDLE_SECONDS / 2) * 1000, () => {
     if (socket.bytesRead === readBeforePing) {
       client.terminate();
@@ -106,7 +106,7 @@ const connect = (client: WebSocket, socket: Socket, report: Report): void => {
   });
 };
 
-/** Written to the socket directly: nothing behind the request is executed, whatever a client has pipelined. */
+/** Writes to the socket directly, so that no pipelined request after this one is executed. */
 const reject = (socket: Socket, rejection: Rejection): void => {
   if (rejection.kind === 'cut') {
     socket.destroy();

@@ -12,7 +12,7 @@ type Reached = Place & { budget: ConnectionBudget };
 
 type UserData = { programs: Programs; name: string; report: Report | undefined };
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address is not available */
 export const listenOnUws = async (
   uWS: UwsModule,
   place: Place,
@@ -64,7 +64,7 @@ const routesOn = (app: UwsApp, served: Served<Reached>): void => {
       socket.getUserData().report?.message(new Uint8Array(bytes), isBinary);
     },
     close(socket) {
-      // The filter does not count connections that have become WebSockets.
+      // The filter does not count connections that were upgraded to WebSockets.
       served.by?.budget.closed();
       socket.getUserData().report?.end();
     },

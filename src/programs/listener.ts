@@ -7,12 +7,12 @@ import { listenOnUws } from './listen-uws.ts';
 import type { Programs } from './programs.ts';
 
 /**
- * The address that other programs report to: a WebSocket on a separate port, of loopback addresses only.
+ * The address that other programs report to: a WebSocket on a separate port, on loopback addresses only.
  *
  * It is a port and not a path of the service, because the service may listen to a whole network, and behind a proxy
- * every client has a loopback address. On this port the system itself keeps other hosts out, no route of the service can
- * be reached, and reports do not use up the limits of its requests. A page in a browser runs on this host whatever site
- * it comes from, so its origin must be of this host too, and the host that it names (DNS rebinding).
+ * every client has a loopback address. On this port the operating system excludes other hosts, no route of the service
+ * is reachable, and reports do not use up the limits of its requests. A browser on this host runs pages of any
+ * site, so the origin and the `Host` header must also be of this host (DNS rebinding).
  */
 
 export type Listener = {
@@ -21,7 +21,7 @@ export type Listener = {
   close(): void;
 };
 
-/** @throws Unavailable when the address cannot be had */
+/** @throws Unavailable when the address is not available */
 export const listenForPrograms = async (
   { uWS }: HttpServerChoice,
   { programs, budget }: { programs: Programs; budget: ConnectionBudget },

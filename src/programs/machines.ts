@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
+import { chartLevels } from '../diagrams/chart.ts';
+import { layoutInThread } from '../diagrams/layout-thread.ts';
 import type { ChartLevels } from '../schema/chart.ts';
 import type { ProgramChart, ProgramMachine } from '../schema/program.ts';
-import { chartLevels } from '../statecharts/chart.ts';
-import { layoutInThread } from '../statecharts/layout-thread.ts';
 import { type ForeignMachine, readDefinition, Undrawable } from './definition.ts';
 import { LIMITS } from './limits.ts';
 
 /**
- * The machines of one program, each read once and laid out when its definition comes. What cannot be drawn says why,
- * and its actors are listed all the same.
+ * The machines of one program, each parsed once and laid out when its definition arrives. A machine that cannot be
+ * drawn has a problem instead of a chart, and its actors are listed nevertheless.
  */
 
 export type Machine = {
@@ -27,7 +27,7 @@ export type Machines = {
 
 export const createMachines = (): Machines => ({ byName: new Map(), known: new Map() });
 
-/** Of actors that are no machine, and of those that are one too many. */
+/** Machine of actors without states, and of those beyond the limit. */
 export const OTHERS = 'others';
 
 const othersIn = ({ byName }: Machines): Machine => {
@@ -50,7 +50,7 @@ const freeName = ({ byName }: Machines, name: string): string => {
   return free;
 };
 
-/** Undefined: it has no states. */
+/** Returns undefined for a definition without states. */
 const read = (machines: Machines, definition: string, otherwise: string): Machine | undefined => {
   try {
     const foreign = readDefinition(definition, otherwise);
@@ -64,8 +64,8 @@ const read = (machines: Machines, definition: string, otherwise: string): Machin
   }
 };
 
-/** The machine of an actor; `isNew` when its definition came for the first time. */
-export const machineOf = (
+/** The machine of an actor; `isNew` for a definition that was not received before. */
+export const resolveMachine = (
   machines: Machines,
   name: string,
   definition: string | null | undefined,
@@ -88,10 +88,10 @@ export const machineOf = (
   return { machine: found, isNew: true };
 };
 
-/** What the client writes of promises and callbacks: their names, and nothing more. */
+/** For promises and callbacks, the client sends only their names. */
 const isStateless = (definition: string): boolean => !definition.includes('"states"');
 
-/** One after the other, whoever reports: so they never take more than one processor. */
+/** Layouts of all programs run one at a time, so that they use at most one processor. */
 let last: Promise<void> = Promise.resolve();
 
 export const draw = (machine: Machine, isWanted: () => boolean): Promise<void> => {
@@ -100,7 +100,7 @@ export const draw = (machine: Machine, isWanted: () => boolean): Promise<void> =
   machine.isDrawing = true;
   last = last.then(async () => {
     try {
-      if (!isWanted()) throw new Error('its program had gone');
+      if (!isWanted()) throw new Error('its program has disconnected');
       machine.charts = await layoutInThread(
         (engine) => chartLevels(foreign.description, engine),
         LIMITS.layoutMs,

@@ -1,32 +1,39 @@
+import { add, createRegister, type Entry, liveActor, remove } from '../inspection/actor-index.ts';
 import {
   type ActorReader,
-  type Audience,
-  createAudience,
+  createSubscribers,
   join,
-  tellBeginning,
-  tellEnd,
-} from '../inspection/audience.ts';
-import { add, createRegister, type Entry, liveActor, remove } from '../inspection/register.ts';
+  notifyEnd,
+  notifyStart,
+  type Subscribers,
+} from '../inspection/subscribers.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
 import type { Program as Seen } from '../schema/program.ts';
 import { type ForeignActor, ofOtherPrograms, type Place, placeIn } from './actor.ts';
-import { type Allowance, leftOf, newAllowance } from './allowance.ts';
+import { type Allowance, newAllowance, refill } from './allowance.ts';
+import { inferTransitions } from './infer-transitions.ts';
 import { LIMITS } from './limits.ts';
-import { createMachines, draw, type Machine, type Machines, machineAsSeen, machineOf } from './machines.ts';
+import {
+  createMachines,
+  draw,
+  type Machine,
+  type Machines,
+  machineAsSeen,
+  resolveMachine,
+} from './machines.ts';
 import { type Message, readMessage, type Snapshot } from './message.ts';
 import { stateOf, statusOf } from './state-of.ts';
-import { wayOf } from './way.ts';
 
 /**
- * Other programs of XState that report what their actors do, and who watches them.
+ * Other XState programs that report their actors, and the readers that watch them.
  *
- * Guarantees: nothing of the service comes in here, so nothing of it can go out; what a program says is bounded by
- * `limits.ts` and concerns its own actors only; a message that is refused is counted, with the reason, and changes
- * nothing. Watchers are told at their own pace, as those of the service's own actors are (`src/inspection`). When a
- * program goes, its actors end.
- * Relies on messages in the order in which they were sent.
- * Costs a parse of each message; which transitions were taken is found out only for actors that somebody watches.
+ * Guarantees: no data of the service enters this module, so none can leak to programs; reports are bounded by
+ * `limits.ts` and affect actors of the reporting program only; a rejected message is counted, with the reason, and has
+ * no other effect. Readers are notified at their own pace, like those of the service's own actors (`src/inspection`).
+ * When a program disconnects, its actors end.
+ * Relies on receiving messages in the order in which they were sent.
+ * Costs parsing each message; the transitions taken are determined only for watched actors.
  */
 
 export type Program = {
@@ -38,41 +45,41 @@ export type Program = {
   readonly machines: Machines;
   refused: number;
   lastProblem: string | null;
-  /** What it may still send now. */
+  /** Remaining quota of the program. */
   readonly budget: { messages: Allowance; bytes: Allowance };
 };
 
 export type Programs = {
   readonly clock: Clock;
-  readonly audience: Audience<ForeignActor, Place>;
-  /** In the order in which they came. */
+  readonly audience: Subscribers<ForeignActor, Place>;
+  /** In the order of connection. */
   readonly all: Map<string, Program>;
-  /** How many may come now. */
+  /** Quota of new programs. */
   readonly openings: Allowance;
-  /** Of the last program that came. */
+  /** Number of the last program. */
   count: number;
-  /** Of the last actor that began. */
+  /** Number of the last actor. */
   serial: number;
 };
 
 export const createPrograms = (clock: Clock): Programs => ({
   clock,
-  audience: createAudience(createRegister(ofOtherPrograms), clock),
+  audience: createSubscribers(createRegister(ofOtherPrograms), clock),
   all: new Map(),
   openings: newAllowance(LIMITS.openings.burst, LIMITS.openings.rate, clock.now()),
   count: 0,
   serial: 0,
 });
 
-/** Why no other program can come now. */
+/** Returns the reason why no other program can connect now, if any. */
 export const fullness = (programs: Programs): string | undefined => {
   const { all, clock, openings } = programs;
   const connected = [...all.values()].filter(({ isConnected }) => isConnected).length;
   if (connected >= LIMITS.programs) return `${LIMITS.programs} programs report already`;
-  return leftOf(openings, clock.now()) < 1 ? 'programs come too often: try again in a second' : undefined;
+  return refill(openings, clock.now()) < 1 ? 'programs connect too often: try again in a second' : undefined;
 };
 
-/** A program has come. @param name empty: it is called as its first actor is */
+/** Adds a connected program. @param name if empty, the program is named after its first actor */
 export const opened = (programs: Programs, name: string): Program => {
   const { all, clock } = programs;
   programs.count += 1;
@@ -107,10 +114,10 @@ export const refuse = (program: Program, problem: string): void => {
   program.lastProblem = problem;
 };
 
-/** Within what a program may send at a time. */
+/** Takes a message from the quota; false if the quota is exhausted. */
 const isAffordable = ({ clock }: Programs, { budget }: Program, bytes: number): boolean => {
   const now = clock.now();
-  if (leftOf(budget.messages, now) < 1 || leftOf(budget.bytes, now) < bytes) return false;
+  if (refill(budget.messages, now) < 1 || refill(budget.bytes, now) < bytes) return false;
   budget.messages.left -= 1;
   budget.bytes.left -= bytes;
   return true;
@@ -118,7 +125,6 @@ const isAffordable = ({ clock }: Programs, { budget }: Program, bytes: number): 
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A message of a program, as its bytes came. */
 export const received = (programs: Programs, program: Program, bytes: Uint8Array): void => {
   if (bytes.byteLength > LIMITS.messageBytes) {
     refuse(program, `a message has more than ${LIMITS.messageBytes / 1024} KiB`);
@@ -151,16 +157,16 @@ const take = (programs: Programs, program: Program, message: Message): void => {
 
 const hasEnded = (snapshot: Snapshot): boolean => statusOf(snapshot) !== 'active';
 
-/** An actor may be told of by its snapshots alone: then it has no machine. */
+/** An actor may be known by its snapshots alone; it has no machine then. */
 const begin = (programs: Programs, program: Program, message: Message, state: string): void => {
   if (program.actors.size >= LIMITS.actors) {
     refuse(program, `more than ${LIMITS.actors} actors at a time`);
     return;
   }
-  const told = message.type === '@xstate.actor' ? message : undefined;
-  const name = told?.name || message.sessionId;
+  const reported = message.type === '@xstate.actor' ? message : undefined;
+  const name = reported?.name || message.sessionId;
   if (program.name === '') program.name = name;
-  const { machine, isNew } = machineOf(program.machines, name, told?.definition);
+  const { machine, isNew } = resolveMachine(program.machines, name, reported?.definition);
   if (isNew) void draw(machine, () => program.isConnected);
   programs.serial += 1;
   const place = placeIn(machine.foreign, state);
@@ -168,18 +174,18 @@ const begin = (programs: Programs, program: Program, message: Message, state: st
     id: `${program.id}:${message.sessionId}`,
     machine: machineKey(program, machine),
     serial: programs.serial,
-    parent: told?.parentId ? `${program.id}:${told.parentId}` : null,
-    actor: { machine: machine.foreign, place, told: undefined },
+    parent: reported?.parentId ? `${program.id}:${reported.parentId}` : null,
+    actor: { machine: machine.foreign, place, onTransition: undefined },
     nodes: [],
     since: programs.clock.now(),
     unwatch: undefined,
   };
   program.actors.set(message.sessionId, entry);
   add(programs.audience.register, entry);
-  tellBeginning(programs.audience, entry);
+  notifyStart(programs.audience, entry);
 };
 
-/** Programs may have machines of one name. */
+/** Includes the program, because several programs may have machines of one name. */
 export const machineKey = ({ id }: Pick<Program, 'id'>, { name }: Pick<Machine, 'name'>): string =>
   `${id}/${name}`;
 
@@ -192,18 +198,19 @@ const moved = ({ clock }: Programs, entry: Entry<ForeignActor>, state: string, e
     actor.place = to;
     entry.since = clock.now();
   }
-  if (!actor.told) return;
-  const way = wayOf(actor.machine, { from: from.state, event, to: to.state });
-  for (const [index, transition] of way.entries()) actor.told(transition, index === 0 ? from : to, to);
+  if (!actor.onTransition) return;
+  const transitions = inferTransitions(actor.machine, { from: from.state, event, to: to.state });
+  for (const [index, transition] of transitions.entries())
+    actor.onTransition(transition, index === 0 ? from : to, to);
 };
 
 const end = ({ audience }: Programs, program: Program, session: string, entry: Entry<ForeignActor>): void => {
   program.actors.delete(session);
   remove(audience.register, entry);
-  tellEnd(audience, entry);
+  notifyEnd(audience, entry);
 };
 
-/** Those that are connected, then those that have gone. */
+/** Connected programs first, then disconnected ones. */
 export const listed = ({ all }: Programs): Seen[] =>
   [...all.values()]
     .sort((one, other) => Number(other.isConnected) - Number(one.isConnected))
@@ -217,10 +224,10 @@ export const listed = ({ all }: Programs): Seen[] =>
       refused: { count: refused, last: lastProblem },
     }));
 
-export const actorsOf = ({ audience }: Programs, { actors }: Program): LiveActor[] =>
+export const listActors = ({ audience }: Programs, { actors }: Program): LiveActor[] =>
   [...actors.values()].map((entry) => liveActor(audience.register, entry));
 
-/** @param machine key of one, or of all when it is undefined */
+/** @param machine key of one machine; undefined for all */
 export const follow = (
   { audience }: Programs,
   machine: string | undefined,

@@ -18,8 +18,8 @@ export const openReport = (programs: Programs, name: string): Report => {
   };
 };
 
-/** Bytes that wait for a client to read them. The listener sends pongs only; those beyond are dropped. */
+/** Maximum of unread bytes. The listener sends pongs only; further ones are dropped. */
 export const MOST_UNREAD_BYTES = 64 * 1024;
 
-/** A connection on which nothing arrives for so long is closed; a ping precedes that. */
+/** A connection without incoming data for this long is closed, after a ping. */
 export const IDLE_SECONDS = 60;

@@ -1,30 +1,30 @@
-import { nameInPath } from '../statecharts/naming.ts';
+import { nameInPath } from '../diagrams/naming.ts';
 import { LIMITS } from './limits.ts';
 import type { Snapshot } from './message.ts';
 
-/** Where an actor of another program is, as its snapshot has it. */
+/** Derives the state of an actor of another program from its snapshot. */
 
-/** Paths of the innermost states; undefined for what is no value of a state, or a monstrous one. */
-const pathsOf = (value: unknown, around: readonly string[]): string[] | undefined => {
-  if (around.length > LIMITS.depth) return undefined;
-  if (typeof value === 'string') return [[...around, nameInPath(value)].join('.')];
+/** Paths of the innermost states; undefined for an invalid or excessive value. */
+const pathsOf = (value: unknown, parents: readonly string[]): string[] | undefined => {
+  if (parents.length > LIMITS.depth) return undefined;
+  if (typeof value === 'string') return [[...parents, nameInPath(value)].join('.')];
   if (typeof value !== 'object' || value === null) return undefined;
   const regions = Object.entries(value);
-  if (regions.length === 0) return around.length === 0 ? [] : [around.join('.')];
+  if (regions.length === 0) return parents.length === 0 ? [] : [parents.join('.')];
   if (regions.length > LIMITS.states) return undefined;
   const paths: string[] = [];
   for (const [name, inner] of regions) {
-    const found = pathsOf(inner, [...around, nameInPath(name)]);
+    const found = pathsOf(inner, [...parents, nameInPath(name)]);
     if (!found || paths.length + found.length > LIMITS.states) return undefined;
     paths.push(...found);
   }
   return paths;
 };
 
-/** `active`, `done`, `error` or `stopped`, as the program says. */
+/** The reported status: `active`, `done`, `error` or `stopped`. */
 export const statusOf = (snapshot: Snapshot): string => snapshot?.status ?? 'active';
 
-/** What has no states is in that of its status. @returns undefined for what cannot be */
+/** Logic without states uses its status as the state. @returns undefined for an invalid value */
 export const stateOf = (snapshot: Snapshot): string | undefined => {
   const value = snapshot?.value;
   if (value === undefined || value === null) return nameInPath(statusOf(snapshot).slice(0, LIMITS.name));

@@ -1,15 +1,15 @@
 import type { UserMessage } from '../runtime/index.ts';
 
 /**
- * What the user interface of a client tells about itself, for the model and for nobody else (chat-and-agui.md 2.5).
- * It stands in front of the messages that it came with.
+ * State that the user interface of a client sends for the model only (chat-and-agui.md 2.5). It precedes the messages
+ * of its request.
  */
 export type FrontendContext = UserMessage & { visibility: 'internal' };
 
 export const frontendContext = (value: unknown): FrontendContext | undefined => {
   if (value === undefined || isStateSnapshot(value)) return undefined;
   const json = JSON.stringify(value);
-  if (SAYS_NOTHING.has(json)) return undefined;
+  if (EMPTY.has(json)) return undefined;
   return {
     role: 'system',
     content: [{ type: 'text', text: `<frontend-context>\n${json}\n</frontend-context>` }],
@@ -17,17 +17,17 @@ export const frontendContext = (value: unknown): FrontendContext | undefined => 
   };
 };
 
-/** Looked for in the text, because the keys of a large object cost as much as the whole text. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['null', '""', '[]', '{}']);
+/** Compared as text, because listing the keys of a large object costs as much as serializing it. */
+const EMPTY: ReadonlySet<string> = new Set(['null', '""', '[]', '{}']);
 
-export const saysSomething = (value: unknown): boolean => {
+export const isPresent = (value: unknown): boolean => {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value !== 'object') return true;
   return Object.keys(value).length > 0 && !isStateSnapshot(value);
 };
 
-/** Clients send the last state of the run back as theirs. */
+/** Clients send the last state of the run back as their own. */
 const isStateSnapshot = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

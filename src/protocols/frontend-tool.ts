@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JsonObject } from '../schema/json.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
-/** A tool that the client executes, declared with a request, for the run of that request alone. */
+/** A tool that the client executes, declared in a request for the run of that request only. */
 
 const DEFAULTS = { description: 'Frontend tool', parameters: { type: 'object', properties: {} } };
 
@@ -19,7 +19,7 @@ export const FrontendTool = z
   }));
 export type FrontendTool = z.output<typeof FrontendTool>;
 
-export const descriptorOf = ({ name, description, parameters }: FrontendTool): ToolDescriptor => ({
+export const toDescriptor = ({ name, description, parameters }: FrontendTool): ToolDescriptor => ({
   id: name,
   name,
   description,

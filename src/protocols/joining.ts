@@ -1,10 +1,10 @@
-import type { Encoder, Protocol } from '../runtime/channel.ts';
+import type { Encoder, Protocol } from '../runtime/run/live-channel.ts';
 import type { RunEventOf } from '../schema/run-event.ts';
 
 /**
- * For a reader that may come to a run in the middle of its stream: what it gets begins with a start all the same.
- * Answers come while tools execute, so no message of the model is under way then.
- * @param name of no other reader, as the encoder is for this one alone
+ * Creates a protocol for a reader that may join a run in the middle of its stream: its frames still begin with a start.
+ * Decisions arrive while tools execute, so no completion is in progress then.
+ * @param name unique per reader, because the encoder is not shared
  */
 export const joiningProtocol = (
   name: string,

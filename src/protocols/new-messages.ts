@@ -1,4 +1,4 @@
-/** Messages whose id the thread does not have, each once; those without an id are always new. */
+/** Returns messages whose id the thread does not have, each once; messages without an id are always new. */
 export const newMessages = <Message extends { id?: string | null | undefined }>(
   messages: readonly Message[],
   has: (id: string) => boolean,

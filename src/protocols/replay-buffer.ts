@@ -1,43 +1,47 @@
-import type { Reader } from '../runtime/channel.ts';
+import type { Reader } from '../runtime/run/live-channel.ts';
 import { type Clock, monotonic } from '../schema/clock.ts';
 import { createRetained, type Delta, framed, type Single } from './replay-retained.ts';
 
 /**
- * The frames of a thread's current stream, for clients that come back to it (runtime.md 14, chat-and-agui.md 6).
+ * The frames of a thread's current stream, for clients that reconnect (runtime.md 14, chat-and-agui.md 6).
  *
- * Guarantees: a reader gets the retained frames after its position and then the live ones, with no gap and nothing
- * twice; positions of a thread strictly increase, also from one run to the next; nothing of an active run is lost.
- * Past the capacity neighbouring deltas of one block become one frame, the oldest first, which keeps where each of
- * them ended, so that a reader whose position lies between them gets the rest. Only neighbours: a delta that moved
- * past another frame would be lost for whoever left off at that one. So the bound holds for deltas, and frames
- * that are none may exceed it. A stream may go on with what its client has from an earlier one; what that was is
- * recalled for newcomers, who come without a position, and passed over for everybody else.
- * The stream of a thread is the last one that was opened and has a frame: who comes before that frame follows the
- * stream before it, since until then its run may not be accepted.
- * Relies on its owner to close it when the stream ends, and on `sweep` for owners that are gone.
- * Costs one push a frame; past the capacity also a join of two frames; and one write for each reader.
+ * Guarantees: a reader receives the retained frames after its position and then the live ones, without gaps or
+ * duplicates. Positions of a thread strictly increase, also across runs. No frame of an active run is lost.
+ * Beyond the capacity, adjacent deltas of one block are joined into one frame, the oldest first. The frame keeps the
+ * end of each delta, so that a reader with a position in between receives the rest. Only adjacent deltas are joined: a
+ * delta that moved past another frame would be lost for readers that stopped at that frame. So the limit holds for
+ * deltas, and other frames may exceed it.
+ * A stream may continue the content that its client has from an earlier one. That content is recalled for new readers
+ * without a position, and skipped for all others.
+ * The stream of a thread is the last opened one that has a frame. Readers that arrive before this frame follow the
+ * previous stream, because the new run may not be accepted yet.
+ * Relies on its owner to close it when the stream ends, and on `sweep` for lost owners.
+ * Cost: one push per frame, beyond the capacity also a join of two frames, and one write per reader.
  */
 
 export type ReplayBuffer = {
-  /** One whole frame without an `id:` line, such as `data: …\n\n`. */
+  /** Appends one complete frame without an `id:` line, such as `data: …\n\n`. */
   append(frame: string, delta?: Delta): void;
-  /** Neighbouring frames for newcomers: what the client that the stream is for has from before. */
+  /** Appends frames for new readers only: the earlier content that the client of the stream already has. */
   recall(frames: readonly string[]): void;
-  /** Not for newcomers. As {@link ReplayBuffers.attach}, for the readers of this very stream, whatever the thread does next. */
+  /**
+   * Attaches a reader that is not a new one. Works as {@link ReplayBuffers.attach}, but for this stream, whichever
+   * stream the thread has later.
+   */
   attach(after: number | undefined, reader: Reader): () => void;
-  /** Ends every reader. */
+  /** Ends all readers. */
   close(): void;
 };
 
 export type ReplayBuffers = {
   /**
-   * The stream that can be followed on the thread from its first frame on; `active`: is its run active? Positions of
-   * a thread that has none in this process begin above `floor`.
+   * Opens a stream, which can be followed from its first frame on. `active` returns whether its run is active. For a
+   * thread without positions in this process, positions begin above `floor`.
    */
   open(scope: string, thread_id: string, active: () => boolean, floor?: number): ReplayBuffer;
   /**
-   * Gives the reader every retained frame after the position, or all of them, then the live ones. Returns what
-   * takes the reader off again; undefined when the thread has no stream.
+   * Passes the reader all retained frames after the position, or all frames, and then the live ones. Returns a function
+   * that detaches the reader, or undefined if the thread has no stream.
    */
   attach(
     scope: string,
@@ -45,40 +49,45 @@ export type ReplayBuffers = {
     after: number | undefined,
     reader: Reader,
   ): (() => void) | undefined;
-  /** As `attach`, from the beginning, for who knows that the stream opened last is its own, whether it has a frame or not. */
+  /**
+   * Attaches from the beginning to the last opened stream, even if it has no frame yet. The caller must know that this
+   * stream is its own.
+   */
   join(scope: string, thread_id: string, reader: Reader): (() => void) | undefined;
-  /** Closes the buffers of which nothing has been heard for long and whose run is over. */
+  /** Closes buffers without recent activity whose run is over. */
   sweep(now: number): void;
 };
 
 export type ReplayBufferOptions = { capacity: number; idleMs: number; clock: Clock };
 
-/** So many threads without a stream keep their last position; those before them go on above all of these. */
+/**
+ * Number of threads without a stream whose last position is kept; earlier ones continue above all evicted positions.
+ */
 const KNOWN_THREADS = 10_000;
 
 export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOptions): ReplayBuffers => {
   const current = new Map<string, Buffered>();
-  /** The last one of each thread, until it has a frame. */
+  /** The last opened stream of each thread, until it has a frame. */
   const opening = new Map<string, Buffered>();
-  const resting = new Map<string, Positions>();
+  const closedPositions = new Map<string, Positions>();
   let forgotten = 0;
   let opened = 0;
 
-  const rest = (key: string, positions: Positions): void => {
-    resting.set(key, positions);
-    if (resting.size <= KNOWN_THREADS) return;
-    for (const [oldest, { last }] of resting) {
+  const keepPositions = (key: string, positions: Positions): void => {
+    closedPositions.set(key, positions);
+    if (closedPositions.size <= KNOWN_THREADS) return;
+    for (const [oldest, { last }] of closedPositions) {
       forgotten = Math.max(forgotten, last);
-      resting.delete(oldest);
+      closedPositions.delete(oldest);
       return;
     }
   };
 
-  /** Its first frame comes. One that joined a run late does not take the place of a stream that came after it. */
+  /** Handles the first frame. A buffer that joined a run late does not replace a stream that was opened after it. */
   const begin = (key: string, buffer: Buffered, floor: number): Positions => {
     const other = current.get(key);
-    const positions = other?.positions() ?? resting.get(key) ?? { last: Math.max(forgotten, floor) };
-    resting.delete(key);
+    const positions = other?.positions() ?? closedPositions.get(key) ?? { last: Math.max(forgotten, floor) };
+    closedPositions.delete(key);
     if (opening.get(key) === buffer) opening.delete(key);
     if (!other || other.order < buffer.order) current.set(key, buffer);
     return positions;
@@ -89,7 +98,7 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
     if (opening.get(key) === buffer) opening.delete(key);
     if (current.get(key) !== buffer) return;
     current.delete(key);
-    rest(key, buffer.positions());
+    keepPositions(key, buffer.positions());
   };
 
   return {
@@ -125,11 +134,11 @@ export const createReplayBuffers = ({ capacity, idleMs, clock }: ReplayBufferOpt
 
 const keyOf = (scope: string, thread_id: string): string => `${scope}\0${thread_id}`;
 
-/** Shared by the streams of a thread, which may overlap for a moment when one displaces the other. */
+/** Shared by the streams of a thread, which may briefly overlap when one replaces the other. */
 type Positions = { last: number };
 
 type Buffered = ReplayBuffer & {
-  /** Among the streams of the process. */
+  /** Order of opening among the streams of the process. */
   readonly order: number;
   positions(): Positions;
   active(): boolean;
@@ -146,13 +155,13 @@ const createBuffer = ({ capacity, clock, order, active, begin }: BufferInput): B
   const readers = new Set<Reader>();
   const newcomers = new Set<Reader>();
   const retained = createRetained(capacity);
-  let begun: Positions | undefined;
+  let cached: Positions | undefined;
   let closed = false;
   let lastActivity = monotonic(clock);
 
   const positions = (): Positions => {
-    begun ??= begin();
-    return begun;
+    cached ??= begin();
+    return cached;
   };
 
   const add = (to: ReadonlySet<Reader>, frame: string, more: Pick<Single, 'delta' | 'recalled'>): void => {

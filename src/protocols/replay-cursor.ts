@@ -4,9 +4,9 @@ import { Invalid } from '../schema/outcome.ts';
 import { asInteger } from '../schema/paging.ts';
 
 /**
- * Places in the replay of a thread in one protocol (chat-and-agui.md 7): an event of the log and one of its frames.
- * A cursor names its protocol and ends with the end of the event's id, so that one of another protocol, of another
- * thread or of events that are gone is known as such. It is never all digits: those are positions in a live stream.
+ * Positions in the replay of a thread in one protocol (chat-and-agui.md 7): an event of the log and one of its frames.
+ * A cursor contains its protocol and the end of the event id, so that cursors of other protocols, other threads or
+ * deleted events are detected. It is never all digits, because those are positions in a live stream.
  */
 
 export type ReplayCursor = { protocol: string; seq: number; index: number; tail: string };
@@ -33,7 +33,7 @@ export const parseReplayCursor = (text: string): ReplayCursor => {
 export const isAt = (cursor: ReplayCursor, row: { seq: number; event: LoggedEvent }): boolean =>
   cursor.seq === row.seq && cursor.tail === tailOf(row.event);
 
-/** Frames a page: clamped to 1..500, 100 when absent. */
+/** Frames per page: clamped to 1..500, 100 if absent. */
 export const ReplayLimit = z
   .string()
   .regex(/^\d{1,15}$/, 'expected a non-negative integer')
@@ -42,7 +42,7 @@ export const ReplayLimit = z
   .transform((limit) => limit ?? 100)
   .meta({ description: 'page size in frames, clamped to 1..500', ...asInteger({ default: 100 }) });
 
-/** What a `Last-Event-ID` asks a live stream for: what follows a position of it, or the durable replay. */
+/** Interprets a `Last-Event-ID`: a position in the live stream, or a cursor of the durable replay. */
 export const resumePoint = (
   lastEventId: string | undefined,
 ): { after: number | undefined } | { cursor: string } => {

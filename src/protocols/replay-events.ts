@@ -2,11 +2,11 @@ import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 
 /**
- * The log of a run as the run events that encoders take.
+ * Converts the log of a run to the run events that encoders take.
  *
- * A compacted log has no steps and no deltas (runtime.md 13.3). What a client needs of them is put back: a step
- * around each inference, with the text of the message that the step stored, in front of the calls that the message
- * asked for. So a replayed run looks like a live one whose deltas came all at once.
+ * A compacted log has no steps and no deltas (runtime.md 13.3), so they are reconstructed: a step around each
+ * inference, with the text of the message that the step stored, before the calls of the message. So a replayed run has
+ * the same form as a live one whose deltas arrived all at once.
  * Relies on the message of a step being logged in the same commit as its calls: the log is read ahead for it.
  */
 
@@ -14,32 +14,32 @@ export type LogRow = { seq: number; event: LoggedEvent };
 
 export type ReplayedRow = { row: LogRow; events: RunEvent[] };
 
-/** `rows`: of one run, the oldest first; read as they are needed. */
+/** `rows` are those of one run, oldest first; they are read lazily. */
 export function* replayedRows(rows: Iterable<LogRow>): Iterable<ReplayedRow> {
   const log = rows[Symbol.iterator]();
-  const ahead: LogRow[] = [];
+  const buffered: LogRow[] = [];
   const peek = (index: number): LogRow | undefined => {
-    while (ahead.length <= index) {
+    while (buffered.length <= index) {
       const next = log.next();
       if (next.done) return undefined;
-      ahead.push(next.value);
+      buffered.push(next.value);
     }
-    return ahead[index];
+    return buffered[index];
   };
   const steps = createSteps();
   for (;;) {
     const row = peek(0);
     if (!row) return;
     const event = runEventOf(row);
-    yield { row, events: event ? steps.around(event, () => messageAhead(peek)) : [] };
-    ahead.shift();
+    yield { row, events: event ? steps.withSteps(event, () => messageAhead(peek)) : [] };
+    buffered.shift();
   }
 }
 
-/** The run event that a row is about; undefined for rows about anything else, and for one that says it again. */
+/** Returns the run event of a row, or undefined for other rows and for a duplicate. */
 export const runEventOf = ({ event }: LogRow): RunEvent | undefined =>
   'event_type' in event.payload && event.event_kind !== COMPANION
-    ? // Payloads with this key are run events, as they were emitted.
+    ? // Payloads with this key are run events in their emitted form.
       (event.payload as RunEvent)
     : undefined;
 
@@ -48,7 +48,7 @@ const COMPANION = 'ToolPermissionRequested';
 type StepMessage = { message_id: string; text: string };
 
 const createSteps = () => {
-  /** `logged`: the log itself says where the step begins and ends. */
+  /** `logged`: the log itself contains the start and the end of the step. */
   let step: 'none' | 'logged' | 'asking' | 'asked' = 'none';
 
   const begin = (message: StepMessage | undefined): RunEvent[] => {
@@ -58,7 +58,7 @@ const createSteps = () => {
     return events;
   };
 
-  const asks = (event: RunEvent, message: () => StepMessage | undefined): RunEvent[] => {
+  const inStep = (event: RunEvent, message: () => StepMessage | undefined): RunEvent[] => {
     const before = step === 'asking' ? [] : begin(message());
     if (event.event_type !== 'tool_call_ready') {
       step = 'asked';
@@ -69,11 +69,11 @@ const createSteps = () => {
   };
 
   return {
-    around(event: RunEvent, message: () => StepMessage | undefined): RunEvent[] {
+    withSteps(event: RunEvent, message: () => StepMessage | undefined): RunEvent[] {
       switch (event.event_type) {
         case 'tool_call_ready':
         case 'inference_complete':
-          return step === 'logged' ? [event] : asks(event, message);
+          return step === 'logged' ? [event] : inStep(event, message);
         case 'step_start':
           step = 'logged';
           return [event];
@@ -94,16 +94,16 @@ const createSteps = () => {
   };
 };
 
-/** What the step that begins with the row in front has stored. */
+/** Returns the message of the step that begins with the first row. */
 const messageAhead = (peek: (index: number) => LogRow | undefined): StepMessage | undefined => {
-  let asked = false;
+  let hasInference = false;
   for (let index = 0; ; index += 1) {
     const row = peek(index);
     if (!row) return undefined;
     const type = runEventOf(row)?.event_type;
-    const nextStep = asked && (type === 'tool_call_ready' || type === 'inference_complete');
+    const nextStep = hasInference && (type === 'tool_call_ready' || type === 'inference_complete');
     if (nextStep || type === 'run_start' || type === 'step_start') return undefined;
-    if (type === 'inference_complete') asked = true;
+    if (type === 'inference_complete') hasInference = true;
     if (row.event.event_kind === 'MessageCommitted' && row.event.payload.message_kind === 'assistant_output')
       return stepMessage(row.event.payload);
   }

@@ -1,4 +1,4 @@
-import type { Encoder } from '../runtime/channel.ts';
+import type { Encoder } from '../runtime/run/live-channel.ts';
 import { Gone } from '../schema/outcome.ts';
 import { PAGE_BYTES } from '../schema/page-rows.ts';
 import type { RunEvent } from '../schema/run-event.ts';
@@ -7,32 +7,34 @@ import { type LogRow, type ReplayedRow, replayedRows, runEventOf } from './repla
 import { splitFrames } from './split-frames.ts';
 
 /**
- * The frames of all runs of a thread, made from its event log when they are asked for (chat-and-agui.md 7).
+ * Generates the frames of all runs of a thread from its event log (chat-and-agui.md 7).
  *
- * Guarantees: the same log gives the same frames under the same cursors, wherever a page begins; one row per event
- * and frame, so that nothing is there twice. Relies on rows that never change. An encoder has state, so a page that
- * begins within a run, or in which a run goes on, reads that run from its beginning: that is what a page costs
- * beside its own rows.
+ * Guarantees: the same log produces the same frames with the same cursors, wherever a page begins. There is one row per
+ * event and frame, so no frame occurs twice.
+ * Relies on rows that never change.
+ * Cost: encoders are stateful, so a page that contains part of a run also reads that run from its beginning, in
+ * addition to the rows of the page.
  */
 
 export type ReplaySource = {
-  /** The log of the thread from a sequence number on, the oldest first. Read only as far as it is asked for. */
+  /** Reads the log of the thread from a sequence number on, oldest first and lazily. */
   thread(from: number): Iterable<LogRow>;
-  /** The part of it that is about a run. */
+  /** Reads the rows of one run. */
   run(run_id: string, from: number): Iterable<LogRow>;
 };
 
 export type ReplayProtocol = {
-  /** In its cursors: lowercase letters and digits. */
+  /** Name in cursors: lowercase letters and digits. */
   code: string;
   createEncoder(): Encoder;
 };
 
-/** `frame`: without a line for its id. */
+/** `frame` has no line for its id. */
 export type ReplayFrame = { cursor: string; frame: string };
 
 /**
- * What follows the cursor, or the beginning. The page ends at its limit or with the frame that reaches `PAGE_BYTES`.
+ * Returns the frames after the cursor, or from the beginning. The page ends at its limit or with the frame that reaches
+ * `PAGE_BYTES`.
  * @throws Invalid, Gone
  */
 export const replayPage = (
@@ -43,36 +45,47 @@ export const replayPage = (
 ): ReplayFrame[] => {
   const after = cursor === undefined ? undefined : { text: cursor, ...parseReplayCursor(cursor) };
   if (after && after.protocol !== protocol.code) throw new Gone(after.text);
-  const framesOf = createProjection(source, protocol);
   const page: ReplayFrame[] = [];
-  let isFirst = true;
   let length = 0;
+  for (const each of framesAfter(source, protocol, after)) {
+    page.push(each);
+    length += each.frame.length;
+    if (page.length === limit || length >= PAGE_BYTES) return page;
+  }
+  return page;
+};
+
+type After = ReplayCursor & { text: string };
+
+/** @throws Gone if the log does not contain the cursor */
+function* framesAfter(
+  source: ReplaySource,
+  protocol: ReplayProtocol,
+  after: After | undefined,
+): Generator<ReplayFrame> {
+  const framesOf = createProjection(source, protocol);
+  let isFirst = true;
   for (const row of source.thread(after?.seq ?? 1)) {
     const frames = framesOf(row);
     const from = isFirst && after ? behind(after, row, frames) : 0;
     isFirst = false;
-    for (let index = from; index < frames.length; index += 1) {
-      const frame = frames[index] ?? '';
-      page.push({ cursor: replayCursor(protocol.code, row, index), frame });
-      length += frame.length;
-      if (page.length === limit || length >= PAGE_BYTES) return page;
-    }
+    for (let index = from; index < frames.length; index += 1)
+      yield { cursor: replayCursor(protocol.code, row, index), frame: frames[index] ?? '' };
   }
   if (isFirst && after) throw new Gone(after.text);
-  return page;
-};
+}
 
-/** The rows of a page as they are sent. */
+/** Serializes a page. */
 export const replayText = (page: readonly ReplayFrame[]): string =>
   page.map(({ cursor, frame }) => `id: ${cursor}\n${frame}`).join('');
 
-/** Of the event that the cursor names, the first frame behind it. */
-const behind = (cursor: ReplayCursor & { text: string }, row: LogRow, frames: readonly string[]): number => {
+/** Returns the index of the first frame after the cursor. */
+const behind = (cursor: After, row: LogRow, frames: readonly string[]): number => {
   if (!isAt(cursor, row) || cursor.index >= frames.length) throw new Gone(cursor.text);
   return cursor.index + 1;
 };
 
-/** Rows are asked for in their order. */
+/** Requires rows in their order. */
 const createProjection = (source: ReplaySource, protocol: ReplayProtocol) => {
   const runs = new Map<string, (seq: number) => string[]>();
   return (row: LogRow): string[] => {
@@ -89,11 +102,11 @@ const createProjection = (source: ReplaySource, protocol: ReplayProtocol) => {
 };
 
 /**
- * The frames of each event of a run. All of its events are encoded, whether their frames are wanted or not. Where the
- * beginning of a run has expired, what is left of its first stream means nothing to a client but that it ended.
+ * Returns the frames of each event of a run. All of its events are encoded, whether their frames are used or not. If
+ * the beginning of a run has expired, only the end of its first stream is meaningful to a client.
  */
 const createRun = (rows: Iterable<ReplayedRow>, encoder: Encoder) => {
-  const left = rows[Symbol.iterator]();
+  const remaining = rows[Symbol.iterator]();
   let started = false;
   const encode = (event: RunEvent): string => {
     started ||= event.event_type === 'run_start';
@@ -101,7 +114,7 @@ const createRun = (rows: Iterable<ReplayedRow>, encoder: Encoder) => {
   };
   return (seq: number): string[] => {
     for (;;) {
-      const next = left.next();
+      const next = remaining.next();
       if (next.done) return [];
       const { row, events } = next.value;
       const frames = events.map(encode).join('');

@@ -1,17 +1,17 @@
-/** The frames that a replay buffer keeps, and how neighbouring deltas become one. */
+/** Retains the frames of a replay buffer and joins adjacent deltas. */
 
-/** A part of the answer that grows by deltas. */
+/** A part of the response that grows by deltas. */
 export type Block = {
-  /** The frame of this much of it. */
+  /** Creates the frame of a text of the block. */
   encode(text: string): string;
 };
 
-/** What a frame adds to a block, if it is a delta. */
+/** The addition of a delta frame to its block. */
 export type Delta = { block: Block; text: string };
 
 /**
- * The oldest entries, as joined as they can be, and behind them those as they came, of which the first `taken` have
- * moved over. Moving one costs the same however many there are.
+ * `oldest` contains entries that are joined as far as possible. `recent` contains later ones in their original form, of
+ * which the first `taken` have been moved. Moving an entry takes constant time.
  */
 export const createRetained = (capacity: number) => {
   let oldest: Entry[] = [];
@@ -54,20 +54,20 @@ export type Single = {
   last: number;
   frame: string;
   delta: Delta | undefined;
-  /** For newcomers: the position of the first of its neighbours that are so too. */
+  /** Set for new readers only: the first position of the adjacent recalled frames. */
   recalled?: number;
 };
 
 /**
- * Deltas that became one, in bytes: strings that are cut out of frames or put together of many would keep all of
- * them in memory. `ends` has, for each position from `first` to `last`, how many bytes of the text belong to it and
- * those before it; a position of another stream of the thread ends where the one before it does.
+ * Joined deltas as bytes: substrings and concatenations would keep all original frames in memory. `ends` contains, for
+ * each position from `first` to `last`, the number of bytes up to and including it; a position of another stream of the
+ * thread ends where the previous one does.
  */
 type Joined = { first: number; last: number; block: Block; text: Buffer; length: number; ends: Uint32Array };
 
 type Entry = Single | Joined;
 
-/** Both in one, if they are deltas of the same block. */
+/** Joins two entries if they are deltas of the same block. */
 const join = (entry: Entry | undefined, { last, delta: added }: Single): Joined | undefined => {
   if (!entry || !added) return undefined;
   const first = 'delta' in entry ? entry.delta : entry;
@@ -112,11 +112,11 @@ const add = (joined: Joined, position: number, text: string): void => {
 
 export const framed = (position: number, frame: string): string => `id: ${position}\n${frame}`;
 
-/** Whoever has one of the recalled frames is a newcomer that comes back. */
+/** A reader that has one of the recalled frames is a new reader that reconnects. */
 const isFor = (entry: Entry, after: number | undefined): boolean =>
   !('recalled' in entry && entry.recalled !== undefined) || after === undefined || after >= entry.recalled;
 
-/** What a reader that has everything up to the position still needs of the entry. */
+/** Returns the part of the entry that a reader at this position lacks. */
 const textAfter = (entry: Entry, after = 0): string | undefined => {
   if (entry.last <= after) return undefined;
   if ('delta' in entry) return framed(entry.last, entry.frame);

@@ -1,4 +1,7 @@
-/** Whole frames, each with its empty line. There is none inside of a frame, as JSON has no line breaks. */
+/**
+ * Splits a text into complete frames with their empty line. JSON has no line breaks, so a frame contains no other empty
+ * line.
+ */
 export const splitFrames = (text: string): string[] =>
   text === ''
     ? []

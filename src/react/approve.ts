@@ -5,19 +5,24 @@ import { digestOfCall, type Json } from '../client/call-digest.ts';
  * A decision on a call that waits for approval.
  *
  * @example
- * const approval: Approval = { id: part.approval.id, reason: 'not in this folder' };
+ * ```ts
+ * const refuse = (chat: TroupeChat, id: string): void => {
+ *   const approval: Approval = { id, reason: 'not in this folder' };
+ *   chat.deny(approval);
+ * };
+ * ```
  */
 export type Approval = {
-  /** Of the `approval` of its part. */
+  /** Id in the `approval` of the part. */
   id: string;
   reason?: string;
-  /** In place of the arguments of the call. */
+  /** Replaces the arguments of the call. */
   arguments?: { [name: string]: Json };
 };
 
 /**
- * Binds an approval to what the page has shown: the digest of the call, or of the tickets that a delegating call lists,
- * joins the `approval` of the part, which the client sends with the decision.
+ * Binds an approval to the displayed call: its digest, or that of the tickets that a delegating call lists, is added to
+ * the `approval` of the part, which the client sends with the decision.
  */
 export const bindApproval = <Message extends UIMessage>(
   messages: readonly Message[],
@@ -38,7 +43,7 @@ export const bindApproval = <Message extends UIMessage>(
     };
   });
 
-/** Of the tickets below a delegating call. */
+/** Returns the digest of the tickets below a delegating call. */
 const listedDigest = ({ parts }: UIMessage, id: string): string | undefined => {
   const listed = parts.find((part) => part.type === 'data-tool-approval' && 'id' in part && part.id === id);
   const data: unknown = listed && 'data' in listed ? listed.data : undefined;
@@ -46,5 +51,5 @@ const listedDigest = ({ parts }: UIMessage, id: string): string | undefined => {
   return isObject && typeof data.digest === 'string' ? data.digest : undefined;
 };
 
-// The input of a part came as JSON.
+// The input of a part is parsed JSON.
 const jsonOf = (input: unknown): Json => (input ?? null) as Json;

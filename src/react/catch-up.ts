@@ -1,32 +1,35 @@
 import type { UIMessage } from 'ai';
 import { call, path, send } from '../client/connection.ts';
 import { TroupeError, Unavailable } from '../client/errors.ts';
-import { executeWaiting, letGoOfCalls } from './page-tools.ts';
+import { executeWaiting, releaseCalls } from './page-tools.ts';
 import { hasFailed, ifThere, isUnchanged, readStored } from './stored.ts';
 import type { Live, ThreadChat } from './thread.ts';
-import { isComplete, isOpen, saysTheSame, textOf, withAnswers } from './transcript.ts';
+import { hasSameText, isComplete, isOpen, textOf, withAnswers } from './transcript.ts';
 
-/** What a page does to show what the service has, and to have the service stop. */
+/** Synchronizes a page with the stored thread, and stops its run. */
 
-/** An answer is on its way to this page; nothing else may write its messages. */
+/** Returns whether a response is streaming to this page, so that nothing else may write messages. */
 export const isBusy = ({ chat: { status } }: ThreadChat): boolean =>
   status === 'submitted' || status === 'streaming';
 
 const mayWrite = (thread: ThreadChat): boolean => thread.shown > 0 && !isBusy(thread);
 
-/** From now on a page shows the chat. Returns how to end that: its stream is let go, and the run goes on. */
+/**
+ * Registers a page that shows the chat. Returns a function that ends that: the stream is released, and the run
+ * continues.
+ */
 export const enter = (thread: ThreadChat): (() => void) => {
   thread.shown += 1;
   return () => {
     thread.shown -= 1;
     if (thread.shown > 0) return;
-    letGoOfCalls(thread);
+    releaseCalls(thread);
     thread.leaving = thread.chat.stop().catch(() => {});
   };
 };
 
 /**
- * Shows what is stored, and follows what is under way to its end. The user may say something at any time meanwhile.
+ * Shows the stored messages and follows an active run to its end. The user may send messages at any time.
  * @throws TroupeError, ConnectionLost
  */
 export const catchUp = (thread: ThreadChat): Promise<void> => {
@@ -37,41 +40,44 @@ export const catchUp = (thread: ThreadChat): Promise<void> => {
 };
 
 const follow = async (thread: ThreadChat, isAgain = false): Promise<void> => {
-  // A page that is there again at once: its stream is being let go still.
+  // If a page was left and entered again, its previous stream may still be closing.
   await thread.leaving;
   if (!mayWrite(thread)) return;
   const { asking } = thread;
-  // First: from its beginning on it has all of the answer that the messages, read after it, may not have yet.
+  // The stream is opened before the messages are read: it contains the whole response from its start, which they may
+  // lack.
   const live = await openLive(thread);
   const stored = await readStored(thread).catch((error: unknown) => {
-    live?.letGo();
+    live?.release();
     throw error;
   });
-  // The user has left, or said something meanwhile: all is read again once that has its answer.
-  if (!mayWrite(thread) || thread.asking !== asking) return live?.letGo();
+  // The user has left or sent a message in between; everything is read again after its response.
+  if (!mayWrite(thread) || thread.asking !== asking) return live?.release();
   const isWhole = show(thread, live ? upToQuestion(stored.messages) : stored.messages);
   if (live) return resume(thread, live);
   const isRunning = stored.status === 'running';
-  // One may have begun in between, and what it answers is then read before it was asked.
+  // A run may have started after its stream was requested; then the last message has no response yet.
   const mayRun = isRunning || stored.messages.at(-1)?.role === 'user';
   if (mayRun && !isAgain) return follow(thread, true);
-  // It has no such stream, and is looked at from time to time.
+  // The run has no such stream and is polled.
   if (isRunning) return;
   if (isWhole && thread.chat.error && !(await hasFailed(thread)) && mayWrite(thread))
     thread.chat.clearError();
   thread.isStale = false;
   thread.isWaiting = stored.status === 'waiting';
   thread.seen = stored.record;
-  if (thread.isWaiting && mayWrite(thread)) goOn(thread);
+  if (thread.isWaiting && mayWrite(thread)) continueRun(thread);
 };
 
-/** The stream of the run that is under way, if any. The chat is told of it only then: it takes none for an end. */
+/**
+ * Opens the stream of the active run, if any, before the chat is notified: the chat treats a missing stream as an end.
+ */
 const openLive = async ({ chat, connection }: ThreadChat): Promise<Live | undefined> => {
   const leaving = new AbortController();
   const target = path`/v1/ai-sdk/chat/${chat.id}/stream`;
   const response = await send(connection, 'GET', target, { signal: leaving.signal });
   const reader = response.status === 204 ? undefined : response.body?.getReader();
-  // With its first frame the run has begun, and what it answers can be read.
+  // The first frame means that the run has started and its message is stored.
   const first = (await reader?.read())?.value;
   if (!reader || !first) return undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -84,55 +90,58 @@ const openLive = async ({ chat, connection }: ThreadChat): Promise<Live | undefi
     cancel: (reason) => reader.cancel(reason),
   });
   const { status, headers } = response;
-  return { response: new Response(body, { status, headers }), letGo: () => leaving.abort() };
+  return { response: new Response(body, { status, headers }), release: () => leaving.abort() };
 };
 
-/** To its end, which the chat tells. */
+/** Resolves at the end of the stream, which the chat reports. */
 const resume = async (thread: ThreadChat, live: Live): Promise<void> => {
   thread.live = live;
   await thread.chat.resumeStream();
 };
 
-/** Up to the last thing said: the stream tells what comes behind it, which is not to be there twice. */
+/** Returns the messages up to the last user message: the stream contains the rest, which must not appear twice. */
 const upToQuestion = (messages: UIMessage[]): UIMessage[] =>
   messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
 
-/** @returns whether the service has all that was said and decided here */
+/** @returns whether the service has all messages and decisions of this page */
 const show = (thread: ThreadChat, stored: UIMessage[]): boolean => {
   const { chat, unsent } = thread;
-  const has = (said: UIMessage): boolean =>
-    stored.some((message) => message.id === said.id && textOf(message) === textOf(said));
-  const left = chat.messages.filter((message) => unsent.has(message.id) && !has(message));
-  // An edited message stands in the place of what it was.
-  const place = stored.findIndex(({ id }) => id === left[0]?.id);
+  const has = (sent: UIMessage): boolean =>
+    stored.some((message) => message.id === sent.id && textOf(message) === textOf(sent));
+  const missing = chat.messages.filter((message) => unsent.has(message.id) && !has(message));
+  // An edited message takes the place of its original.
+  const place = stored.findIndex(({ id }) => id === missing[0]?.id);
   thread.isEdited = place >= 0;
   const known = thread.isEdited ? stored.slice(0, place) : stored;
   const answered = withAnswers(known, chat.messages);
   thread.hasGiven = answered !== known;
-  const messages = [...answered, ...left];
-  if (!saysTheSame(chat.messages, messages)) chat.messages = messages;
+  const messages = [...answered, ...missing];
+  if (!hasSameText(chat.messages, messages)) chat.messages = messages;
   const open = stored.flatMap(({ parts }) => parts.filter(isOpen));
-  letGoOfCalls(thread, (id) => !open.some((part) => part.toolCallId === id));
-  return left.length === 0 && !thread.hasGiven;
+  releaseCalls(thread, (id) => !open.some((part) => part.toolCallId === id));
+  return missing.length === 0 && !thread.hasGiven;
 };
 
-/** The run waits for this page: for what it has answered, if that was lost on its way, or for its tools. */
-const goOn = (thread: ThreadChat): void => {
+/** The run waits for this page: for decisions that were lost in transit, or for its tools. */
+const continueRun = (thread: ThreadChat): void => {
   const { chat, hasGiven } = thread;
   const isRefused = chat.error instanceof TroupeError && !(chat.error instanceof Unavailable);
   if (hasGiven && !isRefused && isComplete(chat.messages)) void chat.sendMessage();
   else executeWaiting(thread);
 };
 
-/** A stream has ended. What it told is held against what is stored: others may have been there. @throws as `catchUp` */
+/**
+ * Compares the messages with the stored ones after a stream has ended, because other clients may have changed them.
+ * @throws as `catchUp`
+ */
 export const settle = async (thread: ThreadChat): Promise<void> => {
   thread.isStale = true;
-  // It may be the one that is being caught up with.
+  // The stream may be the one that `catchUp` follows.
   await thread.catching?.catch(() => {});
   await catchUp(thread);
 };
 
-/** Asks whether the thread has changed, and if it has, what there is. @throws as `catchUp` */
+/** Checks whether the thread has changed, and if so, reads it. @throws as `catchUp` */
 export const look = async (thread: ThreadChat): Promise<void> => {
   if (!mayWrite(thread)) return;
   if (thread.isStale) return catchUp(thread);
@@ -140,21 +149,21 @@ export const look = async (thread: ThreadChat): Promise<void> => {
   const isSame = await isUnchanged(thread);
   if (!mayWrite(thread) || thread.seen !== seen) return;
   if (!isSame) return catchUp(thread);
-  // Another tab that was to do it may be gone.
-  if (thread.isWaiting) goOn(thread);
+  // Another tab that was to execute it may have been closed.
+  if (thread.isWaiting) continueRun(thread);
 };
 
-/** After a failure: asks again, if the question has no answer. @throws as `catchUp` */
+/** After a failure, sends the message again if it has no response. @throws as `catchUp` */
 export const retry = async (thread: ThreadChat): Promise<void> => {
   await catchUp(thread);
   const { chat, isEdited } = thread;
-  const { lastMessage: asked } = chat;
-  if (isBusy(thread) || asked?.role !== 'user') return;
-  if (isEdited) await chat.sendMessage({ ...asked, messageId: asked.id });
+  const { lastMessage: question } = chat;
+  if (isBusy(thread) || question?.role !== 'user') return;
+  if (isEdited) await chat.sendMessage({ ...question, messageId: question.id });
   else await chat.regenerate();
 };
 
-/** Ends the run, and with it its stream. One that has ended already is none to complain about. @throws as `catchUp` */
+/** Ends the run and thus its stream. A run that has already ended is not an error. @throws as `catchUp` */
 export const stop = async (thread: ThreadChat): Promise<void> => {
   const { asking, chat, connection } = thread;
   await asking;

@@ -1,14 +1,20 @@
 'use client';
 
-/** `troupe/react`: a thread of the service in a page of React, by the `useChat` of the AI SDK. */
+/**
+ * A thread of the service in a React page, with the `useChat` of the AI SDK.
+ *
+ * `useTroupeChat` returns the messages of a thread and the functions to change it. See guides/chat-and-ag-ui.md.
+ *
+ * @module troupe/react
+ */
 
 import { type Chat, type UseChatHelpers, useChat } from '@ai-sdk/react';
 import { generateId, type UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type Approval, bindApproval } from './approve.ts';
 import { enter, retry, stop } from './catch-up.ts';
-import { lookOut } from './look-out.ts';
-import { inOneTab } from './one-tab.ts';
+import { pollThread } from './poll-thread.ts';
+import { withTabLock } from './tab-lock.ts';
 import type { ThreadChat, ThreadChatOptions } from './thread.ts';
 import { createThreadChat } from './thread-chat.ts';
 
@@ -17,72 +23,103 @@ export type { Approval } from './approve.ts';
 export type { PageTool, PageTools } from './thread.ts';
 
 /**
- * What `useTroupeChat` is called with.
+ * Options of `useTroupeChat`.
  *
  * @example
- * const options: TroupeChatOptions = { url: 'http://127.0.0.1:38080', agentId: 'default', threadId: 'first' };
+ * ```ts
+ * const options: TroupeChatOptions = {
+ *   url: 'http://127.0.0.1:38080',
+ *   agentId: 'default',
+ *   threadId: 'first',
+ *   tools: { readTitle: () => document.title },
+ * };
+ * ```
  */
 export type TroupeChatOptions = Omit<ThreadChatOptions, 'threadId'> & {
-  /** Left out, a new thread for as long as the page is there. */
+  /** Default: a new thread for the lifetime of the page. */
   threadId?: string;
   /**
-   * Milliseconds between two looks at what others may have done on the thread, while the page is looked at and nothing
-   * is under way; 0 for none. Default: 3000.
+   * Polling interval in milliseconds for changes by other clients, while the page is visible and idle; 0 disables it.
+   * Default: 3000.
    */
   refresh?: number;
-  /** Milliseconds between two renders while an answer comes. Default: 50. With 0 each delta is one. */
+  /** Milliseconds between two renders while a response streams; 0 renders each delta. Default: 50. */
   throttle?: number;
 };
 
 /**
- * The result of a call, as the user has given it in the page. The tool may also be one of the service that asks a
- * question; a call that waits for a permission is denied by it.
+ * The result of a call from the user of the page. The tool may also be a tool of the service that asks a question. For
+ * a call that waits for a permission, a result means denial.
  *
  * @example
- * const answer: Answer = { tool: 'askUserQuestion', toolCallId: part.toolCallId, output: { answer: 'Tokyo' } };
+ * ```ts
+ * const reply = (chat: TroupeChat, toolCallId: string, city: string): void => {
+ *   const answer: Answer = { tool: 'askUserQuestion', toolCallId, output: { answer: city } };
+ *   chat.answer(answer);
+ * };
+ * ```
  */
 export type Answer = { tool: string; toolCallId: string } & ({ output: unknown } | { error: string });
 
 /**
- * Beside what `useChat` gives: the same names mean the same, but for `stop`, which ends the run on the service.
+ * Extends the result of `useChat`; members keep their meaning, except for `stop`, which ends the run on the service.
  *
  * @example
- * const Stop = ({ chat }: { chat: TroupeChat }) => <button onClick={chat.stop} disabled={!chat.isBusy}>Stop</button>;
+ * ```tsx
+ * const Stop = ({ chat }: { chat: TroupeChat }) => (
+ *   <button type="button" onClick={chat.stop} disabled={!chat.isBusy}>Stop</button>
+ * );
+ * ```
  */
 export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
   UseChatHelpers<Message>,
   'stop' | 'addToolResult' | 'addToolApprovalResponse' | 'addToolOutput' | 'resumeStream'
 > & {
+  /** Id of the thread, which the options give or the page has chosen. */
   threadId: string;
-  /** An answer is under way, whoever asked for it. */
+  /** Whether a response is streaming, whichever client requested it. */
   isBusy: boolean;
-  /** What is stored has been looked for. */
+  /** Whether the stored messages have been read. */
   isLoaded: boolean;
-  /** The last thing said is a question, and nothing is under way that would answer it: `retry` asks again. */
+  /** Whether the last message has no response and none is in progress: `retry` sends it again. */
   isUnanswered: boolean;
   /**
-   * What went wrong last: what the service refused is a `TroupeError` (`Unauthorized`, `Unavailable`, …) with its
-   * status, who could not be reached a `ConnectionLost` or a `TypeError`, and a run that failed an error with its text.
+   * The last error: an error response of the service is a `TroupeError` (`Unauthorized`, `Unavailable`, …) with its
+   * status, an unreachable service a `ConnectionLost` or a `TypeError`, and a failed run an error with its text.
    */
   error: Error | undefined;
+  /** Allows a call that waits for approval; the run continues. */
   approve(approval: Approval): void;
+  /** Rejects a call that waits for approval; the run continues. */
   deny(approval: Approval): void;
-  /** The run goes on with it. */
+  /** Answers a call; the run continues. */
   answer(answer: Answer): void;
-  /** Says something else instead of an earlier message of the user; what came behind it is gone. */
+  /** Replaces an earlier message of the user; all later messages are removed. */
   edit(messageId: string, text: string): void;
-  /** After a failure: looks at what there is, and asks again if the question has no answer. */
+  /** After a failure, reads the thread and sends the message again if it has no response. */
   retry(): void;
-  /** Ends the run on the service, whoever started it. What it has said stays. */
+  /** Ends the run on the service, whichever client started it. Its text is kept. */
   stop(): void;
 };
 
 /**
- * A chat with an agent, all of which is on the service: it may be loaded again at any time, in the middle of an answer
- * too, be open in two tabs, lose its network and find it again. Calls that wait for approval go on from any of them.
+ * A chat with an agent whose state is entirely on the service: the page can be reloaded at any time, even during a
+ * response, be open in two tabs, and lose and regain its network. Each tab can decide calls that wait for approval.
  *
  * @example
- * const { messages, sendMessage, isBusy, stop } = useTroupeChat({ url: 'http://127.0.0.1:38080', threadId: 'first' });
+ * ```tsx
+ * const Page = () => {
+ *   const { messages, sendMessage, isBusy } = useTroupeChat({ url: 'http://127.0.0.1:38080', threadId: 'first' });
+ *   return (
+ *     <main>
+ *       {messages.map(({ id, parts }) => (
+ *         <p key={id}>{parts.map((part) => (part.type === 'text' ? part.text : ''))}</p>
+ *       ))}
+ *       <button type="button" disabled={isBusy} onClick={() => sendMessage({ text: 'Hello' })}>Greet</button>
+ *     </main>
+ *   );
+ * };
+ * ```
  */
 export const useTroupeChat = <Message extends UIMessage = UIMessage>(
   options: TroupeChatOptions,
@@ -95,21 +132,21 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
     stop: _letGo,
     ...chat
   } = useChat<Message>({
-    // What a page knows of its messages (metadata, data, tools) is what its agents make them of.
+    // The agents determine the types of metadata, data and tools in messages.
     chat: thread.chat as unknown as Chat<Message>,
-    // An answer may come all at once: React takes so many renders for an endless loop.
+    // A response may arrive all at once, and React would treat so many renders as an endless loop.
     experimental_throttle: throttle,
   });
   const [problem, setProblem] = useState<Error>();
   const [unseen, setUnseen] = useState<Error>();
   const [loaded, setLoaded] = useState<ThreadChat>();
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
-  // Whoever follows an answer has seen what is stored.
+  // A page that follows a response has the stored messages.
   const isLoaded = loaded === thread || isBusy;
 
   useEffect(() => {
     const leave = enter(thread);
-    const lookAway = lookOut(thread, refresh, (error) => {
+    const lookAway = pollThread(thread, refresh, (error) => {
       setUnseen(error);
       setLoaded(thread);
     });
@@ -139,10 +176,10 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
     error: chat.error ?? problem ?? unseen,
     approve: decide(true),
     deny: decide(false),
-    answer: ({ tool, toolCallId, ...told }) =>
+    answer: ({ tool, toolCallId, ...given }) =>
       attempt(async () => {
-        const result = 'error' in told ? { state: 'output-error', errorText: told.error } : told;
-        // The types of tools are known to the page alone.
+        const result = 'error' in given ? { state: 'output-error', errorText: given.error } : given;
+        // Only the page has the types of its tools.
         await addToolOutput({ tool, toolCallId, ...result } as Parameters<typeof addToolOutput>[0]);
       }),
     sendMessage(...message) {
@@ -155,7 +192,7 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
   };
 };
 
-/** The thread of a page. Functions among the options may be new ones with each render; the chat is not. */
+/** Returns the thread of a page. Functions in the options may change with each render; the chat does not. */
 const useThread = (options: TroupeChatOptions): ThreadChat => {
   const { url, agentId } = options;
   const [ownId] = useState(generateId);
@@ -174,7 +211,7 @@ const useThread = (options: TroupeChatOptions): ThreadChat => {
         },
         fetch: (input, init) => (latest.current.fetch ?? fetch)(input, init),
         tools: () => latest.current.tools ?? {},
-        alone: inOneTab,
+        alone: withTabLock,
       }),
     [url, threadId, agentId],
   );

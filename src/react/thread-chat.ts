@@ -1,13 +1,13 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
-import { errorOf } from '../client/errors.ts';
+import { readError } from '../client/errors.ts';
 import { withoutTrailing } from '../schema/trailing.ts';
 import { settle } from './catch-up.ts';
-import { letGoOfCalls } from './page-tools.ts';
+import { releaseCalls } from './page-tools.ts';
 import type { ThreadChat, ThreadChatInput } from './thread.ts';
 import { isComplete } from './transcript.ts';
 
-/** Functions among what it is made of may be new ones at any time. */
+/** Creates the chat of a thread. Functions in the input may change at any time. */
 export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
   const { threadId, agentId, headers } = input;
   const url = withoutTrailing(input.url ?? '', '/');
@@ -20,14 +20,14 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
         fetch: (target, init) => ask(thread, input.fetch, target, init),
         ...(agentId !== undefined && { body: { agentId } }),
       }),
-      // Once the user has answered, the run that waits goes on.
+      // The waiting run continues once the user has decided.
       sendAutomaticallyWhen: ({ messages }) => messages.at(-1) !== thread.unheard && isComplete(messages),
       onFinish({ isAbort, isDisconnect, isError, finishReason }) {
-        // Browsers differ in how they say that a connection broke; a run that failed is no `TypeError`.
+        // Browsers report a broken connection differently; a failed run is not a `TypeError`.
         const isCut = isDisconnect || (isError && thread.chat.error instanceof TypeError);
         const isUnheard = isCut || (!isAbort && !isError && finishReason === undefined);
         thread.unheard = isUnheard ? thread.chat.lastMessage : undefined;
-        // `error` of the chat says already what went wrong.
+        // The `error` of the chat already contains the failure.
         settle(thread).catch(() => {});
       },
     }),
@@ -46,13 +46,13 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
     hasGiven: false,
     unheard: undefined,
     seen: undefined,
-    begun: new Set(),
+    started: new Set(),
     held: new Map(),
   };
   return thread;
 };
 
-/** What the service refuses is an error of its class; without an answer it is the one of the platform. */
+/** Throws the error class of an error response; without a response, the error of the platform. */
 const ask = async (
   thread: ThreadChat,
   send: typeof fetch,
@@ -63,23 +63,23 @@ const ask = async (
   const { live, unsent } = thread;
   if (method === 'GET' && live) {
     thread.live = undefined;
-    signal?.addEventListener('abort', live.letGo);
+    signal?.addEventListener('abort', live.release);
     return live.response;
   }
-  const said = thread.chat.lastMessage;
-  if (said?.role === 'user') unsent.add(said.id);
+  const lastMessage = thread.chat.lastMessage;
+  if (lastMessage?.role === 'user') unsent.add(lastMessage.id);
   const leaving = new AbortController();
   const answered = send(target, { ...init, signal: leaving.signal });
   const asking = answered.catch(() => {});
   thread.asking = asking;
-  // What was said arrives, also when the page is left meanwhile.
+  // A sent message arrives even if the page is left.
   signal?.addEventListener('abort', () => void asking.then(() => leaving.abort()));
   const response = await answered;
   if (response.ok) {
     unsent.clear();
-    letGoOfCalls(thread);
+    releaseCalls(thread);
     return response;
   }
   const address = target instanceof Request ? target.url : target;
-  throw await errorOf(`${method} ${new URL(address, 'http://page').pathname}`, response);
+  throw await readError(`${method} ${new URL(address, 'http://page').pathname}`, response);
 };

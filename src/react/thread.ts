@@ -3,76 +3,93 @@ import type { UIMessage } from 'ai';
 import type { Connection } from '../client/connection.ts';
 
 /**
- * One thread of the service as a chat of the AI SDK, by its stock transport: what is stored comes from the history, and
- * a run that is under way from its stream, which begins at the beginning of the answer. Leaving cancels nothing.
+ * One thread of the service as a chat of the AI SDK, with its stock transport. Stored messages come from the history,
+ * and an active run from its stream, which starts at the beginning of the response. Leaving the page cancels nothing.
  *
- * Guarantees: while an answer comes, its stream alone writes messages; what is stored is shown in between. Whoever asks
- * for it meanwhile gets the same look, so nothing is fetched, shown or executed twice.
+ * Guarantees: while a response streams, only its stream writes messages; stored messages are shown in between.
+ * Concurrent requests to synchronize share one operation, so nothing is fetched, shown or executed twice.
  */
 
-/** What it gives, or what it throws as the error, is the result of the call, and its run goes on. */
+/**
+ * A tool that the page executes: returns the result of the call or throws its error, and the run continues with it.
+ *
+ * @example
+ * ```ts
+ * const readTitle: PageTool = (_input, { toolCallId }) => ({ title: document.title, toolCallId });
+ * ```
+ */
 export type PageTool = (input: unknown, call: { toolCallId: string }) => unknown;
 
+/**
+ * Tools that the page executes, by the names of client tools of the agent.
+ *
+ * @example
+ * ```ts
+ * const tools: PageTools = { readTitle: () => document.title };
+ * ```
+ */
 export type PageTools = Readonly<Record<string, PageTool>>;
 
 export type ThreadChatOptions = {
-  /** Address of the service, such as `http://127.0.0.1:38080`; left out, that of the page. */
+  /** Address of the service, such as `http://127.0.0.1:38080`; default: the address of the page. */
   url?: string;
   threadId: string;
-  /** Who answers; left out, the agent of the thread, or `default`. */
+  /** Agent that responds; default: the agent of the thread, or `default`. */
   agentId?: string;
-  /** Of each request, such as the authorization; a function is asked anew each time. */
+  /** Headers of each request, such as the authorization; a function is called for every request. */
   headers?: Record<string, string> | (() => Record<string, string>);
-  /** Default: that of the platform. */
+  /** Default: the `fetch` of the platform. */
   fetch?: typeof fetch;
-  /** What the page executes itself, by the name of the tool. */
+  /** Tools that the page executes, by name. */
   tools?: PageTools;
 };
 
-/** Does something unless another tab is doing it, by its name. */
-export type Alone = (name: string, act: () => Promise<void>) => void;
+/** Executes a named action unless another tab is executing it. */
+export type TabLock = (name: string, act: () => Promise<void>) => void;
 
-/** Functions among them may be new ones at any time. */
+/** Functions in the input may change at any time. */
 export type ThreadChatInput = Omit<ThreadChatOptions, 'headers' | 'fetch' | 'tools'> & {
   headers: () => Record<string, string>;
   fetch: typeof fetch;
   tools: () => PageTools;
-  alone: Alone;
+  alone: TabLock;
 };
 
-/** The stream of a run, as the service has begun to answer it. */
-export type Live = { response: Response; letGo(): void };
+/** The open stream of a run. */
+export type Live = { response: Response; release(): void };
 
 export type ThreadChat = {
   readonly chat: Chat<UIMessage>;
   readonly connection: Connection;
   readonly tools: () => PageTools;
-  readonly alone: Alone;
-  /** How many pages show it. */
+  readonly alone: TabLock;
+  /** Number of pages that show the chat. */
   shown: number;
-  /** A question that is on its way: nobody knows of its run before it is answered. */
+  /** A message in transit: its run is unknown until the response arrives. */
   asking: Promise<unknown> | undefined;
-  /** What the user has said and the service has not got, by ids of messages. */
+  /** Ids of messages that the service has not received yet. */
   readonly unsent: Set<string>;
-  /** The first of these stands in the place of a message that the service has. */
+  /** Whether the first of these replaces a stored message. */
   isEdited: boolean;
-  /** Streams that were left: until then no other is begun. */
+  /** Closing of the previous stream, before which no other one is opened. */
   leaving: Promise<void> | undefined;
   catching: Promise<void> | undefined;
-  /** What the chat is to follow as it resumes. */
+  /** The stream that the chat reads when it resumes. */
   live: Live | undefined;
-  /** What is shown may not be all: it was never read, or a stream has ended since. */
+  /** Whether the shown messages may be incomplete: they were never read, or a stream has ended since. */
   isStale: boolean;
-  /** The run waits for its client. */
+  /** Whether the run waits for its client. */
   isWaiting: boolean;
-  /** This page has answered what is open as far as the service knows. */
+  /** Whether this page has decided calls that are pending on the service. */
   hasGiven: boolean;
-  /** Answers in it came too late: nobody waits for them any more, and they are not to be sent again and again. */
+  /**
+   * A message whose decisions arrived too late: the run no longer waits for them, so they must not be sent repeatedly.
+   */
   unheard: UIMessage | undefined;
-  /** The thread as the service had it before what is shown was read; undefined: it was never read. */
+  /** The thread record before the shown messages were read; undefined before the first read. */
   seen: string | undefined;
-  /** Calls that the page has begun to execute. */
-  readonly begun: Set<string>;
-  /** Of those, the ones whose answers the service has not got yet, and how to let go of them. */
+  /** Calls whose execution the page has started. */
+  readonly started: Set<string>;
+  /** Calls whose results the service does not have yet, with functions that release them. */
   readonly held: Map<string, () => void>;
 };

@@ -5,23 +5,23 @@ import {
   type UIMessage,
 } from 'ai';
 
-/** What a page shows of a thread, beside what the service has of it. */
+/** The shown state of a thread, in addition to the stored one. */
 
 type Part = UIMessage['parts'][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
 
-/** By this page: until the service has it, it is here alone. */
+/** Returns whether this page has decided a call; the decision is only local until the service has it. */
 const isAnswered = ({ state }: ToolPart): boolean =>
   state === 'output-available' || state === 'output-error' || state === 'approval-responded';
 
-/** Whom the run waits for is its client, as far as the service knows. */
+/** Returns whether the run waits for its client, according to the service. */
 export const isOpen = (part: Part): part is ToolPart =>
   isToolUIPart(part) &&
   (part.state === 'approval-requested' || (part.state === 'input-available' && !part.providerExecuted));
 
 /**
- * What the service has, with the answers that this page has given to what is open there: they are on their way, wait
- * for others of their step, or were lost. The same array, if there are none.
+ * Adds this page's decisions on pending calls to the stored messages: they are in transit, wait for others of their
+ * step, or were lost. Returns the same array if there are none.
  */
 export const withAnswers = (stored: UIMessage[], shown: readonly UIMessage[]): UIMessage[] => {
   const given = new Map<string, Part>();
@@ -35,12 +35,12 @@ export const withAnswers = (stored: UIMessage[], shown: readonly UIMessage[]): U
   }));
 };
 
-/** Nothing more of the last step is asked of the client: its run can go on. */
+/** Returns whether the last step requires nothing more from the client, so that its run can continue. */
 export const isComplete = (messages: UIMessage[]): boolean =>
   lastAssistantMessageIsCompleteWithApprovalResponses({ messages }) ||
   lastAssistantMessageIsCompleteWithToolCalls({ messages });
 
-/** What stands in a message, to compare. The history leaves denied calls out, and errors are results there. */
+/** Returns the content of a message for comparison. The history omits denied calls and stores errors as results. */
 const wordsOf = ({ role, parts }: UIMessage): string[] =>
   parts.flatMap((part) => {
     if (part.type === 'text') return part.text === '' ? [] : [`${role} ${part.text}`];
@@ -48,9 +48,9 @@ const wordsOf = ({ role, parts }: UIMessage): string[] =>
     return [`${part.toolCallId} ${part.state === 'output-error' ? 'output-available' : part.state}`];
   });
 
-/** What is shown is not to be replaced by the same under other ids: whoever reads it keeps the place. */
-export const saysTheSame = (one: readonly UIMessage[], other: readonly UIMessage[]): boolean =>
-  // An answer without words is none.
+/** Equal messages with other ids do not replace the shown ones, so that the reader keeps the scroll position. */
+export const hasSameText = (one: readonly UIMessage[], other: readonly UIMessage[]): boolean =>
+  // An empty response counts as none.
   one.at(-1)?.role === other.at(-1)?.role &&
   JSON.stringify(one.flatMap(wordsOf)) === JSON.stringify(other.flatMap(wordsOf));
 

@@ -1,37 +1,39 @@
-/** What the groups of routes are for, in the order in which the OpenAPI document shows them. */
+/** Groups of routes in the order of the OpenAPI document. */
 const TAGS = [
   {
     name: 'runs',
     description: 'Runs of agents: start one and stream it, read it, cancel it, decide its calls.',
   },
-  { name: 'threads', description: 'Conversations, to which runs belong.' },
+  { name: 'threads', description: 'Conversations that contain runs.' },
   { name: 'messages', description: 'The history of a thread, and input that is not streamed.' },
   { name: 'mailbox', description: 'The queue of a thread.' },
-  { name: 'events', description: 'The durable log of what happened, as pages and live.' },
+  { name: 'events', description: 'The durable event log, as pages and as a live stream.' },
   { name: 'chat v6', description: 'The UI message stream of the AI SDK, version 6, for `useChat`.' },
   { name: 'AG-UI', description: 'The AG-UI protocol, for its clients and CopilotKit.' },
   { name: 'a2a', description: 'A2A 1.0 over HTTP+JSON: agents as servers of tasks.' },
   { name: 'MCP', description: 'The Model Context Protocol: agents as tools.' },
-  { name: 'agents', description: 'Agents of the configuration, and what they may do.' },
+  { name: 'agents', description: 'Configured agents and their permissions.' },
   {
     name: 'config',
-    description: 'Everything that is configured: entries, their overrides, checks, the audit log.',
+    description: 'Configuration entries, overrides, validation and the audit log.',
   },
-  { name: 'servers', description: 'How providers, MCP servers and A2A servers are, as configured.' },
+  { name: 'servers', description: 'Status of providers, MCP servers and A2A servers.' },
   { name: 'admin assistant', description: 'An agent that helps with the configuration.' },
   { name: 'evals', description: 'Datasets, eval runs and their comparison.' },
-  { name: 'traces', description: 'What runs did, event by event.' },
+  { name: 'traces', description: 'Recorded events of runs.' },
   { name: 'system', description: 'The service itself: its version, statecharts, actors and statistics.' },
-  { name: 'health', description: 'For whoever keeps the service running.' },
+  { name: 'health', description: 'Health checks and metrics for operators.' },
 ] as const;
 
-/** What the OpenAPI document says of the service as a whole. */
+/** General information of the OpenAPI document. */
 export const ABOUT = {
   title: 'Troupe',
   description:
-    'An agent runtime service. Times in `_at` fields are as each schema says. Errors are `{"error": "text"}`, but for ' +
-    'A2A and MCP, which have forms of their own. A method that a path does not have is answered with 405 and `Allow`. ' +
-    'Event streams send comments while nothing happens, so that connections are kept.',
+    'An agent runtime service. The unit of `_at` fields is documented in each schema. Errors are `{"error": "text"}`, except for ' +
+    'A2A and MCP, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
+    'Idle event streams send comments to keep connections open.',
+  // Relative to the address of the document, which may be below a base path.
+  externalDocs: { description: 'The manual of this version', url: 'docs' },
   license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
   tags: TAGS,
 };

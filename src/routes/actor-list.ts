@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { type ActorFilter, tagged } from '../inspection/filter.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
-import { RestPosition, type RunsAtRest, runsAtRest, type Sources } from './runs-at-rest.ts';
+import { findInactiveRuns, InactivePosition, type InactiveRuns, type Sources } from './inactive-runs.ts';
 
 /**
- * Actors as a list: those that live, in the order in which they began, then the runs at rest.
+ * Lists actors: live ones in the order of their start, then runs without an actor.
  *
- * Guarantees, for one who turns the pages: an actor that lives all the time comes once, and so does a run that rests
- * all the time, whatever comes and goes meanwhile. Each page first has the actors that began since the one before, so
- * a run that gets an actor, or loses it, is never missed; it may come in both forms, and the later one is what it is.
+ * Guarantees for a reader of all pages: an actor that stays live appears once, and so does a run that stays inactive,
+ * whatever happens to others. Each page starts with the actors that have started since the previous page. So a run that
+ * gains or loses its actor is never missed; it may appear in both forms, and the later one is current.
  */
 
-/** Where a page begins. */
+/** Start position of a page. */
 export const ActorPosition = z.object({
-  /** Behind this one of those that live. */
+  /** Position of the last listed live actor. */
   live: z.number().nonnegative(),
-  rest: RestPosition.optional(),
+  rest: InactivePosition.optional(),
 });
 export type ActorPosition = z.infer<typeof ActorPosition>;
 
@@ -29,20 +29,20 @@ export const listActors = (
 ): ActorListPage => {
   const { inspector } = sources;
   const live = inspector.list(scope, filter, from.live, limit);
-  const resting = runsAtRest(sources, scope, filter);
-  const total = totalOf(sources, scope, filter, resting);
+  const inactive = findInactiveRuns(sources, scope, filter);
+  const total = totalOf(sources, scope, filter, inactive);
   if (live.more) return { items: live.items, total, next: { ...from, live: live.at } };
-  const rest = resting.page(from.rest, limit - live.items.length);
+  const rest = inactive.page(from.rest, limit - live.items.length);
   const next = rest.next && { live: live.at, rest: rest.next };
   return { items: [...live.items, ...rest.items], total, ...(next && { next }) };
 };
 
-/** Runs that live and have a status in which others rest are in the lists of both. */
+/** Runs with an actor and one of these statuses are in both lists, so they are subtracted once. */
 const totalOf = (
   { inspector }: Sources,
   scope: string,
   filter: ActorFilter,
-  { sizes, isWhole }: RunsAtRest,
+  { sizes, isWhole }: InactiveRuns,
 ): number | null => {
   if (!isWhole) return null;
   const inBoth = sizes.map(({ status }) => tagged('run', status));

@@ -1,13 +1,15 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { checkNewId } from '../schema/id.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Which thread and which agent a request is for (chat-and-agui.md 2.4). */
+/** Resolves the thread and the agent of a request (chat-and-agui.md 2.4). */
 
 export type Addressing = {
-  /** The named thread, which need not exist, or a new one. @throws Invalid */
+  /** Returns the named thread, which need not exist, or a new one. @throws Invalid */
   threadOf(named: string | undefined): string;
-  /** The named agent, else the last one of the thread if it is still there, else the default one. @throws Invalid */
+  /**
+   * Returns the named agent, else the last agent of the thread if it still exists, else the default. @throws Invalid
+   */
   agentFor(scope: string, thread_id: string, named?: string): ResolvedAgent;
 };
 
@@ -17,7 +19,7 @@ export const createAddressing = ({
   resolve,
   isAgent,
   settings,
-}: Pick<Rooms, 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
+}: Pick<RouteDeps, 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
   threadOf(named) {
     const id = named?.trim();
     return id ? checkNewId('thread', 'thread_id', id) : ids.uuid();

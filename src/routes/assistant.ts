@@ -9,41 +9,40 @@ import { readTranscript } from '../protocols/ai-sdk/transcript.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { callerOf } from './caller.ts';
-import type { Rooms } from './rooms.ts';
+import { identifyCaller } from './caller.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** The admin assistant: its settings, and its runs in the chat protocol (config.md 11). */
+/** Settings and runs of the admin assistant, in the chat protocol (config.md 11). */
 
 const admin = { tag: 'admin assistant', scope: 'admin' } as const;
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
-export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
+export const assistantRoutes = (deps: Pick<RouteDeps, 'assistant' | 'ids'>) => [
   route.get('/v1/admin/assistant/config', {
     ...admin,
     id: 'getAssistantConfig',
     summary: 'Settings of the admin assistant',
-    description: 'With the revision that a save has to name.',
+    description: 'With the revision that an update must name.',
     responses: { 200: AssistantConfig },
-    handle: () => assistantOf(rooms).settings.get(),
+    handle: () => assistantOf(deps).settings.get(),
   }),
   route.put('/v1/admin/assistant/config', {
     ...admin,
     id: 'saveAssistantConfig',
-    summary: 'Save the settings of the admin assistant, from the revision that they have',
-    description: '409 when somebody has saved since that revision was read.',
+    summary: 'Update the settings of the admin assistant',
+    description: '409 when the revision is not the current one.',
     headers: ['X-Service-Actor'],
     body: AssistantConfigInput,
     responses: { 200: AssistantConfig, 409: ErrorBody },
-    handle: ({ body, ...request }) => assistantOf(rooms).settings.save(body, callerOf(request)),
+    handle: ({ body, ...request }) => assistantOf(deps).settings.save(body, identifyCaller(request)),
   }),
   route.post('/v1/admin/assistant/runs', {
     ...admin,
     id: 'runAssistant',
-    summary:
-      'Talk to the admin assistant; the request brings the whole conversation, nothing of it is stored',
+    summary: 'Send a conversation to the admin assistant',
     description:
-      'The run ends when the client goes away. A call that stores something waits for an approval in the conversation.',
+      'The request contains the whole conversation, which is not stored. The run ends when the client disconnects. A call that changes the configuration waits for an approval in the conversation.',
     body: ChatBody,
     bodyLimit: 'attachments',
     responses: {
@@ -51,10 +50,10 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
       409: ErrorBody,
     },
     handle({ scope, body, ...request }) {
-      const session = assistantOf(rooms).open(callerOf(request));
-      const { messages, waiting, options } = readTranscript(body, rooms.ids.uuid);
+      const session = assistantOf(deps).open(identifyCaller(request));
+      const { messages, waiting, options } = readTranscript(body, deps.ids.uuid);
       const thread_id =
-        body.thread_id === undefined ? rooms.ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
+        body.thread_id === undefined ? deps.ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
       const stream = createEventStream({ headers: HEADERS });
       const gone = new AbortController();
       stream.onClose(() => gone.abort());
@@ -72,7 +71,7 @@ export const assistantRoutes = (rooms: Pick<Rooms, 'assistant' | 'ids'>) => [
 ];
 
 /** @throws Invalid when the service runs without a configuration store */
-const assistantOf = ({ assistant }: Pick<Rooms, 'assistant'>): NonNullable<Rooms['assistant']> => {
+const assistantOf = ({ assistant }: Pick<RouteDeps, 'assistant'>): NonNullable<RouteDeps['assistant']> => {
   if (!assistant) throw new Invalid('config management API not enabled');
   return assistant;
 };

@@ -3,15 +3,15 @@ import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { AuditAction, AuditPage } from '../schema/audit-event.ts';
 import { Cursor, count } from '../schema/paging.ts';
-import { configOf } from './managed.ts';
-import type { Rooms } from './rooms.ts';
+import { requireConfig } from './managed.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Who changed what (config.md 9.3). */
+/** The audit log (config.md 9.3). */
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const AuditQuery = z.object({
-  resource: z.string().optional().meta({ description: 'exact, or what stands before a `/`' }),
+  resource: z.string().optional().meta({ description: 'exact, or the part before a `/`' }),
   action: AuditAction.optional().meta({ description: 'only this kind of change' }),
   actor: z.string().optional().meta({ description: 'prefix' }),
   since: instant.optional().meta({ description: 'RFC 3339, inclusive' }),
@@ -20,18 +20,18 @@ const AuditQuery = z.object({
   cursor: Cursor,
 });
 
-export const auditLogRoutes = (rooms: Pick<Rooms, 'config'>) => [
+export const auditLogRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.get('/v1/audit-log', {
     id: 'listAuditEvents',
-    summary: 'Changes of the configuration, the newest first',
+    summary: 'Configuration changes, newest first',
     description:
-      'Who changed what, and what it was before and after, without secrets. Kept as long as the settings say.',
+      'Actor, entry, and the values before and after the change, without secrets. The retention is a setting.',
     tag: 'config',
     scope: 'admin',
     query: AuditQuery,
     responses: { 200: AuditPage },
     handle({ query }) {
-      const { texts, next_cursor } = configOf(rooms).audit.page(query);
+      const { texts, next_cursor } = requireConfig(deps).audit.page(query);
       return listReply('items', texts, { next_cursor });
     },
   }),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Caller } from '../configuration/control-plane/api.ts';
 import type { RouteRequest } from '../http/route.ts';
-import type { Caller } from '../registry/config/api.ts';
 
-/** Who asks, for the audit log (config.md 9.1, 9.2): the token itself is nowhere in it. */
-export const callerOf = (
+/** Identifies the caller in the audit log (config.md 9.1, 9.2). The token itself is never included. */
+export const identifyCaller = (
   request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'ip' | 'requestId'>,
 ): Caller => ({
   actor: actorOf(request.header('authorization'), request.header('x-service-actor')),

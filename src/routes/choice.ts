@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Outcome } from '../schema/outcome.ts';
 
-/** An enumeration for whose other texts a contract has an answer of its own; what is no text has the wrong shape. */
+/**
+ * An enumeration whose refusal of other strings is specified by a contract; a value that is not a string has the wrong
+ * shape.
+ */
 export const choice = <const Value extends string>(
   values: readonly Value[],
   refusal: (given: string) => Outcome,

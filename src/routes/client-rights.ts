@@ -4,9 +4,9 @@ import { Invalid } from '../schema/outcome.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
 /**
- * What a client may add to a run in addition to user messages (agent-loop.md 7.5). A tool that it declares carries
- * a description into the prompt and returns what the client likes, and a system message speaks with the authority of
- * the operator, so both need the consent of the agent.
+ * Checks client input other than user messages (agent-loop.md 7.5). The description of a tool that a client declares
+ * becomes part of the prompt, the client controls the results of the tool, and a system message has the authority of
+ * the operator. So both require the consent of the agent.
  */
 
 const SYSTEM_ROLES: ReadonlySet<string> = new Set(['system', 'developer']);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
-import { callerOf } from './caller.ts';
+import { identifyCaller } from './caller.ts';
 import { AgentEntry, AgentOverrides, ToolEntry, ToolOverrides } from './entry-schemas.ts';
-import { configOf, EntryParams, judgedBody } from './managed.ts';
+import { EntryParams, judgedBody, requireConfig } from './managed.ts';
 import { EntryId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Overrides of agents and of descriptions of tools (config.md 5): over an entry that stays as it is. */
+/** Overrides of agents and of tool descriptions (config.md 5), which leave the entry itself unchanged. */
 
 const FieldParams = z.object({
   id: EntryId,
@@ -21,58 +21,61 @@ const ValidOverrides = z
 const admin = { tag: 'config', scope: 'admin' } as const;
 const refusals = { 404: ErrorBody, 409: ErrorBody };
 
-export const overrideRoutes = (rooms: Pick<Rooms, 'config'>) => [
+export const overrideRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.post('/v1/config/agents/:id/overrides', {
     ...admin,
     id: 'previewAgentOverrides',
-    summary: 'What a change of overrides would leave; nothing is stored',
-    description: '`normalized` is the whole object of overrides that would be stored.',
+    summary: 'Validate a change of overrides (dry run)',
+    description: '`normalized` is the complete override object that would be stored.',
     params: EntryParams,
     ...judgedBody(AgentOverrides),
     responses: { 200: ValidOverrides, ...refusals },
     async handle({ params, body }) {
-      return { ok: true, normalized: await configOf(rooms).overrides.preview('agents', params.id, body) };
+      return {
+        ok: true,
+        normalized: await requireConfig(deps).overrides.preview('agents', params.id, body),
+      };
     },
   }),
-  ...(['agents', 'tools'] as const).flatMap((namespace) => changeRoutes(rooms, namespace)),
+  ...(['agents', 'tools'] as const).flatMap((namespace) => changeRoutes(deps, namespace)),
 ];
 
-const changeRoutes = (rooms: Pick<Rooms, 'config'>, namespace: 'agents' | 'tools') => {
+const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'tools') => {
   const path = `/v1/config/${namespace}/:id/overrides`;
   return [
     route.patch(path, {
       ...admin,
       id: `patch${NAME[namespace]}Overrides`,
       summary: `Change overrides of ${OF[namespace]}`,
-      description: 'Fields that are given are overridden; null removes the override of a field.',
+      description: 'Given fields are overridden; null removes the override of a field.',
       headers: ['X-Service-Actor'],
       params: EntryParams,
       ...judgedBody(BODY[namespace]),
       responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, body, ...request }) =>
-        configOf(rooms).overrides.patch(namespace, params.id, body, callerOf(request)),
+        requireConfig(deps).overrides.patch(namespace, params.id, body, identifyCaller(request)),
     }),
     route.delete(path, {
       ...admin,
       id: `clear${NAME[namespace]}Overrides`,
       summary: `Remove all overrides of ${OF[namespace]}`,
-      description: 'The entry is again as it was seeded or saved.',
+      description: 'The seeded or saved entry applies again.',
       headers: ['X-Service-Actor'],
       params: EntryParams,
       responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, ...request }) =>
-        configOf(rooms).overrides.clear(namespace, params.id, callerOf(request)),
+        requireConfig(deps).overrides.clear(namespace, params.id, identifyCaller(request)),
     }),
     route.delete(`${path}/:field`, {
       ...admin,
       id: `clear${NAME[namespace]}Override`,
       summary: `Remove one override of ${OF[namespace]}`,
-      description: 'The field is again as it was seeded or saved.',
+      description: 'The seeded or saved value of the field applies again.',
       headers: ['X-Service-Actor'],
       params: FieldParams,
       responses: { 200: ENTRY[namespace], ...refusals },
       handle: ({ params, ...request }) =>
-        configOf(rooms).overrides.clearField(namespace, params.id, params.field, callerOf(request)),
+        requireConfig(deps).overrides.clearField(namespace, params.id, params.field, identifyCaller(request)),
     }),
   ];
 };

@@ -5,10 +5,10 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Json, JsonObject } from '../schema/json.ts';
 import { KnownFields } from '../schema/model.ts';
 import { AgentEntry } from './entry-schemas.ts';
-import { configOf, EntryPage, EntryParams, entriesReply } from './managed.ts';
-import type { Rooms } from './rooms.ts';
+import { EntryPage, EntryParams, entriesReply, requireConfig } from './managed.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** What the configuration amounts to: its agents, its gaps, what can be used (config.md 2.2, 6, 10). */
+/** Reports on the configuration: effective agents, gaps and capabilities (config.md 2.2, 6, 10). */
 
 const RemovalPreview = z
   .object({
@@ -21,7 +21,7 @@ const RemovalPreview = z
       .boolean()
       .meta({ description: 'a forced DELETE leaves nothing dangling' }),
   })
-  .meta({ id: 'ProviderRemovalPreview', description: 'Who depends on the provider.' });
+  .meta({ id: 'ProviderRemovalPreview', description: 'Dependents of the provider.' });
 
 const behavior = z.enum(['allow', 'ask', 'deny']);
 
@@ -35,7 +35,7 @@ const PermissionPreview = z
     effective_tools: z.array(z.string()),
     args_conditional_rules: z.array(z.object({ tool: z.string(), behavior, pattern: z.string() })),
   })
-  .meta({ id: 'PermissionPreview', description: 'What an agent may do.' });
+  .meta({ id: 'PermissionPreview', description: 'Permissions of an agent.' });
 
 const AgentList = z
   .object({ namespace: z.literal('agents'), items: z.array(AgentEntry), offset: z.int(), limit: z.int() })
@@ -52,6 +52,9 @@ const Capabilities = z
         name: z.string(),
         description: z.string(),
         source: z.object({ kind: z.enum(['builtin', 'mcp', 'plugin']), id: z.string().optional() }),
+        request_bytes: z.int().meta({
+          description: 'bytes that the tool adds to each request: its id, description and parameters',
+        }),
       }),
     ),
     plugins: z.array(
@@ -87,14 +90,22 @@ const Capabilities = z
       .record(
         z.string(),
         z.object({
+          name: z.string().meta({ description: 'name of the service or server program' }),
           base_url: z.string().nullable(),
           key_variable: z.string(),
-          key_optional: z.boolean().meta({ description: 'the service also answers without a key' }),
+          key_optional: z.boolean().meta({ description: 'the API also accepts requests without a key' }),
           docs_url: z.string().meta({ description: 'page about the API of the service' }),
+          key_url: z.string().nullable().meta({ description: 'page on which users create keys' }),
           lists_models: z.boolean().meta({
-            description:
-              'the provider test and the discovery of limits read the list of models of the service',
+            description: 'the provider test and the discovery of limits read the model list of the API',
           }),
+          lists_models_on_request: z.boolean().meta({
+            description: 'they read it if `adapter_options.model_discovery_schema` is `openai`',
+          }),
+          variant_of: z
+            .string()
+            .nullable()
+            .meta({ description: 'adapter for another API of the same service, which is the usual choice' }),
           options: z
             .array(
               z.object({ name: z.string(), is_secret: z.boolean(), choices: z.array(z.string()).optional() }),
@@ -104,51 +115,51 @@ const Capabilities = z
       )
       .meta({
         description:
-          'where each adapter asks and which environment variable has its key, unless a provider says otherwise; null: it depends on its options',
+          'default base URL and environment variable of the key for each adapter; null: depends on the options of the provider',
       }),
     namespaces: z.array(z.object({ namespace: z.string(), schema: JsonObject })),
     admin_assistant: JsonObject,
   })
-  .meta({ id: 'Capabilities', description: 'Everything that agents can be made of.' });
+  .meta({ id: 'Capabilities', description: 'Available parts of agents.' });
 
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
 
-export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
+export const configReportRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.get('/v1/config/diagnostics', {
     ...admin,
     id: 'getConfigDiagnostics',
-    summary: 'Names in the stored configuration that lead nowhere, and sections that nothing reads',
-    description: 'Each tells which entry it is of, what that depends on, and how bad it is.',
+    summary: 'Dangling references and unused sections in the stored configuration',
+    description: 'Each finding names its entry, the reference and the severity.',
     responses: { 200: ConfigDiagnostics },
-    handle: () => ({ diagnostics: configOf(rooms).diagnostics() }),
+    handle: () => ({ diagnostics: requireConfig(deps).diagnostics() }),
   }),
   route.get('/v1/config/providers/:id/removal-preview', {
     ...admin,
     id: 'previewProviderRemoval',
-    summary: 'Who would miss a provider',
-    description: 'The models of the provider, and the pools and agents that stand on these.',
+    summary: 'Dependents of a provider',
+    description: 'The models of the provider, and the pools and agents that use them.',
     params: EntryParams,
     responses: { 200: RemovalPreview, ...missing },
-    handle: ({ params }) => configOf(rooms).removalPreview(params.id),
+    handle: ({ params }) => requireConfig(deps).removalPreview(params.id),
   }),
   route.get('/v1/capabilities', {
     ...admin,
     id: 'getCapabilities',
-    summary: 'Everything that agents can be made of',
+    summary: 'Available parts of agents',
     description: 'Models, providers, tools, plugins with the schemas of their sections, skills.',
     responses: { 200: Capabilities },
-    handle: () => configOf(rooms).capabilities(),
+    handle: () => requireConfig(deps).capabilities(),
   }),
   route.get('/v1/agents', {
     ...admin,
     tag: 'agents',
     id: 'listAgents',
-    summary: 'Agents of the configuration, by id',
+    summary: 'Configured agents, by id',
     description: 'The entries of the namespace `agents`.',
     query: EntryPage,
     responses: { 200: AgentList },
-    handle: ({ query }) => entriesReply(configOf(rooms).list('agents', query)),
+    handle: ({ query }) => entriesReply(requireConfig(deps).list('agents', query)),
   }),
   route.get('/v1/agents/:id', {
     ...admin,
@@ -158,17 +169,17 @@ export const configReportRoutes = (rooms: Pick<Rooms, 'config'>) => [
     description: 'The same as `/v1/config/agents/{id}`.',
     params: EntryParams,
     responses: { 200: AgentEntry, ...missing },
-    handle: ({ params }) => configOf(rooms).get('agents', params.id),
+    handle: ({ params }) => requireConfig(deps).get('agents', params.id),
   }),
   route.get('/v1/agents/:id/permission-preview', {
     ...admin,
     tag: 'agents',
     id: 'previewAgentPermissions',
-    summary: 'Which tools an agent has before any call',
+    summary: 'Tools of an agent by permission',
     description:
-      'What the rules of its permission section say of each tool, as far as that can be said without arguments.',
+      'The result of the permission rules for each tool, as far as it does not depend on arguments.',
     params: EntryParams,
     responses: { 200: PermissionPreview, ...missing },
-    handle: ({ params }) => configOf(rooms).permissionPreview(params.id),
+    handle: ({ params }) => requireConfig(deps).permissionPreview(params.id),
   }),
 ];

@@ -5,14 +5,14 @@ import { CONFIG_NAMESPACES } from '../schema/config-record.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
 import { NotFound } from '../schema/outcome.ts';
-import { callerOf } from './caller.ts';
+import { identifyCaller } from './caller.ts';
 import { choice } from './choice.ts';
 import { ConfigEntry, ConfigEntryInput } from './entry-schemas.ts';
-import { configOf, EntryList, EntryPage, entriesReply, judgedBody } from './managed.ts';
+import { EntryList, EntryPage, entriesReply, judgedBody, requireConfig } from './managed.ts';
 import { EntryId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Entries of all namespaces (config.md 2.2). Rules, texts and order of checks are those of the service. */
+/** Entries of all namespaces (config.md 2.2). The service defines the rules, texts and order of checks. */
 
 const Namespace = choice(
   CONFIG_NAMESPACES,
@@ -27,19 +27,19 @@ const Removal = z.object({
     .enum(['true', 'false'])
     .optional()
     .transform((force) => force === 'true')
-    .meta({ description: 'also while other entries depend on it' }),
+    .meta({ description: 'delete the entry even if other entries depend on it' }),
 });
 
-const InUseBody = z
-  .object({
-    error: z.string(),
-    used_by: z.array(z.object({ namespace: z.string(), id: z.string() })).optional(),
-  })
-  .meta({ id: 'InUse', description: 'Others depend on it.' });
+const Dependents = z.array(z.object({ namespace: z.string(), id: z.string() }));
 
-const RestoreRefusedBody = z
-  .object({ error: z.string(), reason: z.string().optional() })
-  .meta({ id: 'RestoreRefused', description: 'There is nothing to restore, or it cannot be used.' });
+const InUseBody = z
+  .object({ error: z.string(), used_by: Dependents.optional() })
+  .meta({ id: 'InUse', description: 'Other entries depend on the entry.' });
+
+const RestoreRefusedBody = z.object({ error: z.string(), reason: z.string().optional() }).meta({
+  id: 'RestoreRefused',
+  description: 'The event contains no restorable entry, or the entry is invalid.',
+});
 
 const RestoreBody = z.object({
   version: z.string().meta({ description: 'id of an event of the audit log' }),
@@ -52,129 +52,142 @@ const ValidEntry = z
 const admin = { tag: 'config', scope: 'admin' } as const;
 const missing = { 404: ErrorBody };
 
-export const configRoutes = (rooms: Pick<Rooms, 'config'>) => [
-  ...collectionRoutes(rooms),
-  ...entryRoutes(rooms),
+export const configRoutes = (deps: Pick<RouteDeps, 'config'>) => [
+  ...collectionRoutes(deps),
+  ...entryRoutes(deps),
+  ...entryReports(deps),
 ];
 
-const collectionRoutes = (rooms: Pick<Rooms, 'config'>) => [
+const collectionRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.get('/v1/config/:ns', {
     ...admin,
     id: 'listConfigEntries',
     summary: 'Entries of a namespace, by id',
-    description: 'Secrets are shown as a marker; who saves the marker keeps the secret.',
+    description: 'Secrets are replaced by a marker; saving the marker keeps the secret.',
     params: NsParams,
     query: EntryPage,
     responses: { 200: EntryList, ...missing },
-    handle: ({ params, query }) => entriesReply(configOf(rooms).list(params.ns, query)),
+    handle: ({ params, query }) => entriesReply(requireConfig(deps).list(params.ns, query)),
   }),
   route.post('/v1/config/:ns', {
     ...admin,
     id: 'createConfigEntry',
     summary: 'Create an entry',
-    description: 'Published at once: runs that begin from now on have it.',
+    description: 'Published at once; runs that start later use it.',
     headers: ['X-Service-Actor'],
     params: NsParams,
     ...judgedBody(ConfigEntryInput),
     responses: { 201: ConfigEntry, ...missing, 409: ErrorBody },
     async handle({ params, body, ...request }) {
-      return reply(201, await configOf(rooms).create(params.ns, body, callerOf(request)));
+      return reply(201, await requireConfig(deps).create(params.ns, body, identifyCaller(request)));
     },
   }),
   route.post('/v1/config/:ns/validate', {
     ...admin,
     id: 'validateConfigEntry',
-    summary: 'What a save would refuse; nothing is stored',
-    description:
-      'The checks of a save, in their order and with their texts. `normalized` is what would be stored.',
+    summary: 'Validate an entry (dry run)',
+    description: 'Runs the checks of a save. `normalized` is the entry that would be stored.',
     params: NsParams,
     query: z.object({
-      id: z.string().optional().meta({ description: 'of the entry that the body would replace' }),
+      id: z.string().optional().meta({ description: 'id of the entry that the body would replace' }),
     }),
     ...judgedBody(ConfigEntryInput),
     responses: { 200: ValidEntry, ...missing, 409: ErrorBody },
     async handle({ params, query, body }) {
-      return { ok: true, normalized: await configOf(rooms).validate(params.ns, body, query.id) };
+      return { ok: true, normalized: await requireConfig(deps).validate(params.ns, body, query.id) };
     },
   }),
   route.get('/v1/config/:ns/$schema', {
     ...admin,
     id: 'getConfigSchema',
     summary: 'JSON Schema of the entries of a namespace',
-    description: 'For forms and editors: the fields of an entry as it is written.',
+    description: 'For forms and editors: the writable fields of an entry.',
     params: NsParams,
     responses: { 200: JsonObject, ...missing },
-    handle: ({ params }) => configOf(rooms).schema(params.ns),
+    handle: ({ params }) => requireConfig(deps).schema(params.ns),
   }),
   route.get('/v1/config/:ns/meta', {
     ...admin,
     id: 'listConfigMeta',
     summary: 'Metadata of all entries of a namespace, by id',
-    description: 'Revision, times, overrides and where it comes from, of each.',
+    description: 'Revision, times, overrides and origin of each entry.',
     params: NsParams,
     query: EntryPage,
     responses: { 200: z.array(z.object({ id: z.string(), meta: ConfigEntryMeta })), ...missing },
-    handle: ({ params, query }) => configOf(rooms).metas(params.ns, query),
+    handle: ({ params, query }) => requireConfig(deps).metas(params.ns, query),
   }),
 ];
 
-const entryRoutes = (rooms: Pick<Rooms, 'config'>) => [
+const entryRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.get('/v1/config/:ns/:id', {
     ...admin,
     id: 'getConfigEntry',
     summary: 'One entry, with its overrides',
-    description: 'Secrets are shown as a marker.',
+    description: 'Secrets are replaced by a marker.',
     params: Params,
     responses: { 200: ConfigEntry, ...missing },
-    // Some clients encode the dollar sign, and the router compares paths as they were sent.
+    // Some clients encode the dollar sign, and the router compares literals without decoding them.
     handle: ({ params: { ns, id } }) =>
-      id === '$schema' ? configOf(rooms).schema(ns) : configOf(rooms).get(ns, id),
+      id === '$schema' ? requireConfig(deps).schema(ns) : requireConfig(deps).get(ns, id),
   }),
   route.put('/v1/config/:ns/:id', {
     ...admin,
     id: 'putConfigEntry',
     summary: 'Replace an entry, or create it',
-    description: 'Published at once: runs that begin from now on have it.',
+    description: 'Published at once; runs that start later use it.',
     headers: ['X-Service-Actor'],
     params: Params,
     ...judgedBody(ConfigEntryInput),
     responses: { 200: ConfigEntry, ...missing, 409: ErrorBody },
     handle: ({ params, body, ...request }) =>
-      configOf(rooms).replace(params.ns, params.id, body, callerOf(request)),
+      requireConfig(deps).replace(params.ns, params.id, body, identifyCaller(request)),
   }),
   route.delete('/v1/config/:ns/:id', {
     ...admin,
     id: 'deleteConfigEntry',
-    summary: 'Delete an entry that nothing depends on, or with force any',
-    description: '409 with those that depend on it in `used_by`; `force` deletes it all the same.',
+    summary: 'Delete an entry',
+    description: '409 with the dependents in `used_by`, unless `force` is set.',
     headers: ['X-Service-Actor'],
     params: Params,
     query: Removal,
     responses: { 204: 'empty', ...missing, 409: InUseBody },
     async handle({ params, query, ...request }) {
-      await configOf(rooms).remove(params.ns, params.id, query.force, callerOf(request));
+      await requireConfig(deps).remove(params.ns, params.id, query.force, identifyCaller(request));
       return reply(204);
     },
   }),
+];
+
+const entryReports = (deps: Pick<RouteDeps, 'config'>) => [
   route.get('/v1/config/:ns/:id/meta', {
     ...admin,
     id: 'getConfigMeta',
     summary: 'Metadata of one entry',
-    description: 'Its revision, its times, its overrides and where it comes from.',
+    description: 'Revision, times, overrides and origin.',
     params: Params,
     responses: { 200: ConfigEntryMeta, ...missing },
-    handle: ({ params }) => configOf(rooms).meta(params.ns, params.id),
+    handle: ({ params }) => requireConfig(deps).meta(params.ns, params.id),
+  }),
+  route.get('/v1/config/:ns/:id/used-by', {
+    ...admin,
+    id: 'getConfigDependents',
+    summary: 'Entries that depend on an entry',
+    description: 'A DELETE without `force` is refused while there are any.',
+    params: Params,
+    responses: { 200: z.object({ used_by: Dependents }), ...missing },
+    handle: ({ params }) => ({ used_by: requireConfig(deps).usedBy(params.ns, params.id) }),
   }),
   route.post('/v1/config/:ns/:id/restore', {
     ...admin,
     id: 'restoreConfigEntry',
-    summary: 'Put an entry back to what an event of the audit log recorded; the next write publishes it',
-    description: 'Secrets are in no audit log: they stay as they are stored now, or are left out.',
+    summary: 'Restore an entry from an event of the audit log',
+    description:
+      'The audit log contains no secrets: current secrets are kept, missing ones are omitted. The next write publishes the entry.',
     headers: ['X-Service-Actor'],
     params: Params,
     body: RestoreBody,
     responses: { 200: ConfigEntry, ...missing, 404: RestoreRefusedBody },
     handle: ({ params, body, ...request }) =>
-      configOf(rooms).restore(params.ns, params.id, body.version, callerOf(request)),
+      requireConfig(deps).restore(params.ns, params.id, body.version, identifyCaller(request)),
   }),
 ];

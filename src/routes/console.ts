@@ -7,20 +7,20 @@ import { plainText } from '../http/route.ts';
 import type { Unrouted } from '../http/unrouted.ts';
 
 /**
- * The browser console (console.md 2.1): one page for every path that no route has, the files that it loads, and what it
- * is told before it starts. All of it is public; what it shows it asks the routes for, with the token of its user.
+ * Serves the browser console (console.md 2.1): one page for every path without a route, its assets, and its startup
+ * settings. All of these are public; the console loads its data from the routes with the token of its user.
  *
- * A folder that is built again under a running service is noticed by the next page that is asked for.
+ * A rebuild under a running service takes effect with the next page request.
  */
 export type ConsoleOptions = {
-  /** Where the build of the console is, or would be. */
+  /** The build folder of the console, which may not exist. */
   folder: string;
   settings: { backend_url?: string | undefined; title?: string | undefined };
 };
 
 export const createConsole = ({ folder, settings }: ConsoleOptions): Unrouted => {
   const { backend_url: backendUrl, title } = settings;
-  const told = reply(200, { backendUrl, title }, { 'cache-control': 'no-cache', ...nosniff });
+  const configuration = reply(200, { backendUrl, title }, { 'cache-control': 'no-cache', ...nosniff });
   let built: Built | undefined;
   const current = (): Built | undefined => {
     const at = statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
@@ -32,7 +32,7 @@ export const createConsole = ({ folder, settings }: ConsoleOptions): Unrouted =>
     label: 'console',
     answer({ method, path, header }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      if (path === '/console-config.json') return told;
+      if (path === '/console-config.json') return configuration;
       if (path === '/licenses.txt') return readNotices(folder);
       if (path.startsWith(ASSETS)) {
         const takesGzip = /\bgzip\b/.test(header('accept-encoding') ?? '');
@@ -56,7 +56,7 @@ type Built = { at: number; page: Reply; files: BuiltFiles };
 
 const ASSETS = '/assets/';
 
-/** Ids have dots too, so only endings that files have make a path one of a file. */
+/** Ids contain dots too, so only known file extensions identify a file. */
 const isPage = (path: string): boolean =>
   !/^\/(v1|health|metrics|\.well-known)(\/|$)/.test(path) &&
   !/\.(css|gif|html?|ico|jpe?g|js|json|map|mjs|php|png|svg|txt|webmanifest|webp|woff2?|xml)$/i.test(path);
@@ -72,7 +72,7 @@ const readBuilt = (folder: string, at: number, backendUrl: string | undefined): 
   };
 };
 
-/** The one script that is in the page itself runs before anything is painted. */
+/** The only inline script of the page runs before the first paint. */
 const policyOf = (html: string, backendUrl: string | undefined): string => {
   const inline = Array.from(html.matchAll(/<script>([\s\S]*?)<\/script>/g), ([, script = '']) => script);
   const hashes = inline.map((script) => ` 'sha256-${createHash('sha256').update(script).digest('base64')}'`);

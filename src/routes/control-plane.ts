@@ -5,17 +5,19 @@ import { configRoutes } from './config.ts';
 import { overrideRoutes } from './config-overrides.ts';
 import { configReportRoutes } from './config-reports.ts';
 import { externalRoutes } from './external.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
+import { toolRoutes } from './tools.ts';
 
-/** The routes of the configuration, all or, where the settings do not expose them, none (config.md 1.2). */
-export const controlPlaneRoutes = (rooms: Rooms): Route[] =>
-  rooms.settings.AdminApiConfig.expose_config_routes
+/** Returns the configuration routes, or none if the settings do not expose them (config.md 1.2). */
+export const controlPlaneRoutes = (deps: RouteDeps): Route[] =>
+  deps.settings.AdminApiConfig.expose_config_routes
     ? [
-        ...configRoutes(rooms),
-        ...overrideRoutes(rooms),
-        ...configReportRoutes(rooms),
-        ...auditLogRoutes(rooms),
-        ...externalRoutes(rooms),
-        ...assistantRoutes(rooms),
+        ...configRoutes(deps),
+        ...overrideRoutes(deps),
+        ...configReportRoutes(deps),
+        ...auditLogRoutes(deps),
+        ...toolRoutes(deps),
+        ...externalRoutes(deps),
+        ...assistantRoutes(deps),
       ]
     : [];

@@ -7,9 +7,9 @@ import { Json } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { choice } from './choice.ts';
 import { RunId, ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Cancel, interrupt and decide (runtime.md 11, 12). The id in a path may be that of a run, dispatch or thread. */
+/** Cancel, interrupt and decide (runtime.md 11, 12). The id in a path may belong to a run, dispatch or thread. */
 
 const PARAMS = { thread: z.object({ id: ThreadId }), run: z.object({ id: RunId }) } as const;
 
@@ -22,18 +22,18 @@ const DecisionBody = withAliases(
   { toolCallId: 'tool_call_id' },
   {
     toolCallId: z.string().meta({
-      description: 'of the ticket; the id of its call is taken while it can mean no other call',
+      description: 'id of the ticket; the id of its call is accepted while it is unambiguous',
     }),
     action: Action,
     payload: Json.default(null).meta({
       description:
-        'for a permission `{"approved": true}` or `{"approved": false}`, with `arguments` that replace those of the call, and `remember` and `pattern`; else what the tool, or the model, gets',
+        'for a permission `{"approved": true}` or `{"approved": false}`, optionally with `arguments` that replace those of the call, `remember` and `pattern`; otherwise the value for the tool or the model',
     }),
     digest: z.string().optional().meta({
-      description: 'of the call that was shown, or of the edited call; 409 when it is another one',
+      description: 'digest of the displayed or the edited call; 409 when the call differs',
     }),
-    reason: z.string().optional().meta({ description: 'for the record' }),
-    decided_by: z.string().optional().meta({ description: 'who decided, for the record' }),
+    reason: z.string().optional().meta({ description: 'reason for the record' }),
+    decided_by: z.string().optional().meta({ description: 'name of the person who decided, for the record' }),
   },
 )
   .transform(({ toolCallId, action, payload, digest, reason, decided_by }) => ({
@@ -46,7 +46,7 @@ const DecisionBody = withAliases(
   }))
   .meta({
     id: 'Decision',
-    description: 'What becomes of a call that waits.',
+    description: 'Decision on a suspended tool call.',
     ...examples({ toolCallId: 'call-1', action: 'resume', payload: { approved: true } }),
   });
 
@@ -56,7 +56,7 @@ export const CancelAccepted = z
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
   })
-  .meta({ id: 'CancelAccepted', description: 'It is durable that it ends.' });
+  .meta({ id: 'CancelAccepted', description: 'The cancellation is durable.' });
 
 export const InterruptAccepted = z
   .object({
@@ -64,7 +64,7 @@ export const InterruptAccepted = z
     thread_id: z.string(),
     superseded_dispatches: z.int(),
   })
-  .meta({ id: 'InterruptAccepted', description: 'What was queued is dropped.' });
+  .meta({ id: 'InterruptAccepted', description: 'The queue is dropped.' });
 
 const DecisionAccepted = z
   .object({
@@ -77,13 +77,13 @@ const DecisionAccepted = z
 
 const KIND = { thread: 'Thread', run: 'Run' } as const;
 
-export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
+export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
   ...(['thread', 'run'] as const).flatMap((kind) => [
     route.post(`/v1/${kind}s/:id/cancel`, {
       id: `cancel${KIND[kind]}`,
-      summary: kind === 'run' ? 'Cancel a run' : 'Cancel what a thread is busy with',
+      summary: kind === 'run' ? 'Cancel a run' : 'Cancel the active run of a thread',
       description:
-        'Answers once it is durable that it ends; its stream tells when it has. The id may also be that of a dispatch.',
+        'Responds when the cancellation is durable; the stream of the run reports its end. The id of a dispatch is accepted too.',
       tag: `${kind}s`,
       scope: 'agent-invocation',
       params: PARAMS[kind],
@@ -97,7 +97,7 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
       id: `decideOn${KIND[kind]}`,
       summary: 'Decide a suspended tool call',
       description:
-        'Resumes the call, or refuses it. A call that waits for a permission is executed only when the payload has `"approved": true`, or when there is no payload. The id may also be that of a dispatch.',
+        'Resumes or rejects the call. A call that waits for a permission is executed only if the payload has `"approved": true` or is missing. The id of a dispatch is accepted too.',
       tag: `${kind}s`,
       scope: 'agent-invocation',
       params: PARAMS[kind],
@@ -112,9 +112,9 @@ export const controlRoutes = ({ runtime }: Pick<Rooms, 'runtime'>) => [
   ]),
   route.post('/v1/threads/:id/interrupt', {
     id: 'interruptThread',
-    summary: 'Stop what a thread is busy with and drop its queue',
+    summary: 'Stop the active run of a thread and drop its queue',
     description:
-      'What waits in the queue is superseded; the answer tells how many dispatches that were. The run ends soon after it.',
+      'Queued dispatches are superseded; the response contains their number. The run ends soon after the response.',
     tag: 'threads',
     scope: 'agent-invocation',
     params: PARAMS.thread,

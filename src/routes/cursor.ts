@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { Invalid } from '../schema/outcome.ts';
 
 /**
- * Cursors of lists: a prefix and base64url of a small JSON that binds the position to the filters of the query
- * that made it. The page size is not bound, so a client may change it.
+ * Cursors of lists: a prefix and the base64url of a small JSON that binds the position to the filters of the query that
+ * produced it. The page size is not bound, so a client may change it.
  */
 
 export const BAD_CURSOR = 'cursor must be a valid pagination token';
@@ -11,14 +11,14 @@ export const BAD_CURSOR = 'cursor must be a valid pagination token';
 export const encodeCursor = (prefix: string, position: unknown, filters: unknown): string =>
   prefix + Buffer.from(JSON.stringify({ p: position, f: filters })).toString('base64url');
 
-/** The position in a cursor, or a bare number of items to skip. @throws Invalid */
+/** Returns the position in a cursor, or an offset if the cursor is a bare number. @throws Invalid */
 export const decodeCursor = <Position>(
   cursor: string,
   options: {
     prefix: string;
-    kind: 'thread' | 'message' | 'run' | 'actor';
+    kind: 'thread' | 'message' | 'run' | 'actor' | 'trace';
     filters: unknown;
-    /** The query has filters, so that a bare number would not be bound to them. */
+    /** Whether the query has filters, to which a bare number would not be bound. */
     filtered: boolean;
     position: z.ZodType<Position>;
   },
@@ -42,7 +42,7 @@ const parse = (cursor: string, prefix: string): { p: unknown; f: unknown } => {
     const value: unknown = JSON.parse(Buffer.from(cursor.slice(prefix.length), 'base64url').toString());
     if (typeof value === 'object' && value !== null && 'p' in value && 'f' in value) return value;
   } catch {
-    // Not JSON: the same answer as for any other text that is no cursor.
+    // Text that is not JSON gets the same error as any other invalid cursor.
   }
   throw new Invalid(BAD_CURSOR);
 };

@@ -8,19 +8,18 @@ import { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import { ToolSpec } from '../schema/tool-spec.ts';
 
 /**
- * The entries of the configuration as the OpenAPI document shows them, with the fields that `$schema` tells. These
- * schemas only describe: what is wrong with a body is told in the words of the configuration, and an answer is what
- * is stored, without its secrets.
+ * The OpenAPI schemas of configuration entries, with the additional fields of `$schema`. They are documentation only:
+ * the configuration itself validates bodies, and responses contain the stored entries without their secrets.
  */
 
 const SkillSpec = ManagedSkill.meta({ id: 'SkillSpec', description: 'A skill.' });
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The fields of an entry. Its parts are written out: what is answered has no names for them. */
+/** Generates the JSON schema of an entry. Definitions are inlined, because responses do not have names for them. */
 const writtenAs = (schema: z.ZodType): JsonSchema => {
   const written = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  // What is made of a JSON Schema is one again.
+  // Inlining preserves the form of a JSON schema.
   return inlined(written, written.$defs ?? {}) as JsonSchema;
 };
 
@@ -35,11 +34,11 @@ const inlined = (schema: unknown, parts: Readonly<Record<string, unknown>>): unk
   return { ...(typeof part === 'object' && part), ...Object.fromEntries(written) };
 };
 
-/** A field that has a default need not be there. */
+/** `default` is omitted because a field with a default is optional. */
 const LEFT_OUT = ['$ref', '$defs', '$schema', 'default'];
 
-/** Written when the document is, which most processes never make. */
-const said = (id: string, schema: () => JsonSchema): z.ZodType =>
+/** Generates the schema together with the document, which most processes never do. */
+const lazySchema = (id: string, schema: () => JsonSchema): z.ZodType =>
   z.unknown().meta({
     id,
     override: ({ jsonSchema }) => {
@@ -47,13 +46,17 @@ const said = (id: string, schema: () => JsonSchema): z.ZodType =>
     },
   });
 
-const SECRETS = 'Secrets are left out, or shown as `***`; who saves that keeps the secret.';
+const SECRETS = 'Secrets are omitted, or shown as `***`; a write of this marker keeps the secret.';
 
-/** As it is answered: fields come to it with time. */
-const answered = (id: string, schema: z.ZodType, told: Record<string, JsonSchema> = {}): z.ZodType =>
-  said(id, () => {
+/** Describes a response, which may gain fields. */
+const answered = (
+  id: string,
+  schema: z.ZodType,
+  extraProperties: Record<string, JsonSchema> = {},
+): z.ZodType =>
+  lazySchema(id, () => {
     const { additionalProperties: _, properties, ...rest } = writtenAs(schema);
-    return { ...rest, properties: { ...properties, ...told }, description: SECRETS };
+    return { ...rest, properties: { ...properties, ...extraProperties }, description: SECRETS };
   });
 
 const flag = (description: string): JsonSchema => ({ type: 'boolean', description });
@@ -76,14 +79,14 @@ export const ConfigEntry = z
     ToolEntry,
     answered('A2aServerEntry', A2aServerSpec, { has_auth: flag('a token is stored') }),
   ])
-  .meta({ id: 'ConfigEntry', description: 'An entry in the form that its namespace has.' });
+  .meta({ id: 'ConfigEntry', description: 'An entry in the format of its namespace.' });
 
-/** What a save brings; tools are read-only. */
+/** The body of a save; tools are read-only. */
 export const ConfigEntryInput: z.ZodType<unknown> = z
   .union([AgentSpec, ModelSpec, PoolSpec, ProviderSpec, McpServerSpec, SkillSpec, A2aServerSpec])
   .meta({
     id: 'ConfigEntryInput',
-    description: 'An entry in the form that its namespace has.',
+    description: 'An entry in the format of its namespace.',
     ...examples(
       { id: 'poet', model_id: 'fast', system_prompt: 'You answer in verse.' },
       { id: 'fast', provider_id: 'openai', upstream_model: 'gpt-5.4-mini' },
@@ -91,16 +94,16 @@ export const ConfigEntryInput: z.ZodType<unknown> = z
     ),
   });
 
-/** Nobody overrides these. */
+/** Fields without overrides. */
 const FIXED = ['id', 'registry'];
 
 const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
 
-export const AgentOverrides = said('AgentOverrides', () => {
+export const AgentOverrides = lazySchema('AgentOverrides', () => {
   const fields = Object.entries(writtenAs(AgentSpec).properties ?? {});
   return {
     type: 'object',
-    description: 'Fields of the agent to change; null clears one, or takes its override back.',
+    description: 'Fields of the agent to change; null clears a field or removes its override.',
     properties: {
       ...Object.fromEntries(
         fields.flatMap(([name, field]) =>
@@ -111,16 +114,16 @@ export const AgentOverrides = said('AgentOverrides', () => {
         type: 'array',
         items: { type: 'string' },
         maxItems: 100,
-        description: 'names of overrides to take back first',
+        description: 'names of overrides to remove first',
       },
     },
     additionalProperties: false,
   };
 });
 
-export const ToolOverrides = said('ToolOverrides', () => ({
+export const ToolOverrides = lazySchema('ToolOverrides', () => ({
   type: 'object',
-  description: 'What is to be told of the tool instead.',
-  properties: { description: { type: ['string', 'null'], description: 'null takes it back' } },
+  description: 'Replacement description of the tool.',
+  properties: { description: { type: ['string', 'null'], description: 'null removes the override' } },
   additionalProperties: false,
 }));

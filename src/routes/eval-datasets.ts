@@ -10,9 +10,9 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import { DatasetId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Datasets of evals, and runs that become their fixtures (evals-and-traces.md 4). */
+/** Datasets of evals, and their fixtures from runs (evals-and-traces.md 4). */
 
 const whole = count.transform(Number);
 
@@ -29,21 +29,21 @@ const ListQuery = z.strictObject({
 });
 
 const IdQuery = z.strictObject({
-  id: z.string().optional().meta({ description: 'goes over that of the body' }),
+  id: z.string().optional().meta({ description: 'takes precedence over the body' }),
 });
 
 const RevisionQuery = z.strictObject({
-  expected_revision: whole.optional().meta({ description: 'one that is not there has 0' }),
+  expected_revision: whole.optional().meta({ description: '0 for a dataset that does not exist' }),
 });
 
 const NewDataset = nullsAbsent(z.strictObject({ id: z.string().optional(), spec: DatasetSpec })).meta({
   id: 'NewDataset',
-  description: 'A dataset that is not there yet.',
+  description: 'A new dataset.',
 });
 
 const ChangedDataset = nullsAbsent(
   z.strictObject({ spec: DatasetSpec, expected_revision: u64.optional() }),
-).meta({ id: 'ChangedDataset', description: 'What a dataset is to hold.' });
+).meta({ id: 'ChangedDataset', description: 'The content of a dataset.' });
 
 const NewFixture = nullsAbsent(z.strictObject({ fixture: Fixture, expected_revision: u64 })).meta({
   id: 'NewFixture',
@@ -52,7 +52,7 @@ const NewFixture = nullsAbsent(z.strictObject({ fixture: Fixture, expected_revis
 
 const curated = {
   expected: Expectation.optional().meta({ description: 'at least one expectation' }),
-  expect: Expectation.optional().meta({ description: 'the same as `expected`' }),
+  expect: Expectation.optional().meta({ description: 'alias of `expected`' }),
   provider_script_mode: ScriptMode.default('optional'),
 };
 
@@ -71,7 +71,7 @@ const Dialogue = nullsAbsent(
     fixture_id: z.string().optional().meta({ description: 'default: the first run' }),
     description: z.string().optional(),
   }),
-).meta({ id: 'CuratedDialogue', description: 'Runs of a thread, in their order.' });
+).meta({ id: 'CuratedDialogue', description: 'Runs of a thread, in order.' });
 
 const NewItem = nullsAbsent(
   z
@@ -93,7 +93,7 @@ const NewItem = nullsAbsent(
     }),
 ).meta({
   id: 'NewDatasetItem',
-  description: 'What a fixture is made of: the trace of a run, or a dialogue.',
+  description: 'Source of a fixture: the trace of a run, or a dialogue.',
 });
 type NewItem = z.output<typeof NewItem>;
 
@@ -104,7 +104,7 @@ const TraceImport = nullsAbsent(
       expected_revision: u64,
       agent_id: z.string().optional(),
       since_secs: u64.optional().meta({ description: 'inclusive, of the start of the run' }),
-      max_count: u64.optional().meta({ description: 'traces to look at, the newest first' }),
+      max_count: u64.optional().meta({ description: 'number of traces to read, newest first' }),
       skip_uncuratable: z.boolean().default(false),
     })
     .superRefine(checkExpectedOnce),
@@ -132,7 +132,7 @@ const DatasetList = z
 
 const Imported = z
   .object({ imported_count: z.int(), skipped_count: z.int(), dataset_revision: z.int() })
-  .meta({ id: 'ImportedTraces', description: 'How many became fixtures.' });
+  .meta({ id: 'ImportedTraces', description: 'Number of created fixtures.' });
 
 const ImportedDialogue = z
   .object({ fixture_id: z.string(), dataset_revision: z.int() })
@@ -141,19 +141,21 @@ const ImportedDialogue = z
 const admin = { tag: 'evals', scope: 'admin', bodyLimit: 'evals' } as const;
 const refusedWrites = { 404: ErrorBody, 409: ErrorBody };
 
-/** There when they are exposed. */
+/** The routes exist only if they are exposed. */
 export const evalDatasetRoutes = ({
   evals: { datasets, curation },
   settings,
-}: Pick<Rooms, 'evals' | 'settings'>) =>
-  settings.AdminApiConfig.expose_eval_routes ? [...recordRoutes(datasets), ...curationRoutes(curation)] : [];
+}: Pick<RouteDeps, 'evals' | 'settings'>) =>
+  settings.AdminApiConfig.expose_eval_routes
+    ? [...collectionRoutes(datasets), ...datasetRoutes(datasets), ...curationRoutes(curation)]
+    : [];
 
-const recordRoutes = (datasets: Datasets) => [
+const collectionRoutes = (datasets: Datasets) => [
   route.get('/v1/eval/datasets', {
     ...admin,
     id: 'listDatasets',
     summary: 'Datasets by id, without their fixtures',
-    description: 'With their revisions, which a change of one has to name.',
+    description: 'With the revisions that changes must name.',
     query: ListQuery,
     responses: { 200: DatasetList },
     handle({ query }) {
@@ -168,8 +170,8 @@ const recordRoutes = (datasets: Datasets) => [
   route.post('/v1/eval/datasets', {
     ...admin,
     id: 'createDataset',
-    summary: 'Makes a dataset',
-    description: 'Its id stands in the query or in the body. 409 when there is one.',
+    summary: 'Create a dataset',
+    description: 'The id is in the query or in the body. 409 when it exists.',
     query: IdQuery,
     body: NewDataset,
     responses: { 201: Dataset, 409: ErrorBody },
@@ -179,6 +181,9 @@ const recordRoutes = (datasets: Datasets) => [
       return reply(201, await datasets.create(id, body.spec));
     },
   }),
+];
+
+const datasetRoutes = (datasets: Datasets) => [
   route.get('/v1/eval/datasets/:id', {
     ...admin,
     id: 'getDataset',
@@ -195,8 +200,8 @@ const recordRoutes = (datasets: Datasets) => [
   route.put('/v1/eval/datasets/:id', {
     ...admin,
     id: 'replaceDataset',
-    summary: 'Replaces what a dataset holds, or makes it where revision 0 is expected',
-    description: '409 when the revision is another one than `expected_revision`.',
+    summary: 'Replace a dataset, or create it with expected revision 0',
+    description: '409 when the revision is not `expected_revision`.',
     params: DatasetParams,
     body: ChangedDataset,
     responses: { 200: Dataset, ...refusedWrites },
@@ -205,8 +210,8 @@ const recordRoutes = (datasets: Datasets) => [
   route.delete('/v1/eval/datasets/:id', {
     ...admin,
     id: 'deleteDataset',
-    summary: 'Removes a dataset; its eval runs stay',
-    description: '409 when the revision is another one than `expected_revision`.',
+    summary: 'Delete a dataset; its eval runs are kept',
+    description: '409 when the revision is not `expected_revision`.',
     params: DatasetParams,
     query: RevisionQuery,
     responses: { 204: 'removed, or not there', 409: ErrorBody },
@@ -218,8 +223,8 @@ const recordRoutes = (datasets: Datasets) => [
   route.post('/v1/eval/datasets/:id/fixtures', {
     ...admin,
     id: 'addFixture',
-    summary: 'Adds a fixture behind the others',
-    description: '409 when the revision is another one than `expected_revision`, or when the id is taken.',
+    summary: 'Append a fixture',
+    description: '409 when the revision is not `expected_revision`, or when the id exists.',
     params: DatasetParams,
     body: NewFixture,
     responses: { 201: Dataset, ...refusedWrites },
@@ -232,7 +237,7 @@ const curationRoutes = (curation: Curation) => [
   route.post('/v1/eval/datasets/:id/items', {
     ...admin,
     id: 'curateFixture',
-    summary: 'Makes a fixture of the trace of a run, or of the traces of a dialogue',
+    summary: 'Create a fixture from the trace of a run or the traces of a dialogue',
     description: 'Give either `from_run_id` or `dialogue`.',
     params: DatasetParams,
     body: NewItem,
@@ -242,9 +247,9 @@ const curationRoutes = (curation: Curation) => [
   route.post('/v1/eval/datasets/:id/import-traces', {
     ...admin,
     id: 'importTraces',
-    summary: 'Makes fixtures of the newest traces',
+    summary: 'Create fixtures from the newest traces',
     description:
-      'Each run becomes one fixture; with `skip_uncuratable` those that cannot are counted and left out.',
+      'Each run becomes one fixture; with `skip_uncuratable` unusable runs are counted and skipped.',
     params: DatasetParams,
     body: TraceImport,
     responses: { 200: Imported, ...refusedWrites },
@@ -258,7 +263,7 @@ const curationRoutes = (curation: Curation) => [
   route.post('/v1/eval/datasets/:id/import-dialogue', {
     ...admin,
     id: 'importDialogue',
-    summary: 'Makes one fixture of runs of a thread',
+    summary: 'Create a fixture from runs of a thread',
     description: 'Each run is a turn, in the order of `run_ids`.',
     params: DatasetParams,
     body: DialogueImport,
@@ -284,7 +289,7 @@ const curateItem = (curation: Curation, dataset_id: string, item: NewItem): Prom
     });
   return curation.curate(dataset_id, {
     ...of,
-    // One of both is there.
+    // Validation requires one of the two ids.
     from_run_id: from_run_id ?? '',
     user_input: item.user_input,
     fixture_id,

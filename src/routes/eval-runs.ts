@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPatchable } from '../configuration/agent-patch.ts';
 import type { EvalLimits } from '../evals/checks.ts';
 import type { Evals } from '../evals/index.ts';
 import { planOnline, planRun } from '../evals/plan.ts';
@@ -7,7 +8,6 @@ import { type DescribedAnswer, eventStream } from '../http/described.ts';
 import { JSON_TYPE } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
-import { isPatchable } from '../registry/agent-patch.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import { isObject, type JsonObject, withoutNulls } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -17,25 +17,25 @@ import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
 import { Cursor, count, Limit } from '../schema/paging.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { EvalRunId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Eval runs: made, listed, compared, followed and cancelled (evals-and-traces.md 6, 8). */
+/** Creates, lists, compares, follows and cancels eval runs (evals-and-traces.md 6, 8). */
 
 const whole = count.transform(Number);
 
 const aggregate = z
   .enum(['samples'])
   .optional()
-  .meta({ description: '`samples`: sums over the samples of each cell too' });
+  .meta({ description: '`samples`: include sums over the samples of each cell' });
 
 const ListQuery = z.strictObject({
   dataset_id: z.string().optional().meta({ description: 'only runs of this dataset' }),
-  since_secs: whole.optional().meta({ description: 'inclusive, of the start' }),
-  until_secs: whole.optional().meta({ description: 'exclusive, of the start' }),
+  since_secs: whole.optional().meta({ description: 'start time, inclusive' }),
+  until_secs: whole.optional().meta({ description: 'start time, exclusive' }),
   status: z
     .enum(['done', 'running', 'cancelled', 'all'])
     .optional()
-    .meta({ description: 'default: those that are done' }),
+    .meta({ description: 'default: runs that are done' }),
   aggregate,
   limit: Limit,
   cursor: Cursor,
@@ -56,12 +56,12 @@ const OnlineAnswer = z
   .meta({ id: 'OnlineEvalAnswer', description: 'The run, and whether it is kept.' });
 
 const BEGUN: DescribedAnswer = {
-  description: 'The run as it begins.',
+  description: 'The run at its start.',
   content: { [JSON_TYPE]: EvalRunAnswer },
   headers: { Location: 'Where the run is read.' },
 };
 
-/** Fields that nobody can override, and values of another type, are a matter of the body. */
+/** Reports fields without overrides and values of another type as errors of the body. */
 const checkOverrides = (
   given: JsonObject | undefined,
   context: z.RefinementCtx,
@@ -71,8 +71,8 @@ const checkOverrides = (
   for (const field of Object.keys(given)) {
     if (!isPatchable(field)) context.addIssue({ code: 'custom', path, message: `unknown field '${field}'` });
   }
-  const said = withoutNulls(given);
-  const parsed = AgentSpec.safeParse({ id: 'default', ...(isObject(said) && said) });
+  const patch = withoutNulls(given);
+  const parsed = AgentSpec.safeParse({ id: 'default', ...(isObject(patch) && patch) });
   for (const { code, message, path: at } of parsed.error?.issues ?? []) {
     if (code === 'invalid_type') context.addIssue({ code: 'custom', path: [...path, ...at], message });
   }
@@ -92,17 +92,17 @@ const checkAllOverrides = (
 
 const RunBody = EvalRunRequest.superRefine(checkAllOverrides).meta({
   id: 'EvalRunRequest',
-  description: 'What is played, with which agent and models.',
+  description: 'Dataset, agent and models of the run.',
 });
 const OnlineBody = OnlineEvalRequest.superRefine(checkAllOverrides).meta({
   id: 'OnlineEvalRequest',
-  description: 'What is asked, and which models.',
+  description: 'Prompt and models.',
 });
 
 const prefersAsync = (prefer: string | undefined): boolean =>
   prefer?.split(',').some((each) => each.trim().toLowerCase() === 'respond-async') ?? false;
 
-/** What a cursor is bound to. */
+/** The parameters that a cursor is bound to. */
 const bindingOf = ({ dataset_id, since_secs, until_secs, status }: ListQuery) => ({
   dataset_id,
   since_secs,
@@ -113,12 +113,12 @@ const bindingOf = ({ dataset_id, since_secs, until_secs, status }: ListQuery) =>
 const STATUSES = { all: ['done', 'cancelled', 'running'] } as const;
 
 const filterOf = (query: ListQuery): EvalRunFilter => {
-  const { status = 'done', cursor, aggregate: asked, ...filters } = query;
+  const { status = 'done', cursor, aggregate: aggregates, ...filters } = query;
   return {
     ...filters,
     statuses: status === 'all' ? STATUSES.all : [status],
     after: cursor === undefined ? undefined : positionIn(cursor, query),
-    aggregates: asked !== undefined,
+    aggregates: aggregates !== undefined,
   };
 };
 
@@ -136,8 +136,8 @@ const positionIn = (cursor: string, query: ListQuery): EvalRunFilter['after'] =>
 
 const PREFIX = 'evr_';
 
-/** There when they are exposed. */
-export const evalRunRoutes = ({ evals, settings }: Pick<Rooms, 'evals' | 'settings'>) =>
+/** The routes exist only if they are exposed. */
+export const evalRunRoutes = ({ evals, settings }: Pick<RouteDeps, 'evals' | 'settings'>) =>
   evals && settings.AdminApiConfig.expose_eval_routes
     ? [...makingRoutes(evals), ...readingRoutes(evals), ...steeringRoutes(evals)]
     : [];
@@ -159,10 +159,9 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     ...admin,
     id: 'startEvalRun',
     headers: ['Prefer'],
-    summary:
-      'Plays a dataset, scripted or against a matrix of models; answers behind the last cell, or at once when asked to',
+    summary: 'Run a dataset, scripted or against a matrix of models',
     description:
-      'At once, with 202 and `Location`, when the body says `async` or the request prefers `respond-async`. A client that goes away before its answer cancels the run.',
+      'Responds after the last cell, or at once with 202 and `Location` if the body has `async` or the request prefers `respond-async`. A disconnect before the response cancels the run.',
     body: RunBody,
     bodyLimit: 'evals',
     responses: { 200: EvalRunAnswer, 202: BEGUN, ...missing },
@@ -172,7 +171,7 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
       hold();
       const started = runs.start(scope, plan, true);
       if (isAsync) {
-        await started.begun;
+        await started.started;
         const location = `/v1/eval/runs/${started.id}`;
         return reply(202, { run: runs.get(started.id) }, { location });
       }
@@ -185,8 +184,8 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
   route.post('/v1/eval/online', {
     ...admin,
     id: 'runOnlineEval',
-    summary: 'Asks several models the same and answers behind the last',
-    description: 'Nothing is taken from a dataset. The answer may take minutes.',
+    summary: 'Send one prompt to several models',
+    description: 'Responds after the last model, which may take minutes. No dataset is used.',
     body: OnlineBody,
     bodyLimit: 'evals',
     responses: { 200: OnlineAnswer, ...missing },
@@ -205,8 +204,8 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.get('/v1/eval/runs', {
     ...admin,
     id: 'listEvalRuns',
-    summary: 'Eval runs without their items, the newest first',
-    description: 'Of all datasets, or of one; those that are done unless `status` says otherwise.',
+    summary: 'Eval runs without items, newest first',
+    description: 'For all datasets or one; only finished runs unless `status` is set.',
     query: ListQuery,
     responses: { 200: EvalRunList },
     handle({ query }) {
@@ -220,8 +219,8 @@ const readingRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.get('/v1/eval/runs/:id', {
     ...admin,
     id: 'getEvalRun',
-    summary: 'An eval run with the items that it has, held against another one when asked to',
-    description: 'With `baseline`, `diff` tells what is other than there: 409 while the run has not ended.',
+    summary: 'An eval run with its items, optionally compared with a baseline',
+    description: 'With `baseline`, the response contains a `diff`; 409 while the run has not ended.',
     params: RunParams,
     query: RunQuery,
     responses: { 200: EvalRunAnswer, ...missing, 409: ErrorBody },
@@ -243,8 +242,8 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.get('/v1/eval/runs/:id/stream', {
     ...admin,
     id: 'streamEvalRun',
-    summary: 'What an eval run has so far, then each item as it comes, then the end',
-    description: 'A client that goes away only stops listening: the run goes on.',
+    summary: 'Stream the items of an eval run and its end',
+    description: 'Starts with the current items. A disconnect does not cancel the run.',
     params: RunParams,
     responses: {
       200: eventStream(EvalFrame, 'an event `snapshot`, one `item` for each that is done, and `end`'),
@@ -259,8 +258,9 @@ const steeringRoutes = ({ runs }: Pick<Evals, 'runs'>) => [
   route.post('/v1/eval/runs/:id/cancel', {
     ...admin,
     id: 'cancelEvalRun',
-    summary: 'Ends an eval run with the items that it has; one that has ended stays as it is',
-    description: 'Answers when the run has ended.',
+    summary: 'Cancel an eval run',
+    description:
+      'The run ends with its current items. Responds when the run has ended; an ended run is not changed.',
     params: RunParams,
     responses: { 200: EvalRunAnswer, ...missing },
     async handle({ params, hold }) {

@@ -9,15 +9,15 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Limit } from '../schema/paging.ts';
 import type { EventScope } from '../store/index.ts';
 import { RunId, ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /** The event logs of threads and runs, as pages and live (runtime.md 13.2). */
 
-/** Not the cursor of other lists: a blank one is refused. */
+/** Unlike the cursors of other lists, a blank one is rejected. */
 const EventCursor = z
   .string()
   .optional()
-  .meta({ description: 'of an event of this log: continues behind it' });
+  .meta({ description: 'id of an event of this log: continues after it' });
 
 const EventQuery = z.object({ cursor: EventCursor, limit: Limit });
 
@@ -33,7 +33,7 @@ const EventList = z
   })
   .meta({ id: 'EventList', description: 'One page of events.' });
 
-export const eventRoutes = ({ events }: Pick<Rooms, 'events'>) =>
+export const eventRoutes = ({ events }: Pick<RouteDeps, 'events'>) =>
   events
     ? [
         ...logRoutes(events, 'thread', '/v1/threads/:id/events', (thread_id) => ({ thread_id })),
@@ -52,7 +52,7 @@ const logRoutes = (
   route.get(path, {
     id: `list${NAME[owner]}Events`,
     summary: `Events of a ${owner}, the oldest first`,
-    description: 'The durable log tells what has happened: a text is one event there, without its deltas.',
+    description: 'The durable log contains each text as one event, without deltas.',
     tag: 'events',
     scope: 'agent-invocation',
     params: PARAMS[owner],
@@ -73,7 +73,7 @@ const logRoutes = (
     headers: ['Last-Event-ID'],
     summary: `Events of a ${owner} from a cursor, or Last-Event-ID, or now on, then as they happen`,
     description:
-      'Durable events, without deltas. A comment comes first, `: from <cursor>`, so that a client whose connection is cut before the first event knows where to go on. 410 when the cursor is of no event that is kept: begin anew.',
+      'Durable events, without deltas. The first frame is a comment `: from <cursor>`, so that a client that is disconnected before the first event can resume. 410 when the cursor is unknown or expired: restart without a cursor.',
     tag: 'events',
     scope: 'agent-invocation',
     params: PARAMS[owner],

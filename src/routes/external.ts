@@ -1,18 +1,20 @@
 import { z } from 'zod';
+import { liveEntry } from '../configuration/control-plane/live-entry.ts';
 import { reply, route } from '../http/route.ts';
+import { ProviderPreview } from '../models/provider-preview.ts';
 import { ProviderTest } from '../models/provider-test.ts';
-import { liveEntry } from '../registry/config/live-entry.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
 import { McpInventory, McpStatus, McpToolsAcceptance } from '../schema/mcp-status.ts';
+import { ProviderSpec } from '../schema/model.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { problemsOf } from '../schema/problems.ts';
-import { callerOf } from './caller.ts';
-import { configOf, EntryParams } from './managed.ts';
-import type { Rooms } from './rooms.ts';
+import { identifyCaller } from './caller.ts';
+import { EntryParams, requireConfig } from './managed.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** How the services are that entries name: providers, MCP servers, A2A servers (config.md 12, 13). */
+/** Status of the external services in entries: providers, MCP servers and A2A servers (config.md 12, 13). */
 
 const A2aStatus = z
   .object({
@@ -21,79 +23,94 @@ const A2aStatus = z
     card_url: z.string().nullable(),
     card: JsonObject.nullable(),
   })
-  .meta({ id: 'A2aServerStatus', description: 'Its card, or why there is none.' });
+  .meta({ id: 'A2aServerStatus', description: 'The card, or the reason why it is not available.' });
 
 const admin = { tag: 'servers', scope: 'admin', params: EntryParams } as const;
 const missing = { 404: ErrorBody };
 
 export const externalRoutes = (
-  rooms: Pick<Rooms, 'config' | 'mcp' | 'readCard' | 'testProvider' | 'store'>,
+  deps: Pick<RouteDeps, 'config' | 'mcp' | 'readCard' | 'testProvider' | 'previewProvider' | 'store'>,
 ) => [
   route.post('/v1/providers/:id/test', {
     ...admin,
     id: 'testProvider',
-    summary: 'Can a stored provider be used? No inference is asked for',
+    summary: 'Test a stored provider without an inference',
     description:
-      'Builds the provider from its stored entry and asks its host whether it is there. `ok: false` comes with the reason.',
+      'Builds the provider from its stored entry and sends a request to its host. `ok: false` contains the reason.',
     responses: { 200: ProviderTest, ...missing },
-    handle: ({ params }) => rooms.testProvider(configOf(rooms).providerSpec(params.id)),
+    handle: ({ params }) => deps.testProvider(requireConfig(deps).providerSpec(params.id)),
   }),
-  ...mcpRoutes(rooms),
+  route.post('/v1/providers/preview', {
+    tag: 'servers',
+    scope: 'admin',
+    id: 'previewProvider',
+    summary: 'Test a provider before it is stored, and list its models',
+    description:
+      'Sends the request of a provider test and returns the models in the response, or those of the catalog if the provider has no list. Nothing is stored.',
+    body: ProviderSpec,
+    responses: { 200: ProviderPreview, ...missing },
+    handle({ body }) {
+      requireConfig(deps);
+      return deps.previewProvider(body);
+    },
+  }),
+  ...mcpRoutes(deps),
   route.get('/v1/a2a-servers/:id/status', {
     ...admin,
     id: 'getA2aServerStatus',
-    summary: 'The agent card of an A2A server, or why there is none',
-    description: 'Reads the card of the remote server, at most every 15 seconds.',
+    summary: 'The agent card of an A2A server',
+    description:
+      'Reads the card from the remote server at most every 15 seconds; contains the reason if it is not available.',
     responses: { 200: A2aStatus, ...missing },
     handle({ params: { id } }) {
-      configOf(rooms);
-      const spec = liveEntry(rooms.store, 'a2a-servers', id);
+      requireConfig(deps);
+      const spec = liveEntry(deps.store, 'a2a-servers', id);
       if (!spec) throw new NotFound(`a2a-server/${id}`);
       const server = A2aServerSpec.safeParse(spec, { reportInput: true });
-      if (server.success) return rooms.readCard(server.data);
-      // Of an earlier version, or of a hand in the store.
+      if (server.success) return deps.readCard(server.data);
+      // The entry was stored by an earlier version or edited manually.
       const last_error = `the stored entry is not legal: ${problemsOf(server.error).join('; ')}`;
       return { connected: false, last_error, card_url: null, card: null };
     },
   }),
 ];
 
-const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
+const mcpRoutes = (deps: Pick<RouteDeps, 'config' | 'mcp'>) => [
   route.get('/v1/mcp-servers/:id/status', {
     ...admin,
     id: 'getMcpServerStatus',
-    summary: 'How the connection to an MCP server is',
-    description: 'Whether it is connected, the last error, and the tools that it has brought.',
+    summary: 'Status of the connection to an MCP server',
+    description: 'Connection state, last error and discovered tools.',
     responses: { 200: McpStatus, ...missing },
     handle({ params }) {
-      configOf(rooms);
-      return rooms.mcp.status(params.id);
+      requireConfig(deps);
+      return deps.mcp.status(params.id);
     },
   }),
   route.get('/v1/mcp-servers/:id/inventory', {
     ...admin,
     id: 'getMcpServerInventory',
     summary: 'The status of an MCP server, its prompts and its resources',
-    description: 'With the name and the transport of the server beside each.',
+    description: 'Each with the name and the transport of the server.',
     responses: { 200: McpInventory, ...missing },
     handle({ params }) {
-      configOf(rooms);
-      return rooms.mcp.inventory(params.id);
+      requireConfig(deps);
+      return deps.mcp.inventory(params.id);
     },
   }),
   route.post('/v1/mcp-servers/:id/tools/accept', {
     ...admin,
     id: 'acceptMcpTools',
-    summary: 'Accept definitions of tools that are new or have changed',
+    summary: 'Accept new or changed tool definitions',
     description:
-      'Each is named with the digest that `changed_tools` of the status shows, so that only what was looked at is accepted: all of them, or none. With `pin_tools` in its entry the server’s tools are offered from then on.',
+      'Each definition is identified by the digest in `changed_tools` of the status, so that only reviewed definitions are accepted; either all of them are accepted or none. With `pin_tools` in the entry the tools of the server are offered afterwards.',
     headers: ['X-Service-Actor'],
     body: McpToolsAcceptance,
     responses: { 200: McpStatus, 409: ErrorBody, ...missing },
     async handle({ params: { id }, body: { tools }, ...request }) {
-      const caller = callerOf(request);
-      const { audit } = configOf(rooms);
-      const status = await rooms.mcp.acceptTools(id, tools);
+      const caller = identifyCaller(request);
+      const { audit } = requireConfig(deps);
+      const status = await deps.mcp.acceptTools(id, tools);
       await audit.record(
         { action: 'tools_accepted', resource: `mcp-servers/${id}`, after: { tools } },
         caller,
@@ -104,14 +121,14 @@ const mcpRoutes = (rooms: Pick<Rooms, 'config' | 'mcp'>) => [
   route.post('/v1/mcp-servers/:id/restart', {
     ...admin,
     id: 'restartMcpServer',
-    summary: 'Connect to an MCP server anew',
-    description: 'Answers before the connection is there: its status tells how it goes.',
+    summary: 'Reconnect to an MCP server',
+    description: 'Responds before the connection is established; the status shows the progress.',
     headers: ['X-Service-Actor'],
     responses: { 202: 'empty', ...missing },
     async handle({ params: { id }, ...request }) {
-      const caller = callerOf(request);
-      const { audit } = configOf(rooms);
-      rooms.mcp.restart(id);
+      const caller = identifyCaller(request);
+      const { audit } = requireConfig(deps);
+      deps.mcp.restart(id);
       await audit.record({ action: 'restart', resource: `mcp-servers/${id}` }, caller);
       return reply(202);
     },

@@ -16,10 +16,10 @@ import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
 import { checkClientRoles } from './client-rights.ts';
 import { RunId, ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
 
-/** Input that is not streamed: messages to a thread or a run, and the mailbox (runtime.md 4.2, 5.3, 10). */
+/** Input without a stream: messages to a thread or a run, and the mailbox (runtime.md 4.2, 5.3, 10). */
 
 const ThreadParams = z.object({ id: ThreadId });
 const RunParams = z.object({ id: RunId });
@@ -36,14 +36,14 @@ const Mode = z
   .enum(['queue', 'live_then_queue', 'steer', 'interrupt_then_queue', 'resume_open_run'])
   .default('queue')
   .transform((mode) => MODES[mode])
-  .meta({ description: 'where the input goes: behind what is queued, into what runs, or in its place' });
+  .meta({ description: 'delivery mode: after the queued input, into the executing run, or in its place' });
 
 const HELLO = [{ role: 'user', content: 'And in winter?' }];
 
 const ThreadInput = withAliases(
   { agentId: 'agent_id' },
   {
-    agentId: z.string().nullish().meta({ description: 'default: the last one of the thread' }),
+    agentId: z.string().nullish().meta({ description: 'default: the last agent of the thread' }),
     mode: Mode,
     messages: UserMessages.default([]),
     output_schema: RequestedOutput,
@@ -77,7 +77,7 @@ const RunInputAccepted = z
 
 const Push = z
   .object({
-    payload: Json.default(null).meta({ description: 'its `text`, or all of it, is what the agent reads' }),
+    payload: Json.default(null).meta({ description: 'the agent reads its `text`, or its JSON' }),
     output_schema: RequestedOutput,
   })
   .meta({
@@ -94,110 +94,124 @@ const DispatchList = z
   .object({ items: z.array(Dispatch) })
   .meta({ id: 'DispatchList', description: 'One page of dispatches.' });
 
-export const inputRoutes = (rooms: Rooms) => {
-  const { store, runtime, resolve } = rooms;
-  const { agentFor } = createAddressing(rooms);
-  const fromUser = { origin: 'user', adapter: 'internal' } as const;
+export const inputRoutes = (deps: RouteDeps) => [
+  sendMessage(deps),
+  sendRunInput(deps),
+  pushToMailbox(deps),
+  listMailbox(deps),
+];
 
-  return [
-    route.post('/v1/threads/:id/messages', {
-      id: 'sendMessage',
-      summary: 'Submit input to a thread',
-      description:
-        'Answers once the input is durable; the run that takes it streams to nobody. Its events are in the log of the thread.',
-      headers: TRACE_HEADERS,
-      tag: 'messages',
-      scope: 'agent-invocation',
-      params: ThreadParams,
-      body: ThreadInput,
-      bodyLimit: 'attachments',
-      responses: { 202: ThreadInputAccepted, 404: ErrorBody },
-      async handle({ scope, params: { id }, body, header, isAdmin }) {
-        if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
-        const messages = keptMessages(body.messages);
-        const agent = agentFor(scope, id, body.agent_id);
-        checkClientRoles(agent, rolesOf(body.messages), isAdmin);
-        const named = body.agent_id !== undefined;
-        const context = traceContextOf(header);
-        const output_schema = checkedOutputSchema(body.output_schema);
-        const submission = { mode: body.mode, agent, named, messages, output_schema, context, ...fromUser };
-        const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
-        return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
-      },
-    }),
-    route.post('/v1/runs/:id/inputs', {
-      id: 'sendRunInput',
-      summary: 'Submit input to a run, or to its thread when the run cannot take it',
-      description: 'Answers once the input is durable.',
-      headers: TRACE_HEADERS,
-      tag: 'runs',
-      scope: 'agent-invocation',
-      params: RunParams,
-      body: RunInput,
-      bodyLimit: 'attachments',
-      responses: { 202: RunInputAccepted, 404: ErrorBody },
-      async handle({ scope, params: { id }, body, header, isAdmin }) {
-        const messages = keptMessages(body.messages);
-        const run = store.runs.get(scope, id);
-        // The record of a run outlives its thread, and must not bring it back.
-        if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
-        // A run that waits goes on with what it was resolved with, also when its agent is gone.
-        const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
-        checkClientRoles(agent, rolesOf(body.messages), isAdmin);
-        const context = traceContextOf(header);
-        const output_schema = checkedOutputSchema(body.output_schema);
-        const common = { mode: body.mode, agent, messages, output_schema, context, ...fromUser };
-        const submission = { ...common, named: true, into: id };
-        const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
-        return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
-      },
-    }),
-    route.post('/v1/threads/:id/mailbox', {
-      id: 'pushToMailbox',
-      summary: 'Push work to a thread; the thread is made when it does not exist',
-      description:
-        'The agent is the last one of the thread, else the default one. A payload without `text` becomes the JSON of it.',
-      headers: TRACE_HEADERS,
-      tag: 'mailbox',
-      scope: 'agent-invocation',
-      params: ThreadParams,
-      body: Push,
-      responses: { 201: Pushed },
-      async handle({ scope, params, body, header }) {
-        const id = checkNewId('thread', 'thread_id', params.id);
-        const agent = agentFor(scope, id);
-        const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
-        const context = traceContextOf(header);
-        const output_schema = checkedOutputSchema(body.output_schema);
-        const common = { mode: 'queue', agent, messages, output_schema, context, ...fromUser } as const;
-        const submission = { ...common, named: false };
-        const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
-        return reply(201, { dispatch_id, run_id, thread_id: id });
-      },
-    }),
-    route.get('/v1/threads/:id/mailbox', {
-      id: 'listMailbox',
-      summary: 'Dispatches of a thread, in the order in which they are claimed',
-      description:
-        'Those that wait, those that execute and those that have ended. Claim tokens are not shown. A page of long results ends before its `limit`; the next one begins at `offset` plus the number of its items.',
-      tag: 'mailbox',
-      scope: 'agent-invocation',
-      params: ThreadParams,
-      query: z.object({ offset: Offset, limit: Limit }),
-      responses: { 200: DispatchList },
-      handle({ scope, params, query }) {
-        const found = store.dispatches.listByThread(scope, params.id, query);
-        // The token is a capability: with it a client could write for the run.
-        const page = fillPage(found, query.limit, (dispatch) => ({ ...dispatch, claim_token: null }));
-        return listReply('items', page.texts);
-      },
-    }),
-  ];
+const FROM_USER = { origin: 'user', adapter: 'internal' } as const;
+
+const sendMessage = (deps: RouteDeps) => {
+  const { store, runtime } = deps;
+  const { agentFor } = createAddressing(deps);
+  return route.post('/v1/threads/:id/messages', {
+    id: 'sendMessage',
+    summary: 'Submit input to a thread',
+    description:
+      'Responds when the input is durable. The run that consumes it has no stream; its events are in the log of the thread.',
+    headers: TRACE_HEADERS,
+    tag: 'messages',
+    scope: 'agent-invocation',
+    params: ThreadParams,
+    body: ThreadInput,
+    bodyLimit: 'attachments',
+    responses: { 202: ThreadInputAccepted, 404: ErrorBody },
+    async handle({ scope, params: { id }, body, header, isAdmin }) {
+      if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
+      const messages = keptMessages(body.messages);
+      const agent = agentFor(scope, id, body.agent_id);
+      checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+      const named = body.agent_id !== undefined;
+      const context = traceContextOf(header);
+      const output_schema = checkedOutputSchema(body.output_schema);
+      const submission = { mode: body.mode, agent, named, messages, output_schema, context, ...FROM_USER };
+      const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+      return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
+    },
+  });
 };
+
+const sendRunInput = ({ store, runtime, resolve }: RouteDeps) =>
+  route.post('/v1/runs/:id/inputs', {
+    id: 'sendRunInput',
+    summary: 'Submit input to a run, or to its thread if the run cannot accept it',
+    description: 'Responds when the input is durable.',
+    headers: TRACE_HEADERS,
+    tag: 'runs',
+    scope: 'agent-invocation',
+    params: RunParams,
+    body: RunInput,
+    bodyLimit: 'attachments',
+    responses: { 202: RunInputAccepted, 404: ErrorBody },
+    async handle({ scope, params: { id }, body, header, isAdmin }) {
+      const messages = keptMessages(body.messages);
+      const run = store.runs.get(scope, id);
+      // The record of a run outlives its thread, and must not recreate it.
+      if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
+      // A waiting run continues with its original resolution, even if its agent was deleted.
+      const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
+      checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+      const context = traceContextOf(header);
+      const output_schema = checkedOutputSchema(body.output_schema);
+      const common = { mode: body.mode, agent, messages, output_schema, context, ...FROM_USER };
+      const submission = { ...common, named: true, into: id };
+      const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
+      return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
+    },
+  });
+
+const pushToMailbox = (deps: RouteDeps) => {
+  const { runtime } = deps;
+  const { agentFor } = createAddressing(deps);
+  return route.post('/v1/threads/:id/mailbox', {
+    id: 'pushToMailbox',
+    summary: 'Push a dispatch to a thread; creates the thread if it does not exist',
+    description:
+      'The agent is the last agent of the thread, or the default agent. A payload without `text` is passed as JSON.',
+    headers: TRACE_HEADERS,
+    tag: 'mailbox',
+    scope: 'agent-invocation',
+    params: ThreadParams,
+    body: Push,
+    responses: { 201: Pushed },
+    async handle({ scope, params, body, header }) {
+      const id = checkNewId('thread', 'thread_id', params.id);
+      const agent = agentFor(scope, id);
+      const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
+      const context = traceContextOf(header);
+      const output_schema = checkedOutputSchema(body.output_schema);
+      const common = { mode: 'queue', agent, messages, output_schema, context, ...FROM_USER } as const;
+      const submission = { ...common, named: false };
+      const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+      return reply(201, { dispatch_id, run_id, thread_id: id });
+    },
+  });
+};
+
+const listMailbox = ({ store }: RouteDeps) =>
+  route.get('/v1/threads/:id/mailbox', {
+    id: 'listMailbox',
+    summary: 'Dispatches of a thread, in claim order',
+    description:
+      'Queued, executing and ended dispatches, without claim tokens. A page of long results may have fewer items than `limit`; the next page starts at `offset` plus the number of items.',
+    tag: 'mailbox',
+    scope: 'agent-invocation',
+    params: ThreadParams,
+    query: z.object({ offset: Offset, limit: Limit }),
+    responses: { 200: DispatchList },
+    handle({ scope, params, query }) {
+      const found = store.dispatches.listByThread(scope, params.id, query);
+      // The token is a capability: a client could use it to write for the run.
+      const page = fillPage(found, query.limit, (dispatch) => ({ ...dispatch, claim_token: null }));
+      return listReply('items', page.texts);
+    },
+  });
 
 type Payload = z.output<typeof Push>['payload'];
 
-/** The text of a pushed payload: its `text`, else its JSON (runtime.md 10.1). */
+/** Returns the text of a pushed payload: its `text`, else its JSON (runtime.md 10.1). */
 const textOf = (payload: Payload): string => {
   const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
   const text = isObject ? payload.text : undefined;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { describeAll } from '../diagrams/describe.ts';
+import { MachineDescription } from '../diagrams/description.ts';
 import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
@@ -6,23 +8,21 @@ import { type ActorFilter, inState, MACHINE_NAMES, problemOfState } from '../ins
 import { ActorFrame, ActorList } from '../schema/live-actor.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit } from '../schema/paging.ts';
-import { describeAll } from '../statecharts/describe.ts';
-import { MachineDescription } from '../statecharts/description.ts';
 import { ActorPosition, listActors } from './actor-list.ts';
 import { BAD_CURSOR, decodeCursor, encodeCursor } from './cursor.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** What visualisers read: the statecharts as data, the actors that live, and what happens to them. */
+/** The API for visualizers: statecharts as data, live actors and their events. */
 
 const id = z.string().min(1, 'must not be empty').optional();
 
 const Filters = z.object({
   machine: z.enum(MACHINE_NAMES).optional().meta({ description: 'name of the statechart' }),
-  thread: id.meta({ description: 'id of a thread: its actor, and all that work for it' }),
-  run: id.meta({ description: 'id of a run: its actor, and all that work for it' }),
+  thread: id.meta({ description: 'id of a thread: its actor and the actors that work for it' }),
+  run: id.meta({ description: 'id of a run: its actor and the actors that work for it' }),
   state: z.string().optional().meta({
     description:
-      'a state that it is in: its path, or a part of that (`running`, `retrying.pausing`, `pausing`)',
+      'a state of the actor: its path or a part of the path (`running`, `retrying.pausing`, `pausing`)',
   }),
 });
 type Filters = z.output<typeof Filters>;
@@ -42,7 +42,7 @@ const filterOf = ({ machine, thread, run, state }: Filters): ActorFilter => ({
   state: state === undefined ? undefined : inState(state),
 });
 
-/** What a cursor is bound to. */
+/** The parameters that a cursor is bound to. */
 const bindingOf = ({ machine, thread, run, state }: Filters) => ({ machine, thread, run, state });
 
 const startOf = (query: z.output<typeof ListQuery>): ActorPosition => {
@@ -54,12 +54,12 @@ const startOf = (query: z.output<typeof ListQuery>): ActorPosition => {
     filtered: false,
     position: ActorPosition,
   });
-  // Actors come and go: a number of them is no place.
+  // A number of actors is not a stable position, because actors start and end.
   if ('offset' in start) throw new Invalid(BAD_CURSOR);
   return start.position;
 };
 
-export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' | 'store'>) => {
+export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspector' | 'store'>) => {
   // The machines do not change while the process runs.
   let catalogue: MachineDescription[] | undefined;
   return [
@@ -67,7 +67,7 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
       id: 'listMachines',
       summary: 'Every statechart of the service as data',
       description:
-        'States, transitions and guards of each, as a visualiser draws them. They do not change while the process runs.',
+        'States, transitions and guards for visualizers. They do not change while the process runs.',
       tag: 'system',
       scope: 'admin',
       responses: { 200: z.array(MachineDescription) },
@@ -78,9 +78,8 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
     }),
     route.get('/v1/system/actors', {
       id: 'listActors',
-      summary: 'Actors of the scope: those that live, then the runs that wait in the store and have none',
-      description:
-        'Narrowed by machine, thread, run or state. A cursor belongs to the filters that it was given with.',
+      summary: 'Actors of the scope: live actors, then waiting runs without an actor',
+      description: 'Filters: machine, thread, run and state. A cursor is only valid with the same filters.',
       tag: 'system',
       scope: 'admin',
       query: ListQuery,
@@ -98,9 +97,8 @@ export const inspectionRoutes = ({ inspector, store }: Pick<Rooms, 'inspector' |
     }),
     route.get('/v1/system/actors/stream', {
       id: 'streamActors',
-      summary: 'Live actors of the scope, then their beginnings, transitions and ends',
-      description:
-        'First one frame for each actor that lives, then what happens, for as long as the client stays.',
+      summary: 'Stream the live actors of the scope, then their starts, transitions and ends',
+      description: 'Starts with one frame per live actor and lasts until the client disconnects.',
       tag: 'system',
       scope: 'admin',
       query: StreamQuery,

@@ -1,26 +1,26 @@
 import { z } from 'zod';
+import type { ConfigService, Entries } from '../configuration/control-plane/api.ts';
 import { jsonOfEach, longListReply } from '../http/list-reply.ts';
 import type { Reply } from '../http/reply.ts';
-import type { ConfigService, Entries } from '../registry/config/api.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import { ConfigEntry } from './entry-schemas.ts';
 import { EntryId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** What the routes of the configuration share. */
+/** Shared parts of the configuration routes. */
 
 /** @throws Invalid when the service runs without a configuration store */
-export const configOf = ({ config }: Pick<Rooms, 'config'>): ConfigService => {
+export const requireConfig = ({ config }: Pick<RouteDeps, 'config'>): ConfigService => {
   if (!config) throw new Invalid('config management API not enabled');
   return config;
 };
 
-/** Without a limit the list is whole, because an export that ends early would lose entries. */
+/** Without a limit, the list is complete, because a truncated export would lose entries. */
 export const entriesReply = ({ items, ...rest }: Entries): Reply =>
   longListReply('items', jsonOfEach(items), rest);
 
-/** A body whose faults are told in the words of the configuration, so that any JSON passes before. */
+/** Declares a body that the configuration validates with its own messages, so the route accepts any JSON. */
 export const judgedBody = (body: z.ZodType<unknown>) => ({ body, reads: 'anyJson' }) as const;
 
 export const EntryParams = z.object({ id: EntryId });

@@ -10,7 +10,7 @@ import { Cursor, Limit, Offset, SeqBound } from '../schema/paging.ts';
 import { choice } from './choice.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /** The message list of a thread (runtime.md 4.1). */
 
@@ -18,11 +18,11 @@ const lowered = (given: string | undefined): string | undefined => given?.toLowe
 
 const Order = z
   .preprocess(lowered, choice(['asc', 'desc'], () => new Invalid('order must be asc or desc')).optional())
-  .meta({ description: 'in any case; default asc' });
+  .meta({ description: 'case-insensitive; default asc' });
 
 const Visible = z
   .preprocess(lowered, z.enum(['external', 'internal', 'all']).optional().catch('external'))
-  .meta({ description: 'in any case; anything else means external, the default' });
+  .meta({ description: 'case-insensitive; any other value means external, the default' });
 
 export const MessageQuery = withAliases(
   { run_id: 'runId' },
@@ -30,7 +30,7 @@ export const MessageQuery = withAliases(
     offset: Offset,
     limit: Limit,
     cursor: Cursor,
-    after: SeqBound.meta({ description: 'only messages behind this `seq`' }),
+    after: SeqBound.meta({ description: 'only messages after this `seq`' }),
     before: SeqBound.meta({ description: 'only messages before this `seq`' }),
     order: Order,
     visibility: Visible,
@@ -39,12 +39,11 @@ export const MessageQuery = withAliases(
 );
 type MessageQuery = z.output<typeof MessageQuery>;
 
-export const messageRoutes = ({ store }: Rooms) => [
+export const messageRoutes = ({ store }: RouteDeps) => [
   route.get('/v1/threads/:id/messages', {
     id: 'listMessages',
     summary: 'Messages of a thread',
-    description:
-      'The oldest first unless `order` says otherwise. Internal messages are shown only when `visibility` asks for them.',
+    description: 'Oldest first unless `order` is set. Internal messages are only included with `visibility`.',
     tag: 'messages',
     scope: 'agent-invocation',
     params: z.object({ id: ThreadId }),
@@ -60,7 +59,7 @@ export const messageRoutes = ({ store }: Rooms) => [
   }),
 ];
 
-/** Where a page of messages is in its list. `rows`: in the order of the page. */
+/** Returns the position of a page of messages in its list. `rows` are in the order of the page. */
 export const pagePlace = (
   { total, has_more, has_previous }: { total: number; has_more: boolean; has_previous: boolean },
   rows: readonly { seq: number }[],
@@ -87,7 +86,7 @@ export const messageFilter = (query: MessageQuery): MessageFilter => {
   };
 };
 
-/** What was stopped stands half a step behind a message. */
+/** A stopped completion is positioned half a step after a message. */
 const Place = z.number().positive().multipleOf(0.5);
 
 const Start = z.union([z.strictObject({ behind: Place }), z.strictObject({ inFrontOf: Place })]);

@@ -3,20 +3,20 @@ import { eventStream } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { chartAsSeen } from '../programs/machines.ts';
-import { actorsOf, follow, listed, type Programs } from '../programs/programs.ts';
+import { follow, listActors, listed, type Programs } from '../programs/programs.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { ActorFrame } from '../schema/live-actor.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { ProgramActors, ProgramChart, ProgramList } from '../schema/program.ts';
 
 /**
- * Other programs of XState that report to this service: what they are, what their machines look like, and what their
- * actors do. They belong to no scope, so whoever may ask as an admin sees all of them.
+ * External XState programs that report to this service: their identity, machines and actor events. They have no scope,
+ * so every admin sees all of them.
  */
 
-export type ProgramsRoom = {
+export type ProgramsDeps = {
   programs: Programs;
-  /** Where they report to; null: nowhere. */
+  /** Returns the address for reports, or null if reporting is disabled. */
   url: () => string | null;
 };
 
@@ -26,7 +26,7 @@ const StreamQuery = z.object({
   machine: z.string().optional().meta({ description: 'one machine of a program: `<program>/<name>`' }),
 });
 
-export const programRoutes = ({ programs, url }: ProgramsRoom) => {
+export const programRoutes = ({ programs, url }: ProgramsDeps) => {
   const known = (id: string) => {
     const program = programs.all.get(id);
     if (!program) throw new NotFound('program not found');
@@ -35,9 +35,9 @@ export const programRoutes = ({ programs, url }: ProgramsRoom) => {
   return [
     route.get('/v1/system/programs', {
       id: 'listPrograms',
-      summary: 'Other programs of XState that report to this service',
+      summary: 'XState programs that report to this service',
       description:
-        'Programs of this machine, over a WebSocket of the public inspection protocol; off unless `inspection_addr` is set.',
+        'Programs on this host, over a WebSocket with the public inspection protocol; off unless `inspection_addr` is set.',
       tag: 'system',
       scope: 'admin',
       responses: { 200: ProgramList },
@@ -45,9 +45,9 @@ export const programRoutes = ({ programs, url }: ProgramsRoom) => {
     }),
     route.get('/v1/system/programs/stream', {
       id: 'streamPrograms',
-      summary: 'Live actors of other programs, then their beginnings, transitions and ends',
+      summary: 'Stream the live actors of other programs, then their starts, transitions and ends',
       description:
-        'As the stream of the own actors, with ids `<program>:<session>` and machines `<program>/<name>`. A transition that no definition explains has an empty id.',
+        'Like the stream of the actors of the service, with ids `<program>:<session>` and machines `<program>/<name>`. A transition without a definition has an empty id.',
       tag: 'system',
       scope: 'admin',
       query: StreamQuery,
@@ -63,18 +63,17 @@ export const programRoutes = ({ programs, url }: ProgramsRoom) => {
     route.get('/v1/system/programs/:program/actors', {
       id: 'listProgramActors',
       summary: 'The live actors of a program that reports',
-      description: 'In the order in which it told of them, all at once: how many it may have is bounded.',
+      description: 'In the order of their registration, in one page; their number is bounded.',
       tag: 'system',
       scope: 'admin',
       params: z.object({ program: id }),
       responses: { 200: ProgramActors, 404: ErrorBody },
-      handle: ({ params }) => ({ items: actorsOf(programs, known(params.program)) }),
+      handle: ({ params }) => ({ items: listActors(programs, known(params.program)) }),
     }),
     route.get('/v1/system/programs/:program/machines/:machine', {
       id: 'getProgramMachine',
-      summary: 'A machine of a program that reports, laid out',
-      description:
-        'Laid out by the service when its definition came, with the code that draws its own; without a chart it says why.',
+      summary: 'Layout of a statechart of a reporting program',
+      description: 'Computed when the definition arrived; without a chart the response contains the reason.',
       tag: 'system',
       scope: 'admin',
       params: z.object({

@@ -10,51 +10,52 @@ import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
 import { checkClientRoles, checkClientTools } from './client-rights.ts';
 import { AgentId, ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /**
- * Requests of chat protocols, which bring new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are read
- * against the thread in the turn in which they are submitted: a request that comes twice at once is new only once.
+ * Requests of chat protocols, which contain new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are
+ * validated against the thread in the same event-loop tick in which they are submitted, so a request that arrives twice
+ * at once is new only once.
  */
 
 export type ProtocolRequest = {
   scope: string;
   thread_id: string;
   agent: ResolvedAgent;
-  /** The client named the agent. */
+  /** Whether the client named the agent. */
   named: boolean;
   adapter: RunAdapter;
-  /** Whose trace a run belongs to that it makes. */
+  /** Trace context for a new run. */
   context: TraceContext | undefined;
   isAdmin(): boolean;
-  /** What the request asks of the thread; undefined: nothing, any more. @throws Invalid */
-  read(thread: ThreadView): Asked | undefined;
+  /** Returns the input for the thread, or undefined if the request contains nothing new. @throws Invalid */
+  read(thread: ThreadView): ParsedInput | undefined;
 };
 
-export type Asked = {
-  /** None, and no decisions either: the thread runs again on the history that it has. */
+export type ParsedInput = {
+  /** If there are neither messages nor decisions, the thread runs again on its existing history. */
   messages: readonly UserMessage[];
   decisions: readonly DecisionInput[];
-  /** Of the messages that are new to the thread, also of those that are not kept. */
+  /** Roles of the messages that are new to the thread, including those that are not stored. */
   roles: readonly string[];
-  /** Where the thread goes back to first. */
+  /** Target to which the thread is rewound first. */
   rewind?: Rewind;
-  /** Tools that the client executes, for this request. */
+  /** Tools that the client executes for this request. */
   frontend_tools?: readonly ToolDescriptor[];
-  /** Schema of the structured result, or null for none; without, that of the agent. */
+  /** Schema of the structured result, or null for none; by default that of the agent. */
   output_schema?: JsonObject | null | undefined;
   attach: Attach;
 };
 
-/** Resolves once what it asks is durable, with false when it asks nothing. @throws Invalid, Conflict, Unavailable */
+/** Resolves once the input is durable; false if there is none. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
-  { runtime: { admit }, resolve }: Pick<Rooms, 'runtime' | 'resolve'>,
+  { runtime: { admit }, resolve }: Pick<RouteDeps, 'runtime' | 'resolve'>,
   { scope, thread_id, agent, named, adapter, context, isAdmin, read }: ProtocolRequest,
 ): Promise<boolean> => {
   const accepted = await admit(scope, thread_id, (thread) => {
-    const asked = read(thread);
-    if (!asked) return undefined;
-    const { roles, ...input } = asked;
+    const request = read(thread);
+    if (!request) return undefined;
+    const { roles, ...input } = request;
     const decides = input.decisions.length > 0;
     const taker = (decides && agentOfRun(resolve, thread)) || agent;
     checkClientTools(taker, input.frontend_tools);
@@ -63,7 +64,7 @@ export const submitRequest = async (
       ...input,
       mode: 'foreground',
       agent,
-      // A decision is for the run that waits, whoever the client talks to otherwise.
+      // A decision is for the waiting run, even if the client otherwise addresses another agent.
       named: named && !decides,
       ...(decides && thread.run_id !== undefined && { into: thread.run_id }),
       origin: 'user',
@@ -74,13 +75,13 @@ export const submitRequest = async (
   return accepted !== undefined;
 };
 
-/** A decision goes to the run that waits, which may be of another agent than the one that the request names. */
-function agentOfRun(resolve: Rooms['resolve'], thread: ThreadView): ResolvedAgent | undefined {
+/** Returns the agent of the waiting run, which may differ from the agent that the request names. */
+function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): ResolvedAgent | undefined {
   const run = thread.run_id === undefined ? undefined : thread.run(thread.run_id);
   return run && resolve(run.agent_id, run.resolution_id);
 }
 
-/** Of a request: the scope, the rights, and the trace that its run belongs to. */
+/** The scope, rights and trace context of a request. */
 export type Client = Pick<ProtocolRequest, 'scope' | 'context' | 'isAdmin'>;
 
 export function clientOf({
@@ -94,9 +95,9 @@ export function clientOf({
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
 
 const STARTS =
-  'Only what is new in the conversation is kept: the history is that of the thread. The run goes on when the client goes away.';
+  'Only new messages of the conversation are stored: the history is that of the thread. The run continues if the client disconnects.';
 
-/** What the routes that start a run in a protocol have in common, or go on with one (chat-and-agui.md 2.2, 2.3). */
+/** The common specification of routes that start or continue a run in a protocol (chat-and-agui.md 2.2, 2.3). */
 export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: DescribedAnswer) =>
   ({
     tag,
@@ -112,7 +113,7 @@ export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>
     },
   }) as const;
 
-/** The addresses of a run: one where the body says everything, that of a thread, and that of an agent. */
+/** Declares the paths of a run: a general one whose body contains all ids, one by thread, and one by agent. */
 export const runRoutes = <Body extends Named>(
   { root, under, name }: { root: string; under: string; name: string },
   start: ReturnType<typeof startsRun<Body>>,
@@ -121,13 +122,13 @@ export const runRoutes = <Body extends Named>(
   route.post(root, {
     ...start,
     id: `start${name}Run`,
-    summary: 'Start a run with what is new in a conversation, or answer one that waits',
+    summary: 'Start a run with the new messages of a conversation, or respond to a waiting run',
     handle: ({ body, ...request }) => run(clientOf(request), body),
   }),
   route.post(`${under}/threads/:thread_id/runs`, {
     ...start,
     id: `start${name}RunOnThread`,
-    summary: 'Start a run on a thread with what is new in a conversation, or answer one that waits',
+    summary: 'Start a run on a thread with the new messages of a conversation, or respond to a waiting run',
     params: z.object({ thread_id: ThreadId }),
     handle: ({ params, body, ...request }) =>
       run(clientOf(request), { ...body, thread_id: params.thread_id }),
@@ -135,7 +136,7 @@ export const runRoutes = <Body extends Named>(
   route.post(`${under}/agents/:agent_id/runs`, {
     ...start,
     id: `start${name}RunWithAgent`,
-    summary: 'Start a run of an agent with what is new in a conversation, or answer one that waits',
+    summary: 'Start a run of an agent with the new messages of a conversation, or respond to a waiting run',
     params: z.object({ agent_id: AgentId }),
     handle: ({ params, body, ...request }) => run(clientOf(request), { ...body, agent_id: params.agent_id }),
   }),

@@ -8,20 +8,20 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { EventScope } from '../store/index.ts';
 import { ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /**
- * The durable replay of a thread in a protocol (chat-and-agui.md 7), from the event log. A page costs the rows of its
- * frames, and those of a run that it begins within from the beginning of that run.
+ * Replays a thread in a protocol from the event log (chat-and-agui.md 7). A page costs the rows of its frames. If it
+ * begins within a run, it also costs the earlier rows of that run.
  */
 
 export type DurableReplay = {
-  /** One page, as a stream that ends with it. @throws Invalid, Gone, Unavailable */
+  /** Returns one page as a stream that ends after it. @throws Invalid, Gone, Unavailable */
   page(scope: string, thread_id: string, cursor: string | undefined, limit?: number): EventStream;
 };
 
 export const createDurableReplay = (
-  { store, events, settings }: Pick<Rooms, 'store' | 'events' | 'settings'>,
+  { store, events, settings }: Pick<RouteDeps, 'store' | 'events' | 'settings'>,
   protocol: ReplayProtocol,
   headers: Record<string, string> = {},
 ): DurableReplay => ({
@@ -37,7 +37,7 @@ export const createDurableReplay = (
   },
 });
 
-/** `path` has a `:thread_id`; `frame` is the schema of what the protocol sends. */
+/** `path` contains `:thread_id`, and `frame` is the schema of the frames of the protocol. */
 export const replayRoute = (
   replay: DurableReplay,
   { id, path, tag, frame }: { id: string; path: string; tag: string; frame: z.ZodType },
@@ -45,13 +45,13 @@ export const replayRoute = (
   route.get(path, {
     id,
     headers: ['Last-Event-ID'],
-    summary: 'The frames of all runs of a thread, a page of them from a cursor or Last-Event-ID on',
-    description: 'Made anew from the event log: texts come whole. 503 when no events are kept.',
+    summary: 'One page of the frames of all runs of a thread, from a cursor or Last-Event-ID',
+    description: 'Rebuilt from the event log, with whole texts. 503 when no events are stored.',
     tag,
     scope: 'agent-invocation',
     params: z.object({ thread_id: ThreadId }),
     query: z.object({
-      cursor: z.string().optional().meta({ description: 'id of a frame: continues behind it' }),
+      cursor: z.string().optional().meta({ description: 'id of a frame: continues after it' }),
       limit: ReplayLimit,
     }),
     responses: { 200: eventStream(frame, 'one page, each frame with its cursor as `id`'), 410: ErrorBody },
@@ -59,11 +59,14 @@ export const replayRoute = (
       replay.page(scope, params.thread_id, query.cursor ?? header('last-event-id'), query.limit),
   });
 
-const sourceOf = (store: Rooms['store'], scope: string, thread_id: string): ReplaySource => ({
-  thread: (from) => eventsOf(store, scope, { thread_id }, from),
-  run: (run_id, from) => eventsOf(store, scope, { run_id }, from),
+const sourceOf = (store: RouteDeps['store'], scope: string, thread_id: string): ReplaySource => ({
+  thread: (from) => readEventsFrom(store, scope, { thread_id }, from),
+  run: (run_id, from) => readEventsFrom(store, scope, { run_id }, from),
 });
 
-/** From a sequence number on, the oldest first; decoded as they are taken, within one turn. */
-export const eventsOf = ({ events }: Rooms['store'], scope: string, by: EventScope, from: number) =>
+/**
+ * Reads events from a sequence number on, oldest first. They are decoded lazily and must be consumed within one
+ * event-loop tick.
+ */
+export const readEventsFrom = ({ events }: RouteDeps['store'], scope: string, by: EventScope, from: number) =>
   events.read(scope, by, from - 1);

@@ -1,15 +1,15 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { upstreamProblem } from '../loop/request.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { RunOverrides } from '../schema/run.ts';
+import type { RunOverrides } from '../schema/run-overrides.ts';
 
 /**
- * Overrides that this agent cannot have are refused before anything is written.
+ * Rejects overrides that the agent does not support, before anything is written.
  *
  * @throws Invalid
  */
 export function checkRunOverrides(agent: ResolvedAgent, { tool_choice, upstream_model }: RunOverrides): void {
-  // The runtime refuses all overrides for an agent that another service runs.
+  // The runtime rejects all overrides for remote agents.
   if (agent.remote) return;
   const problem = upstreamProblem(agent.model, upstream_model);
   if (problem !== undefined) throw new Invalid(problem);

@@ -4,7 +4,7 @@ import { reply, route } from '../http/route.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
 import { timerMs } from '../schema/timer.ts';
 import type { Store } from '../store/index.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /** Health, metrics and system (runtime.md 15). */
 
@@ -13,14 +13,17 @@ const Health = z
     status: z.enum(['healthy', 'unhealthy']),
     components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.enum(['ok', 'starting']) }),
   })
-  .meta({ id: 'Health', description: 'Whether requests should come here.' });
+  .meta({ id: 'Health', description: 'Whether the service accepts requests.' });
 
-export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, system, settings }: Rooms) => [
+export const systemRoutes = (deps: RouteDeps) => [...healthRoutes(deps), ...statusRoutes(deps)];
+
+/** Routes for load balancers, supervisors and scrapers. */
+const healthRoutes = ({ store, runtime, metrics, settings }: RouteDeps) => [
   route.get('/health', {
     id: 'getHealth',
-    summary: 'Readiness: does the store answer, and is everything known that an earlier process left?',
+    summary: 'Readiness: the store responds and recovery has read all interrupted runs',
     description:
-      'For load balancers: 503 while the store does not answer, or while runs that an earlier process left are still being read.',
+      'For load balancers: 503 while the store does not respond, or while interrupted runs of an earlier process are still being read.',
     tag: 'health',
     scope: 'none',
     responses: { 200: Health, 503: Health },
@@ -34,8 +37,8 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   }),
   route.get('/health/live', {
     id: 'getLiveness',
-    summary: 'Liveness: the process answers',
-    description: 'For supervisors: 200 as long as the process answers at all, whatever its store does.',
+    summary: 'Liveness: the process responds',
+    description: 'For supervisors: 200 while the process responds, regardless of the store.',
     tag: 'health',
     scope: 'none',
     responses: { 200: 'empty' },
@@ -51,15 +54,18 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
       200: { description: 'Prometheus text format 0.0.4.', content: { 'text/plain': z.string() } },
     },
     async handle({ hold }) {
-      // It may wait for the next rendering, and must take no place of other requests meanwhile.
+      // A request that waits for the next rendering must not occupy a concurrency slot.
       hold();
       return textReply(await metrics.render(), metrics.contentType);
     },
   }),
+];
+
+const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDeps) => [
   route.get('/v1/system/info', {
     id: 'getSystemInfo',
     summary: 'Version, scope and uptime',
-    description: 'What runs here, which scope the request has, and which optional parts are on.',
+    description: 'Version, scope of the request, and enabled optional parts.',
     tag: 'system',
     scope: 'admin',
     responses: { 200: SystemInfo },
@@ -75,7 +81,7 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   route.get('/v1/system/modules', {
     id: 'listModules',
     summary: 'Names of the mounted modules',
-    description: 'A part of the service that the settings leave out is not among them.',
+    description: 'Parts that the settings disable are omitted.',
     tag: 'system',
     scope: 'admin',
     responses: { 200: z.array(z.string()) },
@@ -83,8 +89,8 @@ export const systemRoutes = ({ store, runtime, metrics, runtimeStats, config, sy
   }),
   route.get('/v1/runs/summary', {
     id: 'getRunSummary',
-    summary: 'How many runs are running, waiting and created',
-    description: 'Of the scope of the request; runs that have ended are not counted.',
+    summary: 'Number of running, waiting and created runs',
+    description: 'Counts runs of the scope of the request, without ended runs.',
     tag: 'runs',
     scope: 'admin',
     responses: { 200: RunSummary },

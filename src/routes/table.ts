@@ -13,32 +13,32 @@ import { inputRoutes } from './inputs.ts';
 import { inspectionRoutes } from './inspection.ts';
 import { messageRoutes } from './messages.ts';
 import { programRoutes } from './programs.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 import { runRoutes } from './runs.ts';
 import { runtimeStatsRoutes } from './runtime-stats.ts';
 import { systemRoutes } from './system.ts';
 import { threadRoutes } from './threads.ts';
 import { traceRoutes } from './traces.ts';
 
-/** All routes that have no protocol of their own. */
-export const routesOf = (rooms: Rooms): Route[] => [
-  ...systemRoutes(rooms),
-  ...runtimeStatsRoutes(rooms),
-  ...inspectionRoutes(rooms),
-  ...programRoutes(rooms.programs),
-  ...threadRoutes(rooms),
-  ...messageRoutes(rooms),
-  ...inputRoutes(rooms),
-  ...controlRoutes(rooms),
-  ...runRoutes(rooms),
-  ...eventRoutes(rooms),
-  ...traceRoutes(rooms),
-  ...evalDatasetRoutes(rooms),
-  ...evalRunRoutes(rooms),
-  ...chatRunRoutes(rooms),
-  ...chatThreadRoutes(rooms),
-  ...previewRoutes(rooms),
-  ...agUiRunRoutes(rooms),
-  ...agUiThreadRoutes(rooms),
-  ...controlPlaneRoutes(rooms),
+/** Returns all routes that are not part of a protocol family. */
+export const createRouteTable = (deps: RouteDeps): Route[] => [
+  ...systemRoutes(deps),
+  ...runtimeStatsRoutes(deps),
+  ...inspectionRoutes(deps),
+  ...programRoutes(deps.programs),
+  ...threadRoutes(deps),
+  ...messageRoutes(deps),
+  ...inputRoutes(deps),
+  ...controlRoutes(deps),
+  ...runRoutes(deps),
+  ...eventRoutes(deps),
+  ...traceRoutes(deps),
+  ...evalDatasetRoutes(deps),
+  ...evalRunRoutes(deps),
+  ...chatRunRoutes(deps),
+  ...chatThreadRoutes(deps),
+  ...previewRoutes(deps),
+  ...agUiRunRoutes(deps),
+  ...agUiThreadRoutes(deps),
+  ...controlPlaneRoutes(deps),
 ];

@@ -4,20 +4,23 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { NotFound } from '../schema/outcome.ts';
 import { CancelAccepted, InterruptAccepted } from './control.ts';
 import { ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Cancel and interrupt of a thread under the paths of a protocol (chat-and-agui.md 9): the id is that of a thread. */
+/** Cancels and interrupts a thread under the paths of a protocol (chat-and-agui.md 9). The id is a thread id. */
 
 const Params = z.object({ thread_id: ThreadId });
 
-/** `path` has a `:thread_id`. */
+/** `path` contains `:thread_id`. */
 type Under = { id: string; path: string; tag: string };
 
-export const cancelRoute = ({ store, runtime }: Pick<Rooms, 'store' | 'runtime'>, { id, path, tag }: Under) =>
+export const cancelRoute = (
+  { store, runtime }: Pick<RouteDeps, 'store' | 'runtime'>,
+  { id, path, tag }: Under,
+) =>
   route.post(path, {
     id,
-    summary: 'Cancel what a thread is busy with',
-    description: 'What waits in the queue stays there. The run ends soon after the answer.',
+    summary: 'Cancel the active run of a thread',
+    description: 'Queued dispatches stay queued. The run ends soon after the response.',
     tag,
     scope: 'agent-invocation',
     params: Params,
@@ -29,11 +32,11 @@ export const cancelRoute = ({ store, runtime }: Pick<Rooms, 'store' | 'runtime'>
     },
   });
 
-export const interruptRoute = ({ runtime }: Pick<Rooms, 'runtime'>, { id, path, tag }: Under) =>
+export const interruptRoute = ({ runtime }: Pick<RouteDeps, 'runtime'>, { id, path, tag }: Under) =>
   route.post(path, {
     id,
-    summary: 'Stop what a thread is busy with and drop its queue',
-    description: 'What waits in the queue is superseded; the answer tells how many dispatches that were.',
+    summary: 'Stop the active run of a thread and drop its queue',
+    description: 'Queued dispatches are superseded; the response contains their number.',
     tag,
     scope: 'agent-invocation',
     params: Params,

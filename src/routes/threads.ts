@@ -8,12 +8,19 @@ import { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
-import { type Position, Position as PositionSchema, type ThreadRecord } from '../store/index.ts';
+import {
+  MOST_EXAMINED,
+  type Position,
+  Position as PositionSchema,
+  type Search,
+  type ThreadRecord,
+} from '../store/index.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { ThreadId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import { createPreview, createTextSearch, PreviewQuery, SearchQuery } from './previews.ts';
+import type { RouteDeps } from './route-deps.ts';
 
-/** Threads: create, list, change, delete (runtime.md 3). */
+/** Creates, lists, updates and deletes threads (runtime.md 3). */
 
 const ThreadParams = z.object({ id: ThreadId });
 
@@ -25,8 +32,8 @@ const links = {
   resource_id: z
     .string()
     .nullish()
-    .meta({ description: 'what the thread is about, in the words of the client' }),
-  parent_thread_id: z.string().nullish().meta({ description: 'id of the thread that it belongs to' }),
+    .meta({ description: 'the resource that the thread is about, an id of the client' }),
+  parent_thread_id: z.string().nullish().meta({ description: 'id of the parent thread' }),
 };
 
 const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nullish() })
@@ -41,11 +48,11 @@ const CreateThread = withAliases(LINK_ALIASES, { ...links, title: z.string().nul
   })
   .meta({
     id: 'NewThread',
-    description: 'A thread to be made.',
+    description: 'A new thread.',
     ...examples({ title: 'A trip to Rome', resource_id: 'customer-7' }),
   });
 
-/** Missing leaves a link as it is; null or blank clears it. */
+/** An absent value leaves a link unchanged; null or a blank text clears it. */
 const link = (given: string | null | undefined): string | null | undefined =>
   given === undefined ? undefined : (blankIsUnset(given) ?? null);
 
@@ -66,11 +73,11 @@ const UpdateThread = withAliases(LINK_ALIASES, {
   })
   .meta({
     id: 'ThreadChange',
-    description: 'What is to be other in a thread.',
+    description: 'Fields to update.',
     ...examples({ title: 'Rome in May', resource_id: null }),
   });
 
-const ThreadQuery = withAliases(LINK_ALIASES, {
+const threadFilter = {
   offset: Offset,
   limit: Limit,
   cursor: Cursor,
@@ -80,16 +87,39 @@ const ThreadQuery = withAliases(LINK_ALIASES, {
     .enum(['true', 'false'])
     .optional()
     .meta({ description: '`true`: only threads without a parent; not together with `parent_thread_id`' }),
-}).transform(({ offset, limit, cursor, root, ...query }) => {
+  agent_id: z.string().optional().meta({ description: 'only threads whose latest run is of this agent' }),
+  q: SearchQuery,
+};
+
+const ThreadQuery = withAliases(LINK_ALIASES, threadFilter).transform(pageAndFilter);
+
+const SummaryQuery = withAliases(LINK_ALIASES, { ...threadFilter, preview: PreviewQuery }).transform(
+  ({ preview, ...query }) => ({ ...pageAndFilter(query), preview: preview === 'true' }),
+);
+
+type GivenFilter = {
+  offset: number;
+  limit: number;
+  cursor: string | undefined;
+  resource_id?: string | undefined;
+  parent_thread_id?: string | undefined;
+  root?: 'true' | 'false' | undefined;
+  agent_id?: string | undefined;
+  q?: string | undefined;
+};
+
+function pageAndFilter({ offset, limit, cursor, root, ...query }: GivenFilter) {
   const resource_id = blankIsUnset(query.resource_id);
   const parent_thread_id = blankIsUnset(query.parent_thread_id);
   const filter = {
     ...(resource_id !== undefined && { resource_id }),
     ...(parent_thread_id !== undefined && { parent_thread_id }),
     ...(root === 'true' && { root: true as const }),
+    ...(query.agent_id !== undefined && { agent_id: query.agent_id }),
+    ...(query.q !== undefined && { q: query.q }),
   };
   return { offset, limit, cursor, filter };
-});
+}
 type ThreadQuery = z.output<typeof ThreadQuery>;
 
 const DeleteQuery = withAliases(
@@ -98,63 +128,27 @@ const DeleteQuery = withAliases(
     child_strategy: z
       .enum(['detach', 'reject', 'cascade'])
       .optional()
-      .meta({ description: 'what becomes of its children; default `detach`' }),
+      .meta({ description: 'handling of child threads; default `detach`' }),
   },
 ).transform(({ child_strategy = 'detach' }) => child_strategy);
 
-export const threadRoutes = ({ store, runtime }: Rooms) => {
-  const list = (scope: string, query: ThreadQuery, item: (record: ThreadRecord) => unknown) => {
-    const { filter, limit } = query;
-    if (filter.root && filter.parent_thread_id !== undefined) {
-      throw new Invalid('root=true cannot be combined with parentThreadId');
-    }
-    const start = startOf(query);
-    const page = store.threads.list(scope, filter, { limit, ...start }, item);
-    return listReply('items', page.texts, {
-      offset: page.offset,
-      limit,
-      total: page.total,
-      has_more: page.next !== undefined,
-      next_cursor: page.next === undefined ? null : encodeCursor('thr_', page.next, filter),
-      ...(page.prev !== undefined && { prev_cursor: encodeCursor('thr_', page.prev, filter) }),
-    });
-  };
-
-  const update = {
-    summary: 'Change the title, the links or custom metadata of a thread',
-    description:
-      'A field that is missing stays as it is. A link that is null or blank is cleared; `custom` is replaced as a whole.',
-    tag: 'threads',
-    scope: 'agent-invocation',
-    params: ThreadParams,
-    body: UpdateThread,
-    responses: { 200: Thread, 404: ErrorBody },
-    handle: ({
-      scope,
-      params,
-      body,
-    }: {
-      scope: string;
-      params: { id: string };
-      body: z.output<typeof UpdateThread>;
-    }) => runtime.threads.update(scope, params.id, body),
-  } as const;
-
+export const threadRoutes = ({ store, runtime }: RouteDeps) => {
+  const update = createUpdate(runtime);
   return [
     route.get('/v1/threads', {
       id: 'listThreads',
-      summary: 'Ids of threads, the last changed first',
-      description: 'The form for clients that want ids alone; `/v1/threads/summaries` tells more of each.',
+      summary: 'Ids of threads, most recently changed first',
+      description: 'For clients that only need ids; `/v1/threads/summaries` returns more fields.',
       tag: 'threads',
       scope: 'agent-invocation',
       query: ThreadQuery,
       responses: { 200: ThreadList },
-      handle: ({ scope, query }) => list(scope, query, ({ thread }) => thread.id),
+      handle: ({ scope, query }) => listThreads(store, scope, query, ({ thread }) => thread.id),
     }),
     route.post('/v1/threads', {
       id: 'createThread',
       summary: 'Create a thread',
-      description: 'Threads need not be created: input to an id that is new makes one.',
+      description: 'Optional: input to a new id creates a thread.',
       tag: 'threads',
       scope: 'agent-invocation',
       body: CreateThread,
@@ -163,18 +157,20 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
     }),
     route.get('/v1/threads/summaries', {
       id: 'listThreadSummaries',
-      summary: 'Summaries of threads, the last changed first',
-      description: 'Title, links, times and the run that changed last of each thread, without its messages.',
+      summary: 'Summaries of threads, most recently changed first',
+      description:
+        'Title, links, time and agent of each thread; with `preview=true` also the first words of its first user message.',
       tag: 'threads',
       scope: 'agent-invocation',
-      query: ThreadQuery,
+      query: SummaryQuery,
       responses: { 200: ThreadSummaryList },
-      handle: ({ scope, query }) => list(scope, query, summaryOf),
+      handle: ({ scope, query }) =>
+        listThreads(store, scope, query, query.preview ? withPreview(store, scope) : summaryOf),
     }),
     route.get('/v1/threads/:id', {
       id: 'getThread',
       summary: 'One thread',
-      description: 'Its title, links and custom metadata; messages, runs and events have paths of their own.',
+      description: 'Title, links and custom metadata; messages, runs and events have separate paths.',
       tag: 'threads',
       scope: 'agent-invocation',
       params: ThreadParams,
@@ -189,7 +185,7 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
     route.patch('/v1/threads/:id/metadata', { ...update, id: 'updateThreadMetadata' }),
     route.delete('/v1/threads/:id', {
       id: 'deleteThread',
-      summary: 'Delete a thread; its children are detached, refused or deleted with it',
+      summary: 'Delete a thread; its children are detached, deleted too, or prevent the deletion',
       description: 'With its messages, runs, events and queue.',
       tag: 'threads',
       scope: 'agent-invocation',
@@ -202,6 +198,68 @@ export const threadRoutes = ({ store, runtime }: Rooms) => {
       },
     }),
   ];
+};
+
+/** The same change at two paths. */
+const createUpdate = (runtime: RouteDeps['runtime']) =>
+  ({
+    summary: 'Change the title, the links or custom metadata of a thread',
+    description:
+      'Missing fields are not changed. A link that is null or blank is cleared; the fields of `custom` are merged.',
+    tag: 'threads',
+    scope: 'agent-invocation',
+    params: ThreadParams,
+    body: UpdateThread,
+    responses: { 200: Thread, 404: ErrorBody },
+    handle: ({
+      scope,
+      params,
+      body,
+    }: {
+      scope: string;
+      params: { id: string };
+      body: z.output<typeof UpdateThread>;
+    }) => runtime.threads.update(scope, params.id, body),
+  }) as const;
+
+const listThreads = (
+  store: RouteDeps['store'],
+  scope: string,
+  query: ThreadQuery,
+  item: (record: ThreadRecord) => unknown,
+) => {
+  const { filter, limit } = query;
+  if (filter.root && filter.parent_thread_id !== undefined) {
+    throw new Invalid('root=true cannot be combined with parentThreadId');
+  }
+  const start = startOf(query);
+  const page = store.threads.list(scope, filter, { limit, ...start }, item, searchOf(store, scope, filter));
+  return listReply('items', page.texts, {
+    offset: page.offset,
+    limit,
+    total: page.total,
+    ...(page.searched !== undefined && { searched: page.searched }),
+    has_more: page.next !== undefined,
+    next_cursor: page.next === undefined ? null : encodeCursor('thr_', page.next, filter),
+    ...(page.prev !== undefined && { prev_cursor: encodeCursor('thr_', page.prev, filter) }),
+  });
+};
+
+/** The filters that no index has. */
+const searchOf = (
+  store: RouteDeps['store'],
+  scope: string,
+  { agent_id, q }: ThreadQuery['filter'],
+): Search<ThreadRecord> | undefined => {
+  if (agent_id === undefined && q === undefined) return undefined;
+  const search = q === undefined ? undefined : createTextSearch(store, scope, q);
+  const hasText = ({ thread: { id, resource_id, metadata }, agent_id: agent }: ThreadRecord): boolean =>
+    search?.matches({ texts: [metadata.title, id, resource_id, agent], thread_id: id, bounds: {} }) ?? true;
+  return {
+    most: MOST_EXAMINED,
+    isSpent: search?.isSpent,
+    wanted: (record) => (agent_id === undefined || record.agent_id === agent_id) && hasText(record),
+  };
 };
 
 const startOf = ({ cursor, offset, filter }: ThreadQuery): { offset: number; after?: Position } => {
@@ -225,3 +283,11 @@ const summaryOf = ({ thread, agent_id }: ThreadRecord): ThreadSummary => ({
   updated_at: thread.metadata.updated_at ?? thread.metadata.created_at ?? 0,
   agent_id: agent_id ?? null,
 });
+
+const withPreview = (store: RouteDeps['store'], scope: string) => {
+  const preview = createPreview(store, scope);
+  return (record: ThreadRecord): ThreadSummary => ({
+    ...summaryOf(record),
+    preview: preview(record.thread.id, {}),
+  });
+};

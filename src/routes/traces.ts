@@ -1,28 +1,45 @@
 import { z } from 'zod';
-import { jsonOfEach, longListReply } from '../http/list-reply.ts';
+import { jsonOfEach, listReply, longListReply } from '../http/list-reply.ts';
 import { plainText, reply, route } from '../http/route.ts';
+import type { Traces } from '../observability/traces/traces.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { count } from '../schema/paging.ts';
-import { TraceList } from '../schema/trace.ts';
-import type { Traces } from '../traces/traces.ts';
+import { Cursor, count } from '../schema/paging.ts';
+import { outcomeOf } from '../schema/run-query.ts';
+import { TraceList, type TraceSummary } from '../schema/trace.ts';
+import { Position } from '../store/index.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { RunId } from './parameters.ts';
-import type { Rooms } from './rooms.ts';
+import { SearchQuery } from './previews.ts';
+import type { RouteDeps } from './route-deps.ts';
+import { createRunSearch, OutcomeQuery, withPreview } from './run-list.ts';
 
-/** What observed runs did, event by event (evals-and-traces.md 9). */
+/** The traces of observed runs, event by event (evals-and-traces.md 9). */
 
 const atLeastOne = count.transform(Number).pipe(z.int().min(1));
 
 const instant = z.iso.datetime({ offset: true });
 
+const MOST_TRACES = 200;
+
 const TraceQuery = z.strictObject({
-  agent_id: z.string().optional().meta({ description: 'only traces with this one' }),
-  prompt_id: z.string().optional().meta({ description: 'of any of its inferences' }),
-  experiment_id: z.string().optional().meta({ description: 'only traces with this one' }),
-  variant_name: z.string().optional().meta({ description: 'only traces with this one' }),
+  agent_id: z.string().optional().meta({ description: 'only traces with this value' }),
+  prompt_id: z.string().optional().meta({ description: 'model of any inference' }),
+  experiment_id: z.string().optional().meta({ description: 'only traces with this value' }),
+  variant_name: z.string().optional().meta({ description: 'only traces with this value' }),
   since: z.string().optional().meta({ description: 'RFC 3339, inclusive' }),
-  limit: atLeastOne.optional().meta({ description: 'default: all' }),
+  limit: atLeastOne.optional().meta({ description: `default: all; with \`run\`, at most ${MOST_TRACES}` }),
+  run: z.literal('true').optional().meta({
+    description: 'a page of traces with their runs; required by the parameters below',
+  }),
+  stored: z.literal('true').optional().meta({
+    description: 'only traces of runs of the scope; others are replays of evaluations',
+  }),
+  outcome: OutcomeQuery,
+  q: SearchQuery,
+  cursor: Cursor,
 });
+type TraceQuery = z.output<typeof TraceQuery>;
 
 const MOST_LINES = 1000;
 
@@ -35,33 +52,38 @@ const PageQuery = z.strictObject({
 
 const TraceParams = z.object({ run_id: RunId });
 
-/** There when they are exposed. */
-export const traceRoutes = ({ traces, settings }: Pick<Rooms, 'traces' | 'settings'>) =>
-  traces && settings.AdminApiConfig.expose_trace_routes ? routesOf(traces) : [];
+/** The routes exist only if they are exposed. */
+export const traceRoutes = ({ traces, settings, store }: Pick<RouteDeps, 'traces' | 'settings' | 'store'>) =>
+  traces && settings.AdminApiConfig.expose_trace_routes ? routesOf(traces, store) : [];
 
-const routesOf = (traces: Traces) => [
+const routesOf = (traces: Traces, store: RouteDeps['store']) => [
   route.get('/v1/traces', {
     id: 'listTraces',
-    summary: 'Traces of runs that have ended, the newest first',
-    description: 'Only observed runs have one; those that are not pinned go after a while.',
+    summary: 'Traces of ended runs, newest first',
+    description: 'Only observed runs have traces; traces that are not pinned expire.',
     tag: 'traces',
     scope: 'admin',
     query: TraceQuery,
     responses: { 200: TraceList },
-    handle: ({ query }) =>
-      longListReply('runs', jsonOfEach(traces.list({ ...query, since: sinceOf(query.since) }))),
+    handle({ scope, query }) {
+      if (query.run) return searchTraces(traces, store, scope, query);
+      const { stored, outcome, q, cursor, run: _none, ...filter } = query;
+      if (stored || outcome || q || cursor)
+        throw new Invalid('stored, outcome, q and cursor require run=true');
+      return longListReply('runs', jsonOfEach(traces.list({ ...filter, since: sinceOf(query.since) })));
+    },
   }),
   route.get('/v1/traces/:run_id', {
     id: 'getTrace',
-    summary: 'Events of a trace in their order, one a line',
-    description: 'Headers tell how many there are and where the next page begins.',
+    summary: 'Events of a trace in order, one per line',
+    description: 'Headers contain the total and the start of the next page.',
     tag: 'traces',
     scope: 'admin',
     params: TraceParams,
     query: PageQuery,
     responses: {
       200: {
-        description: 'The events, one JSON object a line.',
+        description: 'The events, one JSON object per line.',
         content: { 'application/x-ndjson': z.string() },
         headers: {
           'X-Trace-Total-Events': 'How many events the trace has.',
@@ -86,8 +108,8 @@ const routesOf = (traces: Traces) => [
   }),
   route.post('/v1/traces/:run_id/pin', {
     id: 'pinTrace',
-    summary: 'Keeps a trace for ever',
-    description: 'It is left out when old traces are removed. One that is pinned stays so.',
+    summary: 'Pin a trace',
+    description: 'A pinned trace does not expire. Pinning cannot be undone.',
     tag: 'traces',
     scope: 'admin',
     params: TraceParams,
@@ -98,6 +120,45 @@ const routesOf = (traces: Traces) => [
     },
   }),
 ];
+
+/** A page of traces, each with its run, from which the outcome is. */
+const searchTraces = (traces: Traces, store: RouteDeps['store'], scope: string, query: TraceQuery) => {
+  const { limit = 50, stored, outcome, q, cursor, run: _joined, ...given } = query;
+  const filters = { ...query, limit: undefined, cursor: undefined };
+  const start = cursor === undefined ? { offset: 0 } : decodeCursor(cursor, { ...CURSOR, filters });
+  const search = q === undefined ? undefined : createRunSearch(store, scope, q);
+  const withWords = withPreview(store, scope);
+  const wanted = ({ run_id, agent_id, prompt_ids }: TraceSummary): boolean => {
+    const run = store.runs.get(scope, run_id);
+    if (!run) return !stored && !outcome && hasWords([run_id, agent_id, ...prompt_ids], q);
+    const end = outcomeOf(run);
+    if (outcome && !(end && outcome.includes(end))) return false;
+    return search?.matches(run, prompt_ids) ?? true;
+  };
+  const shown = (summary: TraceSummary) => {
+    const run = store.runs.get(scope, summary.run_id);
+    return { ...summary, run: run ? withWords(run) : null };
+  };
+  const position = 'position' in start ? { offset: 0, after: start.position } : start;
+  const page = traces.search(
+    { ...given, since: sinceOf(given.since) },
+    { ...position, limit: Math.min(limit, MOST_TRACES) },
+    { shown, wanted, isSpent: () => search?.isSpent() ?? false },
+  );
+  return listReply('runs', page.texts, {
+    total: page.total,
+    searched: page.searched,
+    has_more: page.next !== undefined,
+    next_cursor: page.next === undefined ? null : encodeCursor(CURSOR.prefix, page.next, filters),
+  });
+};
+
+const CURSOR = { prefix: 'tr_', kind: 'trace', filtered: true, position: Position } as const;
+
+const hasWords = (texts: readonly string[], query = ''): boolean => {
+  const whole = texts.join('\n').toLowerCase();
+  return query.split(/\s+/).every((word) => whole.includes(word));
+};
 
 const sinceOf = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;

@@ -6,7 +6,7 @@ import { listOf, MOST_MESSAGES } from '../schema/list.ts';
 import { InputBlock } from '../schema/message.ts';
 import { Invalid } from '../schema/outcome.ts';
 
-/** The messages of requests that submit input (runtime.md 4.2). */
+/** Messages of requests that submit input (runtime.md 4.2). */
 
 const ROLES = new Set(['user', 'assistant', 'system']);
 
@@ -30,7 +30,7 @@ export function rolesOf(messages: GivenMessages): string[] {
   return messages.map(({ role }) => role);
 }
 
-/** Messages of other roles are dropped. @throws Invalid when nothing is left, or for a block that cannot be used */
+/** Drops messages of other roles. @throws Invalid when none is left, or for an unusable block */
 export const keptMessages = (messages: GivenMessages): UserMessage[] => {
   const kept = messages.flatMap(({ role, content }, index): UserMessage[] => {
     if (!ROLES.has(role)) return [];

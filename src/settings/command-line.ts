@@ -1,10 +1,10 @@
-/** The words of a command line, as a shell would take them apart; nothing in them is expanded. */
+/** Splits a command line into words as a shell does, without any expansion. */
 
 const WORD = /(?:[^\s'"\\]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/y;
 const PIECE = /\\([\s\S])|'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|([^\s'"\\]+)/g;
 
-/** Undefined when a quote is not closed, or nothing follows a backslash. */
-export const wordsOf = (line: string): string[] | undefined => {
+/** Returns undefined for an unclosed quote or a trailing backslash. */
+export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = [];
   let at = 0;
   for (;;) {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { AgentSpec } from '../schema/agent.ts';
 import { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
-import { phrases, problemOf } from '../schema/phrases.ts';
+import { phrases, toProblem } from '../schema/phrases.ts';
 
-/** Records of the configuration plane that may stand beside the settings. */
+/** Configuration entries that can be declared alongside the settings. */
 const entryLists = {
   providers: z.array(ProviderSpec),
   models: z.array(ModelSpec),
@@ -18,7 +18,7 @@ export type EntriesInput = { [L in ListName]?: z.input<(typeof entryLists)[L]> }
 
 export const entryListNames: readonly string[] = Object.keys(entryLists);
 
-/** A provider may carry its key, so that problems tell the place in the list and never the value. */
+/** A provider may contain its key, so problems state the position in the list and never the value. */
 export const parseEntries = (
   find: (list: string) => unknown,
   nameOf: (place: string) => string,
@@ -29,7 +29,7 @@ export const parseEntries = (
     if (!parsed.success) {
       const { issues } = parsed.error;
       for (const issue of issues) {
-        const { path, text } = problemOf(issue);
+        const { path, text } = toProblem(issue);
         problems.push(`${nameOf(placeIn(list, path))}: ${text}`);
       }
       return [];

@@ -1,6 +1,6 @@
 import { Invalid } from '../schema/outcome.ts';
 
-/** The start is refused. One problem a line, each naming the setting; values of secrets are never part of it. */
+/** The start is rejected. The message has one problem per line, each with its setting; it never contains secrets. */
 export class SettingsError extends Invalid {
   readonly problems: readonly string[];
 

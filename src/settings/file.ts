@@ -2,9 +2,9 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { isTree, type Tree } from './tree.ts';
 
 /**
- * The text of a settings file to a tree. JSON is read as the subset of YAML that it is. The parser's own
- * messages quote the file, which may hold secrets: only its code and the line are told. Warnings count as
- * errors, because an unknown tag (`!x`) would leave a value empty without a word.
+ * Parses the text of a settings file. JSON is parsed as YAML, of which it is a subset. Messages of the parser quote the
+ * file, which may contain secrets, so only its error code and the line are reported. Warnings count as errors, because
+ * an unknown tag (`!x`) would otherwise leave a value empty without notice.
  */
 export const parseSettingsFile = (path: string, content: string, problems: string[]): Tree => {
   const lines = new LineCounter();

@@ -2,9 +2,9 @@ import { fileVariableOf } from './secret-files.ts';
 import { flagOf, hasFlag, hasKey, type Setting } from './setting.ts';
 import { type SettingKey, settingGroups } from './table.ts';
 
-/** The words about settings: for the command line and for the README, both from the table. */
+/** Help texts about settings for the command line and the manual, generated from the table. */
 
-const flagIsVisible = 'secret: a flag is visible to every user of the machine, prefer the variable';
+const flagIsVisible = 'secret: a flag is visible to every user of the host, prefer the variable';
 
 const units: readonly (readonly [suffix: string, unit: string])[] = [
   ['_ms', 'ms'],
@@ -35,7 +35,7 @@ export type SettingFlag = {
   isSecret: boolean;
 };
 
-/** What the command line declares. It must not apply the defaults: a default is weaker than a variable. */
+/** The flags of the command line. They must not apply defaults, because a variable overrides a default. */
 export const settingFlags: readonly SettingFlag[] = settingGroups.flatMap(({ title, rows }) =>
   rows.filter(hasFlag).map((row) => ({
     key: row.key,
@@ -58,7 +58,7 @@ const helpOf = (row: Setting): string => {
   return `  ${head}\n      ${docOf(row)}\n      ${names} (default: ${defaultOf(row) ?? 'unset'})`;
 };
 
-/** Settings as text for a terminal: all of them, or those that a command has a use for. */
+/** Settings as text for a terminal: all of them, or those that a command uses. */
 export const settingsHelp = (uses: (key: SettingKey) => boolean = () => true): string =>
   [
     'Precedence: flag, environment variable, key of the settings file, default.',
@@ -69,7 +69,7 @@ export const settingsHelp = (uses: (key: SettingKey) => boolean = () => true): s
   ].join('\n\n');
 
 const code = (name: string): string => `\`${name}\``;
-const cell = (words: string): string => words.replaceAll('|', '\\|');
+const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 const typeOf = (row: Setting): string =>
   [row.type.type, ...(row.unit ? [row.unit] : []), ...(row.secret ? ['*secret*'] : [])].join(', ');
@@ -102,7 +102,7 @@ const markdownRow = (row: Setting): string => {
 
 const markdownHead = ['| Variable | Flag | Key | Type | Default | Meaning |', '|---|---|---|---|---|---|'];
 
-/** All settings as the tables of the README, one a group. */
+/** All settings as the tables of the manual, one per group. */
 export const settingsMarkdown = (): string =>
   settingGroups
     .map(({ title, rows }) => [`### ${title}`, '', ...markdownHead, ...rows.map(markdownRow)].join('\n'))

@@ -3,20 +3,20 @@ import { z } from 'zod';
 import { isLoopback } from '../schema/loopback.ts';
 import { ReasoningEffort } from '../schema/model-settings.ts';
 import { LONGEST_TIMER_MS } from '../schema/timer.ts';
-import { wordsOf } from './command-line.ts';
+import { splitWords } from './command-line.ts';
 
 /**
- * What values a setting may have. A kind reads both forms a value arrives in: text (flag, variable, a string of
- * the settings file) and the native value (settings file, embedding API). Its schema is the only place where
- * the value is judged; `allowed` is the sentence of the error message, `type` the word of the table.
+ * Types of setting values. A kind parses both forms of a value: text (flag, variable, a string of the settings file)
+ * and the native value (settings file, embedding API). Only its schema validates the value; `allowed` is the sentence
+ * of the error message, `type` the text in the table.
  *
- * A number is not taken for a string: YAML would have turned a token such as 0123 into 123.
+ * A number is not accepted as a string: YAML would have converted a token such as 0123 to 123.
  */
 export type Kind<T> = {
   type: string;
   allowed: string;
   placeholder: string;
-  /** What a text says; `undefined` = it says nothing, and the setting counts as not set. */
+  /** Parses a text; `undefined` = the text is blank, and the setting counts as not set. */
   fromText(text: string): unknown;
   schema: z.ZodType<T>;
 };
@@ -72,7 +72,6 @@ export const boolean = (): Kind<boolean> =>
 export const text = (): Kind<string> =>
   scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: z.string().min(1) });
 
-/** A program and its arguments. */
 export const commandLine = (): Kind<string[]> =>
   scalar({
     type: 'command line',
@@ -81,7 +80,7 @@ export const commandLine = (): Kind<string[]> =>
     schema: z.union([
       z.array(z.string()).min(1),
       z.string().transform((line, context) => {
-        const words = wordsOf(line);
+        const words = splitWords(line);
         if (words !== undefined && words.length > 0) return words;
         context.addIssue('not a command line');
         return z.NEVER;
@@ -113,14 +112,17 @@ export const url = (): Kind<string> =>
     schema: z.url({ protocol: /^https?$/ }),
   });
 
-/** `scheme://host[:port]` and nothing more: browsers compare origins byte by byte, so it is kept in their spelling. */
+/**
+ * `scheme://host[:port]` and nothing more. Browsers compare origins byte by byte, so the value is normalized as
+ * browsers do.
+ */
 const Origin = z
   .string()
   .regex(/^https?:\/\/[^/?#@\\\s]+\/?$/i)
   .refine((origin) => URL.canParse(origin), { abort: true })
   .transform((origin) => new URL(origin).origin);
 
-/** Instead of an origin: those of this machine, whatever their port. */
+/** Matches all origins of this host, on any port. */
 const LOOPBACK = z.literal('loopback');
 
 export const origins = (): Kind<string[]> => ({
@@ -132,7 +134,7 @@ export const origins = (): Kind<string[]> => ({
   schema: z.array(z.union([LOOPBACK, Origin])),
 });
 
-/** A name or an address, without a port. */
+/** A host name or an address, without a port. */
 const HostName = z
   .string()
   .trim()
@@ -209,7 +211,7 @@ const splitAddress = (address: string): TcpAddress | undefined => {
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 };
 
-/** What the address of a Unix socket has room for, without the byte that ends it. */
+/** Maximum length of a socket path, without the terminating byte. */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 const socketPath = (address: string): string | undefined => {
@@ -228,12 +230,11 @@ export const listeningAddress = (): Kind<string> =>
     schema: z.string().refine((address) => (socketPath(address) ?? splitAddress(address)) !== undefined),
   });
 
-/** The same, where only this machine itself may come. */
+/** A TCP address that only this host can reach. */
 export const loopbackPort = (): Kind<string> =>
   scalar({
     type: 'loopback host:port',
-    allowed:
-      'host:port of this machine itself, such as 127.0.0.1:38081, a port of 0 to 65535 (0 = any free one)',
+    allowed: 'host:port of this host, such as 127.0.0.1:38081, a port of 0 to 65535 (0 = any free one)',
     placeholder: 'host:port',
     schema: z.string().refine((address) => {
       const parts = splitAddress(address);
@@ -241,14 +242,14 @@ export const loopbackPort = (): Kind<string> =>
     }),
   });
 
-/** The address that a value of `inspection_addr` names. */
+/** Parses a value of `inspection_addr`. */
 export const tcpAddress = (address: string): TcpAddress => {
   const parts = splitAddress(address);
   if (!parts) throw new TypeError(`${address} is not host:port`);
   return parts;
 };
 
-/** The address that a value of `http_addr` names. */
+/** Parses a value of `http_addr`. */
 export const listenAddress = (address: string): TcpAddress | { path: string } => {
   const path = socketPath(address);
   return path === undefined ? tcpAddress(address) : { path };

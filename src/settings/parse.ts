@@ -9,16 +9,16 @@ import { type Settings, settingRows } from './table.ts';
 import { at, nest, type Tree, unknownNames } from './tree.ts';
 
 /**
- * From flags, variables and the settings file to `Settings`. One source speaks for a setting, the first of flag,
- * variable, older variable, key and option of the program; only that one is judged, so that a flag can mend a broken file. Text that is
- * blank says nothing. All problems of a start are collected and thrown together.
+ * Builds `Settings` from flags, variables and the settings file. Each setting has one source, the first of flag,
+ * variable, older variable, key and option of the program; only its value is validated, so a flag can override an
+ * invalid file. Blank text counts as not set. All problems of a start are collected and thrown together.
  */
 export type SettingsSources = {
   /** By name without the dashes: `http-addr`. */
   flags: Record<string, string>;
   env: Record<string, string | undefined>;
   readFile(path: string): string;
-  /** What a program says, where one starts the service with flags and variables too. */
+  /** Options of a program that is also started with flags and variables. */
   options?: Omit<SettingsInput, 'entries'>;
 };
 
@@ -28,10 +28,10 @@ type DeepPartial<T> = T extends readonly unknown[]
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** What the embedding API takes: any part of the settings; what is left out has its default. */
+/** Input of the embedding API: any part of the settings; omitted settings have their defaults. */
 export type SettingsInput = DeepPartial<Omit<Settings, 'entries'>> & { entries?: EntriesInput };
 
-/** A tree of values, the keys that may be in it, and how messages call a place in it. */
+/** A tree of values, its allowed keys, and the names of its positions in messages. */
 type Source = {
   tree: Tree;
   keys: readonly string[];
@@ -39,16 +39,16 @@ type Source = {
   nameOf(key: string): string;
 };
 
-/** What was said for a setting, and where. */
-type Said = { where: string; value: unknown };
+/** The value given for a setting, and its source. */
+type GivenValue = { where: string; value: unknown };
 
 /** @throws SettingsError with every problem found. */
 export const loadSettings = ({ flags, env, readFile, options = {} }: SettingsSources): Settings => {
-  const atStart = (row: Setting): Said | undefined => saidByFlag(row, flags) ?? saidByVariable(row, env);
+  const atStart = (row: Setting): GivenValue | undefined => flagValue(row, flags) ?? variableValue(row, env);
   const program = programSource(options);
   const problems = [...unknownFlags(flags), ...unknownIn(program)];
   const file = fileSource(atStart(settingsFile), readFile, problems);
-  return settle(file, (row) => atStart(row) ?? saidInTree(row, file) ?? saidInTree(row, program), problems);
+  return settle(file, (row) => atStart(row) ?? treeValue(row, file) ?? treeValue(row, program), problems);
 };
 
 /** @throws SettingsError with every problem found. */
@@ -56,7 +56,7 @@ export const settingsFrom = (partial: SettingsInput): Settings => {
   const entriesKey = (list: string): string => `entries.${list}`;
   const program = programSource(partial);
   const options = { ...program, keys: [...program.keys, ...entryListNames.map(entriesKey)], entriesKey };
-  return settle(options, (row) => saidInTree(row, options), []);
+  return settle(options, (row) => treeValue(row, options), []);
 };
 
 /** @throws SettingsError with every problem found. */
@@ -83,35 +83,35 @@ const unknownIn = ({ tree, keys, nameOf }: Source): string[] => unknownNames(tre
 
 const settle = (
   source: Source,
-  find: (row: Setting) => Said | undefined,
+  find: (row: Setting) => GivenValue | undefined,
   earlier: readonly string[],
 ): Settings => {
   const problems = [...earlier, ...unknownIn(source)];
-  const values = settingRows.map((row) => [row.key, judged(row, find(row), problems)] as const);
+  const values = settingRows.map((row) => [row.key, validated(row, find(row), problems)] as const);
   const entries = parseEntries(
     (list) => at(source.tree, source.entriesKey(list)),
     (place) => source.nameOf(source.entriesKey(place)),
     problems,
   );
   if (problems.length > 0) throw new SettingsError(problems);
-  // The cast holds because `Settings` is inferred from the rows: each value has passed the schema of its row, or
-  // is its default, and lies under its key.
+  // The cast holds because `Settings` is inferred from the rows: each value has passed the schema of its row, or is its
+  // default, and is stored under its key.
   const settings = { ...nest(values), entries } as Settings;
   const conflicts = crossProblems(settings);
   if (conflicts.length > 0) throw new SettingsError(conflicts);
   return settings;
 };
 
-const judged = (row: Setting, said: Said | undefined, problems: string[]): unknown => {
-  if (!said) return structuredClone(row.default);
-  const parsed = row.type.schema.safeParse(said.value);
+const validated = (row: Setting, given: GivenValue | undefined, problems: string[]): unknown => {
+  if (!given) return structuredClone(row.default);
+  const parsed = row.type.schema.safeParse(given.value);
   if (parsed.success) return parsed.data;
-  const subject = row.secret ? 'the value' : shown(said.value);
-  problems.push(`${said.where}: ${subject} is not allowed; allowed: ${row.type.allowed}`);
+  const subject = row.secret ? 'the value' : shown(given.value);
+  problems.push(`${given.where}: ${subject} is not allowed; allowed: ${row.type.allowed}`);
   return undefined;
 };
 
-/** A value as messages show it. The password that a URL may carry is not shown either. */
+/** Formats a value for messages, without the password that a URL may contain. */
 const shown = (value: unknown): string =>
   inspect(value, {
     breakLength: Number.POSITIVE_INFINITY,
@@ -119,31 +119,31 @@ const shown = (value: unknown): string =>
     maxArrayLength: 10,
   }).replaceAll(/\/\/[^/@\s]*@/g, '//***@');
 
-const saidAs = (row: Setting, where: string, value: unknown): Said | undefined => {
+const givenValue = (row: Setting, where: string, value: unknown): GivenValue | undefined => {
   const meant = typeof value === 'string' ? row.type.fromText(value) : (value ?? undefined);
   return meant === undefined ? undefined : { where, value: meant };
 };
 
-const saidByFlag = (row: Setting, flags: SettingsSources['flags']): Said | undefined =>
-  saidAs(row, `--${flagOf(row)}`, flags[flagOf(row)]);
+const flagValue = (row: Setting, flags: SettingsSources['flags']): GivenValue | undefined =>
+  givenValue(row, `--${flagOf(row)}`, flags[flagOf(row)]);
 
-const saidByVariable = (row: Setting, env: SettingsSources['env']): Said | undefined =>
+const variableValue = (row: Setting, env: SettingsSources['env']): GivenValue | undefined =>
   [row.env, ...(row.alsoRead ?? [])]
-    .map((name) => saidAs(row, name, env[name]))
-    .find((said) => said !== undefined);
+    .map((name) => givenValue(row, name, env[name]))
+    .find((given) => given !== undefined);
 
-const saidInTree = (row: Setting, { tree, nameOf }: Source): Said | undefined =>
-  saidAs(row, nameOf(row.key), at(tree, row.key));
+const treeValue = (row: Setting, { tree, nameOf }: Source): GivenValue | undefined =>
+  givenValue(row, nameOf(row.key), at(tree, row.key));
 
-/** The settings file, if one was named. What cannot be read or understood is a problem beside the others. */
+/** The settings file, if one is configured. A read or parse error is collected with the other problems. */
 const fileSource = (
-  said: Said | undefined,
+  given: GivenValue | undefined,
   readFile: SettingsSources['readFile'],
   problems: string[],
 ): Source => {
-  const path = String(said?.value);
+  const path = String(given?.value);
   return {
-    tree: said ? parseSettingsFile(path, contentOf(path, said.where, readFile, problems), problems) : {},
+    tree: given ? parseSettingsFile(path, contentOf(path, given.where, readFile, problems), problems) : {},
     keys: [...settingRows.filter(hasKey).map((row) => row.key), ...entryListNames],
     entriesKey: (list) => list,
     nameOf: (key) => `${key} in ${path}`,

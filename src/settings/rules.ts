@@ -3,7 +3,7 @@ import type { Settings } from './table.ts';
 
 type Rule = { broken(settings: Settings): boolean; problem(settings: Settings): string };
 
-/** What no value can break alone. */
+/** Rules that involve more than one setting. */
 const crossRules: readonly Rule[] = [
   {
     broken: ({ mailbox }) => mailbox.lease_renewal_ms >= mailbox.lease_ms,
@@ -17,8 +17,8 @@ export const crossProblems = (settings: Settings): string[] =>
   crossRules.filter((rule) => rule.broken(settings)).map((rule) => rule.problem(settings));
 
 /**
- * The startup rule (config.md 1.2), whatever the listen address: without a token, none of the three groups of
- * admin routes may be exposed. Asked before the router is built; throws `SettingsError`.
+ * The startup rule (config.md 1.2), for any listen address: without a token, none of the three groups of admin routes
+ * may be exposed. Checked before the router is built; throws `SettingsError`.
  */
 export const assertStartable = ({ AdminApiConfig: admin }: Settings): void => {
   const exposed = admin.expose_config_routes || admin.expose_eval_routes || admin.expose_trace_routes;

@@ -2,26 +2,26 @@ import { SettingsError } from './error.ts';
 import { settingRows } from './table.ts';
 
 /**
- * `<VARIABLE>_FILE` for the variable of each secret: names a file that holds the value, so that the value itself is in
+ * `<VARIABLE>_FILE` for the variable of each secret: the path of a file with the value, so that the value itself is in
  * no environment, which programs of the same user can read.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads at most so many bytes of a file. */
+/** Reads at most `most` bytes of a file. */
 export type ReadSecret = (path: string, most: number) => Uint8Array;
 
 const MOST_BYTES = 65_536;
 
 export const fileVariableOf = (variable: string): string => `${variable}_FILE`;
 
-/** Of all settings that are secrets, with their older and foreign names. */
+/** Variables of all secret settings, including their older and foreign names. */
 export const secretVariables: readonly string[] = settingRows
   .filter(({ secret }) => secret === true)
   .flatMap(({ env, alsoRead = [] }) => [env, ...alsoRead]);
 
 /**
- * The environment with each of the variables set that a file was named for.
+ * Returns the environment with the variables set whose values are in files.
  * @throws SettingsError with every problem found
  */
 export const withSecretFiles = (

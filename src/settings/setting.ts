@@ -1,20 +1,20 @@
 import type { Kind } from './kinds.ts';
 
-/** One row of the table. `K` is its name, `T` what code reads from it. */
+/** One row of the table. `K` is its name, `T` the type of its value. */
 export type Setting<K extends string = string, T = unknown> = {
-  /** Name in the settings file and in the options of the embedding API; a dot is nesting. */
+  /** Name in the settings file and in the options of the embedding API; a dot separates sections. */
   key: K;
   env: string;
   /** Older or foreign names of the variable, read when `env` is not set. */
   alsoRead?: readonly string[];
   type: Kind<T>;
   default?: T;
-  /** What being unset means, for the column of defaults. */
+  /** Meaning of an unset value, for the column of defaults. */
   unset?: string;
-  /** Only where the name does not end in it. */
+  /** Unit, if the name does not end in it. */
   unit?: string;
   secret?: true;
-  /** Where it cannot be given. */
+  /** Sources that cannot set it. */
   not?: 'flag or file' | 'file';
   doc: string;
 };

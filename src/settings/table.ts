@@ -11,7 +11,7 @@ import { telemetrySettings } from './rows/telemetry.ts';
 import { traceSettings } from './rows/traces.ts';
 import type { Setting } from './setting.ts';
 
-/** The table, in the order in which the help and the README show it. */
+/** The table, in the order of the help and the manual. */
 export const settingGroups = [
   { title: 'Server', rows: serverSettings },
   { title: 'Admin API', rows: adminSettings },

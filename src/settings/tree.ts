@@ -29,7 +29,7 @@ export const nest = (values: Iterable<readonly [key: string, value: unknown]>): 
   return root;
 };
 
-/** Problems with the names in `tree`: those that `known` lacks, and sections given as something else. */
+/** Problems with the names in `tree`: names missing in `known`, and sections with a value that is not an object. */
 export const unknownNames = (
   tree: Tree,
   known: readonly string[],

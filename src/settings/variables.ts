@@ -3,8 +3,8 @@ import { fileVariableOf, secretVariables } from './secret-files.ts';
 import { settingRows } from './table.ts';
 
 /**
- * Variables that look like settings of the service and are none. They stop no start, unlike flags and keys: an
- * environment is shared with others, and some systems put variables of their own into it.
+ * Reports unknown variables with the prefix of settings. Unlike unknown flags and keys, they do not stop the start:
+ * other programs share the environment, and some systems add variables with this prefix.
  */
 const PREFIX = 'SERVICE_';
 
@@ -13,7 +13,7 @@ const names = [...settingRows.map(({ env }) => env), ...secretVariables.map(file
 );
 const bare = names.map((name) => name.slice(PREFIX.length));
 
-/** A sentence for each. */
+/** Returns one sentence per unknown variable. */
 export const unknownVariables = (env: Record<string, string | undefined>): string[] =>
   Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !names.includes(name))

@@ -1,8 +1,14 @@
-/** A line of the log, read again. */
-export type Entry = { level: string; time: Date; msg: string; fields: Record<string, unknown> };
+/** A parsed line of the log. */
+export type Entry = {
+  level: string;
+  time: Date;
+  event: string;
+  msg: string;
+  fields: Record<string, unknown>;
+};
 
-/** Undefined when it is none. */
-export const entryOf = (line: string): Entry | undefined => {
+/** Returns undefined for a line that is not a log entry. */
+export const parseEntry = (line: string): Entry | undefined => {
   let read: unknown;
   try {
     read = JSON.parse(line);
@@ -10,9 +16,15 @@ export const entryOf = (line: string): Entry | undefined => {
     return undefined;
   }
   if (typeof read !== 'object' || read === null) return undefined;
-  const { level, time, msg, ...fields }: Record<string, unknown> = { ...read };
+  const { level, time, event, msg, ...fields }: Record<string, unknown> = { ...read };
   if (typeof level !== 'string' || typeof time !== 'string') return undefined;
-  return { level, time: new Date(time), msg: typeof msg === 'string' ? msg : '', fields };
+  return {
+    level,
+    time: new Date(time),
+    event: typeof event === 'string' ? event : '',
+    msg: typeof msg === 'string' ? msg : '',
+    fields,
+  };
 };
 
 export const textAt = ({ fields }: Entry, name: string): string | undefined => {

@@ -1,21 +1,22 @@
 import type { RunEntry } from './run-entry.ts';
 
 /**
- * Which lines are shown one by one, and which are only counted, so that whoever looks can read along however much
- * happens. Time goes in windows of a second that begin with a line. In each, the first few lines of a kind are shown
- * and the others counted; where a window had more, the next one shows none, and its count is one line. A failure that
- * is only counted has a cause that is shown: warnings are kinds of their own, by their text.
+ * Decides which lines are shown and which are only counted, so that the output stays readable at any rate. Time is
+ * divided into windows of one second that start with a line. In each window, the first few lines of a kind are shown
+ * and the others counted; after a window with more, the next one shows no runs, and of any other kind one line. The
+ * counts are shown as one line per kind. Warnings are separate kinds by their text, so the cause of a counted failure
+ * is always shown.
  *
- * Costs a Map entry a kind and second, and one timer while there is something to count.
+ * Costs a Map entry per kind and second, and one timer while there are counts.
  */
 
 export const WINDOW_MS = 1000;
 
-/** Lines of one kind that can be read in a second. */
+/** Lines of one kind that a person can read in a second. */
 export const FEW_RUNS = 10;
 const FEW_OTHERS = 3;
 
-/** Texts are few; were they many, what is over this is one kind. */
+/** Texts are usually few; those beyond this limit share one kind. */
 const MOST_KINDS = 50;
 
 export type RunTally = {
@@ -50,7 +51,7 @@ export const createFold = (): Fold => ({
   tally: newTally(),
 });
 
-/** True when the run is to be shown by itself. */
+/** True if the run is shown individually. */
 export const admitRun = (fold: Fold, { end, seconds, input, output }: RunEntry): boolean => {
   fold.runs.seen += 1;
   if (fold.runs.seen <= fold.runs.limit) return true;
@@ -82,11 +83,11 @@ const keyOf = (level: string, msg: string): string => `${level} ${msg}`;
 export type Folded = {
   runs: RunTally | undefined;
   others: { level: string; msg: string; count: number }[];
-  /** The next window goes by what this one had. */
+  /** True if the counts of this window reduce the limits of the next one. */
   isBusy: boolean;
 };
 
-/** The window is over. What it counted is the caller's; the next one begins. */
+/** Ends the window, returns its counts, and starts the next window. */
 export const closeWindow = (fold: Fold): Folded => {
   const { runs, tally } = fold;
   const isBusy = runs.seen > FEW_RUNS;

@@ -1,15 +1,15 @@
-/** What people see who start the service in a terminal. */
+/** Terminal output of the commands that start the service. */
 import { paintFor } from './paint.ts';
 import { openScreen } from './screen.ts';
 import { type ShownLog, showLog } from './show-log.ts';
 
-/** Of a terminal that does not say how wide it is. */
+/** Width of a terminal that does not report one. */
 const COLUMNS = 80;
 
 /**
- * Draws a log. `end` is for when nothing is logged any more.
+ * Draws a log. Call `end` after the last line.
  *
- * @param hidden messages that are told otherwise
+ * @param hidden events that the command reports in another way
  */
 export const drawLog = (
   stream: NodeJS.WriteStream & { fd: number },

@@ -4,15 +4,15 @@ import type { RunEntry } from './run-entry.ts';
 import { amount, cut, duration, harmless, shortId, timeOfDay, wrapped } from './text.ts';
 
 /**
- * The lines of a terminal: the time, a word in colour, and what there is to say. A run is a row whose columns show as
- * far as the terminal is wide; a problem is told whole, on as many lines as it takes, its cause below it.
+ * The lines of a terminal: the time, a colored word, and the message. A run is a row that shows as many columns as the
+ * terminal fits; a problem is shown completely, on as many lines as needed, with its cause below.
  */
 
 export type Page = { paint: Paint; columns: number };
 
 const WORD = 9;
 const GAP = '  ';
-/** Of the time, the word and what is between them. */
+/** Width of the time, the word and the gaps. */
 const MARGIN = 8 + WORD + 2 * GAP.length;
 
 export const heading = ({ paint }: Page, at: Date, word: string, tone: Tone): string =>
@@ -52,7 +52,7 @@ const LEVELS: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
   fatal: ['error', 'red'],
 };
 
-/** A text below a heading, with as much room on its left. */
+/** A text below a heading, with the same indentation. */
 export const below = (page: Page, text: string, tone?: Tone): string =>
   wrapped(harmless(text), Math.max(20, page.columns - MARGIN))
     .map((line) => (tone ? page.paint(tone, line) : line))
@@ -89,7 +89,7 @@ const namedFields = ({ fields }: Entry): string =>
     LONGEST,
   );
 
-/** Where the mistake is, for whoever mends it. What a person can act on is told without. */
+/** The stack locates a bug. Problems that the operator can fix are shown without it. */
 const stackOf = (page: Page, entry: Entry): string[] => {
   const { stack } = errorOf(entry);
   if (typeof stack !== 'string') return [];

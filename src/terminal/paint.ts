@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Colours, where who reads can see them: on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise. */
+/** Colors on terminals, unless NO_COLOR or FORCE_COLOR override this. */
 
 export type Tone = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 export type Paint = (tone: Tone, text: string) => string;

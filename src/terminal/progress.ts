@@ -1,18 +1,18 @@
 import { cut, harmless } from './text.ts';
 
 /**
- * One line at the bottom of a terminal that tells how far a command is, and is gone when the command has ended.
- * Where nobody looks, nothing is written.
+ * The progress of a command as one line at the bottom of a terminal, removed when the command ends. Without a terminal,
+ * nothing is written.
  */
 export type Progress = {
   show(text: string): void;
-  /** Before anything else is written, and at the end. */
+  /** Call before any other output, and at the end. */
   clear(): void;
 };
 
 const NONE: Progress = { show() {}, clear() {} };
 
-/** More often nobody reads. */
+/** Minimum interval between updates. */
 const EVERY_MS = 100;
 
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;

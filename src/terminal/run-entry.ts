@@ -1,13 +1,14 @@
+import type { LogEvent } from '../schema/log-events.ts';
 import { type Entry, numberAt, textAt } from './entry.ts';
 import type { Tone } from './paint.ts';
 
-/** What became of a run, from the line of the log that tells it. */
+/** The outcome of a run, from its log line. */
 
 export type RunEntry = {
   /** One word. */
   end: string;
   tone: Tone;
-  /** More than the word says. */
+  /** Details in addition to the word. */
   detail: string | undefined;
   agent: string;
   model: string;
@@ -17,11 +18,11 @@ export type RunEntry = {
   output: number;
 };
 
-const MESSAGES = new Set(['run ended', 'run waits', 'run let go']);
+const RUN_EVENTS: ReadonlySet<string> = new Set<LogEvent>(['run.ended', 'run.waiting', 'run.released']);
 
-/** Undefined when the line tells of something else. */
-export const runEntryOf = (entry: Entry): RunEntry | undefined =>
-  MESSAGES.has(entry.msg) && entry.level === 'info'
+/** Returns undefined for lines about anything else. */
+export const parseRunEntry = (entry: Entry): RunEntry | undefined =>
+  RUN_EVENTS.has(entry.event)
     ? {
         ...endOf(entry),
         agent: textAt(entry, 'agent_id') ?? '',
@@ -35,13 +36,16 @@ export const runEntryOf = (entry: Entry): RunEntry | undefined =>
 
 type End = Pick<RunEntry, 'end' | 'tone' | 'detail'>;
 
+const WAITING: LogEvent = 'run.waiting';
+const RELEASED: LogEvent = 'run.released';
+
 const FAILED = new Set(['permanent_error', 'dead_letter', 'transient_error']);
 
 const endOf = (entry: Entry): End => {
   const reason = textAt(entry, 'reason') ?? '';
   const outcome = textAt(entry, 'outcome') ?? '';
-  if (entry.msg === 'run waits') return { end: 'waits', tone: 'yellow', detail: words(reason) };
-  if (entry.msg === 'run let go') return { end: 'let go', tone: 'yellow', detail: undefined };
+  if (entry.event === WAITING) return { end: 'waiting', tone: 'yellow', detail: words(reason) };
+  if (entry.event === RELEASED) return { end: 'released', tone: 'yellow', detail: undefined };
   if (outcome === 'cancelled' || outcome === 'superseded')
     return { end: outcome, tone: 'yellow', detail: undefined };
   if (reason === 'error' || FAILED.has(outcome)) return { end: 'failed', tone: 'red', detail: undefined };

@@ -2,17 +2,17 @@ import { constants, openSync, writeSync } from 'node:fs';
 import { amount } from './text.ts';
 
 /**
- * A terminal that is written to without waiting for it. Node's own streams wait for terminals: one that does not
- * read, such as a remote one that hangs or one that Ctrl-S holds, would hold the whole service.
+ * Writes to a terminal without blocking. Node's own streams write to terminals synchronously: a terminal that does not
+ * read, such as a hanging remote one or one stopped with Ctrl-S, would block the whole service.
  *
- * Guarantees: a write never blocks, where the terminal can be opened anew; what it does not take waits in a bounded
- * buffer and is tried again, and past the bound whole texts are left out, which a line says when it reads again.
+ * Guarantees: a write never blocks, provided that the terminal can be reopened; pending text is kept in a bounded
+ * buffer and retried, and texts beyond the bound are dropped, which a line reports once the terminal reads again.
  */
 
 export type Screen = {
-  /** A text of whole lines. */
+  /** Writes complete lines. */
   write(text: string): void;
-  /** What waits is tried once more. */
+  /** Retries the pending text once. */
   flush(): void;
 };
 
@@ -27,20 +27,25 @@ type State = {
   isGone: boolean;
 };
 
-/** Writes what it can and says how much that was. @throws what a file descriptor does: EAGAIN when it takes nothing */
+/**
+ * Writes as much as possible and returns the number of bytes. @throws errors of the file descriptor: EAGAIN when it
+ * accepts nothing
+ */
 export type WriteSome = (bytes: Buffer) => number;
 
 type Stream = { fd: number; isTTY?: boolean; write(text: string): unknown };
 
 export const openScreen = (stream: Stream): Screen => {
-  // A file that is opened anew is written from its beginning.
-  const fd = stream.isTTY ? openAnew(stream.fd) : undefined;
+  // Reopening a file would overwrite it from the start.
+  const fd = stream.isTTY ? reopen(stream.fd) : undefined;
   if (fd === undefined) return { write: (text) => stream.write(text), flush() {} };
   return createScreen((bytes) => writeSync(fd, bytes));
 };
 
-/** With flags of its own: those of the descriptor are shared with the shell and everything that it started. */
-const openAnew = (fd: number): number | undefined => {
+/**
+ * Opens a new file description, because the flags of the existing one are shared with the shell and its other programs.
+ */
+const reopen = (fd: number): number | undefined => {
   const name = process.platform === 'linux' ? `/proc/self/fd/${fd}` : '/dev/tty';
   try {
     return openSync(name, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -95,7 +100,7 @@ const tryLater = (state: State, writeSome: WriteSome): void => {
 const sayLeftOut = (state: State): void => {
   if (state.leftOut === 0) return;
   const bytes = Buffer.from(
-    `… ${amount(state.leftOut)} lines are left out: the terminal did not take them\n`,
+    `… ${amount(state.leftOut)} lines are left out: the terminal did not accept them\n`,
   );
   state.leftOut = 0;
   state.waiting.push(bytes);
@@ -105,7 +110,7 @@ const sayLeftOut = (state: State): void => {
 const isFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EWOULDBLOCK');
 
-/** Its window was closed. */
+/** The window of the terminal was closed. */
 const leave = (state: State): void => {
   state.isGone = true;
   state.waiting = [];

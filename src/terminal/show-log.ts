@@ -1,4 +1,5 @@
-import { type Entry, entryOf, numberAt, textAt } from './entry.ts';
+import type { LogEvent } from '../schema/log-events.ts';
+import { type Entry, numberAt, parseEntry, textAt } from './entry.ts';
 import {
   admitOther,
   admitRun,
@@ -10,19 +11,19 @@ import {
 } from './fold.ts';
 import { below, entryLines, heading, type Page, runLine } from './layout.ts';
 import type { Tone } from './paint.ts';
-import { runEntryOf } from './run-entry.ts';
+import { parseRunEntry } from './run-entry.ts';
 import type { Screen } from './screen.ts';
 import { amount, counted, duration } from './text.ts';
 
 /**
- * The log for whoever sits at the terminal: the same lines as in JSON, secrets masked as there, drawn and folded.
- * Costs nothing where lines are not written to a terminal, and here the reading of a line, about 5 µs.
+ * The log on a terminal: the same lines as in JSON, with secrets masked in the same way, formatted and folded. Costs
+ * nothing if lines are not written to a terminal, and otherwise about 5 µs to parse a line.
  */
 
 export type ShownLog = {
-  /** A line of the log, JSON. */
+  /** Writes a JSON line of the log. */
   write(line: string): void;
-  /** Shows what was only counted so far. */
+  /** Shows the remaining counts. */
   end(): void;
 };
 
@@ -31,7 +32,7 @@ type Deps = {
   page: () => Page;
   clock: { now(): number };
   later: (act: () => void, ms: number) => () => void;
-  /** Messages that are told otherwise. */
+  /** Events that the command reports in another way. */
   hidden?: ReadonlySet<string>;
 };
 
@@ -41,13 +42,13 @@ export const showLog = (deps: Deps): ShownLog => {
   const state: State = { ...deps, fold: createFold(), cancel: undefined };
   return {
     write(line) {
-      const entry = entryOf(line);
+      const entry = parseEntry(line);
       if (!entry) state.screen.write(line);
-      else if (!state.hidden?.has(entry.msg)) show(state, entry);
+      else if (!state.hidden?.has(entry.event)) show(state, entry);
     },
     end() {
       state.cancel?.();
-      tellFolded(state);
+      writeFolded(state);
     },
   };
 };
@@ -55,48 +56,62 @@ export const showLog = (deps: Deps): ShownLog => {
 const show = (state: State, entry: Entry): void => {
   state.cancel ??= state.later(() => turn(state), WINDOW_MS);
   const page = state.page();
-  const run = runEntryOf(entry);
+  const run = parseRunEntry(entry);
   if (run) {
     if (admitRun(state.fold, run)) state.screen.write(`${runLine(page, run, entry.time)}\n`);
     return;
   }
-  const sentence = SENTENCES[entry.msg]?.(entry);
+  const sentence = SENTENCES.get(entry.event)?.(entry);
   if (sentence) {
     const [word, tone, text] = sentence;
-    tellFolded(state);
+    writeFolded(state);
     state.screen.write(`${heading(page, entry.time, word, tone)}${below(page, text)}\n`);
   } else if (admitOther(state.fold, entry.level, entry.msg))
     state.screen.write(`${entryLines(page, entry)}\n`);
 };
 
-/** What the service says of itself, in the words of whoever sits there. */
-const SENTENCES: Readonly<Record<string, (entry: Entry) => [word: string, tone: Tone, text: string]>> = {
-  started: (entry) => ['started', 'green', `listening on ${textAt(entry, 'url')}`],
-  'taking up the work of an earlier process': (entry) => [
-    'recovery',
-    'cyan',
-    `${amount(numberAt(entry, 'done') ?? 0)} of ${counted(numberAt(entry, 'threads') ?? 0, 'thread')} taken up`,
+type Sentence = [word: string, tone: Tone, text: string];
+
+/** Events of the service itself that the terminal shows in its own form. */
+const SENTENCES: ReadonlyMap<string, (entry: Entry) => Sentence> = new Map<
+  LogEvent,
+  (entry: Entry) => Sentence
+>([
+  ['service.started', (entry) => ['started', 'green', `listening on ${textAt(entry, 'url')}`]],
+  [
+    'recovery.progress',
+    (entry) => [
+      'recovery',
+      'cyan',
+      `${amount(numberAt(entry, 'done') ?? 0)} of ${counted(numberAt(entry, 'threads') ?? 0, 'thread')} recovered`,
+    ],
   ],
-  'work of an earlier process goes on': (entry) => [
-    'recovery',
-    'green',
-    `what an earlier process left on ${counted(numberAt(entry, 'threads') ?? 0, 'thread')} goes on`,
+  [
+    'recovery.finished',
+    (entry) => [
+      'recovery',
+      'green',
+      `${counted(numberAt(entry, 'threads') ?? 0, 'thread')} of an earlier process recovered`,
+    ],
   ],
-  stopping: () => ['stopping', 'yellow', 'takes no new requests'],
-  'stopping: waiting for runs': (entry) => [
-    'stopping',
-    'yellow',
-    `waiting for ${counted(numberAt(entry, 'runs') ?? 0, 'run')}; Ctrl-C again stops now`,
+  ['service.stopping', () => ['stopping', 'yellow', 'new requests are rejected']],
+  [
+    'service.waiting_for_runs',
+    (entry) => [
+      'stopping',
+      'yellow',
+      `waiting for ${counted(numberAt(entry, 'runs') ?? 0, 'run')}; press Ctrl-C again to stop now`,
+    ],
   ],
-  stopped: () => ['stopped', 'green', 'the next start goes on from here'],
-};
+  ['service.stopped', () => ['stopped', 'green', 'the next start resumes the work']],
+]);
 
 const turn = (state: State): void => {
-  const isBusy = tellFolded(state);
+  const isBusy = writeFolded(state);
   state.cancel = isBusy ? state.later(() => turn(state), WINDOW_MS) : undefined;
 };
 
-const tellFolded = (state: State): boolean => {
+const writeFolded = (state: State): boolean => {
   const { runs, others, isBusy } = closeWindow(state.fold);
   const page = state.page();
   const at = new Date(state.clock.now());

@@ -1,15 +1,15 @@
-/** Texts that fit a terminal, and cannot do anything to it. */
+/** Fits texts to a terminal, and neutralizes control characters. */
 
 const CONTROL = /\p{Cc}/gu;
 
-/** Text of elsewhere may hold sequences that move the cursor or set the title; they are spelled out. */
+/** Foreign text may contain sequences that move the cursor or set the title; they are escaped. */
 export const harmless = (text: string): string =>
   text.replaceAll(CONTROL, (control) => `\\x${(control.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`);
 
 export const cut = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 
-/** Lines of at most this width; a word that is longer has a line of its own. */
+/** Wraps at this width; a longer word gets a separate line. */
 export const wrapped = (text: string, width: number): string[] => {
   const lines: string[] = [];
   let line = '';
@@ -22,7 +22,7 @@ export const wrapped = (text: string, width: number): string[] => {
   return [...lines, line];
 };
 
-/** Of ids that are long the end tells them apart: their beginning is the time. */
+/** Long ids start with the time, so the suffix is shown. */
 export const shortId = (id: string): string => (id.length > 12 ? `…${id.slice(-8)}` : id);
 
 export const duration = (seconds: number): string => {
@@ -39,6 +39,6 @@ export const amount = (count: number): string => count.toLocaleString('en-US');
 export const counted = (count: number, what: string): string =>
   `${amount(count)} ${what}${count === 1 ? '' : 's'}`;
 
-/** Hours, minutes and seconds of this machine. */
+/** Local time of the host in hours, minutes and seconds. */
 export const timeOfDay = (at: Date): string =>
   [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');

@@ -1,36 +1,46 @@
 import type { Clock } from '../schema/clock.ts';
 
 /**
- * Time that stands still until a test lets it go on.
+ * A manual clock for tests, which `fakeClock` creates.
  *
- * What the service tells of time and what it measures follows it, and so do the delays of scripted models. Timers
- * that guard the service against the outside (time limits of providers, the wait for a stop) stay with real time.
+ * It determines the reported and measured time of the service and the delays of scripted models. Timers that protect
+ * the service from external delays (provider timeouts, the stop timeout) use real time.
+ *
+ * @example
+ * ```ts
+ * const nextDay = (clock: FakeClock): Promise<void> => clock.advance(24 * 60 * 60 * 1000);
+ * ```
  */
 export type FakeClock = Clock & {
+  /** Milliseconds since the start of the clock. */
   monotonic(): number;
-  /** Goes on by so many milliseconds; who sleeps wakes when its time has come, in order. */
+  /** Advances the time by `ms` and wakes due sleepers in order. */
   advance(ms: number): Promise<void>;
-  /** Rejects with the reason of the signal, when that fires before. */
+  /** Resolves when the time has advanced by `ms`. Rejects with the reason of the signal if it fires first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Resolves when at least so many sleep. */
+  /** Resolves when at least `count` sleepers exist. */
   sleeping(count?: number): Promise<void>;
 };
 
 type Sleeper = { due: number; wake(): void };
 
-/** Lets go on who has just been woken, as far as it comes without waiting for anything else. */
+/** Lets woken code run until it waits for something else. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
+ * Creates a clock that only `advance` moves.
+ *
  * @param start milliseconds since the epoch; default: the beginning of 2030
  * @example
+ * ```ts
  * const clock = fakeClock();
  * const model = scriptedModel([{ text: 'Late.', delayMs: 60_000 }], { clock });
  * await using troupe = await startTestTroupe({ model, clock });
  * const run = troupe.run('Hello');
  * await clock.sleeping();
  * await clock.advance(60_000);
- * console.log((await run).text);
+ * console.log((await run).text); // Late.
+ * ```
  */
 export const fakeClock = (start: number = Date.UTC(2030, 0, 1)): FakeClock => {
   let now = start;
@@ -43,7 +53,7 @@ export const fakeClock = (start: number = Date.UTC(2030, 0, 1)): FakeClock => {
     now: () => now,
     monotonic: () => now - start,
     async advance(ms) {
-      if (!(ms >= 0)) throw new RangeError(`the clock cannot go on by ${ms} ms; allowed: 0 or more`);
+      if (!(ms >= 0)) throw new RangeError(`the clock cannot advance by ${ms} ms; allowed: 0 or more`);
       const until = now + ms;
       for (let sleeper = nextDue(until); sleeper; sleeper = nextDue(until)) {
         now = Math.max(now, sleeper.due);

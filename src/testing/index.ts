@@ -1,4 +1,10 @@
-/** The test kit of programs that embed Troupe: models with a script, time that stands still, a service for a test. */
+/**
+ * The test kit of embedding programs: scripted models, a manual clock, and a service for each test.
+ *
+ * `startTestTroupe` starts a service on a free port with a temporary folder. See guides/testing.md.
+ *
+ * @module troupe/testing
+ */
 
 export { ModelError } from '../models/errors.ts';
 export type { InferenceRequest } from '../models/model.ts';

@@ -2,38 +2,65 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Termination } from '../schema/run.ts';
 import type { RunEvent, RunEventOf } from '../schema/run-event.ts';
 
-/** What a test sees of a run. */
+/** The result of a run for tests. */
 
+/**
+ * A tool call of a run, with its outcome so far.
+ *
+ * @example
+ * ```ts
+ * const namesOf = (calls: readonly TestCall[]): string[] =>
+ *   calls.filter(({ outcome }) => outcome === 'succeeded').map(({ name }) => name);
+ * ```
+ */
 export type TestCall = {
   id: string;
   name: string;
   arguments: unknown;
-  /** What the tool gave, as JSON; of a call that was declined, what was decided. Undefined while it waits. */
+  /** Result of the tool as JSON, or the decision on a declined call. Undefined while the call is pending. */
   result?: unknown;
-  /** What the model reads instead of the result, where that is something else. */
+  /** Text that the model reads instead of the result, if different. */
   message?: string;
-  /** `resumed` and `cancelled` are the two ways in which a call goes on that was suspended. */
+  /** `resumed` and `cancelled` are the two outcomes of a suspended call. */
   outcome?: 'succeeded' | 'failed' | 'suspended' | 'resumed' | 'cancelled';
 };
 
-/** A run that has ended, or waits for somebody (`termination.type` is `suspended`). */
+/**
+ * A run that has ended or waits (`termination.type` is `suspended`).
+ *
+ * @example
+ * ```ts
+ * const { text, calls, termination }: TestRun = await troupe.run('What is 2 + 3?');
+ * console.log(termination.type, calls.length, text);
+ * ```
+ */
 export type TestRun = {
   id: string;
   thread_id: string;
-  /** Everything that the model has said, without reasoning. */
+  /** All text of the model, without reasoning. */
   text: string;
   reasoning: string;
-  /** In the order in which the model asked for them. */
+  /** Calls in the order of the model's requests. */
   calls: TestCall[];
   termination: Termination;
   events: RunEvent[];
 };
 
-/** A run whose events come as they happen; each is given once, to whoever asks first. */
+/**
+ * A live run; each event is delivered once, to its first reader.
+ *
+ * @example
+ * ```ts
+ * const run: OpenRun = await troupe.start('What is 2 + 3?');
+ * const call = await run.until('tool_call_ready');
+ * console.log(call.name, call.arguments);
+ * const { text } = await run.end();
+ * ```
+ */
 export type OpenRun = AsyncIterable<RunEvent> & {
-  /** The next event of this type; those before it are passed over. @throws when the run ends without one */
+  /** Returns the next event of this type and skips those before it. @throws if the run ends without one */
   until<Type extends RunEvent['event_type']>(type: Type): Promise<RunEventOf<Type>>;
-  /** Reads what is left; tells of all events, those that were read before as well. */
+  /** Reads the remaining events; the result contains all events, including those that were read before. */
   end(): Promise<TestRun>;
 };
 
@@ -48,7 +75,7 @@ export async function* framesOf(response: Response): AsyncGenerator<unknown, voi
 
 /**
  * @param source the events of one run, up to its end or its suspension
- * @param before those that the run had before
+ * @param before earlier events of the run
  */
 export const openRun = (
   source: AsyncGenerator<RunEvent, void>,
@@ -86,7 +113,7 @@ const joined = (events: readonly RunEvent[], type: 'text_delta' | 'reasoning_del
 
 const runOf = (events: RunEvent[]): TestRun => {
   const finish = events.findLast((event) => isOf(event, 'run_finish'));
-  if (!finish) throw new Error('the stream of the run broke off before its end');
+  if (!finish) throw new Error('the stream of the run was interrupted before its end');
   return {
     id: finish.run_id,
     thread_id: finish.thread_id,
@@ -100,15 +127,15 @@ const runOf = (events: RunEvent[]): TestRun => {
 
 const callsOf = (events: readonly RunEvent[]): TestCall[] => {
   const calls = new Map<string, TestCall>();
-  const tell = (id: string, more: Partial<TestCall>): void => {
+  const report = (id: string, more: Partial<TestCall>): void => {
     calls.set(id, { ...(calls.get(id) ?? { id, name: '', arguments: undefined }), ...more });
   };
   for (const event of events) {
-    if (isOf(event, 'tool_call_ready')) tell(event.id, { name: event.name, arguments: event.arguments });
-    if (isOf(event, 'tool_call_done')) tell(event.id, done(event));
+    if (isOf(event, 'tool_call_ready')) report(event.id, { name: event.name, arguments: event.arguments });
+    if (isOf(event, 'tool_call_done')) report(event.id, done(event));
     if (isOf(event, 'tool_call_resumed')) {
       const { target_id, action, result } = event;
-      tell(target_id, { result, outcome: action === 'resume' ? 'resumed' : 'cancelled' });
+      report(target_id, { result, outcome: action === 'resume' ? 'resumed' : 'cancelled' });
     }
   }
   return [...calls.values()];

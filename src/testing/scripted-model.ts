@@ -4,51 +4,94 @@ import type { InferenceEnd, InferenceRequest, InferenceSink, Provider } from '..
 import { giveAnswer, type ScriptedAnswer, type ScriptedCall } from '../models/scripted-answer.ts';
 import type { FakeClock } from './clock.ts';
 
-/** Asks for a tool. Without an id it gets `call_1`, `call_2`, … in the order of the script. */
+/**
+ * A tool call of a scripted model. Without an id, it is numbered `call_1`, `call_2`, … in the order of the script.
+ *
+ * @example
+ * ```ts
+ * const call: TurnCall = { tool: 'add', args: { a: 2, b: 3 } };
+ * const model = scriptedModel([{ calls: [call] }, 'It is 5.']);
+ * ```
+ */
 export type TurnCall = Omit<ScriptedCall, 'id' | 'args' | 'streamed'> & { id?: string; args?: unknown };
 
-/** What the model gives when it is asked once. */
+/**
+ * One completion of a scripted model.
+ *
+ * @example
+ * ```ts
+ * const turn: Turn = { reasoning: 'A sum.', text: ['It ', 'is 5.'], usage: { total_tokens: 13 } };
+ * const model = scriptedModel([turn]);
+ * ```
+ */
 export type Turn = Omit<ScriptedAnswer, 'calls'> & {
   calls?: readonly TurnCall[];
-  /** Milliseconds of the clock of the test before anything is said. */
+  /** Delay before the completion, in milliseconds of the test's clock. */
   delayMs?: number;
 };
 
-/** A string is a text. A function sees what the model is asked; what it throws, the inference fails with. */
+/**
+ * A turn of a script. A string is a text. A function receives the request; an error that it throws fails the
+ * inference.
+ *
+ * @example
+ * ```ts
+ * const echo: ScriptedTurn = ({ messages }) => textOf(messages.at(-1)?.content ?? []);
+ * const model = scriptedModel([echo, 'Goodbye']);
+ * ```
+ */
 export type ScriptedTurn =
   | string
   | Turn
   | ((request: InferenceRequest) => string | Turn | Promise<string | Turn>);
 
+/**
+ * A model that `scriptedModel` creates, with the requests that it has received.
+ *
+ * @example
+ * ```ts
+ * const lastRequest = ({ requests }: ScriptedModel): InferenceRequest | undefined => requests.at(-1);
+ * ```
+ */
 export type ScriptedModel = {
-  /** What agents name as their `model_id`. */
+  /** The `model_id` of agents that use this model. */
   readonly id: string;
-  /** For `createTroupe`: its `providers` and its `models` take these two. `startTestTroupe` does it by itself. */
+  /** Entries for `providers` and `models` of `createTroupe`; `startTestTroupe` adds them automatically. */
   readonly provider: Provider;
   readonly entry: { id: string; provider_id: string; upstream_model: string };
-  /** What the model was asked, the oldest first. */
+  /** Requests to the model, oldest first. */
   readonly requests: readonly InferenceRequest[];
-  /** How many turns of the script nobody has asked for yet. */
+  /** Number of unused turns of the script. */
   readonly remaining: number;
 };
 
+/**
+ * Options of `scriptedModel`.
+ *
+ * @example
+ * ```ts
+ * const options: ScriptedModelOptions = { id: 'slow', clock: fakeClock() };
+ * const model = scriptedModel([{ text: 'Late.', delayMs: 60_000 }], options);
+ * ```
+ */
 export type ScriptedModelOptions = {
   /** Default: `scripted`. */
   id?: string;
-  /** The clock of its delays. */
+  /** Clock of the delays. */
   clock?: FakeClock;
 };
 
 /**
- * A model that says what the test has written down, a turn each time that it is asked. Asked more often than that,
- * the inference fails and says so.
+ * Creates a model that returns one scripted turn per request. Further requests fail with an error.
  *
  * @example
+ * ```ts
  * const model = scriptedModel([
  *   { reasoning: 'A sum.', calls: [{ tool: 'add', args: { a: 2, b: 3 } }] },
  *   ({ messages }) => `It is ${textOf(messages.at(-1)?.content ?? [])}.`,
  *   { fails: new ModelError('rate_limited', 'too fast') },
  * ]);
+ * ```
  */
 export const scriptedModel = (
   turns: readonly ScriptedTurn[],
@@ -84,11 +127,11 @@ export const scriptedModel = (
   };
 };
 
-/** Nobody tries again: there is nothing more to say. */
-const exhausted = (id: string, turns: number, asked: number): ModelError =>
+/** The error is final, because a retry would fail as well. */
+const exhausted = (id: string, turns: number, requestNumber: number): ModelError =>
   new ModelError(
     'invalid_request',
-    `the script of '${id}' has ${turns} turns, and this is request ${asked}`,
+    `the script of '${id}' has ${turns} turns, and this is request ${requestNumber}`,
     {
       final: true,
     },

@@ -2,39 +2,61 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp, type App as Troupe } from '../app.ts';
-import { appInput, type TroupeConfig } from '../config.ts';
-import { settingsFrom } from '../settings.ts';
+import { appInput, type TroupeConfig } from '../embedding/config.ts';
+import { settingsFrom } from '../settings/index.ts';
 import { type Decision, decide, type RunInput, type Send, startRun } from './requests.ts';
 import type { OpenRun, TestRun } from './run.ts';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
-/** A service for one test: real in everything but its models, on a free port, with a folder that goes with it. */
+/** A service for one test: real except for its models, on a free port, with a temporary folder. */
 
+/**
+ * Options of `startTestTroupe`: those of `createTroupe`, with the scripted models of the test.
+ *
+ * @example
+ * ```ts
+ * const options: TestTroupeOptions = {
+ *   model: scriptedModel(['Hello, Ada.']),
+ *   agents: [{ id: 'greeter', system_prompt: 'Greet the user.' }],
+ * };
+ * ```
+ */
 export type TestTroupeOptions = TroupeConfig & {
   /**
-   * Default: one that has nothing to say. Of several, agents have the first that name none. Without `agents` there is
-   * one called `test`, with all tools, which does not repeat failed inferences.
+   * Default: a model with an empty script. Agents without a `model_id` use the first of several models. Without
+   * `agents`, there is one called `test`, with all tools, which does not repeat failed inferences.
    */
   model?: ScriptedModel | readonly ScriptedModel[];
-  /** Of all requests of `run`, `start` and `decide`, for who resolves scopes by them. */
+  /** Headers of all requests of `run`, `start` and `decide`, for scope providers that read them. */
   headers?: Record<string, string>;
 };
 
+/**
+ * A running service of a test.
+ *
+ * @example
+ * ```ts
+ * await using troupe = await startTestTroupe({ model: scriptedModel(['Hello']) });
+ * const health = await fetch(`${troupe.url}/health`);
+ * const info = await fetch(`${troupe.url}/v1/system/info`, { headers: troupe.admin });
+ * ```
+ */
 export type TestTroupe = AsyncDisposable & {
-  /** What `createTroupe` gives. After a restart it is another. */
+  /** The result of `createTroupe`; a restart replaces it. */
   readonly app: Troupe;
+  /** Address of the service. */
   readonly url: string;
-  /** For routes that take the admin token. */
+  /** Headers for routes that require the admin token. */
   readonly admin: { readonly authorization: string };
-  /** Runs an agent to its end, or until it waits for somebody. */
+  /** Runs an agent until it ends or waits. */
   run(input: string | RunInput): Promise<TestRun>;
-  /** The same, with its events as they come. */
+  /** Starts an agent and returns its live events. */
   start(input: string | RunInput): Promise<OpenRun>;
-  /** Decides a call that a run waits with; resolves with all of the run up to its next wait or its end. */
+  /** Decides a pending call; resolves with the whole run up to its next wait or its end. */
   decide(run: TestRun, callId: string, decision?: Decision): Promise<TestRun>;
-  /** Stops the service and starts it again with what it has stored. */
+  /** Restarts the service with its stored data. */
   restart(): Promise<void>;
-  /** Stops it and removes what it has stored; so does the end of an `await using`. */
+  /** Stops the service and deletes its data; the end of an `await using` does the same. */
   stop(): Promise<void>;
 };
 
@@ -44,23 +66,35 @@ const SETTINGS = {
   http_addr: '127.0.0.1:0',
   durability: 'process',
   shutdown_timeout_ms: 0,
-  // A failure of a model is that of the run: what the script says next is not taken for another attempt.
+  // A model failure must fail the run: the next scripted turn is not meant for another attempt.
   mailbox: { max_attempts: 1 },
-  // So that a run that goes on after a decision tells as much as one that begins.
+  // A run that continues after a decision reports the same events as a new one.
   event_capture_mode: 'full_fidelity',
   AdminApiConfig: { bearer_token: TOKEN },
 } as const;
 
 /**
- * Starts a service for a test.
+ * Starts a service for a test: real except for its models, on a free port, with a temporary folder.
  *
  * @throws as `createTroupe` does
  * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { defineTool } from 'troupe';
+ * import { z } from 'zod';
+ *
+ * const add = defineTool({
+ *   id: 'add',
+ *   description: 'Adds two numbers.',
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * });
  * const model = scriptedModel([{ calls: [{ tool: 'add', args: { a: 2, b: 3 } }] }, 'It is 5.']);
  * await using troupe = await startTestTroupe({ tools: [add], model });
  * const run = await troupe.run('What is 2 + 3?');
  * assert.deepEqual(run.calls[0]?.result, 5);
  * assert.equal(run.text, 'It is 5.');
+ * ```
  */
 export const startTestTroupe = async (options: TestTroupeOptions = {}): Promise<TestTroupe> => {
   const { headers = {}, ...config } = configOf(options);
@@ -113,14 +147,14 @@ const configOf = ({ model = scriptedModel([]), agents = DEFAULT_AGENTS, ...rest 
   const models = 'provider' in model ? [model] : model;
   const [first = scriptedModel([])] = models;
   return {
-    // What the service has to tell is for whoever asks for it.
+    // The log is discarded unless the test provides one.
     log: { write: () => {} },
     ...rest,
     settings: { ...SETTINGS, ...rest.settings },
     providers: [...models.map(({ provider }) => provider), ...(rest.providers ?? [])],
     models: [...models.map(({ entry }) => entry), ...(rest.models ?? [])],
     agents: agents.map((agent) =>
-      // One that runs elsewhere has the model of that place.
+      // A remote agent uses the model of its service.
       agent.endpoint === undefined ? { ...agent, model_id: agent.model_id ?? first.id } : agent,
     ),
   } satisfies TestTroupeOptions;

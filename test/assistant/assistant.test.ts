@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createAssistant } from '../../src/assistant/assistant.ts';
 import { AssistantConfigInput } from '../../src/assistant/settings.ts';
-import type { LiveModels } from '../../src/registry/config/live.ts';
+import type { LiveModels } from '../../src/configuration/control-plane/live.ts';
 import { storeFor } from '../store/open.ts';
 import { CALLER, liveModels, memoryConfig } from './config.ts';
 
@@ -21,6 +21,7 @@ const start = async (t: Test, first: LiveModels) => {
       },
     },
     live: () => live,
+    hasRejectedKey: () => false,
     log: { info() {}, error() {} },
   });
   return {
@@ -31,7 +32,7 @@ const start = async (t: Test, first: LiveModels) => {
   };
 };
 
-t.test('with a usable model it is enabled, and tells everything about itself', async (t) => {
+t.test('with a usable model the assistant is enabled, and describes itself completely', async (t) => {
   const { assistant } = await start(t, ENABLED);
   const { bound_tools, ...rest } = assistant.capabilities();
   t.strictSame(rest, {
@@ -64,7 +65,7 @@ t.test('with a usable model it is enabled, and tells everything about itself', a
 
 const DISABLED = { status: 'disabled', enabled: false, model_id: null };
 
-t.test('without any model it is disabled, and says what to do', async (t) => {
+t.test('without a model the assistant is disabled, and says what to do', async (t) => {
   const { assistant } = await start(t, liveModels({}));
   t.match(assistant.capabilities(), {
     ...DISABLED,
@@ -73,7 +74,7 @@ t.test('without any model it is disabled, and says what to do', async (t) => {
   t.throws(() => assistant.open(CALLER), { name: 'Conflict', message: /before using the admin assistant$/ });
 });
 
-t.test('with scripted models only it is disabled, and does not run', async (t) => {
+t.test('with only scripted models the assistant is disabled, and does not run', async (t) => {
   const providers = [{ id: 'played', adapter: 'scripted' }];
   const { assistant } = await start(t, liveModels({ providers, models: [model('a', 'played')] }));
   t.match(assistant.capabilities(), {
@@ -88,7 +89,7 @@ t.test('with scripted models only it is disabled, and does not run', async (t) =
   });
 });
 
-t.test('a configured model is used, and when it is gone nothing takes its place', async (t) => {
+t.test('uses a configured model, and does not replace it when it is removed', async (t) => {
   const { assistant, publish } = await start(t, ENABLED);
   await assistant.settings.save(AssistantConfigInput.parse({ id: 'default', model_id: 'b' }), CALLER);
   t.match(assistant.capabilities(), { enabled: true, model_id: 'b', config: { model_id: 'b' } });

@@ -1,13 +1,13 @@
 import { DefaultChatTransport, isToolUIPart, readUIMessageStream, type UIMessage } from 'ai';
 import type { Test } from 'tap';
 import type { InferenceRequest, Provider } from '../../src/models/model.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { textOf } from '../../src/schema/message.ts';
-import type { SettingsInput } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import type { SettingsInput } from '../../src/settings/index.ts';
 import { asks, type Inference } from '../service/models.ts';
 import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 
-/** A service whose admin assistant thinks what a test says, and the official chat client of it. */
+/** A service whose admin assistant answers as the test scripts it, and the official chat client for it. */
 
 export const CONFIG = '/v1/admin/assistant/config';
 export const RUNS = '/v1/admin/assistant/runs';
@@ -20,7 +20,7 @@ export const says =
     return { stop: 'EndTurn' };
   };
 
-/** The model of the assistant: the first id of those that are not scripted. */
+/** The model of the assistant: the first id among those that are not scripted. */
 export const MODEL = 'echo';
 
 export const startAssistant = async (t: Test, { settings = {} }: { settings?: SettingsInput } = {}) => {
@@ -62,7 +62,7 @@ export const startAssistant = async (t: Test, { settings = {} }: { settings?: Se
     return { status: response.status, body: json };
   };
   const transport = new DefaultChatTransport<UIMessage>({ api: url + RUNS, headers: { authorization } });
-  /** The conversation after the assistant has answered. */
+  /** The conversation after the answer of the assistant. */
   const chat = async (messages: UIMessage[]): Promise<UIMessage[]> => {
     const last = messages.at(-1);
     const goesOn = last?.role === 'assistant' ? last : undefined;
@@ -88,12 +88,12 @@ export const startAssistant = async (t: Test, { settings = {} }: { settings?: Se
     send,
     answer,
     chat,
-    /** What the model read of the history in its last inference. */
+    /** The history that the model received in its last inference. */
     heard: (): string[] =>
       (requests.at(-1)?.messages ?? []).map(({ role, content }) => `${role}: ${textOf(content)}`),
     exists: async (agent: string) => (await answer('GET', `/v1/config/agents/${agent}`)).status === 200,
     audited: async (resource: string) => (await answer('GET', `/v1/audit-log?resource=${resource}`)).body,
-    /** Lines of the log about calls of the assistant. */
+    /** Log lines about calls of the assistant. */
     logged: (): Record<string, unknown>[] =>
       lines.map((line) => JSON.parse(line)).filter(({ agent_id }) => agent_id === '__admin_assistant'),
   };
@@ -114,7 +114,7 @@ export const toolPart = (messages: UIMessage[]) => {
   return part;
 };
 
-/** As the client does when the user has pressed a button. */
+/** The response that the client sends after the user has pressed a button. */
 export const respond = (messages: UIMessage[], approved: boolean): UIMessage[] =>
   messages.map((message) => ({
     ...message,

@@ -1,17 +1,17 @@
+import type { Caller, ConfigService } from '../../src/configuration/control-plane/api.ts';
+import type { LiveModels } from '../../src/configuration/control-plane/live.ts';
+import { createModels } from '../../src/configuration/models.ts';
+import { openEnvelope } from '../../src/configuration/namespaces/envelope.ts';
+import { asPayload } from '../../src/configuration/namespaces/namespace.ts';
+import { createNamespaces } from '../../src/configuration/namespaces/namespaces.ts';
+import { NO_RECORDS, type Records } from '../../src/configuration/records.ts';
 import type { Provider } from '../../src/models/model.ts';
-import type { Caller, ConfigService } from '../../src/registry/config/api.ts';
-import type { LiveModels } from '../../src/registry/config/live.ts';
-import { createModels } from '../../src/registry/models.ts';
-import { openEnvelope } from '../../src/registry/namespaces/envelope.ts';
-import { asPayload } from '../../src/registry/namespaces/namespace.ts';
-import { createNamespaces } from '../../src/registry/namespaces/namespaces.ts';
-import { NO_RECORDS, type Records } from '../../src/registry/records.ts';
 import type { JsonObject } from '../../src/schema/endpoint.ts';
 import { Conflict } from '../../src/schema/outcome.ts';
+import { plainRoutes } from '../configuration/routes.ts';
 import { NO_TRANSPORT } from '../models/create-provider.ts';
-import { plainRoutes } from '../registry/routes.ts';
 
-/** The part of a configuration that the assistant asks for, in memory: the rules of agents are the real ones. */
+/** The part of a configuration that the assistant uses, in memory, with the real rules for agents. */
 
 export const CALLER: Caller = { actor: 'tester', request_id: 'req-1' };
 
@@ -48,7 +48,7 @@ export const memoryConfig = ({ providers = [] }: { providers?: JsonObject[] } = 
   return { config, agents, audited };
 };
 
-/** As a registry of these records has them. */
+/** The models of a registry with these records. */
 export const liveModels = (records: Partial<Records>, providers: readonly Provider[] = []): LiveModels => {
   const all = { ...NO_RECORDS, ...records };
   const { target } = createModels({

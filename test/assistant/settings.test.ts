@@ -18,7 +18,7 @@ t.test('before the first save there is an empty policy of revision 0', async (t)
   t.strictSame(settings.get(), { id: 'default', policy_prompt: '', revision: 0 });
 });
 
-t.test('a save counts the revision up, and is read back', async (t) => {
+t.test('a save increments the revision, and can be read back', async (t) => {
   const { settings, save } = await start(t);
   const saved = { id: 'default', policy_prompt: 'Be kind.', model_id: 'm', revision: 1 };
   t.strictSame(await save({ policy_prompt: '  Be kind.\n', model_id: ' m ' }), saved);
@@ -26,7 +26,7 @@ t.test('a save counts the revision up, and is read back', async (t) => {
   t.strictSame(await save({ model_id: ' ', revision: 1 }), { id: 'default', policy_prompt: '', revision: 2 });
 });
 
-t.test('a save from an older revision is refused', async (t) => {
+t.test('rejects a save from an older revision', async (t) => {
   const { save } = await start(t);
   await save({ revision: null });
   await t.rejects(
@@ -37,7 +37,7 @@ t.test('a save from an older revision is refused', async (t) => {
   );
 });
 
-t.test('of two saves at once from one revision, one is refused', async (t) => {
+t.test('of two concurrent saves from one revision, one is rejected', async (t) => {
   const { settings, save } = await start(t);
   const results = await Promise.allSettled([save({ policy_prompt: 'a' }), save({ policy_prompt: 'b' })]);
   t.strictSame(
@@ -47,7 +47,7 @@ t.test('of two saves at once from one revision, one is refused', async (t) => {
   t.match(settings.get(), { policy_prompt: 'a', revision: 1 });
 });
 
-t.test('a policy of 8192 bytes is taken, one byte more is not', async (t) => {
+t.test('accepts a policy of 8192 bytes, and rejects one more byte', async (t) => {
   const { save } = await start(t);
   await save({ policy_prompt: ` ${'é'.repeat(4096)} ` });
   await t.rejects(
@@ -56,7 +56,7 @@ t.test('a policy of 8192 bytes is taken, one byte more is not', async (t) => {
   );
 });
 
-t.test('a model that cannot be used is refused', async (t) => {
+t.test('rejects a model that cannot be used', async (t) => {
   const { save } = await start(t);
   await t.rejects(
     save({ model_id: 'x' }),
@@ -64,7 +64,7 @@ t.test('a model that cannot be used is refused', async (t) => {
   );
 });
 
-t.test('each save is audited, the first one as a creation; a refused one is not', async (t) => {
+t.test('audits each save, the first one as a creation, and no rejected one', async (t) => {
   const { save, audited } = await start(t);
   const first = await save({ policy_prompt: 'a' });
   const second = await save({ policy_prompt: 'b', revision: 1 });

@@ -8,7 +8,7 @@ import { CALLER, memoryConfig } from './config.ts';
 
 const start = (changes: Partial<BoundToolDeps['config']> = {}) => {
   const memory = memoryConfig();
-  const logged: { level: string; data: object; text: string }[] = [];
+  const logged: { level: string; event: string; data?: object }[] = [];
   const tools = boundTools({
     config: { ...memory.config, ...changes },
     caller: CALLER,
@@ -16,8 +16,8 @@ const start = (changes: Partial<BoundToolDeps['config']> = {}) => {
     agent_id: ASSISTANT_ID,
     mask: (text) => text.replaceAll('sk-secret', '***'),
     log: {
-      info: (data, text) => logged.push({ level: 'info', data, text }),
-      error: (data, text) => logged.push({ level: 'error', data, text }),
+      info: (event, data = {}) => logged.push({ level: 'info', event, data }),
+      error: (event, data = {}) => logged.push({ level: 'error', event, data }),
     },
   });
   const tool = (id: keyof typeof BOUND_TOOLS) => {
@@ -34,7 +34,7 @@ const start = (changes: Partial<BoundToolDeps['config']> = {}) => {
   };
 };
 
-t.test('there are four tools, and each takes a closed object', async (t) => {
+t.test('there are four tools, and each accepts a closed object', async (t) => {
   const { tools } = start();
   t.strictSame(
     tools.map(({ descriptor }) => descriptor.id),
@@ -46,13 +46,13 @@ t.test('there are four tools, and each takes a closed object', async (t) => {
   }
 });
 
-t.test('the capabilities are given as they are', async (t) => {
+t.test('returns the capabilities unchanged', async (t) => {
   const { call } = start();
   t.match(await call('admin_get_platform_capabilities', {}), { status: 'success', data: { agents: [] } });
   t.match(await call('admin_get_platform_capabilities', { all: true }), { status: 'error' });
 });
 
-t.test('a draft is checked and not stored', async (t) => {
+t.test('validates a draft without storing it', async (t) => {
   const { call, agents, audited } = start();
   const { data } = await call('admin_create_agent_draft', {
     intent: 'count things',
@@ -64,7 +64,7 @@ t.test('a draft is checked and not stored', async (t) => {
   t.strictSame(audited, []);
 });
 
-t.test('a draft that is not legal comes with what is wrong with it', async (t) => {
+t.test('returns an invalid draft with its errors', async (t) => {
   const { call, agents } = start();
   await call('admin_create_agent', { agent: { id: 'taken' } });
   t.match(await call('admin_create_agent_draft', { intent: 'x', id: 'taken' }), {
@@ -95,7 +95,7 @@ t.test('validation answers with the normal form or the errors', async (t) => {
   t.equal(agents.size, 0);
 });
 
-t.test('creation asks first', async (t) => {
+t.test('creation asks for confirmation first', async (t) => {
   const { tool, tools } = start();
   const call = { id: 'c1', name: 'admin_create_agent', arguments: { intent: 'x' } };
   t.match(await tool('admin_create_agent').gate?.(call), {
@@ -105,28 +105,25 @@ t.test('creation asks first', async (t) => {
   t.equal(tools.filter(({ gate }) => gate).length, 1);
 });
 
-t.test(
-  'creation from an intent or from a specification stores the agent in the name of the caller',
-  async (t) => {
-    const { call, agents, audited } = start();
-    const byIntent = await call('admin_create_agent', { intent: 'count things', id: 'counter' });
-    t.match(byIntent.data, {
-      ok: true,
-      published: true,
-      agent: { id: 'counter', model_id: 'm', max_rounds: 8 },
-    });
-    const bySpec = await call('admin_create_agent', { agent: { id: 'whole', model_id: 'x' } });
-    t.match(bySpec.data, {
-      ok: true,
-      published: true,
-      agent: { id: 'whole', model_id: 'x', max_rounds: 16 },
-    });
-    t.strictSame([...agents.keys()], ['counter', 'whole']);
-    t.match(audited, [{ actor: 'tester', resource: 'agents/counter' }, { resource: 'agents/whole' }]);
-  },
-);
+t.test('creation from an intent or a specification stores the agent on behalf of the caller', async (t) => {
+  const { call, agents, audited } = start();
+  const byIntent = await call('admin_create_agent', { intent: 'count things', id: 'counter' });
+  t.match(byIntent.data, {
+    ok: true,
+    published: true,
+    agent: { id: 'counter', model_id: 'm', max_rounds: 8 },
+  });
+  const bySpec = await call('admin_create_agent', { agent: { id: 'whole', model_id: 'x' } });
+  t.match(bySpec.data, {
+    ok: true,
+    published: true,
+    agent: { id: 'whole', model_id: 'x', max_rounds: 16 },
+  });
+  t.strictSame([...agents.keys()], ['counter', 'whole']);
+  t.match(audited, [{ actor: 'tester', resource: 'agents/counter' }, { resource: 'agents/whole' }]);
+});
 
-t.test('creation needs one of both', async (t) => {
+t.test('creation requires either an intent or a specification', async (t) => {
   const { call, agents } = start();
   t.match(await call('admin_create_agent', {}), { status: 'error', message: /either 'intent' or 'agent'/ });
   t.match(await call('admin_create_agent', { intent: 'x', agent: { id: 'a' } }), {
@@ -136,7 +133,7 @@ t.test('creation needs one of both', async (t) => {
   t.equal(agents.size, 0);
 });
 
-t.test('a refusal is a result without secrets, and what went wrong inside is in the log', async (t) => {
+t.test('a rejection is a result without secrets, and an internal error is in the log', async (t) => {
   const refused = start({ create: () => Promise.reject(new Invalid('the key sk-secret is wrong')) });
   t.strictSame((await refused.call('admin_create_agent', { intent: 'x' })).data, {
     ok: false,
@@ -152,7 +149,7 @@ t.test('a refusal is a result without secrets, and what went wrong inside is in 
   t.match(broken.logged, [{ level: 'info' }, { level: 'error', data: { err: new Error('no disk') } }]);
 });
 
-t.test('each call is logged with its ids and without its arguments', async (t) => {
+t.test('logs each call with its ids and without its arguments', async (t) => {
   const { call, logged } = start();
   await call('admin_create_agent_draft', { intent: 'something private' });
   t.match(logged, [

@@ -3,7 +3,7 @@ import { Conflict, createClient, InvalidRequest, NotFound, Unauthorized } from '
 import { traced } from '../service/traced.ts';
 import { ADMIN_TOKEN, startDemo } from '../service/troupe.ts';
 
-/** What an admin does with the client: what is configured, who changed it, what runs did, evals, the service. */
+/** What an admin does with the client: configuration, audit, traces, evals, the service. */
 
 const troupe = await startDemo(t, {
   settings: traced(undefined, {
@@ -19,7 +19,7 @@ const collect = async <Item>(source: AsyncIterable<Item>): Promise<Item[]> => {
   return items;
 };
 
-t.test('entries are made, read, changed, put back and deleted', async (t) => {
+t.test('creates, reads, changes, restores and deletes entries', async (t) => {
   const poet = { id: 'poet', model_id: 'echo', system_prompt: 'In verse.' };
   t.match(await config.validate('agents', poet), { id: 'poet', max_rounds: 16 });
   await t.rejects(config.get('agents', 'poet'), NotFound);
@@ -47,7 +47,7 @@ t.test('entries are made, read, changed, put back and deleted', async (t) => {
   t.strictSame(await config.diagnostics(), []);
 });
 
-t.test('an entry that others need is deleted by force', async (t) => {
+t.test('deletes an entry that others reference if forced', async (t) => {
   await config.create('models', { id: 'own', provider_id: 'test', upstream_model: 'x' });
   await config.create('agents', { id: 'needs', model_id: 'own' });
   await t.rejects(config.delete('models', 'own'), Conflict);
@@ -56,7 +56,7 @@ t.test('an entry that others need is deleted by force', async (t) => {
   await config.delete('agents', 'needs');
 });
 
-t.test('traces are listed, read in pages and kept', async (t) => {
+t.test('lists traces, reads them in pages and keeps them', async (t) => {
   const run = client.runs.stream({ agentId: 'echo', messages: [{ role: 'user', content: 'Hello' }] });
   await run.text();
   const { run_id } = await run.ids;
@@ -69,7 +69,7 @@ t.test('traces are listed, read in pages and kept', async (t) => {
   await t.rejects(traces.pin('no-such'), NotFound);
 });
 
-t.test('a dataset is made, played, followed and compared', async (t) => {
+t.test('creates, executes, follows and compares a dataset', async (t) => {
   const { datasets, runs } = evals;
   const spec = { fixtures: [{ id: 'greets', user_input: 'Hello' }] };
   t.match(await datasets.create('small', spec), { meta: { revision: 0 } });
@@ -82,7 +82,7 @@ t.test('a dataset is made, played, followed and compared', async (t) => {
   const frames = await collect(runs.follow(run.id));
   t.match(frames.at(-1), { status: 'done', progress: { finished: 1 } });
   t.match(await runs.get(run.id, { baseline: run.id }), { diff: { entries: [{ kind: 'unchanged' }] } });
-  t.equal((await runs.cancel(run.id)).id, run.id, 'one that has ended stays as it is');
+  t.equal((await runs.cancel(run.id)).id, run.id, 'a cancel does not change an ended run');
   const again = await runs.start({ dataset_id: 'small', models: ['echo'] });
   await collect(runs.follow(again.id));
   t.strictSame(
@@ -93,7 +93,7 @@ t.test('a dataset is made, played, followed and compared', async (t) => {
   await t.rejects(datasets.get('small'), NotFound);
 });
 
-t.test('the service tells of itself', async (t) => {
+t.test('returns information about the service', async (t) => {
   t.match(await system.info(), { version: String, config_store_enabled: true });
   t.match(await system.runs(), { running: 0, waiting: 0 });
   t.match(await system.agents(), [{ agent_id: 'echo' }]);

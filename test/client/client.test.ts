@@ -48,7 +48,7 @@ const collect = async <Item>(source: AsyncIterable<Item>): Promise<Item[]> => {
   return items;
 };
 
-/** As it is shown: what was taken back is gone. */
+/** The displayed text, without retracted parts. */
 const textIn = (events: readonly RunEvent[]): string => {
   const texts = [''];
   for (const event of events) {
@@ -59,7 +59,7 @@ const textIn = (events: readonly RunEvent[]): string => {
   return texts.join('');
 };
 
-t.test('a run gives its events, its ids and its answer', async (t) => {
+t.test('a run returns its events, ids and completion', async (t) => {
   const run = client.runs.stream({ agentId: 'echo', threadId: 'plain', messages: said });
   const { thread_id, run_id } = await run.ids;
   t.equal(thread_id, 'plain');
@@ -77,7 +77,7 @@ t.test('a run gives its events, its ids and its answer', async (t) => {
   t.equal(await client.runs.stream({ agentId: 'echo', messages: said }).text(), 'echo: Hello');
 });
 
-t.test('a run whose connection is cut goes on where it was, and nothing is told twice', async (t) => {
+t.test('a run continues after its connection is cut, without repeated events', async (t) => {
   const run = client.runs.stream({ agentId: 'slow', messages: said });
   const events: RunEvent[] = [];
   for await (const event of run) {
@@ -100,7 +100,7 @@ t.test('a run whose connection is cut goes on where it was, and nothing is told 
   t.equal((await client.runs.get((await run.ids).run_id)).final_output, 'partial answer');
 });
 
-t.test('calls and results that came while the connection was cut are told, in their order', async (t) => {
+t.test('delivers calls and results from during an outage in order', async (t) => {
   const { steps } = troupe.models;
   const isCut = defer();
   steps.push(asks(['one', 'add', { a: 1, b: 2 }]), async (sink, request, signal) => {
@@ -122,7 +122,7 @@ t.test('calls and results that came while the connection was cut are told, in th
 });
 
 t.test(
-  'a message that continues a run, cut, ends with its own answer and not with the wait before it',
+  'after an interruption, a message that continues a run ends with its own response, not with the earlier wait',
   async (t) => {
     const { steps } = troupe.models;
     steps.push(asks(['red', 'add', { a: 1, b: 2 }], ['pick', 'pick_color']));
@@ -136,7 +136,7 @@ t.test(
     const run = client.runs.stream({ agentId: 'steps', threadId: 'goes-on', messages: said });
     const events = await collect(run);
     const ids = events.flatMap((event) => ('id' in event ? [event.id] : []));
-    t.notOk(ids.includes('red'), 'what an earlier reader had is not told');
+    t.notOk(ids.includes('red'), 'events of the earlier run are not repeated');
     t.match(await run.ids, { run_id: first.run_id });
     t.match(events.at(-1), { event_type: 'run_finish', termination: { type: 'natural_end' } });
     t.equal(textIn(events), 'never mind');
@@ -144,7 +144,7 @@ t.test(
 );
 
 for (const event_capture_mode of ['compacted', 'full_fidelity'] as const) {
-  t.test(`a stream outlasts a restart of the service: ${event_capture_mode}`, async (t) => {
+  t.test(`a stream survives a restart of the service: ${event_capture_mode}`, async (t) => {
     const restarted = await startTroupe(t, { settings: { event_capture_mode }, app: { tools: [add] } });
     const way = await startProxy(t, () => restarted.url);
     const { runs } = createClient({ url: way.url, pauses: [50, 100, 200, 500, 1000, 1000] });
@@ -168,7 +168,7 @@ for (const event_capture_mode of ['compacted', 'full_fidelity'] as const) {
   });
 }
 
-t.test('a service that stops and does not come back has told how its streams end', async (t) => {
+t.test('a service that stops without a restart reports the ends of its streams', async (t) => {
   const stopped = await startTroupe(t);
   const { app, url } = stopped;
   const ends: Promise<RunEnd>[] = [];
@@ -187,7 +187,7 @@ t.test('a service that stops and does not come back has told how its streams end
   }
 });
 
-t.test('a stream that is nonsense is taken for a cut one', async (t) => {
+t.test('treats an unreadable stream as a cut one', async (t) => {
   let isBroken = true;
   const broken = createClient({
     url: troupe.url,
@@ -203,7 +203,7 @@ t.test('a stream that is nonsense is taken for a cut one', async (t) => {
   t.equal(await broken.runs.stream({ agentId: 'echo', messages: said }).text(), 'echo: Hello');
 });
 
-t.test('who is not reached, or does not come back, is told as a lost connection', async (t) => {
+t.test('reports a service that is unreachable or does not return as a lost connection', async (t) => {
   const nowhere = createClient({ url: 'http://127.0.0.1:1', pauses: QUICK });
   await t.rejects(nowhere.threads.create(), { name: 'ConnectionLost', request: 'POST /v1/threads' });
   const never = nowhere.runs.stream({ agentId: 'echo', messages: said });
@@ -216,12 +216,12 @@ t.test('who is not reached, or does not come back, is told as a lost connection'
   proxy.isDown = true;
   proxy.cut();
   await t.rejects(run.end(), { name: 'ConnectionLost', request: /^GET \/v1\/runs\/.*\/events$/ });
-  t.ok(proxy.connections() - before <= 3 * (QUICK.length + 1), 'it stops asking');
+  t.ok(proxy.connections() - before <= 3 * (QUICK.length + 1), 'the client stops after its last attempt');
   proxy.isDown = false;
   troupe.models.release();
 });
 
-t.test('leaving a stream lets the run go on, and abort cancels it', async (t) => {
+t.test('leaving a stream lets the run continue, and abort cancels it', async (t) => {
   const left = client.runs.stream({ agentId: 'slow', messages: said });
   for await (const { event_type } of left) if (event_type === 'text_delta') break;
   const { run_id } = await left.ids;
@@ -243,7 +243,7 @@ t.test('leaving a stream lets the run go on, and abort cancels it', async (t) =>
   });
 });
 
-t.test('what the service refuses is an error of its class, with text, request and id', async (t) => {
+t.test('a rejected request throws an error of its class, with text, request and id', async (t) => {
   const { threads, runs } = client;
   await client.request('POST', '/v1/config/agents', { body: TWIN });
   const table: [() => Promise<unknown>, new (...given: never[]) => TroupeError, object][] = [
@@ -278,30 +278,27 @@ t.test('what the service refuses is an error of its class, with text, request an
   t.throws(() => createClient({ url: 'localhost' }), { name: 'TypeError', message: /'localhost'/ });
 });
 
-t.test(
-  'a service that is busy is waited for as long as it asks, and no longer than the pauses',
-  async (t) => {
-    const answers = [503, 503, 200];
-    const asked: number[] = [];
-    const busy = createClient({
-      url: 'http://any.example',
-      pauses: [1, 1, 1],
-      fetch: async () => {
-        asked.push(performance.now());
-        const status = answers.shift() ?? 503;
-        const body = status === 200 ? 'id: cur_1\ndata: {"event_kind":"x"}\n\n' : '{"error":"busy"}';
-        return new Response(body, { status, headers: { 'retry-after': '0.01' } });
-      },
-    });
-    await t.rejects(busy.runs.get('x'), { name: 'Unavailable', message: 'busy', retryAfter: 10 });
-    answers.unshift(503);
-    const followed = busy.events.follow({ runId: 'x' });
-    await t.rejects(collect(followed), Unavailable);
-    t.equal(asked.length, 1 + 3 + 3, 'what comes begins the pauses anew');
-  },
-);
+t.test('waits for a busy service as long as it asks, and no longer than the pauses', async (t) => {
+  const answers = [503, 503, 200];
+  const asked: number[] = [];
+  const busy = createClient({
+    url: 'http://any.example',
+    pauses: [1, 1, 1],
+    fetch: async () => {
+      asked.push(performance.now());
+      const status = answers.shift() ?? 503;
+      const body = status === 200 ? 'id: cur_1\ndata: {"event_kind":"x"}\n\n' : '{"error":"busy"}';
+      return new Response(body, { status, headers: { 'retry-after': '0.01' } });
+    },
+  });
+  await t.rejects(busy.runs.get('x'), { name: 'Unavailable', message: 'busy', retryAfter: 10 });
+  answers.unshift(503);
+  const followed = busy.events.follow({ runId: 'x' });
+  await t.rejects(collect(followed), Unavailable);
+  t.equal(asked.length, 1 + 3 + 3, 'each received event resets the pauses');
+});
 
-t.test('lists give their first page, or every item of all pages', async (t) => {
+t.test('lists return their first page, or every item of all pages', async (t) => {
   const list = await startTroupe(t);
   const { threads } = createClient({ url: list.url });
   for (let index = 0; index < 25; index += 1) await threads.create({ title: String(index) });
@@ -313,7 +310,7 @@ t.test('lists give their first page, or every item of all pages', async (t) => {
   t.equal((await collect(threads.list({ limit: 10, cursor: page.next_cursor ?? '' }))).length, 15);
 });
 
-t.test('the log of a thread is followed through cuts, each event once', async (t) => {
+t.test('follows the event log of a thread through cuts, with each event once', async (t) => {
   const control = new AbortController();
   const { id } = await client.threads.create();
   const { cursors_by_scope } = (await client.threads.events(id)).items.at(-1) ?? { cursors_by_scope: [] };
@@ -349,7 +346,7 @@ t.test('the log of a thread is followed through cuts, each event once', async (t
 
 for (const of of [{ threadId: 'quiet' }, { threadId: 'new' }]) {
   t.test(
-    `who follows from now on misses nothing of an outage before the first event: ${of.threadId}`,
+    `following from now on misses no event of an outage before the first event: ${of.threadId}`,
     async (t) => {
       const control = new AbortController();
       if (of.threadId === 'quiet') await troupe.runToEnd({ agentId: 'echo', ...of, messages: said });
@@ -381,7 +378,7 @@ for (const of of [{ threadId: 'quiet' }, { threadId: 'new' }]) {
   );
 }
 
-t.test('threads and actors are read and changed', async (t) => {
+t.test('reads and changes threads and actors', async (t) => {
   const { threads, actors } = client;
   const { id } = await threads.create({ title: 'First', resource_id: 'box' });
   await threads.update(id, { title: 'Second', resource_id: null, custom: { color: 'red' } });
@@ -403,7 +400,7 @@ t.test('threads and actors are read and changed', async (t) => {
   t.match(await collect(threads.messages(id, { order: 'asc' })), [{ role: 'user' }]);
 });
 
-t.test('a program has the same without a network, in each of its scopes', async (t) => {
+t.test('a program has the same API without a network, in each of its scopes', async (t) => {
   const inside = await createTroupe({
     listen: false,
     settings: { storage_dir: t.testdir(), seed: { profile: 'demo' } },

@@ -1,14 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A way to a service that can be cut. */
+/** A proxy to a service, whose connections can be cut. */
 export type Proxy = {
   url: string;
-  /** Every connection that is open now breaks. */
+  /** Breaks every open connection. */
   cut(): void;
-  /** Nobody gets through until it is up again; what is open stays. */
+  /** While true, no new connection gets through. Open ones stay. */
   isDown: boolean;
-  /** Connections that were made. */
+  /** The number of connections that were made. */
   connections(): number;
 };
 

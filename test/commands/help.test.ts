@@ -1,7 +1,7 @@
 import t from 'tap';
 import { doctorCommand } from '../../src/commands/doctor.ts';
 
-t.test('doctor has the settings of a data folder, and no others', async (t) => {
+t.test('doctor has the settings of a data directory, and no others', async (t) => {
   const flags = doctorCommand.options.map(({ long }) => long);
   t.strictSame(flags, [
     '--settings-file',

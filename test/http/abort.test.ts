@@ -6,7 +6,7 @@ import { defer, get, serve, settle, when, wire } from './serve.ts';
 
 const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
 
-t.test('a client that leaves while its body comes never reaches the handler', async (t) => {
+t.test('does not call the handler when the client disconnects during its body', async (t) => {
   let handled = 0;
   const upload = route.post('/upload', {
     id: 'postUpload',
@@ -29,7 +29,7 @@ t.test('a client that leaves while its body comes never reaches the handler', as
   t.equal(handled, 0);
 });
 
-/** A handler that the client leaves alone; the test decides how it goes on. */
+/** A handler whose client disconnects; the test decides how it finishes. */
 const abandoned = async (t: Parameters<typeof serve>[0], finish: () => unknown) => {
   const proceed = defer();
   let started = false;
@@ -54,23 +54,23 @@ const abandoned = async (t: Parameters<typeof serve>[0], finish: () => unknown) 
   await settle();
   t.match(served.observed, [{ route: '/slow', status: 499 }]);
   t.equal(served.inFlight(), 0);
-  t.equal((await fetch(`${served.url}/unknown`)).status, 404, 'the server goes on');
+  t.equal((await fetch(`${served.url}/unknown`)).status, 404, 'the server serves other requests');
   return served;
 };
 
-t.test('a handler that answers after its client has left answers nobody', async (t) => {
+t.test('discards a response after the client has disconnected', async (t) => {
   const { errors } = await abandoned(t, () => ({ late: true }));
   t.strictSame(errors, []);
 });
 
-t.test('a handler that throws after its client has left is a line of the log', async (t) => {
+t.test('logs an error that is thrown after the client has disconnected', async (t) => {
   const { errors } = await abandoned(t, () => {
     throw new Error('late bug');
   });
   t.match(errors, [{ data: { err: { message: 'late bug' } } }]);
 });
 
-t.test('a stream for a client that has left is closed', async (t) => {
+t.test('closes a stream whose client has disconnected', async (t) => {
   let told = 0;
   const stream = createEventStream();
   stream.write('data: 1\n\n');
@@ -83,7 +83,7 @@ t.test('a stream for a client that has left is closed', async (t) => {
   t.equal(streams(), 0);
 });
 
-t.test('a client that leaves while the scope is looked for is forgotten', async (t) => {
+t.test('drops a request whose client disconnects while its scope is resolved', async (t) => {
   const scope = defer<string>();
   let handled = 0;
   const scoped = route.get('/scoped', {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { clientAddress, createProxyCheck, shortAddress } from '../../src/http/address.ts';
 
-t.test('IPv6 addresses are short, and IPv4 in them is IPv4', (t) => {
+t.test('shortens IPv6 addresses and unwraps IPv4 addresses in them', (t) => {
   const table: [string, string][] = [
     ['127.0.0.1', '127.0.0.1'],
     ['0000:0000:0000:0000:0000:0000:0000:0001', '::1'],
@@ -13,7 +13,7 @@ t.test('IPv6 addresses are short, and IPv4 in them is IPv4', (t) => {
   t.end();
 });
 
-t.test('the client is the last hop that is no trusted proxy', (t) => {
+t.test('takes the last hop that is not a trusted proxy as the client', (t) => {
   const isProxy = createProxyCheck(['loopback', 'private', '198.51.100.0/24', '2001:db8:1::/48']);
   const table: [lines: string[], address: string][] = [
     [[], '127.0.0.1'],
@@ -32,7 +32,7 @@ t.test('the client is the last hop that is no trusted proxy', (t) => {
   t.end();
 });
 
-t.test('without trusted proxies every address is that of a client', (t) => {
+t.test('treats every address as a client without trusted proxies', (t) => {
   const isProxy = createProxyCheck([]);
   for (const address of ['127.0.0.1', '::1', '10.0.0.1', '']) t.equal(isProxy(address), false);
   t.end();

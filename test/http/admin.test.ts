@@ -33,7 +33,7 @@ const routes = [
 const SCHEME = 'Authorization header must use Bearer authentication';
 const WRONG = 'invalid admin bearer token';
 
-t.test('every way to fail the bearer check is 401 with its own text', async (t) => {
+t.test('returns 401 with a specific message for every bearer failure', async (t) => {
   const { port } = await serve(t, routes);
   const table: [string, string[], string][] = [
     ['no header', [], 'admin authentication required'],
@@ -66,7 +66,7 @@ t.test('every way to fail the bearer check is 401 with its own text', async (t) 
   }
 });
 
-t.test('the scheme is of any case, and white space around the value is no part of it', async (t) => {
+t.test('accepts the scheme in any case and trims white space around the value', async (t) => {
   const { port } = await serve(t, routes);
   for (const value of [`bearer ${ADMIN_TOKEN}`, `BEARER ${ADMIN_TOKEN}`, `  Bearer ${ADMIN_TOKEN} \t`]) {
     t.match(
@@ -77,14 +77,14 @@ t.test('the scheme is of any case, and white space around the value is no part o
   }
 });
 
-t.test('without a configured token nobody gets in', async (t) => {
+t.test('rejects every request without a configured token', async (t) => {
   const { url } = await serve(t, routes, { adminToken: undefined });
   const response = await fetch(`${url}/admin`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
   t.equal(response.status, 401);
   t.strictSame(await response.json(), { error: 'admin authentication is not configured' });
 });
 
-t.test('the check comes before the content type, the body and the query', async (t) => {
+t.test('checks the token before the content type, the body and the query', async (t) => {
   const { url } = await serve(t, routes);
   const send = (authorization: string) =>
     fetch(`${url}/admin?n=2`, { method: 'POST', body: '{', headers: { authorization } });
@@ -94,7 +94,7 @@ t.test('the check comes before the content type, the body and the query', async 
   t.equal(handled, 0);
 });
 
-t.test('the scope provider sees surface and head, and decides', async (t) => {
+t.test('passes surface and head to the scope provider and uses its scope', async (t) => {
   const asked: { surface: ScopeSurface; head: RequestHead; tenant: string | undefined }[] = [];
   const { url } = await serve(t, routes, {
     resolveScope: (surface, head) => {
@@ -115,7 +115,7 @@ t.test('the scope provider sees surface and head, and decides', async (t) => {
   t.equal(asked.length, 2);
 });
 
-t.test('the provider is not asked when the bearer is wrong', async (t) => {
+t.test('does not call the scope provider with a wrong bearer', async (t) => {
   const { url } = await serve(t, routes, {
     resolveScope: () => {
       throw new Error('asked');
@@ -124,7 +124,7 @@ t.test('the provider is not asked when the bearer is wrong', async (t) => {
   t.strictSame(await (await fetch(`${url}/admin`)).json(), { error: 'admin authentication required' });
 });
 
-t.test('a provider that fails or returns an impossible scope is 401 with the reason', async (t) => {
+t.test('returns 401 with the reason if the provider fails or returns an invalid scope', async (t) => {
   let scope = (): string | Promise<string> => '';
   const { url } = await serve(t, routes, { resolveScope: () => scope() });
   const table: [() => string | Promise<string>, RegExp][] = [

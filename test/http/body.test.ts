@@ -1,17 +1,17 @@
 import t from 'tap';
 import { type BodyText, isJson, readBody, tooLarge } from '../../src/http/body.ts';
-import { createBodyRoom } from '../../src/http/body-room.ts';
+import { createBodyBudget } from '../../src/http/body-budget.ts';
 import { createConnectionBudget } from '../../src/http/connection-budget.ts';
 import { listenOnNode } from '../../src/http/node-socket.ts';
 import type { Answer } from '../../src/http/pipeline.ts';
 import { listenOn } from '../../src/http/socket.ts';
 import { LISTENER, when, wire } from './serve.ts';
 
-t.test('a body is delivered once, also when it is too large and goes on', async (t) => {
+t.test('delivers a body once, even if it is too large and continues', async (t) => {
   const delivered: BodyText[] = [];
   let bodies = 0;
   let pieces = 0;
-  const room = createBodyRoom({ limit: 100, timeoutMs: 60_000, observe() {} });
+  const room = createBodyBudget({ limit: 100, timeoutMs: 60_000, observe() {} });
   t.teardown(() => room.close());
   const answer: Answer = (res) => {
     res.onAborted(() => {});
@@ -21,7 +21,9 @@ t.test('a body is delivered once, also when it is too large and goes on', async 
         pieces += 1;
         listener(chunk, isLast);
       });
-    readBody(res, { limit: 10, room, isOver: () => false, onGone() {} }, (text) => delivered.push(text));
+    readBody(res, { limit: 10, bodyBudget: room, isOver: () => false, onGone() {} }, (text) =>
+      delivered.push(text),
+    );
     bodies += 1;
   };
   const { uWS } = LISTENER;
@@ -51,7 +53,7 @@ t.test('a body is delivered once, also when it is too large and goes on', async 
   t.strictSame(delivered, [tooLarge(10), '0123456789']);
 });
 
-t.test('JSON is application/json or any type that ends in +json', (t) => {
+t.test('treats application/json and types with the suffix +json as JSON', (t) => {
   const table: [string, boolean][] = [
     ['application/json', true],
     ['APPLICATION/JSON', true],

@@ -1,4 +1,4 @@
-/** Every kind of character that encodings treat differently. */
+/** All kinds of characters that encodings treat differently. */
 export const CHARACTERS: readonly string[] = [
   'plain',
   // Latin-1 only: one byte in V8, two in UTF-8.
@@ -12,5 +12,5 @@ export const CHARACTERS: readonly string[] = [
   'low \ude00',
 ];
 
-/** As UTF-8 has it: it has no lone surrogates. */
+/** The text as UTF-8 encodes it, which replaces lone surrogates. */
 export const wellFormed = (text: string): string => Buffer.from(text).toString();

@@ -11,9 +11,9 @@ import { nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
 import { HTTP_SERVER_ENV } from './listener.ts';
 
-/** More connections than there are descriptors: none of them may cost the service anything. */
+/** More connections than file descriptors, which must not affect the service. */
 
-t.test('keeps a reserve of descriptors', async (t) => {
+t.test('reserves some descriptors', async (t) => {
   const limits = (soft: number) => () =>
     `Max open files            ${soft}                 524288               files \n`;
   t.equal(mostConnections(limits(200)), 136);
@@ -25,7 +25,7 @@ t.test('keeps a reserve of descriptors', async (t) => {
   );
 });
 
-t.test('closes connections beyond the budget, and reports it once a minute', async (t) => {
+t.test('closes connections above the budget, and reports it once a minute', async (t) => {
   const reported: number[] = [];
   let now = 0;
   const budget = createConnectionBudget(
@@ -85,7 +85,7 @@ const statusOf = (port: number): Promise<number | undefined> =>
 
 const noProc = process.platform === 'linux' ? {} : { skip: 'there is no /proc' };
 
-t.test('does nothing while idle clients hold every descriptor', noProc, async (t) => {
+t.test('uses no CPU while idle clients hold every descriptor', noProc, async (t) => {
   const { child, port } = await start(t, t.testdir());
   const sockets: Socket[] = [];
   for (let count = 0; count < 300; count += 1) {
@@ -96,8 +96,8 @@ t.test('does nothing while idle clients hold every descriptor', noProc, async (t
   }
   const before = ticksOf(child);
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  // A loop that asks for connections again and again uses 100 ticks a second.
+  // A loop that retries accepting connections uses 100 ticks a second.
   t.ok(ticksOf(child) - before < 50, 'the accept loop does not spin');
   for (const socket of sockets) socket.destroy();
-  t.equal(await statusOf(port), 200, 'a client is served once others have left');
+  t.equal(await statusOf(port), 200, 'a client is served after others disconnect');
 });

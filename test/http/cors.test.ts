@@ -40,7 +40,7 @@ const EXPOSED = 'x-trace-total-events, x-trace-next-offset, x-request-id, mcp-se
 const corsHeaders = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 
-t.test('a listed origin is echoed on every response, with the exposed headers', async (t) => {
+t.test('echoes an allowed origin on every response, with the exposed headers', async (t) => {
   const { url } = await serve(t, routes);
   const table: [string, string, number][] = [
     ['GET', '/open', 200],
@@ -63,7 +63,7 @@ t.test('a listed origin is echoed on every response, with the exposed headers', 
   }
 });
 
-t.test('another origin, or none, gets no such header', async (t) => {
+t.test('sends no CORS headers to other origins', async (t) => {
   const { url } = await serve(t, routes);
   for (const origin of ['http://evil.test', `${ORIGIN}.evil`, 'null', undefined]) {
     const response = await fetch(`${url}/open`, origin === undefined ? {} : { headers: { origin } });
@@ -73,40 +73,37 @@ t.test('another origin, or none, gets no such header', async (t) => {
   }
 });
 
-t.test(
-  'with loopback listed, pages of this machine are admitted whatever their port, and no others',
-  async (t) => {
-    const { url } = await serve(t, routes, { settings: { cors_allowed_origins: [ORIGIN, 'loopback'] } });
-    const admitted = async (origin: string) => {
-      const { headers } = await fetch(`${url}/open`, { headers: { origin } });
-      return headers.get('access-control-allow-origin') === origin;
-    };
-    const ours = [
-      'http://localhost:5173',
-      'https://localhost',
-      'http://app.localhost:3000',
-      'http://127.0.0.1:1',
-    ];
-    for (const origin of [...ours, 'http://127.8.9.1:80', 'http://[::1]:5173', ORIGIN]) {
-      t.ok(await admitted(origin), origin);
-    }
-    const foreign = [
-      'http://localhost.evil.test',
-      'http://evillocalhost',
-      'http://127.0.0.1.evil.test',
-      'http://128.0.0.1',
-      'http://[::2]',
-      'http://evil.test:5173',
-      'http://localhost:5173/x',
-      'ftp://localhost',
-      'loopback',
-      'null',
-    ];
-    for (const origin of foreign) t.notOk(await admitted(origin), origin);
-  },
-);
+t.test('allows loopback origins on any port with `loopback` in the list, and no others', async (t) => {
+  const { url } = await serve(t, routes, { settings: { cors_allowed_origins: [ORIGIN, 'loopback'] } });
+  const admitted = async (origin: string) => {
+    const { headers } = await fetch(`${url}/open`, { headers: { origin } });
+    return headers.get('access-control-allow-origin') === origin;
+  };
+  const ours = [
+    'http://localhost:5173',
+    'https://localhost',
+    'http://app.localhost:3000',
+    'http://127.0.0.1:1',
+  ];
+  for (const origin of [...ours, 'http://127.8.9.1:80', 'http://[::1]:5173', ORIGIN]) {
+    t.ok(await admitted(origin), origin);
+  }
+  const foreign = [
+    'http://localhost.evil.test',
+    'http://evillocalhost',
+    'http://127.0.0.1.evil.test',
+    'http://128.0.0.1',
+    'http://[::2]',
+    'http://evil.test:5173',
+    'http://localhost:5173/x',
+    'ftp://localhost',
+    'loopback',
+    'null',
+  ];
+  for (const origin of foreign) t.notOk(await admitted(origin), origin);
+});
 
-t.test('a preflight is answered without any right, on any path', async (t) => {
+t.test('answers a preflight on any path without authentication', async (t) => {
   const { url } = await serve(t, routes, { adminToken: undefined });
   const preflight = (path: string, origin: string) =>
     fetch(url + path, {
@@ -126,7 +123,7 @@ t.test('a preflight is answered without any right, on any path', async (t) => {
   }
 });
 
-t.test('the request id of a request is on its response when it is sane, else a new one', async (t) => {
+t.test('returns a valid request id from the request, or else a new one', async (t) => {
   const { url } = await serve(t, routes);
   const ask = (path: string, id: string) => fetch(url + path, { headers: { 'x-request-id': id } });
   for (const path of ['/open', '/unknown', '/bug', '/stream']) {

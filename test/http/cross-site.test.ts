@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { reply, route } from '../../src/http/route.ts';
 import { ADMIN_TOKEN, ORIGIN, type ServeOptions, serve, wire } from './serve.ts';
 
-/** What pages of other sites make a browser send is refused before it is executed. */
+/** Requests that a page of another site triggers in a browser are rejected before they are executed. */
 
 let executed = 0;
 const handle = () => {
@@ -40,7 +40,7 @@ const start = async (t: Parameters<typeof serve>[0], options: ServeOptions = {})
 
 const EVIL = 'Origin: https://evil.example';
 
-t.test('a change that a page of another site asks for is refused, and not executed', async (t) => {
+t.test('rejects a cross-site change without executing it', async (t) => {
   const { send, port } = await start(t);
   for (const headers of [
     [EVIL],
@@ -66,7 +66,7 @@ t.test('a change that a page of another site asks for is refused, and not execut
   t.equal(executed, 0);
 });
 
-t.test('the refusal says what to do', async (t) => {
+t.test('explains in the error how to allow the origin', async (t) => {
   const { url } = await start(t);
   const response = await fetch(`${url}/run`, {
     method: 'POST',
@@ -77,7 +77,7 @@ t.test('the refusal says what to do', async (t) => {
   });
 });
 
-t.test('own pages, admitted origins and clients that are no browsers are not affected', async (t) => {
+t.test('accepts same-origin pages, allowed origins and clients other than browsers', async (t) => {
   const { send, port } = await start(t);
   for (const headers of [
     [],
@@ -94,41 +94,42 @@ t.test('own pages, admitted origins and clients that are no browsers are not aff
   ]) {
     t.equal(await send('POST', '/run', ...headers), 204, String(headers));
   }
-  t.equal(await send('GET', '/run', EVIL, 'Sec-Fetch-Site: cross-site'), 204, 'reading changes nothing');
+  t.equal(
+    await send('GET', '/run', EVIL, 'Sec-Fetch-Site: cross-site'),
+    204,
+    'requests that change nothing are accepted',
+  );
 });
 
-t.test('a forwarded host counts only from a trusted proxy', async (t) => {
+t.test('trusts a forwarded host only from a trusted proxy', async (t) => {
   const { send } = await start(t, { settings: { trusted_proxies: [] } });
   t.equal(await send('POST', '/run', EVIL, 'X-Forwarded-Host: evil.example'), 403);
 });
 
-t.test('the public address of the service is its own', async (t) => {
+t.test('treats the public address of the service as same-origin', async (t) => {
   const { send } = await start(t, { publicHost: 'agents.example' });
   t.equal(await send('POST', '/run', 'Origin: https://agents.example'), 204);
 });
 
-t.test('an admin token is proof enough, and a wrong one is none', async (t) => {
+t.test('accepts a valid admin token as proof, and rejects a wrong one', async (t) => {
   const { send } = await start(t);
   t.equal(await send('POST', '/admin', EVIL, `Authorization: Bearer ${ADMIN_TOKEN}`), 204);
   t.equal(await send('POST', '/admin', EVIL, 'Authorization: Bearer wrong'), 401);
 });
 
-t.test('with the word loopback, pages of this host are admitted, whatever their port', async (t) => {
+t.test('allows pages of this host on any port with `loopback`', async (t) => {
   const { send } = await start(t, { settings: { cors_allowed_origins: ['loopback'] } });
   t.equal(await send('POST', '/run', 'Origin: http://localhost:5173', 'Sec-Fetch-Site: same-site'), 204);
   t.equal(await send('POST', '/run', EVIL), 403);
 });
 
-t.test(
-  'without a socket a page of another site is refused as well, and the program itself is not',
-  async (t) => {
-    const { server } = await start(t);
-    const request = () =>
-      new Request('http://agents.example/run', {
-        method: 'POST',
-        headers: { origin: 'https://evil.example' },
-      });
-    t.equal((await server.fetch(request(), { from: 'stranger' })).status, 403);
-    t.equal((await server.fetch(request(), { from: 'program', scope: 'default' })).status, 204);
-  },
-);
+t.test('rejects cross-site requests without a socket, but not those of the embedding program', async (t) => {
+  const { server } = await start(t);
+  const request = () =>
+    new Request('http://agents.example/run', {
+      method: 'POST',
+      headers: { origin: 'https://evil.example' },
+    });
+  t.equal((await server.fetch(request(), { from: 'stranger' })).status, 403);
+  t.equal((await server.fetch(request(), { from: 'program', scope: 'default' })).status, 204);
+});

@@ -45,11 +45,11 @@ const post = (url: string, body: string | undefined, contentType?: string) =>
   fetch(url, {
     method: 'POST',
     headers: contentType === undefined ? {} : { 'content-type': contentType },
-    // A text body would bring a content type of its own.
+    // A text body would add its own content type.
     ...(body !== undefined && { body: Buffer.from(body) }),
   });
 
-t.test('each way in which a body can be wrong has its status', async (t) => {
+t.test('returns a specific status for each kind of invalid body', async (t) => {
   const { url } = await serve(t, routes);
   const table: [string, string | undefined, string | undefined, number][] = [
     ['a valid body', VALID, JSON_TYPE, 200],
@@ -74,13 +74,13 @@ t.test('each way in which a body can be wrong has its status', async (t) => {
   }
 });
 
-t.test('a route with attachments has a limit of its own', async (t) => {
+t.test('applies a separate limit to a route with attachments', async (t) => {
   const { url } = await serve(t, routes);
   t.equal((await post(`${url}/large`, `{"name":"${'x'.repeat(3000)}"}`, JSON_TYPE)).status, 200);
   t.equal((await post(`${url}/large`, `{"name":"${'x'.repeat(6000)}"}`, JSON_TYPE)).status, 413);
 });
 
-t.test('what is wrong in a body is named with its path', async (t) => {
+t.test('names the path of an invalid value in a body', async (t) => {
   const { url } = await serve(t, routes);
   const table: [string, RegExp][] = [
     ['{"name":"x","messages":[{"content":[]}]}', /^messages\[0\]\.content: must be a string, not an array$/],
@@ -95,7 +95,7 @@ t.test('what is wrong in a body is named with its path', async (t) => {
   }
 });
 
-t.test('JSON is looked at before the query, the query before the shape of the body', async (t) => {
+t.test('checks the JSON before the query, and the query before the shape of the body', async (t) => {
   const { url } = await serve(t, routes);
   const first = await post(`${url}/typed?limit=abc`, '{', JSON_TYPE);
   t.match(await errorOf(first), /not valid JSON/);
@@ -104,7 +104,7 @@ t.test('JSON is looked at before the query, the query before the shape of the bo
   t.match(await errorOf(second), 'limit: expected a count');
 });
 
-t.test('a query is decoded, its first value counts, and unknown keys do not', async (t) => {
+t.test('decodes a query, takes the first value of a key and ignores unknown keys', async (t) => {
   const { url } = await serve(t, routes);
   const query = async (text: string) => (await fetch(`${url}/query${text}`)).json();
   t.strictSame(await query(''), {});
@@ -114,7 +114,7 @@ t.test('a query is decoded, its first value counts, and unknown keys do not', as
   t.equal((await fetch(`${url}/query?limit=-1`)).status, 400);
 });
 
-t.test('a route without a body takes any body and content type', async (t) => {
+t.test('ignores the body and content type on a route without a body', async (t) => {
   const { url, port } = await serve(t, routes);
   t.strictSame(await (await post(`${url}/untyped`, undefined)).json(), { body: 'none' });
   t.equal((await post(`${url}/untyped`, '{', JSON_TYPE)).status, 200);
@@ -126,14 +126,14 @@ t.test('a route without a body takes any body and content type', async (t) => {
   await client.until('{"text":"next"}');
 });
 
-t.test('a body that comes in pieces, inside a character too, is one body', async (t) => {
+t.test('reassembles a body that arrives in chunks split within a character', async (t) => {
   const { port, inFlight } = await serve(t, routes);
   const body = Buffer.from('{"name":"é"}');
   const cut = body.indexOf(0xc3) + 1;
   const client = wire(t, port);
   client.socket.setNoDelay(true);
   const head = `POST /typed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-  // In one write, so that who has seen the head has the piece as well.
+  // In one write, so that the server receives the chunk together with the head.
   client.send(Buffer.concat([Buffer.from(head), body.subarray(0, cut)]));
   await when(() => inFlight() === 1);
   client.send(body.subarray(cut));
@@ -146,7 +146,7 @@ const chunked = (path: string): string =>
 
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-t.test('a chunked body is refused as soon as it is too large, and its rest is let through', async (t) => {
+t.test('rejects a chunked body as soon as it is too large, and discards its rest', async (t) => {
   const { port } = await serve(t, routes);
   const client = wire(t, port, chunked('/typed'));
   client.send(chunk('x'.repeat(600)));
@@ -158,7 +158,7 @@ t.test('a chunked body is refused as soon as it is too large, and its rest is le
   t.equal(client.text().match(/HTTP\/1\.1/g)?.length, 2);
 });
 
-t.test('a length that is too large is refused before the body comes', async (t) => {
+t.test('rejects an excessive content length before the body arrives', async (t) => {
   const { port } = await serve(t, routes);
   const client = wire(
     t,
@@ -168,74 +168,64 @@ t.test('a length that is too large is refused before the body comes', async (t) 
   await client.until('HTTP/1.1 413');
 });
 
-t.test(
-  'a body that comes while the scope is looked for is not lost, and is looked at after it',
-  async (t) => {
-    const scope = defer<string>();
-    const seen: unknown[] = [];
-    const scoped = route.post('/scoped', {
-      id: 'postScoped',
-      ...base,
-      scope: 'agent-invocation',
-      body: Body,
-      handle: ({ body, scope }) => seen.push({ name: body.name, scope }),
-    });
-    let answer: () => Promise<string> = () => scope.promise;
-    let asked = 0;
-    const resolveScope = (): Promise<string> => {
-      asked += 1;
-      return answer();
-    };
-    const { url } = await serve(t, [scoped], { resolveScope });
+t.test('keeps a body that arrives while the scope is resolved, and checks it afterwards', async (t) => {
+  const scope = defer<string>();
+  const seen: unknown[] = [];
+  const scoped = route.post('/scoped', {
+    id: 'postScoped',
+    ...base,
+    scope: 'agent-invocation',
+    body: Body,
+    handle: ({ body, scope }) => seen.push({ name: body.name, scope }),
+  });
+  let answer: () => Promise<string> = () => scope.promise;
+  let asked = 0;
+  const resolveScope = (): Promise<string> => {
+    asked += 1;
+    return answer();
+  };
+  const { url } = await serve(t, [scoped], { resolveScope });
 
-    const pending = post(`${url}/scoped`, VALID, JSON_TYPE);
-    await when(() => asked === 1);
-    await settle();
-    scope.resolve('late');
-    t.equal((await pending).status, 200);
-    t.strictSame(seen, [{ name: 'x', scope: 'late' }]);
+  const pending = post(`${url}/scoped`, VALID, JSON_TYPE);
+  await when(() => asked === 1);
+  await settle();
+  scope.resolve('late');
+  t.equal((await pending).status, 200);
+  t.strictSame(seen, [{ name: 'x', scope: 'late' }]);
 
-    t.equal((await post(`${url}/scoped`, VALID, 'text/plain')).status, 415);
-    t.equal((await post(`${url}/scoped`, 'x'.repeat(1001), JSON_TYPE)).status, 413);
-    answer = () => Promise.reject(new Error('no tenant'));
-    const refused = await post(`${url}/scoped`, '{', 'text/plain');
-    t.equal(refused.status, 401);
-    t.strictSame(await refused.json(), { error: 'scope resolution failed: no tenant' });
-  },
-);
+  t.equal((await post(`${url}/scoped`, VALID, 'text/plain')).status, 415);
+  t.equal((await post(`${url}/scoped`, 'x'.repeat(1001), JSON_TYPE)).status, 413);
+  answer = () => Promise.reject(new Error('no tenant'));
+  const refused = await post(`${url}/scoped`, '{', 'text/plain');
+  t.equal(refused.status, 401);
+  t.strictSame(await refused.json(), { error: 'scope resolution failed: no tenant' });
+});
 
-t.test(
-  'a long body is read, checked and handled each in a turn of its own, a short one at once',
-  async (t) => {
-    const done: string[] = [];
-    const note = (what: string): void => {
-      done.push(what);
-      setImmediate(() => done.push('another turn'));
-    };
-    const Noted = z.object({
-      name: z.string().refine(() => {
-        note('checked');
-        return true;
-      }),
-    });
-    const handle = (): number => {
-      note('handled');
-      return 0;
-    };
-    const { url } = await serve(
-      t,
-      [route.post('/noted', { id: 'postNoted', ...base, body: Noted, handle })],
-      {
-        settings: { body_limit_bytes: 100_000 },
-      },
-    );
-    const seen = async (length: number): Promise<string[]> => {
-      done.length = 0;
-      t.equal((await post(`${url}/noted`, `{"name":"${'x'.repeat(length)}"}`, JSON_TYPE)).status, 200);
-      await when(() => done.length === 4);
-      return done;
-    };
-    t.strictSame(await seen(40_000), ['checked', 'another turn', 'handled', 'another turn']);
-    t.strictSame(await seen(10), ['checked', 'handled', 'another turn', 'another turn']);
-  },
-);
+t.test('parses, validates and handles a long body in separate ticks, and a short one at once', async (t) => {
+  const done: string[] = [];
+  const note = (what: string): void => {
+    done.push(what);
+    setImmediate(() => done.push('another turn'));
+  };
+  const Noted = z.object({
+    name: z.string().refine(() => {
+      note('checked');
+      return true;
+    }),
+  });
+  const handle = (): number => {
+    note('handled');
+    return 0;
+  };
+  const { url } = await serve(t, [route.post('/noted', { id: 'postNoted', ...base, body: Noted, handle })], {
+    settings: { body_limit_bytes: 100_000 },
+  });
+  const seen = async (length: number): Promise<string[]> => {
+    done.length = 0;
+    t.equal((await post(`${url}/noted`, `{"name":"${'x'.repeat(length)}"}`, JSON_TYPE)).status, 200);
+    await when(() => done.length === 4);
+    return done;
+  };
+  t.strictSame(await seen(40_000), ['checked', 'another turn', 'handled', 'another turn']);
+  t.strictSame(await seen(10), ['checked', 'handled', 'another turn', 'another turn']);
+});

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** An OpenAPI document as tests read it. */
+/** An OpenAPI document as the tests parse it. */
 
 const Whole = z.looseObject({ components: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
 const SHARED = /^#\/components\/(parameters|responses|headers)\/(.+)$/;
 
-/** The document with what its operations share written out in each; schemas stay references, as they may be endless. */
+/** The document with shared parts inlined in each operation; schemas stay references, as they may be recursive. */
 export const spelledOut = (document: unknown): object => {
   const { components, ...rest } = Whole.parse(document);
   const spell = (value: unknown): unknown => {

@@ -14,7 +14,7 @@ import { createUnsent } from '../../src/http/unsent.ts';
 import type { WireResponse } from '../../src/http/wire.ts';
 import { CHARACTERS } from './characters.ts';
 
-/** A response that keeps what it receives: a string whose encoding matters is a failure of the caller. */
+/** A response that records what it receives, and fails on strings whose encoding matters. */
 const recorder = () => {
   const values: (string | Uint8Array)[] = [];
   const res: WireResponse = {
@@ -61,7 +61,7 @@ const opened = (origin = ''): { exchange: Exchange; values: (string | Uint8Array
 
 const isAscii = (value: string): boolean => Buffer.byteLength(value) === value.length;
 
-t.test('an HTTP server receives text as ASCII strings or as the bytes of UTF-8', (t) => {
+t.test('passes text to an HTTP server as ASCII strings or UTF-8 bytes', (t) => {
   for (const [kind, text] of CHARACTERS.entries()) {
     const long = text.repeat(200_000);
     const ways: ((exchange: Exchange) => void)[] = [
@@ -89,13 +89,13 @@ t.test('an HTTP server receives text as ASCII strings or as the bytes of UTF-8',
         [],
         `text ${kind}, way ${index}`,
       );
-      t.ok(strings.length < values.length || isAscii(text), 'and the text itself is sent');
+      t.ok(strings.length < values.length || isAscii(text), 'the text is passed unchanged');
     }
   }
   t.end();
 });
 
-t.test('ASCII stays a string, other text is its UTF-8 bytes', (t) => {
+t.test('keeps ASCII as a string and encodes other text as UTF-8', (t) => {
   t.equal(encode('plain\0'), 'plain\0');
   for (const text of CHARACTERS.filter((each) => !isAscii(each)))
     t.strictSame(encode(text), Buffer.from(text));

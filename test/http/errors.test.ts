@@ -66,7 +66,7 @@ const routes = [
   }),
 ];
 
-t.test('each outcome is one status, thrown or rejected, and only bugs are logged', async (t) => {
+t.test('maps each error to one status, thrown or rejected, and logs only bugs', async (t) => {
   const { url, errors } = await serve(t, routes);
   for (const [index, [error, status, body, kind]] of failures.entries()) {
     for (const way of ['throw', 'reject']) {
@@ -82,13 +82,13 @@ t.test('each outcome is one status, thrown or rejected, and only bugs are logged
   }
 });
 
-t.test('no stack trace ever leaves', async (t) => {
+t.test('never sends a stack trace', async (t) => {
   const { url } = await serve(t, routes);
   const bug = failures.findIndex(([error]) => error instanceof TypeError);
   t.notMatch(await (await fetch(`${url}/throw/${bug}`)).text(), /at .*\.ts/);
 });
 
-t.test('a result that JSON cannot carry is an error of its request only', async (t) => {
+t.test('fails only the request whose result is not JSON', async (t) => {
   const { url, errors, inFlight } = await serve(t, routes);
   for (const path of ['/unserialisable', '/unserialisable-later']) {
     const response = await fetch(url + path);

@@ -5,11 +5,11 @@ import { reply, route } from '../../src/http/route.ts';
 import { createEventStream, type EventStream } from '../../src/http/sse.ts';
 import { ADMIN_TOKEN, defer, ORIGIN, type ServeOptions, serve, settle, when } from './serve.ts';
 
-/** Requests of a program that has the service inside itself. */
+/** Requests of a program that embeds the service. */
 
 const base = { summary: 'x', scope: 'agent-invocation', responses: { 200: z.json() } } as const;
 
-/** What is said to a reader who reads again. */
+/** The comment that a stream sends after a stall. */
 const COMMENT = ':\n\n';
 
 const setUp = async (t: Test, options: ServeOptions = {}) => {
@@ -61,7 +61,7 @@ const post = (body: string, headers: Record<string, string> = {}): RequestInit =
   headers: { 'content-type': 'application/json', ...headers },
 });
 
-t.test('a request is answered as over a socket, and its host is the affair of the program', async (t) => {
+t.test('responds as over a socket, without checking the host', async (t) => {
   const { send, url, observed } = await setUp(t, { acceptsHost: (host) => host.startsWith('127.') });
   const body = JSON.stringify({ text: 'Grüße' });
   const answer = await send('/things/a%20b?q=1', post(body, { 'x-own': 'yes', origin: ORIGIN }));
@@ -103,7 +103,7 @@ t.test('a request is answered as over a socket, and its host is the affair of th
   }
 });
 
-t.test('who hands a request on has to show rights, the program itself has them', async (t) => {
+t.test('requires credentials for forwarded requests, but not for the embedding program', async (t) => {
   const { server } = await setUp(t, {
     resolveScope(_surface, { header }) {
       const scope = header('x-tenant');
@@ -130,7 +130,7 @@ t.test('who hands a request on has to show rights, the program itself has them',
   t.match(await blank.json(), { error: 'scope resolution failed: the scope id is blank' });
 });
 
-t.test('a stream comes as it is written, and ends whole', async (t) => {
+t.test('streams frames as they are written, and completes the stream', async (t) => {
   const { send, streams } = await setUp(t);
   const response = await send('/stream');
   t.equal(response.headers.get('content-type'), 'text/event-stream');
@@ -144,7 +144,7 @@ t.test('a stream comes as it is written, and ends whole', async (t) => {
   t.equal((await reader?.read())?.done, true);
 });
 
-t.test('who does not read stalls a stream, who reads again gets what was held, in its order', async (t) => {
+t.test('buffers frames of a stalled stream and delivers them in order afterwards', async (t) => {
   const { send, streams, gone } = await setUp(t, { settings: { sse_buffer_size: 50 } });
   const response = await send('/stream');
   const [stream] = streams;
@@ -161,7 +161,7 @@ t.test('who does not read stalls a stream, who reads again gets what was held, i
   t.strictSame(gone, ['stream']);
 });
 
-t.test('who never reads is cut off past the bound', async (t) => {
+t.test('aborts a stream beyond the limit if it is never read', async (t) => {
   const { send, streams, gone } = await setUp(t, { settings: { sse_buffer_size: 5 } });
   const response = await send('/stream');
   for (let index = 0; index < 40; index += 1) {
@@ -172,10 +172,10 @@ t.test('who never reads is cut off past the bound', async (t) => {
   await t.rejects(response.text(), { message: /cut off: it was not read fast enough/ });
 });
 
-t.test('a client that has gone is told as such, wherever it goes', async (t) => {
+t.test('aborts a request at every stage when its signal fires', async (t) => {
   const { send, gone, streams, gate, inFlight, observed } = await setUp(t);
   await t.rejects(send('/slow', { signal: AbortSignal.abort() }), { name: 'AbortError' });
-  t.equal(observed.length, 0, 'nothing of it came to the service');
+  t.equal(observed.length, 0, 'the service has not received the request');
 
   const control = new AbortController();
   const waiting = send('/slow', { signal: control.signal });
@@ -197,22 +197,22 @@ t.test('a client that has gone is told as such, wherever it goes', async (t) => 
   await when(() => inFlight() === 0);
 });
 
-t.test('a body that fails, or was read by somebody else, is refused to whoever sends it', async (t) => {
+t.test('rejects a body that fails or was already read', async (t) => {
   const { server, send, inFlight } = await setUp(t);
   const broken = new ReadableStream({
     pull() {
-      throw new Error('the disk is gone');
+      throw new Error('the disk is unavailable');
     },
   });
   const init = { ...post(''), body: broken, duplex: 'half' } as RequestInit;
-  await t.rejects(send('/things/1', init), { message: 'the disk is gone' });
+  await t.rejects(send('/things/1', init), { message: 'the disk is unavailable' });
   const read = new Request('http://x/things/1', post('{}'));
   await read.text();
   await t.rejects(server.fetch(read, { from: 'stranger' }), TypeError);
   t.equal(inFlight(), 0);
 });
 
-t.test('a long body in pieces is taken whole, and one that is too long is not read to its end', async (t) => {
+t.test('accepts a long body in chunks, and cancels one that is too long', async (t) => {
   const { send } = await setUp(t);
   const pieces = (count: number) => {
     let sent = 0;
@@ -238,18 +238,15 @@ t.test('a long body in pieces is taken whole, and one that is too long is not re
   await when(long.cancelled);
 });
 
-t.test(
-  'once the service stops nothing new is answered, and what is open is cut off at its end',
-  async (t) => {
-    const { send, server } = await setUp(t);
-    const waiting = send('/slow');
-    const stream = await send('/stream');
-    await settle();
-    server.stopListening();
-    t.equal((await send('/things')).status, 503);
-    const refused = t.rejects(waiting, { message: 'the service has stopped' });
-    await server.close();
-    await refused;
-    t.equal(await stream.text(), ':\n\n', 'a stream has a whole body');
-  },
-);
+t.test('rejects new requests when the service stops, and aborts open ones at its end', async (t) => {
+  const { send, server } = await setUp(t);
+  const waiting = send('/slow');
+  const stream = await send('/stream');
+  await settle();
+  server.stopListening();
+  t.equal((await send('/things')).status, 503);
+  const refused = t.rejects(waiting, { message: 'the service has stopped' });
+  await server.close();
+  await refused;
+  t.equal(await stream.text(), ':\n\n', 'the body of the stream is complete');
+});

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { reply, route } from '../../src/http/route.ts';
 import { get, serve, wire } from './serve.ts';
 
-/** A head that parsers may read in two ways closes the connection, and nothing behind it is executed. */
+/** An ambiguous head closes the connection, and nothing after it is executed. */
 
 const executed: string[] = [];
 
@@ -20,7 +20,7 @@ const routes = [
   }),
   route.post('/in-front', {
     id: 'postInFront',
-    summary: 'the request with the doubtful head',
+    summary: 'the request with the ambiguous head',
     scope: 'none',
     body: z.unknown(),
     responses: { 200: 'empty' },
@@ -39,13 +39,13 @@ const post = (headers: readonly string[], body: string): string =>
 
 const HOST = 'Host: localhost';
 
-const DOUBTFUL: [name: string, request: string][] = [
+const AMBIGUOUS: [name: string, request: string][] = [
   ['two lengths', post([HOST, 'Content-Length: 0', `Content-Length: ${BEHIND.length}`], BEHIND)],
   [
     'two lengths, the long one first',
     post([HOST, `Content-Length: ${BEHIND.length}`, 'Content-Length: 0'], BEHIND),
   ],
-  ['twice the same length', post([HOST, 'Content-Length: 2', 'Content-Length: 2'], `{}${BEHIND}`)],
+  ['the same length twice', post([HOST, 'Content-Length: 2', 'Content-Length: 2'], `{}${BEHIND}`)],
   ['a list of lengths', post([HOST, 'Content-Length: 2, 2'], `{}${BEHIND}`)],
   ['a length with a sign', post([HOST, 'Content-Length: +2'], `{}${BEHIND}`)],
   ['an empty length', post([HOST, 'Content-Length: '], BEHIND)],
@@ -73,9 +73,9 @@ const DOUBTFUL: [name: string, request: string][] = [
   ]),
 ];
 
-t.test('a doubtful head closes the connection without an answer', async (t) => {
+t.test('closes the connection on an ambiguous head without a response', async (t) => {
   const { port, inFlight } = await serve(t, routes);
-  for (const [name, request] of DOUBTFUL) {
+  for (const [name, request] of AMBIGUOUS) {
     const client = wire(t, port, request);
     const answer = await client.end();
     t.notMatch(answer, 'HTTP/1.1 2', name);
@@ -84,7 +84,7 @@ t.test('a doubtful head closes the connection without an answer', async (t) => {
   t.equal(inFlight(), 0);
 });
 
-t.test('a doubtful head in later packets closes the connection as well', async (t) => {
+t.test('closes the connection on an ambiguous head in a later packet', async (t) => {
   const { port } = await serve(t, routes);
   const client = wire(t, port, post([HOST, 'Content-Length: 2'], '{}'));
   await client.until('204');
@@ -95,7 +95,7 @@ t.test('a doubtful head in later packets closes the connection as well', async (
   t.strictSame(executed, []);
 });
 
-t.test('one length, one coding in any case, and neither are read as ever', async (t) => {
+t.test('accepts one content length, or one coding in any case, or neither', async (t) => {
   const { port } = await serve(t, routes);
   for (const head of [['Content-Length: 2'], ['Content-Length: 0002']]) {
     await wire(t, port, post([HOST, ...head], `{}${BEHIND}`)).until('HTTP/1.1 200');

@@ -8,7 +8,7 @@ import { type Deferred, defer, get, serve, settle, type Wire, when, wire } from 
 const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
 const Name = z.object({ name: z.string() });
 
-/** Handlers that answer when the test says so. */
+/** Handlers that respond when the test releases them. */
 const controlled = () => {
   const started: string[] = [];
   const open = new Map<string, Deferred<unknown>>();
@@ -27,7 +27,7 @@ const controlled = () => {
   return { slow, started, finish };
 };
 
-t.test('no more than the limit are under way, and the others follow in order', async (t) => {
+t.test('executes requests up to the limit, and the others in order', async (t) => {
   const { slow, started, finish } = controlled();
   const { port, inFlight } = await serve(t, [slow], { settings: { max_concurrent_requests: 2 } });
   const clients: Wire[] = [];
@@ -46,7 +46,7 @@ t.test('no more than the limit are under way, and the others follow in order', a
   for (const client of clients) await client.until('200 OK');
 });
 
-t.test('who has waited a second gets 503 and is told when to come back', async (t) => {
+t.test('returns 503 with Retry-After to a request that waited for a second', async (t) => {
   const { slow, started, finish } = controlled();
   const { url } = await serve(t, [slow], { settings: { max_concurrent_requests: 1 } });
   const first = fetch(`${url}/slow/a`);
@@ -60,7 +60,7 @@ t.test('who has waited a second gets 503 and is told when to come back', async (
   t.strictSame(started, ['a']);
 });
 
-t.test('a waiting request whose client goes away leaves the queue', async (t) => {
+t.test('removes a waiting request whose client disconnects', async (t) => {
   const { slow, started, finish } = controlled();
   const { port, observed, inFlight } = await serve(t, [slow], { settings: { max_concurrent_requests: 1 } });
   const first = wire(t, port, get('/slow/a'));
@@ -77,7 +77,7 @@ t.test('a waiting request whose client goes away leaves the queue', async (t) =>
   t.equal(inFlight(), 0);
 });
 
-t.test('an event stream counts until it is bound, a held request until it says so', async (t) => {
+t.test('counts an event stream until it is bound, and a held request until it is released', async (t) => {
   const { slow, started, finish } = controlled();
   const held = defer();
   const hold = route.get('/hold', {
@@ -110,7 +110,7 @@ t.test('an event stream counts until it is bound, a held request until it says s
 
   const last = fetch(`${url}/slow/last`);
   await settle();
-  t.strictSame(started, ['stream', 'hold', 'next'], 'holding twice gives one place');
+  t.strictSame(started, ['stream', 'hold', 'next'], 'a second hold of a request frees no further place');
   finish('next');
   await next;
   await when(() => started.length === 4);
@@ -118,7 +118,7 @@ t.test('an event stream counts until it is bound, a held request until it says s
   await last;
 });
 
-t.test('past the longest queue the next is refused at once', (t) => {
+t.test('rejects a request at once when the queue is full', (t) => {
   const gate = createGate({ limit: 1, maxWaiting: 2, waitMs: 60_000 });
   const waiter = () => ({ start() {}, expire() {} });
   t.equal(gate.enter(), true);
@@ -133,7 +133,7 @@ t.test('past the longest queue the next is refused at once', (t) => {
   t.end();
 });
 
-t.test('nobody overtakes those who wait', (t) => {
+t.test('admits waiting requests before new ones', (t) => {
   const gate = createGate({ limit: 1, waitMs: 60_000 });
   const order: string[] = [];
   gate.enter();
@@ -141,7 +141,7 @@ t.test('nobody overtakes those who wait', (t) => {
     start() {
       order.push('first');
       gate.leave();
-      t.equal(gate.enter(), false, 'there is room, and another one waits for it');
+      t.equal(gate.enter(), false, 'a waiting request is admitted first');
     },
     expire() {},
   });
@@ -159,7 +159,7 @@ t.test('nobody overtakes those who wait', (t) => {
   t.end();
 });
 
-t.test('ten thousand who leave at once are let in without a recursion', (t) => {
+t.test('admits ten thousand requests at once without recursion', (t) => {
   const gate = createGate({ limit: 1, waitMs: 60_000 });
   let started = 0;
   gate.enter();
@@ -178,7 +178,7 @@ t.test('ten thousand who leave at once are let in without a recursion', (t) => {
   t.end();
 });
 
-t.test('those who wait give up in the order in which they came', async (t) => {
+t.test('expires waiting requests in order of arrival', async (t) => {
   const gate = createGate({ limit: 1, waitMs: 20 });
   const expired: string[] = [];
   const waiter = (name: string) => ({ start: () => t.fail('started'), expire: () => expired.push(name) });
@@ -193,7 +193,7 @@ t.test('those who wait give up in the order in which they came', async (t) => {
   gate.close();
 });
 
-t.test('reports when nothing is inside and nothing waits', async (t) => {
+t.test('reports when no request is executing or waiting', async (t) => {
   const gate = createGate({ limit: 1 });
   await gate.empty();
   let isEmpty = false;
@@ -204,7 +204,7 @@ t.test('reports when nothing is inside and nothing waits', async (t) => {
   });
   gate.leave();
   await when(() => true);
-  t.equal(isEmpty, false, 'the one that waited is inside');
+  t.equal(isEmpty, false, 'a formerly waiting request is executing');
   gate.leave();
   await emptied;
   gate.close();

@@ -22,7 +22,7 @@ const start = async (t: Parameters<typeof serve>[0], options: ServeOptions = {})
   const { url } = await serve(t, routes, {
     log: {
       error() {},
-      warn: (data) => lines.push(data),
+      warn: (_, fields = {}) => lines.push(fields),
       info() {},
       debug() {},
       isLevelEnabled: () => false,
@@ -46,7 +46,7 @@ const start = async (t: Parameters<typeof serve>[0], options: ServeOptions = {})
   return { guess, fail, lines };
 };
 
-t.test('wrong tokens from one address end in 429, and a long right token is always judged', async (t) => {
+t.test('limits wrong tokens per address with 429, but always checks a long valid token', async (t) => {
   const { guess, fail } = await start(t, { adminToken: LONG_TOKEN });
   const statuses = await fail(MOST_FAILURES + 5);
   t.strictSame(new Set(statuses.slice(0, MOST_FAILURES)), new Set([401]));
@@ -54,23 +54,23 @@ t.test('wrong tokens from one address end in 429, and a long right token is alwa
   const limited = await guess('wrong');
   t.ok(Number(limited.headers.get('retry-after')) >= 1);
   t.equal((await guess(LONG_TOKEN)).status, 200);
-  t.equal((await guess('wrong', '203.0.113.8')).status, 401, 'another address');
+  t.equal((await guess('wrong', '203.0.113.8')).status, 401, 'another address has another limit');
 });
 
-t.test('a short token is not judged while there are too many failures, from that address only', async (t) => {
+t.test('rejects a short token during too many failures, from the same address only', async (t) => {
   const { guess, fail } = await start(t, { adminToken: SHORT_TOKEN });
   await fail(MOST_FAILURES + 5);
   t.equal((await guess(SHORT_TOKEN)).status, 429);
   t.equal((await guess(SHORT_TOKEN, '203.0.113.8')).status, 200);
 });
 
-t.test('requests without a credential count for nothing', async (t) => {
+t.test('does not count requests without a credential', async (t) => {
   const { guess } = await start(t, { adminToken: LONG_TOKEN });
   for (let at = 0; at < MOST_FAILURES * 2; at += 1) t.equal((await guess(undefined)).status, 401);
   t.equal((await guess('wrong')).status, 401);
 });
 
-t.test('failures are logged with the address, never with the token, and not each of them', async (t) => {
+t.test('logs failures with the address, without the token, and not each of them', async (t) => {
   const { fail, lines } = await start(t, { adminToken: LONG_TOKEN });
   await fail(MOST_FAILURES);
   t.ok(lines.length >= 1 && lines.length < MOST_FAILURES);
@@ -78,7 +78,7 @@ t.test('failures are logged with the address, never with the token, and not each
   t.notMatch(JSON.stringify(lines), /wrong-/);
 });
 
-t.test('a bucket empties with time, belongs to a /64, and addresses are forgotten', (t) => {
+t.test('refills a bucket over time, shares it within a /64, and forgets addresses', (t) => {
   let time = 0;
   const outcomes: string[] = [];
   const guesses = createGuesses({
@@ -91,13 +91,13 @@ t.test('a bucket empties with time, belongs to a /64, and addresses are forgotte
   const isRefused = (address: string): boolean => guesses.failed(address, error) === error;
   for (let at = 0; at < MOST_FAILURES; at += 1) t.equal(isRefused(`2001:db8::${at + 1}`), true);
   t.equal(isRefused('2001:db8::ffff'), false);
-  t.equal(isRefused('2001:db8:0:1::1'), true, 'another /64');
+  t.equal(isRefused('2001:db8:0:1::1'), true, 'another /64 has another bucket');
   time += 3000;
   t.equal(isRefused('2001:db8::1'), true);
   t.equal(isRefused('2001:db8::1'), false);
   for (let at = 0; at < 20_000; at += 1)
     guesses.failed(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, error);
-  t.equal(isRefused('2001:db8::1'), true, 'forgotten behind ten thousand others');
+  t.equal(isRefused('2001:db8::1'), true, 'ten thousand newer addresses evict the oldest one');
   t.ok(outcomes.includes('limited'));
   t.end();
 });

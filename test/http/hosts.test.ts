@@ -7,7 +7,7 @@ import { serve, wire } from './serve.ts';
 
 const LOOPBACK = { listening: '127.0.0.1', names: [], publicUrl: undefined };
 
-t.test('on a loopback address loopback names and addresses are served, and no others', (t) => {
+t.test('accepts only loopback names and addresses on a loopback listener', (t) => {
   for (const listening of ['127.0.0.1', '127.9.9.9', 'localhost', '::1']) {
     const accepts = createHostCheck({ ...LOOPBACK, listening });
     for (const host of [
@@ -44,7 +44,7 @@ t.test('on a loopback address loopback names and addresses are served, and no ot
   t.end();
 });
 
-t.test('the public name and the names of the setting are served too', (t) => {
+t.test('accepts the public name and the configured names', (t) => {
   const accepts = createHostCheck({
     ...LOOPBACK,
     names: ['Agents.Example', '10.0.0.7', 'fd00::7'],
@@ -59,13 +59,13 @@ t.test('the public name and the names of the setting are served too', (t) => {
   t.end();
 });
 
-t.test('beyond loopback any host is served, unless the setting names some', (t) => {
+t.test('accepts any host on a public listener unless names are configured', (t) => {
   for (const listening of ['0.0.0.0', '::', '192.0.2.1', 'service.example']) {
     t.equal(createHostCheck({ ...LOOPBACK, listening }), undefined, listening);
   }
   const accepts = createHostCheck({ ...LOOPBACK, listening: '0.0.0.0', names: ['agents.example'] });
   t.equal(accepts?.('agents.example'), true);
-  t.equal(accepts?.('127.0.0.1:1'), true, 'probes of the machine itself');
+  t.equal(accepts?.('127.0.0.1:1'), true, 'probes of the same host are accepted');
   t.equal(accepts?.('evil.example'), false);
   t.end();
 });
@@ -87,7 +87,7 @@ const routes = [
   route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: () => reached.push('admin') }),
 ];
 
-t.test('a foreign host is refused on every path, before anything else', async (t) => {
+t.test('rejects a foreign host on every path before anything else', async (t) => {
   const acceptsHost = createHostCheck(LOOPBACK);
   const { port } = await serve(t, routes, { ...(acceptsHost && { acceptsHost }) });
   for (const line of [
@@ -102,7 +102,7 @@ t.test('a foreign host is refused on every path, before anything else', async (t
     const client = wire(t, port, `${line} HTTP/1.1\r\nHost: evil.example:${port}\r\n\r\n`);
     const text = await client.until('SERVICE_ALLOWED_HOSTS');
     t.match(text, /^HTTP\/1\.1 403 /, line);
-    t.match(text, /"error":"requests for the host 'evil\.example:\d+' are refused here/);
+    t.match(text, /"error":"requests for the host 'evil\.example:\d+' are rejected/);
     t.match(text, /\r\nx-request-id: /);
   }
   t.strictSame(reached, []);

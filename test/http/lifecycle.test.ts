@@ -29,18 +29,18 @@ const routes = [
   }),
 ];
 
-t.test('an address that is taken is refused with its name', async (t) => {
+t.test('names an address that is in use', async (t) => {
   const { server, port } = await serve(t, routes);
   await server.close();
   const first = await serve(t, routes);
   const second = await serve(t, routes);
   t.strictSame(await first.server.listen(LISTENER, { host: '127.0.0.1', port }), { port });
   await t.rejects(second.server.listen(LISTENER, { host: '127.0.0.1', port }), {
-    message: `cannot listen on 127.0.0.1:${port}: the address is in use or not of this machine`,
+    message: `cannot listen on 127.0.0.1:${port}: the address is in use or does not belong to this host`,
   });
 });
 
-t.test('after stopListening open requests go on, new ones on open connections get 503', async (t) => {
+t.test('finishes open requests after stopListening, and returns 503 to new ones', async (t) => {
   const { server, port, inFlight } = await serve(t, routes);
   const idle = wire(t, port, get('/now'));
   await idle.until('"now"');
@@ -57,12 +57,12 @@ t.test('after stopListening open requests go on, new ones on open connections ge
   stream?.write('data: 1\n\n');
   await streaming.until('data: 1\n\n');
   proceed.resolve();
-  t.match(await slow.end(), /200 OK[\s\S]*"slow"$/, 'and its connection closes after it');
+  t.match(await slow.end(), /200 OK[\s\S]*"slow"$/, 'the connection closes after the response');
   stream?.end();
   t.match(await streaming.end(), /0\r\n\r\n$/);
 });
 
-t.test('close ends everything, and lets out what was written just before', async (t) => {
+t.test('closes everything, and flushes recent writes first', async (t) => {
   const { server, port, inFlight, streams } = await serve(t, routes);
   const client = wire(t, port, get('/stream'));
   await client.until(':\n\n');
@@ -73,7 +73,7 @@ t.test('close ends everything, and lets out what was written just before', async
   first?.end();
   await server.close();
   t.match(await client.end(), /data: last\n\n\r\n0\r\n\r\n$/);
-  t.match(await other.end(), /:\n\n\r\n0\r\n\r\n$/, 'a stream that was idle has a whole body too');
+  t.match(await other.end(), /:\n\n\r\n0\r\n\r\n$/, 'the body of an idle stream is complete too');
   t.equal(stream?.closed, true);
   t.equal(inFlight(), 0);
   t.equal(streams(), 0);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The HTTP server that services of tests listen with: `TROUPE_TEST_HTTP_SERVER`, by default as the setting's default. */
+/** The HTTP server of test services: `TROUPE_TEST_HTTP_SERVER`, with the default of the setting. */
 export const HTTP_SERVER = z
   .enum(['auto', 'uws', 'node'])
   .default('auto')

@@ -6,7 +6,7 @@ import { get, serve, turn, when, wire } from './serve.ts';
 
 const MIB = 1024 * 1024;
 
-/** A socket of loopback takes a few megabytes before it stops. */
+/** A loopback socket accepts a few megabytes before it blocks. */
 const LONG = 'é'.repeat(8 * MIB);
 const LONG_BYTES = 16 * MIB;
 
@@ -42,7 +42,7 @@ const routes = [
   }),
 ];
 
-t.test('a long response arrives whole', async (t) => {
+t.test('delivers a long response completely', async (t) => {
   const { url, unsent, inFlight } = await serve(t, routes);
   for (const path of ['/long', '/later']) {
     const response = await fetch(`${url}${path}`);
@@ -54,19 +54,19 @@ t.test('a long response arrives whole', async (t) => {
   t.equal(inFlight(), 0);
 });
 
-t.test('a long response arrives whole without a socket', async (t) => {
+t.test('delivers a long response completely without a socket', async (t) => {
   const { server } = await serve(t, routes);
   const response = await server.fetch(new Request('http://localhost/long'), { from: 'stranger' });
   t.equal((await response.text()) === LONG, true);
 });
 
-t.test('HEAD of a long response has its length and no body', async (t) => {
+t.test('returns the length of a long response without a body on HEAD', async (t) => {
   const { port } = await serve(t, routes);
   const client = wire(t, port, get('/long').replace('GET', 'HEAD'));
   t.match(await client.until('\r\n\r\n'), `content-length: ${LONG_BYTES}`);
 });
 
-t.test('clients that do not read share a bound, and one that reads is not affected', async (t) => {
+t.test('limits the total buffer of clients that do not read, without affecting others', async (t) => {
   const limit = 3 * LONG_BYTES;
   const { port, url, unsent, inFlight } = await serve(t, routes, {
     settings: { response_buffer_bytes: limit },
@@ -86,7 +86,7 @@ t.test('clients that do not read share a bound, and one that reads is not affect
   t.equal(unsent(), 0);
 });
 
-t.test('a client that leaves in the middle frees what waited for it', async (t) => {
+t.test('releases the buffer of a client that disconnects in the middle', async (t) => {
   const { port, unsent, inFlight, observed } = await serve(t, routes);
   const client = wire(t, port);
   client.socket.pause();
@@ -99,7 +99,7 @@ t.test('a client that leaves in the middle frees what waited for it', async (t) 
   t.match(observed, [{ route: '/long', status: 200 }]);
 });
 
-t.test('a server that stops closes connections with a long response under way', async (t) => {
+t.test('closes connections with a long response when the server stops', async (t) => {
   const { server, port, unsent } = await serve(t, routes);
   const client = wire(t, port);
   client.socket.pause();

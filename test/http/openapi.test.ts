@@ -74,7 +74,7 @@ const Document = z.object({
 const documentAt = async (url: string) =>
   Document.parse(spelledOut(JSON.parse(await (await fetch(`${url}/openapi.json`)).text())));
 
-t.test('the document lists every route, itself too, as OpenAPI 3.1', async (t) => {
+t.test('lists every route, including itself, as OpenAPI 3.1', async (t) => {
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/openapi.json`);
   t.equal(response.headers.get('content-type'), 'application/json');
@@ -92,18 +92,18 @@ t.test('the document lists every route, itself too, as OpenAPI 3.1', async (t) =
   t.equal(await (await fetch(`${url}/openapi.json`)).text(), text);
 });
 
-t.test('an operation says what its route declares', async (t) => {
+t.test('describes an operation as its route declares', async (t) => {
   const { url } = await serve(t, routes);
   const { paths, components } = await documentAt(url);
   const list = paths['/v1/threads']?.get;
   t.match(list, { summary: 'List', tags: ['threads'] });
-  t.strictSame(list?.security, [], 'nothing is asked for');
+  t.strictSame(list?.security, [], 'the operation requires no credentials');
   t.match(list?.parameters, [
     { in: 'query', name: 'limit' },
     { in: 'query', name: 'root' },
   ]);
   t.notOk(list?.parameters?.[0]?.required);
-  // What the server may answer whatever the route says is there too.
+  // Includes the responses that the server may send on any route.
   t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '403', '500', '503']);
   t.ok(paths['/v1/threads']?.post?.requestBody?.content['application/json']);
 
@@ -120,7 +120,7 @@ t.test('an operation says what its route declares', async (t) => {
   t.match(components.securitySchemes, { adminBearer: { type: 'http', scheme: 'bearer' } });
 });
 
-t.test('schemas with an id are components, references lead somewhere, answers may grow', async (t) => {
+t.test('lists schemas with an id as components with valid references, open for new fields', async (t) => {
   const { url } = await serve(t, routes);
   const text = await (await fetch(`${url}/openapi.json`)).text();
   const { components } = Document.parse(spelledOut(JSON.parse(text)));
@@ -132,7 +132,7 @@ t.test('schemas with an id are components, references lead somewhere, answers ma
   t.notMatch(JSON.stringify(components.schemas.Thread), 'additionalProperties":false');
 });
 
-t.test('operation ids are unique', async (t) => {
+t.test('assigns unique operation ids', async (t) => {
   const { url } = await serve(t, routes);
   const { paths } = await documentAt(url);
   const ids = Object.values(paths).flatMap((methods) =>

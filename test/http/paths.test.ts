@@ -24,7 +24,7 @@ const found = (path: string, method = 'GET') => {
   return [entry?.path, ...(values ?? [])];
 };
 
-t.test('a path is the declared one that says it most closely', async (t) => {
+t.test('matches the most specific declared path', async (t) => {
   const table: [string, ...(string | undefined)[]][] = [
     ['/', '/'],
     ['/things', '/things'],
@@ -50,13 +50,13 @@ t.test('a path is the declared one that says it most closely', async (t) => {
   for (const [path, ...expected] of table) t.strictSame(found(path), expected, path);
 });
 
-t.test('a parameter is decoded, and stands for itself where that is not possible', async (t) => {
+t.test('decodes a parameter, or keeps it if that is impossible', async (t) => {
   t.strictSame(found('/things/a%2Fb'), ['/things/:id', 'a/b']);
   t.strictSame(found('/things/%zz'), ['/things/:id', '%zz']);
   t.strictSame(found('/things/:id'), ['/things/:id', ':id']);
 });
 
-t.test('an action counts for the methods that it has, behind the last colon', async (t) => {
+t.test('matches an action after the last colon for its methods', async (t) => {
   const table: [string, ...(string | undefined)[]][] = [
     ['/things/1:stop', '/things/:id:stop', '1'],
     ['/things/a:b%20:stop', '/things/:id:stop', 'a:b '],
@@ -71,7 +71,7 @@ t.test('an action counts for the methods that it has, behind the last colon', as
   t.strictSame(found('/things/1:stop', 'GET'), ['/things/:id', '1:stop']);
 });
 
-t.test('below a lenient path slashes too many say nothing, and literals may be encoded', async (t) => {
+t.test('ignores extra slashes and decodes literals below a lenient path', async (t) => {
   const table: [string, ...(string | undefined)[]][] = [
     ['/free//tasks///1/', '/free/tasks/:id', '1'],
     ['/free/%74asks/1', '/free/tasks/:id', '1'],

@@ -25,7 +25,7 @@ const routes = [
   route.post('/body', { id: 'postBody', ...base, body: z.json(), handle: seen }),
 ];
 
-t.test('headers can be read at once and later, by name of any case, the first value of each', async (t) => {
+t.test('reads headers at once and later, in any case, with the first value of each', async (t) => {
   const { url, port } = await serve(t, routes);
   const headers = { 'x-custom': 'a', 'last-event-id': '7' };
   const expected = { custom: 'a', lastEventId: '7', missing: null, ip: '127.0.0.1' };
@@ -42,7 +42,7 @@ t.test('headers can be read at once and later, by name of any case, the first va
   }
 });
 
-t.test('behind a trusted proxy the client is the one that the proxy names', async (t) => {
+t.test('takes the client address from a trusted proxy', async (t) => {
   const { url } = await serve(t, routes);
   const ip = async (headers: Record<string, string>) =>
     z.object({ ip: z.string() }).parse(await (await fetch(`${url}/later`, { headers })).json()).ip;
@@ -51,7 +51,7 @@ t.test('behind a trusted proxy the client is the one that the proxy names', asyn
   t.equal(await ip({ 'x-forwarded-for': ' ' }), '127.0.0.1');
 });
 
-t.test('of several lines the last one is what the trusted proxy has added', async (t) => {
+t.test('uses the last of several forwarded lines, which the trusted proxy has added', async (t) => {
   const { port } = await serve(t, routes);
   for (const path of ['/now', '/later']) {
     const lines = ['X-Forwarded-For: 192.0.2.1', 'X-Forwarded-For: 203.0.113.7, 127.0.0.1'];
@@ -59,7 +59,7 @@ t.test('of several lines the last one is what the trusted proxy has added', asyn
   }
 });
 
-t.test('from a peer that is no trusted proxy, forwarded headers are missing', async (t) => {
+t.test('ignores forwarded headers from an untrusted peer', async (t) => {
   const { url } = await serve(t, routes, { settings: { trusted_proxies: ['192.0.2.0/24'] } });
   for (const path of ['/now', '/later']) {
     const response = await fetch(`${url}${path}`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
@@ -67,7 +67,7 @@ t.test('from a peer that is no trusted proxy, forwarded headers are missing', as
   }
 });
 
-t.test('without that trust, what a client says of its address counts for nothing', async (t) => {
+t.test('ignores forwarded addresses when they are not trusted', async (t) => {
   const { url } = await serve(t, routes, { settings: { trust_forwarded_headers: false } });
   const response = await fetch(`${url}/now`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
   t.match(await response.json(), { ip: '127.0.0.1' });

@@ -43,7 +43,7 @@ const routes = [
   }),
 ];
 
-t.test('a value is 200 JSON, a reply says its own status, headers and body', async (t) => {
+t.test('returns a value as 200 JSON, and a reply with its status, headers and body', async (t) => {
   const { url } = await serve(t, routes);
   const list = await fetch(`${url}/things`);
   t.equal(list.status, 200);
@@ -61,7 +61,7 @@ t.test('a value is 200 JSON, a reply says its own status, headers and body', asy
   t.equal(await text.text(), 'a 1\n');
 });
 
-t.test('undefined is an empty 200, and a 204 or 304 has neither body nor length', async (t) => {
+t.test('returns an empty 200 for undefined, and no body or length for 204 and 304', async (t) => {
   const { url, port } = await serve(t, routes);
   const nothing = await fetch(`${url}/nothing`);
   t.equal(nothing.status, 200);
@@ -82,14 +82,14 @@ t.test('undefined is an empty 200, and a 204 or 304 has neither body nor length'
   }
 });
 
-t.test('a static path wins over a parameter, for every method', async (t) => {
+t.test('prefers a static path over a parameter for every method', async (t) => {
   const { url } = await serve(t, routes);
   t.equal(await (await fetch(`${url}/things/summary`)).json(), 'summary');
   t.equal((await fetch(`${url}/things/summary`, { method: 'DELETE' })).status, 405);
   t.strictSame(await (await fetch(`${url}/things/summary/parts/2`)).json(), { id: 'summary', part: '2' });
 });
 
-t.test('parameters are percent-decoded, and stand for themselves when that is not possible', async (t) => {
+t.test('decodes parameters, or keeps them if that is impossible', async (t) => {
   const { url } = await serve(t, routes);
   const table: [string, string][] = [
     ['a%2Fb', 'a/b'],
@@ -103,7 +103,7 @@ t.test('parameters are percent-decoded, and stand for themselves when that is no
   }
 });
 
-t.test('another method on a known path is 405 with the sorted list of those that are allowed', async (t) => {
+t.test('returns 405 with the sorted allowed methods on a known path', async (t) => {
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/things`, { method: 'PATCH' });
   t.equal(response.status, 405);
@@ -112,7 +112,7 @@ t.test('another method on a known path is 405 with the sorted list of those that
   t.equal((await fetch(`${url}/things`, { method: 'OPTIONS' })).status, 405);
 });
 
-t.test('an unknown path is 404 with an error body, without any check of rights', async (t) => {
+t.test('returns 404 with an error body for an unknown path without authentication', async (t) => {
   const { url } = await serve(t, routes, { adminToken: undefined });
   for (const path of ['/', '/thing', '/things/', '/things//parts/1', '/things/1/parts', '/things/1/']) {
     const response = await fetch(url + path);
@@ -121,32 +121,32 @@ t.test('an unknown path is 404 with an error body, without any check of rights',
   }
 });
 
-t.test('HEAD is answered like GET, with the length of the body and without the body', async (t) => {
+t.test('answers HEAD like GET, with the length but without the body', async (t) => {
   const { port, observed } = await serve(t, routes);
   const client = wire(t, port, 'HEAD /things HTTP/1.1\r\nHost: x\r\n\r\n');
   await client.until('\r\n\r\n');
   client.send(get('/nothing'));
   const text = await client.until('content-length: 8');
   t.match(text, /^HTTP\/1\.1 200 OK\r\n/);
-  // The answer to the second request is there, whole.
+  // The second response is complete.
   await when(() => client.text().split('HTTP/1.1 200 OK').length > 2);
   t.notMatch(client.text(), 'list');
   t.match(observed[0], { method: 'HEAD', route: '/things', status: 200 });
 });
 
-t.test('a header value cannot start a header of its own', async (t) => {
+t.test('prevents header injection through a value', async (t) => {
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/split`);
   t.equal(response.headers.get('x-forged'), null);
   t.equal(response.headers.get('x-split'), 'a  x-forged: 1');
 });
 
-t.test('two routes for one method and path are refused when the server is made', async (t) => {
+t.test('rejects two routes for one method and path at creation', async (t) => {
   const twice = route.get('/things', { id: 'getThings', ...echo, handle: () => 1 });
   await t.rejects(serve(t, [twice, twice]), { message: 'two routes for GET /things' });
 });
 
-t.test('requests are observed by template and known method, never by their own text', async (t) => {
+t.test('observes requests by template and known method only', async (t) => {
   const { url, port, observed, inFlight } = await serve(t, routes);
   await fetch(`${url}/things/secret-id`);
   await fetch(`${url}/unknown/secret-id`);

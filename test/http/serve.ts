@@ -20,7 +20,7 @@ export type Served = {
   port: number;
   url: string;
   observed: Observed[];
-  errors: { data: object; text: string }[];
+  errors: { event: string; data: object }[];
   inFlight(): number;
   streams(): number;
   /** Bytes of long request bodies that have not ended. */
@@ -35,7 +35,7 @@ export type ServeOptions = { settings?: Partial<HttpDeps['settings']> } & Partia
 
 export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}): Promise<Served> => {
   const observed: Observed[] = [];
-  const errors: { data: object; text: string }[] = [];
+  const errors: { event: string; data: object }[] = [];
   let inFlight = 0;
   let streams = 0;
   let unsent = 0;
@@ -61,7 +61,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       },
     },
     log: {
-      error: (data, text) => errors.push({ data, text }),
+      error: (event, data = {}) => errors.push({ event, data }),
       warn() {},
       info() {},
       debug() {},
@@ -105,12 +105,12 @@ export type Wire = {
   text(): string;
   closed(): boolean;
   send(text: string | Buffer): void;
-  /** Resolves when what has come contains this text. */
+  /** Resolves when the received data contains this text. */
   until(text: string): Promise<string>;
   end(): Promise<string>;
 };
 
-/** A client that speaks bytes. */
+/** A client that sends raw bytes. */
 export const wire = (t: Test, port: number, text: string | Buffer = ''): Wire => {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -145,17 +145,17 @@ export const wire = (t: Test, port: number, text: string | Buffer = ''): Wire =>
 export const get = (path: string, ...headers: string[]): string =>
   [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 
-/** Real time, also where a test has its own. */
+/** Real time, even if a test fakes timers. */
 const { setTimeout: startTimer } = globalThis;
 
-/** Waits until something is true; the runner's timeout is the only limit. */
+/** Polls until the condition holds; the timeout of the runner is the only limit. */
 export const when = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => startTimer(resolve, 2));
 };
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Enough turns for everything that is under way inside the process to settle. */
+/** Waits enough ticks for all work within the process to settle. */
 export const settle = async (): Promise<void> => {
   for (let index = 0; index < 20; index += 1) await turn();
 };
@@ -170,7 +170,7 @@ export const defer = <Value = void>(): Deferred<Value> => {
   return { promise, resolve: (value) => resolve(value) };
 };
 
-/** The message of an error body, which has nothing else in it. */
+/** The message of an error body, which must contain nothing else. */
 export const errorOf = async (response: Response): Promise<string> => {
   const body: unknown = await response.json();
   return z.strictObject({ error: z.string() }).parse(body).error;

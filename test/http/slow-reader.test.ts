@@ -5,8 +5,8 @@ import { installTime } from '../property/time.ts';
 import { get, serve, settle, turn, type Wire, when, wire } from './serve.ts';
 
 /**
- * Sockets take some megabytes before they stop. So a client stops reading, and frames are written, one a turn,
- * until the stream says that it is stalled.
+ * Sockets accept some megabytes before they block. Therefore a client stops reading, and one frame is written per tick
+ * until the stream reports that it is stalled.
  */
 const FRAME = `data: ${'x'.repeat(64_000)}\n\n`;
 const BOUND = 10;
@@ -55,7 +55,7 @@ const stall = async (client: Wire, stream: EventStream): Promise<number> => {
 
 const framesIn = (client: Wire, pattern: RegExp): number => client.text().match(pattern)?.length ?? 0;
 
-t.test('a reader that takes nothing is cut off past the bound, and no other reader is', async (t) => {
+t.test('disconnects a reader beyond the limit, and no other reader', async (t) => {
   const { port, streams, inFlight, observed } = await serve(t, routes, {
     settings: { sse_buffer_size: BOUND },
   });
@@ -69,7 +69,7 @@ t.test('a reader that takes nothing is cut off past the bound, and no other read
     slow.stream.write('data: held\n\n');
     await turn();
   }
-  t.equal(slow.stream.closed, false, 'the bound itself is allowed');
+  t.equal(slow.stream.closed, false, 'a reader at the limit stays connected');
   t.strictSame(told, []);
   slow.stream.write('data: one too many\n\n');
   t.equal(slow.stream.closed, true);
@@ -85,7 +85,7 @@ t.test('a reader that takes nothing is cut off past the bound, and no other read
   await slow.client.end();
 });
 
-t.test('frames of one write count as many as the writer says', async (t) => {
+t.test('counts the frames of a write as the writer reports them', async (t) => {
   const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
   const { client, stream } = await connectTo(t, port, '/cut', 'counted');
   await stall(client, stream);
@@ -95,7 +95,7 @@ t.test('frames of one write count as many as the writer says', async (t) => {
   t.equal(stream.closed, true);
 });
 
-t.test('while the socket takes data, any number of frames joins in a turn', async (t) => {
+t.test('accepts any number of frames in a tick while the socket accepts data', async (t) => {
   const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
   const { client, stream } = await connectTo(t, port, '/cut', 'many');
   for (let frame = 0; frame < BOUND * 100; frame += 1) stream.write('data: n\n\n');
@@ -105,7 +105,7 @@ t.test('while the socket takes data, any number of frames joins in a turn', asyn
   t.equal(stream.closed, false);
 });
 
-t.test('a reader that comes back before the bound has missed nothing', async (t) => {
+t.test('delivers all frames to a reader that resumes before the limit', async (t) => {
   const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
   const { client, stream } = await connectTo(t, port, '/cut', 'back');
   let drains = 0;
@@ -127,7 +127,7 @@ t.test('a reader that comes back before the bound has missed nothing', async (t)
   t.ok(client.text().indexOf('held 1') < client.text().indexOf('held 2'));
 });
 
-t.test('no heartbeat goes into a stalled socket', async (t) => {
+t.test('sends no heartbeat to a stalled socket', async (t) => {
   const time = installTime();
   t.teardown(time.uninstall);
   const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND, sse_heartbeat_ms: 10 } });
@@ -142,37 +142,38 @@ t.test('no heartbeat goes into a stalled socket', async (t) => {
   t.match(afterStall, /^xx\n\n\r\nc\r\ndata: held\n\n/);
 });
 
-t.test(
-  'with onOverflow the held frames are dropped, and the owner writes them again after the drain',
-  async (t) => {
-    const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
-    const { client, stream } = await connectTo(t, port, '/reread', 'reread');
-    overflows = 0;
-    let drains = 0;
-    stream.onDrain(() => {
-      drains += 1;
-      stream.write('data: read again\n\n');
-    });
-    const frames = await stall(client, stream);
-    for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: dropped\n\n');
-    t.equal(overflows, 1);
-    for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: ignored\n\n');
-    t.equal(overflows, 1, 'told once');
-    t.equal(stream.closed, false);
+t.test('drops held frames with onOverflow, and lets the owner rewrite them after the drain', async (t) => {
+  const { port } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
+  const { client, stream } = await connectTo(t, port, '/reread', 'reread');
+  overflows = 0;
+  let drains = 0;
+  stream.onDrain(() => {
+    drains += 1;
+    stream.write('data: read again\n\n');
+  });
+  const frames = await stall(client, stream);
+  for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: dropped\n\n');
+  t.equal(overflows, 1);
+  for (let frame = 0; frame <= BOUND; frame += 1) stream.write('data: ignored\n\n');
+  t.equal(overflows, 1, 'one stall is reported once');
+  t.equal(stream.closed, false);
 
-    client.socket.resume();
-    await client.until('data: read again\n\n');
-    t.equal(drains, 1);
-    t.equal(framesIn(client, /data: x+\n\n/g), frames, 'what was written before the stall has left');
-    t.equal(framesIn(client, /dropped|ignored/g), 0);
+  client.socket.resume();
+  await client.until('data: read again\n\n');
+  t.equal(drains, 1);
+  t.equal(
+    framesIn(client, /data: x+\n\n/g),
+    frames,
+    'frames that were written before the stall are delivered',
+  );
+  t.equal(framesIn(client, /dropped|ignored/g), 0);
 
-    await stall(client, stream);
-    stream.write('data: dropped\n\n', BOUND + 1);
-    t.equal(overflows, 2, 'and once each time');
-  },
-);
+  await stall(client, stream);
+  stream.write('data: dropped\n\n', BOUND + 1);
+  t.equal(overflows, 2, 'each stall is reported once');
+});
 
-t.test('a stream that ends while it is stalled loses nothing', async (t) => {
+t.test('delivers everything of a stream that ends while it is stalled', async (t) => {
   const { port, inFlight } = await serve(t, routes, { settings: { sse_buffer_size: BOUND } });
   const { client, stream } = await connectTo(t, port, '/cut', 'ending');
   await stall(client, stream);

@@ -7,7 +7,7 @@ import { get, ORIGIN, serve, settle, when, wire } from './serve.ts';
 
 const base = { summary: 'test', scope: 'none', responses: { 200: 'text/event-stream' } } as const;
 
-/** A route that hands every stream it makes to the test. */
+/** A route that passes every stream it creates to the test. */
 const streaming = (prepare: (stream: EventStream) => void = () => {}) => {
   const streams: EventStream[] = [];
   const declared = route.get('/stream', {
@@ -30,35 +30,32 @@ const streaming = (prepare: (stream: EventStream) => void = () => {}) => {
 
 const body = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 
-t.test(
-  'what was written and ended before the binding is one response with the headers of a stream',
-  async (t) => {
-    const { routes } = streaming((stream) => {
-      stream.write('data: 1\n\n');
-      stream.write('data: 2\n\n');
-      stream.end();
-      stream.write('data: late\n\n');
-    });
-    const { url, observed, streams, inFlight } = await serve(t, routes);
-    const response = await fetch(`${url}/stream`, { headers: { origin: ORIGIN, 'x-request-id': 'r1' } });
-    t.equal(response.status, 200);
-    t.match(Object.fromEntries(response.headers), {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      connection: 'keep-alive',
-      'x-extra': 'yes',
-      'x-request-id': 'r1',
-      vary: 'origin',
-      'access-control-allow-origin': ORIGIN,
-    });
-    t.equal(await response.text(), 'data: 1\n\ndata: 2\n\n');
-    t.match(observed, [{ method: 'GET', route: '/stream', status: 200 }]);
-    t.equal(streams(), 0);
-    t.equal(inFlight(), 0);
-  },
-);
+t.test('sends everything written before the binding as one response with stream headers', async (t) => {
+  const { routes } = streaming((stream) => {
+    stream.write('data: 1\n\n');
+    stream.write('data: 2\n\n');
+    stream.end();
+    stream.write('data: late\n\n');
+  });
+  const { url, observed, streams, inFlight } = await serve(t, routes);
+  const response = await fetch(`${url}/stream`, { headers: { origin: ORIGIN, 'x-request-id': 'r1' } });
+  t.equal(response.status, 200);
+  t.match(Object.fromEntries(response.headers), {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache',
+    connection: 'keep-alive',
+    'x-extra': 'yes',
+    'x-request-id': 'r1',
+    vary: 'origin',
+    'access-control-allow-origin': ORIGIN,
+  });
+  t.equal(await response.text(), 'data: 1\n\ndata: 2\n\n');
+  t.match(observed, [{ method: 'GET', route: '/stream', status: 200 }]);
+  t.equal(streams(), 0);
+  t.equal(inFlight(), 0);
+});
 
-t.test('the frames of one turn leave in one write, those of the next turn in the next', async (t) => {
+t.test('sends the frames of one tick in one write', async (t) => {
   const { routes, streams, latest } = streaming((stream) => stream.write('data: first\n\n'));
   const { port } = await serve(t, routes);
   const client = wire(t, port, get('/stream'));
@@ -79,7 +76,7 @@ t.test('the frames of one turn leave in one write, those of the next turn in the
   );
 });
 
-t.test('a stream that has nothing to say yet sends its head with an empty comment', async (t) => {
+t.test('sends the head with an empty comment if there is no output yet', async (t) => {
   const { routes, latest } = streaming();
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/stream`);
@@ -88,7 +85,7 @@ t.test('a stream that has nothing to say yet sends its head with an empty commen
   t.equal(await response.text(), ':\n\ndata: 1\n\n');
 });
 
-t.test('characters beyond ASCII keep their bytes', async (t) => {
+t.test('keeps the bytes of non-ASCII characters', async (t) => {
   const { routes, latest } = streaming();
   const { url } = await serve(t, routes);
   const response = await fetch(`${url}/stream`);
@@ -97,12 +94,12 @@ t.test('characters beyond ASCII keep their bytes', async (t) => {
   t.equal(await response.text(), ':\n\ndata: é€😀\n\n');
 });
 
-t.test('end closes at once, tells every listener once, and later listeners too', async (t) => {
+t.test('closes at once on end, and notifies every listener once, including later ones', async (t) => {
   const { routes, latest } = streaming();
   const { url, streams, inFlight, observed } = await serve(t, routes);
   const response = await fetch(`${url}/stream`);
   t.equal(streams(), 1);
-  t.equal(observed.length, 0, 'a request is counted when its stream has ended');
+  t.equal(observed.length, 0, 'a request is counted after its stream has ended');
   const told: string[] = [];
   const stream = latest();
   stream.onClose(() => told.push('first'));
@@ -120,7 +117,7 @@ t.test('end closes at once, tells every listener once, and later listeners too',
   t.equal(observed.length, 1);
 });
 
-t.test('a client that goes away closes the stream, once, and later writes do nothing', async (t) => {
+t.test('closes once when the client disconnects, and ignores later writes', async (t) => {
   const { routes, latest } = streaming();
   const { port, streams, inFlight, observed } = await serve(t, routes);
   const client = wire(t, port, get('/stream'));
@@ -141,7 +138,7 @@ t.test('a client that goes away closes the stream, once, and later writes do not
   t.match(observed, [{ route: '/stream', status: 200 }]);
 });
 
-t.test('a client that goes away in the turn of the last write is no error', async (t) => {
+t.test('does not report an error when the client disconnects during the last write', async (t) => {
   const { routes, latest } = streaming();
   const { port, streams, errors } = await serve(t, routes);
   const client = wire(t, port, get('/stream'));
@@ -157,7 +154,7 @@ t.test('a client that goes away in the turn of the last write is no error', asyn
   t.strictSame(errors, []);
 });
 
-t.test('a listener that throws is logged and harms nobody', async (t) => {
+t.test('logs a throwing listener without affecting others', async (t) => {
   const { routes, latest } = streaming();
   const { url, port, errors, streams } = await serve(t, routes);
   const client = wire(t, port, get('/stream'));
@@ -172,7 +169,7 @@ t.test('a listener that throws is logged and harms nobody', async (t) => {
   t.equal((await fetch(`${url}/unknown`)).status, 404);
 });
 
-t.test('an idle stream gets heartbeats, and output puts the next one off', async (t) => {
+t.test('sends heartbeats on an idle stream, and delays them after output', async (t) => {
   const time = installTime();
   t.teardown(time.uninstall);
   const { routes, latest } = streaming((stream) => stream.write('data: 1\n\n'));
@@ -183,10 +180,10 @@ t.test('an idle stream gets heartbeats, and output puts the next one off', async
   latest().write('data: 2\n\n');
   await client.until('data: 2\n\n');
   await time.advance(15_000, settle);
-  // What was sent before it has arrived when this has.
+  // Everything sent earlier has arrived with this.
   latest().write('data: 3\n\n');
   await client.until('data: 3\n\n');
-  t.notMatch(client.text(), 'heartbeat', 'never early');
+  t.notMatch(client.text(), 'heartbeat', 'no heartbeat is sent early');
   const beats = (): number => client.text().split(': heartbeat\n\n').length - 1;
   await time.advance(16_000, settle);
   await when(() => beats() === 1);
@@ -195,11 +192,11 @@ t.test('an idle stream gets heartbeats, and output puts the next one off', async
   latest().end();
   await client.until('\r\n0\r\n\r\n');
   await time.advance(60_000, settle);
-  t.equal(beats(), 2, 'none after the end');
+  t.equal(beats(), 2, 'no heartbeat follows the end');
   t.match(client.text(), /data: 3\n\n\r\nd\r\n: heartbeat\n\n\r\nd\r\n: heartbeat\n\n\r\n0/);
 });
 
-t.test('HEAD of a stream is its head, and closes it', async (t) => {
+t.test('sends only the head of a stream on HEAD, and closes it', async (t) => {
   const { routes, latest } = streaming();
   const { url, streams, inFlight } = await serve(t, routes);
   const response = await fetch(`${url}/stream`, { method: 'HEAD' });
@@ -209,7 +206,7 @@ t.test('HEAD of a stream is its head, and closes it', async (t) => {
   t.equal(inFlight(), 0);
 });
 
-t.test('a stream that nobody binds collects, and can be ended', (t) => {
+t.test('buffers an unbound stream, which can be ended', (t) => {
   const stream = createEventStream();
   let told = 0;
   stream.onClose(() => {
@@ -223,7 +220,7 @@ t.test('a stream that nobody binds collects, and can be ended', (t) => {
   t.end();
 });
 
-t.test('the options of a route can be declared with a schema of its events', (t) => {
+t.test('accepts a schema of events in the options of a route', (t) => {
   t.ok(
     route.get('/x', { id: 'getX', ...base, responses: { 200: z.json() }, handle: () => createEventStream() }),
   );

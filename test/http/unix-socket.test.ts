@@ -34,7 +34,7 @@ const ask = (socketPath: string, headers: Record<string, string> = {}): Promise<
     asked.end();
   });
 
-/** Directly in the temporary folder, because the path of a socket has at most 107 bytes. */
+/** Located directly in the temporary directory, because the path of a socket has at most 107 bytes. */
 const place = (t: Test): string => {
   const folder = mkdtempSync(join(tmpdir(), 'troupe-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,20 +43,20 @@ const place = (t: Test): string => {
 
 const acceptsHost = createHostCheck({ listening: 'localhost', names: [], publicUrl: undefined });
 
-t.test('a Unix socket is served like a loopback address, and its file is removed on stop', async (t) => {
+t.test('serves a Unix socket like a loopback address, and removes its file on stop', async (t) => {
   const path = place(t);
   const { server } = await serve(t, routes, { acceptsHost });
   t.strictSame(await server.listen(LISTENER, { path }), { port: undefined });
   t.strictSame(await ask(path), { status: 200, text: '"127.0.0.1"' });
   const forwarded = await ask(path, { 'x-forwarded-for': '203.0.113.7' });
-  t.equal(forwarded.text, '"203.0.113.7"', 'its peer is a proxy of this host');
+  t.equal(forwarded.text, '"203.0.113.7"', 'the peer of a Unix socket is a trusted proxy');
   t.equal((await ask(path, { host: 'elsewhere.test' })).status, 403);
   server.stopListening();
   await server.close();
   t.notOk(existsSync(path));
 });
 
-t.test('the file of a process that listens is left alone, and that process keeps its clients', async (t) => {
+t.test('keeps the file of a process that is listening', async (t) => {
   const path = place(t);
   const first = await serve(t, routes);
   await first.server.listen(LISTENER, { path });
@@ -68,7 +68,7 @@ t.test('the file of a process that listens is left alone, and that process keeps
   t.equal((await ask(path)).status, 200);
 });
 
-t.test('the file of a process that was killed is replaced', async (t) => {
+t.test('replaces the file of a killed process', async (t) => {
   const path = place(t);
   const child = spawn(
     ...nodeCommand([
@@ -86,7 +86,7 @@ t.test('the file of a process that was killed is replaced', async (t) => {
   t.equal((await ask(path)).status, 200);
 });
 
-t.test('a file that is no socket is never removed', async (t) => {
+t.test('never removes a file that is not a socket', async (t) => {
   const path = place(t);
   writeFileSync(path, 'kept');
   const { server } = await serve(t, routes);
@@ -96,7 +96,7 @@ t.test('a file that is no socket is never removed', async (t) => {
   t.ok(statSync(path).isFile());
 });
 
-t.test('a folder that does not exist is named', async (t) => {
+t.test('names a missing directory', async (t) => {
   const path = join(dirname(place(t)), 'none', 's');
   const { server } = await serve(t, routes);
   await t.rejects(server.listen(LISTENER, { path }), {

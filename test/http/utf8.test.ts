@@ -11,7 +11,7 @@ const decoded = (bytes: Buffer, piece: number): string | undefined => {
 
 const TEXT = 'aé中😀\0'.repeat(40_000);
 
-t.test('a text is the same in whatever pieces its bytes come', (t) => {
+t.test('decodes a text identically for any chunk size', (t) => {
   for (let shift = 0; shift < 4; shift += 1) {
     const text = 'x'.repeat(shift) + TEXT;
     for (const piece of [1, 3, 1000, 65_535, 65_536, 65_537, 10_000_000]) {
@@ -22,7 +22,7 @@ t.test('a text is the same in whatever pieces its bytes come', (t) => {
   t.end();
 });
 
-t.test('what is not UTF-8 is refused wherever it stands', (t) => {
+t.test('rejects invalid UTF-8 at any position', (t) => {
   const text = Buffer.from(TEXT);
   for (const wrong of [
     [0xff],
@@ -45,7 +45,7 @@ t.test('what is not UTF-8 is refused wherever it stands', (t) => {
   t.end();
 });
 
-t.test('a text that comes byte by byte is not copied again and again', (t) => {
+t.test('does not copy a text repeatedly that arrives byte by byte', (t) => {
   const copy = Buffer.prototype.copy;
   let copied = 0;
   t.teardown(() => {
@@ -65,6 +65,6 @@ t.test('a text that comes byte by byte is not copied again and again', (t) => {
   }
   t.equal(endDecoding(decoding)?.length, 500_000);
   t.ok(copied <= 2 * held, `${copied} bytes copied`);
-  t.ok(held <= 65_536, `${held} bytes beside the text`);
+  t.ok(held <= 65_536, `${held} bytes in addition to the text`);
   t.end();
 });

@@ -1,18 +1,18 @@
 import { type Actor, type AnyStateMachine, createActor, fromPromise, SimulatedClock } from 'xstate';
 import { runMachine, threadMachine } from '../../machines/index.ts';
+import { describeMachine } from '../../src/diagrams/describe.ts';
 import { ActorFrame } from '../../src/schema/live-actor.ts';
-import { describeMachine } from '../../src/statecharts/describe.ts';
 
-/** Actors of the machines that the service runs, whose services do nothing until the test ends them. */
+/** Actors of the machines that the service executes. Their services do nothing until the test settles them. */
 
 export type StubbedActor = {
   actor: Actor<AnyStateMachine>;
-  /** The service that runs now comes to this. */
+  /** Settles the current service with this output. */
   settle(output?: object): Promise<void>;
   fail(error: Error): Promise<void>;
-  /** The delay that runs now is over. */
+  /** Ends the current delay. */
   elapse(): void;
-  /** How many inspectors are on it. */
+  /** The number of inspectors on it. */
   inspectors(): number;
 };
 
@@ -65,30 +65,30 @@ const countInspectors = ({ system }: Actor<AnyStateMachine>): (() => number) => 
 export const startRun = ({ maxAttempts = 1 } = {}): StubbedActor =>
   start(runMachine, { host: {}, entry: 'inference', attempt: 0, maxAttempts });
 
-/** Runs of one machine, as the runtime has them, whose services never end. */
+/** Runs of one machine as the runtime creates them, whose services never settle. */
 export const startRuns = (count: number): Actor<AnyStateMachine>[] => {
   const { machine } = startRun().actor.getSnapshot();
   const input = { host: {}, entry: 'inference', attempt: 0, maxAttempts: 1 };
   return Array.from({ length: count }, () => createActor<AnyStateMachine>(machine, { input }).start());
 };
 
-/** A thread whose guards have this answer: by default nothing is queued and no run waits. */
+/** A thread whose guards return this answer. By default nothing is queued and no run waits. */
 export const startThread = (answer = (): boolean => false): StubbedActor =>
   start(threadMachine.provide({ guards: { hasQueued: () => answer() } }), { host: {} });
 
-/** A follower that keeps the frames; what it takes must be of the shape that the schema promises. */
+/** A follower that records the frames. Each must match the schema. */
 export const createFollower = () => {
   let unread = '';
   let announced = 0;
   let held = 0;
   let drained = (): void => {};
   return {
-    /** Its socket takes nothing. */
+    /** Its socket accepts no data. */
     stalled: false,
     onDrain(listener: () => void): void {
       drained = listener;
     },
-    /** Its socket takes data again. */
+    /** Its socket accepts data again. */
     drain(): void {
       this.stalled = false;
       drained();
@@ -98,7 +98,7 @@ export const createFollower = () => {
       unread += frames;
       announced += count;
     },
-    /** What has come since it was asked last. */
+    /** The frames that have arrived since the last call. */
     frames(): ActorFrame[] {
       const texts = unread.split('\n\n').slice(0, -1);
       if (held > 0) throw new Error(`${held} frames were held`);

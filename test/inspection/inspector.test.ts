@@ -1,7 +1,7 @@
 import t from 'tap';
+import { describeAll } from '../../src/diagrams/describe.ts';
 import { createInspector, type Inspector } from '../../src/inspection/inspector.ts';
 import type { ActorFrame } from '../../src/schema/live-actor.ts';
-import { describeAll } from '../../src/statecharts/describe.ts';
 import { createFollower, type StubbedActor, startRun, startThread } from './actors.ts';
 
 const scope = 'default';
@@ -29,7 +29,7 @@ const live = async ({ actor, settle }: StubbedActor): Promise<void> => {
   await settle();
 };
 
-t.test('live actors are listed with their state and with who works for whom', async (t) => {
+t.test('lists live actors with their states and their parents', async (t) => {
   const { inspector } = setup();
   const run = startRun();
   inspector.began(startThread().actor, THREAD);
@@ -61,7 +61,7 @@ t.test('live actors are listed with their state and with who works for whom', as
   t.strictSame(listed(inspector), [{ ...thread, children: [] }]);
 });
 
-t.test('since is when the actor entered its state, whatever it does inside it', async (t) => {
+t.test('since is the time when the actor entered its state, regardless of substates', async (t) => {
   const { inspector, clock } = setup();
   const { actor } = startRun();
   inspector.began(actor, RUN);
@@ -70,11 +70,11 @@ t.test('since is when the actor entered its state, whatever it does inside it', 
   t.match(listed(inspector), [{ state: 'running.inferring', since: 2000 }]);
   clock.at = 3000;
   actor.send({ type: 'STEER' });
-  t.ok(actor.getSnapshot().context.steered, 'it took the event');
+  t.ok(actor.getSnapshot().context.steered, 'the actor has processed the event');
   t.match(listed(inspector), [{ state: 'running.inferring', since: 2000 }]);
 });
 
-t.test('a follower sees every transition of a run, each as the description has it', async (t) => {
+t.test('a follower receives every transition of a run, with the ids of the description', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   inspector.follow(scope, {}, follower);
@@ -111,7 +111,7 @@ t.test('a follower sees every transition of a run, each as the description has i
   }
 });
 
-t.test('failures and delays are told in the words of the description', async (t) => {
+t.test('reports failures and delays in the terms of the description', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   const run = startRun({ maxAttempts: 2 });
@@ -133,7 +133,7 @@ t.test('failures and delays are told in the words of the description', async (t)
   );
 });
 
-t.test('a transition that leaves no state is told; an event that does nothing is not', async (t) => {
+t.test('reports a transition that leaves no state, but no event without an effect', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   const { actor } = startRun();
@@ -152,7 +152,7 @@ t.test('a transition that leaves no state is told; an event that does nothing is
   });
 });
 
-t.test('one who comes late gets what lives, then what happens', async (t) => {
+t.test('a late follower receives the live actors, then the transitions', async (t) => {
   const { inspector, clock } = setup();
   const { actor } = startRun();
   inspector.began(startThread().actor, THREAD);
@@ -178,7 +178,7 @@ t.test('one who comes late gets what lives, then what happens', async (t) => {
   ]);
 });
 
-t.test('inspectors are on actors only while somebody follows', async (t) => {
+t.test('actors have inspectors only while there are followers', async (t) => {
   const { inspector } = setup();
   const early = startRun();
   const late = startRun();
@@ -186,18 +186,22 @@ t.test('inspectors are on actors only while somebody follows', async (t) => {
   t.equal(early.inspectors(), 0);
   const leave = [createFollower(), createFollower()].map((follower) => inspector.follow(scope, {}, follower));
   const ended = inspector.began(late.actor, { ...RUN, id: 'R2' });
-  t.strictSame([early.inspectors(), late.inspectors()], [1, 1], 'one, however many follow');
+  t.strictSame(
+    [early.inspectors(), late.inspectors()],
+    [1, 1],
+    'any number of followers share one inspector',
+  );
   leave[0]?.();
   t.strictSame([early.inspectors(), late.inspectors()], [1, 1]);
   ended();
-  t.equal(late.inspectors(), 0, 'a gone actor is let go');
+  t.equal(late.inspectors(), 0, 'an ended actor has no inspector');
   leave[1]?.();
   t.equal(early.inspectors(), 0);
   inspector.follow(scope, {}, createFollower());
-  t.equal(early.inspectors(), 1, 'and on again for the next one');
+  t.equal(early.inspectors(), 1, 'a new follower adds an inspector again');
 });
 
-t.test('one that has left gets nothing more, the others do', async (t) => {
+t.test('a follower that has left receives nothing more, the others do', async (t) => {
   const { inspector } = setup();
   const [gone, stays] = [createFollower(), createFollower()];
   const { actor } = startRun();
@@ -212,7 +216,7 @@ t.test('one that has left gets nothing more, the others do', async (t) => {
   t.equal(stays.frames().length, 1);
 });
 
-t.test('one that leaves while it is told something stops nobody', async (t) => {
+t.test('a follower that leaves during a frame does not affect other followers', async (t) => {
   const { inspector } = setup();
   const stays = createFollower();
   const { actor } = startRun();
@@ -233,7 +237,7 @@ t.test('one that leaves while it is told something stops nobody', async (t) => {
   t.equal(actor.getSnapshot().status, 'active');
 });
 
-t.test('a scope does not see the actors of another one', async (t) => {
+t.test('a scope does not see the actors of another scope', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   const { actor, inspectors } = startRun();
@@ -241,12 +245,12 @@ t.test('a scope does not see the actors of another one', async (t) => {
   const ended = inspector.began(actor, RUN);
   actor.send({ type: 'CLAIM' });
   t.strictSame(listed(inspector, 'other'), []);
-  t.equal(inspectors(), 0, 'nor does it cost them anything');
+  t.equal(inspectors(), 0, 'a follower of another scope adds no inspector');
   ended();
   t.strictSame(follower.frames(), []);
 });
 
-t.test('an id names one actor: the older one ends when a newer one takes it', async (t) => {
+t.test('an id names one actor: the older one ends when a newer one takes the id', async (t) => {
   const { inspector } = setup();
   const follower = createFollower();
   const [older, newer] = [startThread(), startThread()];
@@ -267,7 +271,7 @@ t.test('an id names one actor: the older one ends when a newer one takes it', as
   t.strictSame(listed(inspector), []);
 });
 
-t.test('one that ends late, when its scope was empty in between, takes nobody with it', async (t) => {
+t.test('an actor that ends late, after its scope was empty, removes no other actor', async (t) => {
   const { inspector } = setup();
   const olderEnded = inspector.began(startThread().actor, THREAD);
   inspector.began(startThread().actor, THREAD)();
@@ -276,19 +280,19 @@ t.test('one that ends late, when its scope was empty in between, takes nobody wi
   t.equal(listed(inspector).length, 1);
 });
 
-t.test('the failure of an actor is left to the runtime', async (t) => {
+t.test('leaves the failure of an actor to the runtime', async (t) => {
   const { inspector } = setup();
   const errors: unknown[] = [];
   const unhandled: unknown[] = [];
   const { actor } = startThread(() => {
-    throw new Error('the store is gone');
+    throw new Error('the store is unavailable');
   });
   actor.subscribe({ error: (error) => errors.push(error) });
   const ended = inspector.began(actor, THREAD);
   const note = (error: unknown): number => unhandled.push(error);
   process.once('uncaughtException', note);
   actor.send({ type: 'WAKE' });
-  // Nobody listens: such an error is thrown by a timer of no length, and this one stands behind it.
+  // Without a listener, a timer with delay 0 throws such an error. This timer fires after it.
   await new Promise((resolve) => setTimeout(resolve, 0));
   process.off('uncaughtException', note);
   ended();

@@ -4,7 +4,7 @@ import { type ActorFilter, inState, problemOfState, tagged } from '../../src/ins
 import { createInspector, type Inspector } from '../../src/inspection/inspector.ts';
 import { startRun, startRuns, startThread } from './actors.ts';
 
-/** Live actors as a list: its order, its pages, its filters and what they cost. */
+/** Lists of live actors: order, pages, filters and costs. */
 
 const scope = 'default';
 const MANY = 1500;
@@ -23,7 +23,7 @@ const beginRun = (inspector: Inspector, actor: Actor<AnyStateMachine>, id: strin
 const idsOf = (inspector: Inspector, filter: ActorFilter): string[] =>
   inspector.list(scope, filter, 0, MANY).items.map(({ id }) => id);
 
-t.test('pages have every actor that lives all the time once, in order, while others come and go', (t) => {
+t.test('pages contain every continuously live actor once, in order, while others start and end', (t) => {
   const inspector = setup();
   const [first, ...more] = startRuns(MANY + 1);
   const ends = more.map((actor, index) => beginRun(inspector, actor, `R${index}`));
@@ -35,12 +35,12 @@ t.test('pages have every actor that lives all the time once, in order, while oth
     t.ok(page.items.length <= PAGE);
     listed.push(...page.items.map(({ id }) => id));
     ({ at: after, more } = page);
-    // One that was listed, the last one that was, one that was not, and one that comes.
+    // One from an earlier page, the last one of this page, one that is not listed yet, and a new one.
     for (const gone of [pages, (pages + 1) * PAGE - 1, MANY - 1 - pages]) ends[gone]?.();
     if (first && pages < 5) beginRun(inspector, first, `late ${pages}`);
   }
   t.ok(pages > 10);
-  t.equal(new Set(listed).size, listed.length, 'none comes twice');
+  t.equal(new Set(listed).size, listed.length, 'no actor is listed twice');
   const numbers = listed.filter((id) => !id.includes('late')).map((id) => Number(id.slice('run:R'.length)));
   t.strictSame(
     numbers,
@@ -49,14 +49,18 @@ t.test('pages have every actor that lives all the time once, in order, while oth
   t.strictSame(
     numbers,
     Array.from({ length: numbers.length }, (_, index) => index),
-    'none is left out',
+    'no actor is missing',
   );
   t.ok(numbers.length >= MANY - pages - 1);
-  t.equal(listed.filter((id) => id.includes('late')).length, 5, 'those that come are at the end');
+  t.equal(
+    listed.filter((id) => id.includes('late')).length,
+    5,
+    'actors that start during the listing are at its end',
+  );
   t.end();
 });
 
-t.test('who goes on where an earlier process ended begins anew', (t) => {
+t.test('a cursor of an earlier process starts from the beginning', (t) => {
   const [one, other] = startRuns(2);
   const [before, after] = [setup(1000), setup(1001)];
   if (one && other) {
@@ -70,7 +74,7 @@ t.test('who goes on where an earlier process ended begins anew', (t) => {
   t.end();
 });
 
-t.test('actors are chosen by machine, by thread and run with all that work for them, and by state', (t) => {
+t.test('filters actors by machine, by thread and run with their descendants, and by state', (t) => {
   const inspector = setup();
   const [mine, second, alone, task] = [startRun(), startRun(), startRun(), startRun()];
   beginRun(inspector, second.actor, 'early', 'T');
@@ -114,7 +118,7 @@ t.test('actors are chosen by machine, by thread and run with all that work for t
   t.end();
 });
 
-t.test('who ends or begins is taken out of a family and put into it', (t) => {
+t.test('an actor that starts or ends is added to its family or removed from it', (t) => {
   const inspector = setup();
   const [one, other, again] = startRuns(3);
   if (!one || !other || !again) throw new Error('no runs');
@@ -127,12 +131,16 @@ t.test('who ends or begins is taken out of a family and put into it', (t) => {
     { children: ['run:other'] },
   ]);
   beginRun(inspector, again, 'other', 'T2');
-  t.strictSame(idsOf(inspector, { thread: 'T' }), ['thread:T'], 'its id is taken, by one of another thread');
+  t.strictSame(
+    idsOf(inspector, { thread: 'T' }),
+    ['thread:T'],
+    'the id belongs to an actor of another thread',
+  );
   t.strictSame(idsOf(inspector, { thread: 'T2' }), ['run:other']);
   t.end();
 });
 
-t.test('a page costs the snapshots of its own actors, however many there are', (t) => {
+t.test('a page reads only the snapshots of the actors on it', (t) => {
   const inspector = setup();
   const runs = startRuns(MANY);
   for (const [index, actor] of runs.entries()) beginRun(inspector, actor, `R${index}`, `T${index}`);
@@ -155,7 +163,7 @@ t.test('a page costs the snapshots of its own actors, however many there are', (
   t.end();
 });
 
-t.test('a name for a state that no actor can be in is told with those that there are', (t) => {
+t.test('an unknown state name is reported with the known ones', (t) => {
   for (const part of ['running', 'running.retrying.pausing', 'retrying.pausing', 'pausing', 'idle'])
     t.equal(problemOfState(part), undefined, part);
   t.equal(problemOfState('running', 'run'), undefined);

@@ -10,11 +10,11 @@ import { startProgram } from '../../src/processes/start.ts';
 import { openStore } from '../../src/store/index.ts';
 import { storeFor } from '../store/open.ts';
 
-/** What programs see of the descriptors of this process while it has a store, sockets and a log. */
+/** The descriptors that child programs inherit from this process while it has a store, sockets and a log. */
 
 const onLinux = process.platform === 'linux' ? {} : { skip: 'there is no /proc' };
 
-/** Undefined for a descriptor that was closed since the folder was listed. */
+/** Undefined for a descriptor that was closed after the folder was listed. */
 const targetOf = (link: string): string | undefined => {
   try {
     return readlinkSync(link);
@@ -23,7 +23,7 @@ const targetOf = (link: string): string | undefined => {
   }
 };
 
-/** Beyond input, output and errors; without `/dev/null`, and without the pipe that a shell has made itself. */
+/** Descriptors beyond input, output and errors, without `/dev/null` and without the pipe that a shell creates. */
 const foreignOf = (pid: number): string[] =>
   readdirSync(`/proc/${pid}/fd`)
     .filter((number) => Number(number) > 2)
@@ -84,7 +84,7 @@ t.test('an MCP server and the guard of its group inherit nothing', onLinux, asyn
   const child = await startChild(WAITS);
   t.teardown(() => stopChild(child));
   const started = childrenOf(process.pid).filter((pid) => !before.has(pid));
-  t.equal(started.length, 2, 'the server and the guard');
+  t.equal(started.length, 2, 'the descriptors of the server and of its guard are found');
   for (const pid of started) t.strictSame(foreignOf(pid), []);
 });
 
@@ -127,7 +127,7 @@ t.test('reports a program that cannot be started after stores were closed', onLi
   t.testdir();
   const stores = [];
   for (const dir of dirs) stores.push(await openStore({ dir, durability: 'process' }));
-  // Their numbers are free again, and the pipe on which a failed start is reported gets one of them.
+  // Their numbers are free again, and the pipe that reports a failed start gets one of them.
   for (const store of stores) await store.close();
   for (let starts = 0; starts < 20; starts += 1)
     await t.rejects(startChild({ command: join(t.testdirName, 'missing'), args: [], env: {} }), {
@@ -136,7 +136,7 @@ t.test('reports a program that cannot be started after stores were closed', onLi
 });
 
 t.test(
-  'a program that is started while the store writes and is copied inherits nothing',
+  'a program that is started during writes and a copy of the store inherits nothing',
   onLinux,
   async (t) => {
     const store = await openEverything(t);
@@ -148,7 +148,7 @@ t.test(
   },
 );
 
-t.test('a program has the variables that it is given and no others', async (t) => {
+t.test('a program has the given variables and no others', async (t) => {
   const child = startProgram({
     file: process.execPath,
     args: ['-p', 'JSON.stringify(process.env)'],

@@ -9,7 +9,7 @@ import { listen } from './listen.ts';
 import { connectPeer, type Peer } from './peer.ts';
 import { testOnEach } from './servers.ts';
 
-/** Clients that open many connections, leave handshakes incomplete, or send frames that break the protocol. */
+/** Clients that open many connections, leave handshakes incomplete, or send frames that violate the protocol. */
 
 const began = (sessionId: string) =>
   JSON.stringify({ type: '@xstate.actor', sessionId, name: sessionId, snapshot: { status: 'active' } });
@@ -59,7 +59,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ];
 
-/** @param changes of lines, by their beginning; an empty line is removed */
+/** @param changes of lines, by their prefix; an empty line is removed */
 const handshake = (changes: Record<string, string> = {}, more: readonly string[] = []): string => {
   const lines = HANDSHAKE.map((line) => {
     const [, change] = Object.entries(changes).find(([name]) => line.startsWith(name)) ?? [];
@@ -68,7 +68,7 @@ const handshake = (changes: Record<string, string> = {}, more: readonly string[]
   return [...lines.filter((line) => line !== ''), ...more, '', ''].join('\r\n');
 };
 
-testOnEach(t, 'refuses what is no handshake of version 13', async (t, server) => {
+testOnEach(t, 'rejects a request that is not a handshake of version 13', async (t, server) => {
   const listening = await listen(t, server);
   const plain: [string, string][] = [
     ['no key', handshake({ 'Sec-WebSocket-Key': '' })],
@@ -97,7 +97,7 @@ testOnEach(t, 'refuses what is no handshake of version 13', async (t, server) =>
   await listening.until(() => listening.open() === 0, 'every connection is closed');
 });
 
-testOnEach(t, 'cuts off a head that parsers may read in two ways', async (t, server) => {
+testOnEach(t, 'disconnects after a head that parsers may interpret in two ways', async (t, server) => {
   const listening = await listen(t, server);
   const behind = handshake();
   const doubtful = [
@@ -116,8 +116,8 @@ testOnEach(t, 'cuts off a head that parsers may read in two ways', async (t, ser
   t.equal(listening.all().length, 0);
 });
 
-// uWebSockets.js reads on to the end of the packet, and applies the same rules to what it finds there.
-t.test('executes nothing behind a refused request, on node:http', async (t) => {
+// uWebSockets.js reads on to the end of the packet, and applies the same rules to the rest of it.
+t.test('executes nothing after a rejected request, on node:http', async (t) => {
   const listening = await listen(t, 'node');
   for (const refused of [
     'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
@@ -165,7 +165,7 @@ testOnEach(
     await listening.until(() => listening.open() === 0, 'none is open');
     const peer = await connectPeer(t, listening.url);
     t.match(peer.head, 'HTTP/1.1 101');
-    t.equal(listening.open(), 1, 'a WebSocket is counted');
+    t.equal(listening.open(), 1, 'the WebSocket is counted');
     peer.socket.destroy();
     await listening.until(() => listening.open() === 0, 'a closed WebSocket is not counted');
   },
@@ -223,7 +223,7 @@ const TEXT = 0x81;
 const FIRST_PART = 0x01;
 const PART = 0x00;
 
-testOnEach(t, 'cuts off frames that are too long or break the protocol', async (t, server) => {
+testOnEach(t, 'disconnects after frames that are too long or violate the protocol', async (t, server) => {
   const listening = await listen(t, server);
   const mebibyte = Buffer.alloc(1024 * 1024, 'x');
   const parts = (peer: Peer): void => {
@@ -261,7 +261,7 @@ testOnEach(t, 'cuts off frames that are too long or break the protocol', async (
   await listening.until(() => listening.open() === 0, 'every connection is closed');
 });
 
-testOnEach(t, 'takes no actor from a frame without a mask', async (t, server) => {
+testOnEach(t, 'ignores an actor in a frame without a mask', async (t, server) => {
   const listening = await listen(t, server);
   const peer = await connectPeer(t, listening.url);
   const text = began('unmasked');
@@ -308,7 +308,7 @@ testOnEach(t, 'drops pongs that a client does not read', async (t, server) => {
   peer.socket.resume();
   peer.socket.end();
   await peer.closed;
-  t.ok(received > 64 * 1024, 'pongs are sent');
+  t.ok(received > 64 * 1024, 'the server sent pongs');
   t.ok(received < (PINGS * 127) / 2, `pongs are dropped (got ${received} bytes)`);
 });
 
@@ -341,30 +341,30 @@ testOnEach(t, 'closes every connection, and leaves no descriptor open', async (t
     half.socket.write(handshake().slice(80));
     await Promise.all([peer.closed, half.closed, idle.closed]);
     await listening.until(() => listening.all().every(({ isConnected }) => !isConnected), 'all are closed');
-    t.equal(half.received(), '', 'a handshake that was incomplete is cut off');
+    t.equal(half.received(), '', 'an incomplete handshake is closed without a response');
     const late = await send(t, listening.url, handshake());
     await late.closed;
-    t.equal(late.received(), '', 'nothing listens');
+    t.equal(late.received(), '', 'the closed port returns nothing');
   }
   await settle();
   if (noProc === undefined) t.ok(descriptors() <= before + 1, `${before} before, ${descriptors()} after`);
 });
 
-testOnEach(t, 'refuses an address that is in use', async (t, server) => {
+testOnEach(t, 'rejects an address that is in use', async (t, server) => {
   const listening = await listen(t, server);
   const port = Number(new URL(listening.url).port);
   await t.rejects(listen(t, server, undefined, { host: '127.0.0.1', port }), {
     name: 'Unavailable',
-    message: `cannot listen on 127.0.0.1:${port}: the address is in use or not of this machine`,
+    message: `cannot listen on 127.0.0.1:${port}: the address is in use or does not belong to this host`,
   });
   await t.rejects(listen(t, server, undefined, { host: '192.0.2.1', port: 0 }), {
-    message: 'cannot listen on 192.0.2.1:0: the address is in use or not of this machine',
+    message: 'cannot listen on 192.0.2.1:0: the address is in use or does not belong to this host',
   });
   listening.close();
   await listen(t, server, undefined, { host: '127.0.0.1', port });
 });
 
-t.test('refuses a handshake that arrives while the listener closes', async (t) => {
+t.test('rejects a handshake that arrives while the listener closes', async (t) => {
   const fields: Record<string, string> = {
     upgrade: 'websocket',
     connection: 'Upgrade',

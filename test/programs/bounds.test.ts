@@ -7,7 +7,7 @@ import { openHouse } from './house.ts';
 import { connectPeer, type Peer } from './peer.ts';
 import { testOnEach } from './servers.ts';
 
-/** Programs that flood, lie, send nonsense, come from elsewhere or go without a word. */
+/** Programs that send too much, false or unreadable data, come from another origin, or leave without a close. */
 
 const DOOR = JSON.stringify({
   id: 'door',
@@ -50,7 +50,7 @@ const REFUSED = [
   [`"${'x'.repeat(LIMITS.messageBytes)}"`, /more than 1024 KiB/],
 ] as const;
 
-testOnEach(t, 'what is wrong is counted with its reason, and nothing is lost', async (t, server) => {
+testOnEach(t, 'counts invalid messages with their reason, and loses nothing', async (t, server) => {
   const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   t.match(peer.head, 'HTTP/1.1 101');
@@ -72,14 +72,14 @@ testOnEach(t, 'what is wrong is counted with its reason, and nothing is lost', a
   peer.tell(moved('d', 'open'));
   peer.tell(began('last'));
   const { items } = await house.until((list) => list.items[0]?.actors === 2);
-  t.equal(items[0]?.refused.count, count + 1, 'what tells more than is looked at is no mistake');
+  t.equal(items[0]?.refused.count, count + 1, 'inspection events without a use are ignored, not refused');
   t.match(await house.actors('1'), [
     { id: '1:d', state: 'open' },
     { id: '1:last', machine: '1/others' },
   ]);
 });
 
-testOnEach(t, 'only programs and pages of this machine are let in', async (t, server) => {
+testOnEach(t, 'accepts only programs and pages of this host', async (t, server) => {
   const house = await openHouse(t, server);
   const statusOf = async (headers: Record<string, string>) =>
     (await connectPeer(t, house.address, { headers })).head.split('\r\n', 1)[0];
@@ -97,13 +97,13 @@ testOnEach(t, 'only programs and pages of this machine are let in', async (t, se
     t.match(await statusOf({ origin }), '101', origin);
   t.match(await statusOf({ host: 'localhost:38081' }), '101');
   const answer = await fetch(`${house.address.replace('ws', 'http')}/v1/system/programs`);
-  t.equal(answer.status, 426, 'it serves nothing');
+  t.equal(answer.status, 426, 'the path serves no other requests');
   t.match(await answer.text(), /WebSocket/);
 });
 
 testOnEach(
   t,
-  'programs, actors, machines and definitions past the bounds are refused, and the others go on',
+  'rejects programs, actors, machines and definitions beyond the limits, and serves the others',
   async (t, server) => {
     const house = await openHouse(t, server);
     const peers: Peer[] = [];
@@ -166,12 +166,12 @@ testOnEach(
     t.match(
       await frames.until(() => true),
       [{ type: 'transition', event: 'OPEN', to: 's7', transition: '' }],
-      'they move all the same',
+      'transitions without a match are reported too',
     );
   },
 );
 
-testOnEach(t, 'a flood is bounded, and the service answers meanwhile', async (t, server) => {
+testOnEach(t, 'limits a flood, and the service answers meanwhile', async (t, server) => {
   const house = await openHouse(t, server);
   const peer = await connectPeer(t, house.address);
   peer.tell(began('d', DOOR));
@@ -187,7 +187,7 @@ testOnEach(t, 'a flood is bounded, and the service answers meanwhile', async (t,
   t.ok(performance.now() - asked < 2000);
   const { items } = await house.until((list) => (list.items[0]?.refused.count ?? 0) > 0);
   t.match(items[0]?.refused.last, /more than 4000 messages or 4 MiB in a second/);
-  // What was refused is over after a second: the next snapshot says where it is.
+  // The message limit is per second. After that, the next snapshot has the current state.
   await new Promise((resolve) => setTimeout(resolve, 1200));
   peer.tell(moved('d', { elsewhere: 'now' }, 'JUMP'));
   t.match((await frames.until(({ event }) => event === 'JUMP')).at(-1), {
@@ -198,7 +198,7 @@ testOnEach(t, 'a flood is bounded, and the service answers meanwhile', async (t,
 
 testOnEach(
   t,
-  'a message without end cuts its connection, and whoever goes halfway or at once is gone',
+  'disconnects after an endless message, and removes programs that leave early or at once',
   async (t, server) => {
     const house = await openHouse(t, server);
     const [endless, half, sudden] = [
@@ -223,12 +223,12 @@ testOnEach(
     );
     t.notOk(
       left.items.some(({ id }) => id === '1'),
-      'only the newest that have gone are kept',
+      'the oldest ended actors are removed',
     );
   },
 );
 
-t.test('a reader that is too slow is told where an actor stands, not how it came there', (t) => {
+t.test('a slow follower receives the current state of an actor, not its transitions', (t) => {
   const clock = { at: 1000, now: () => clock.at };
   const programs = createPrograms(clock);
   const program = opened(programs, 'unit');
@@ -253,7 +253,7 @@ t.test('a reader that is too slow is told where an actor stands, not how it came
   t.end();
 });
 
-t.test('programs that come again and again wait', (t) => {
+t.test('programs that reconnect repeatedly must wait', (t) => {
   const clock = { at: 1000, now: () => clock.at };
   const programs = createPrograms(clock);
   for (let n = 0; n < LIMITS.openings.burst; n += 1) {

@@ -6,7 +6,7 @@ import { type Frame, type House, openHouse } from './house.ts';
 import { payment, shop } from './machines.ts';
 import { testOnEach } from './servers.ts';
 
-/** Programs that report through the public client, as their authors have it. */
+/** Programs that report through the public client, like programs of users. */
 
 const report = (t: Test, house: House, machine: AnyStateMachine, path = '') => {
   const inspector = createWebSocketInspector({ url: `${house.address}${path}` });
@@ -19,7 +19,7 @@ const steps = (frames: readonly Frame[]) => frames.filter(({ type }) => type ===
 
 testOnEach(
   t,
-  'a program is seen with its machines laid out, its actors, and every step that they take',
+  'shows a program with its laid-out machines, its actors, and all of their transitions',
   async (t, server) => {
     const house = await openHouse(t, server);
     const frames = await house.follow(t);
@@ -33,7 +33,7 @@ testOnEach(
     const { charts, states } = await house.chart('1', 'shop');
     t.equal(states, 11);
     t.match(charts, { name: 'shop', description: 'A shop of somebody else.' });
-    t.equal(charts?.levels.length, 3, 'at every depth');
+    t.equal(charts?.levels.length, 3, 'charts are reported at every depth');
     const deepest = charts?.levels.at(-1);
     const drawn = new Set(deepest?.arrows.flatMap(({ transitions }) => transitions));
     t.ok(deepest?.states.every(({ width, height }) => width > 0 && height > 0));
@@ -80,19 +80,19 @@ testOnEach(
         '1/shop done closed',
         '1/payment CONFIRM paid',
       ],
-      'the protocol tells of the whole first, then of what ended it',
+      'the transition of the parent precedes the end of its child',
     );
     t.notMatch(
       JSON.stringify([seen, rest, await house.list()]),
       /sk-of-the-shop/,
-      'contexts are not told on',
+      'context is not forwarded',
     );
   },
 );
 
 testOnEach(
   t,
-  'what two programs report is kept apart, and one that goes takes its actors with it',
+  'separates the reports of two programs, and removes the actors of one that leaves',
   async (t, server) => {
     const house = await openHouse(t, server);
     const one = report(t, house, payment, '/one');
@@ -113,32 +113,32 @@ testOnEach(
       { name: 'one', connected: true },
       { name: 'payment', connected: false, actors: 0 },
     ]);
-    t.match(await house.chart('2', 'payment'), { chart: 'drawn' }, 'what it was is still seen');
+    t.match(
+      await house.chart('2', 'payment'),
+      { chart: 'drawn' },
+      'the chart of an ended actor is available',
+    );
   },
 );
 
-testOnEach(
-  t,
-  'nothing listens unless it is asked to, and only on an address of this machine',
-  async (t, server) => {
-    const troupe = await startTroupe(t);
-    t.match((await troupe.admin('GET', '/v1/system/programs')).body, { url: null, items: [] });
-    t.match(await troupe.call('GET', '/v1/system/programs'), { status: 401 });
-    t.match(await troupe.admin('GET', '/v1/system/programs/1/actors'), { status: 404 });
-    t.match(await troupe.admin('GET', '/v1/system/programs/1/machines/x'), { status: 404 });
-    await t.rejects(
-      startTroupe(t, { settings: { inspection_addr: '0.0.0.0:0' } }),
-      /inspection_addr.*127\.0\.0\.1/s,
-    );
-    await t.test('and an address that is taken stops the start', async (t) => {
-      const house = await openHouse(t, server);
-      const taken = house.address.replace('ws://', '');
-      await t.test('of another one', async (t) => {
-        await t.rejects(
-          startTroupe(t, { settings: { inspection_addr: taken, http_server: server } }),
-          /cannot listen on 127.0.0.1:\d+: the address is in use or not of this machine/,
-        );
-      });
+testOnEach(t, 'listens only if configured, and only on an address of this host', async (t, server) => {
+  const troupe = await startTroupe(t);
+  t.match((await troupe.admin('GET', '/v1/system/programs')).body, { url: null, items: [] });
+  t.match(await troupe.call('GET', '/v1/system/programs'), { status: 401 });
+  t.match(await troupe.admin('GET', '/v1/system/programs/1/actors'), { status: 404 });
+  t.match(await troupe.admin('GET', '/v1/system/programs/1/machines/x'), { status: 404 });
+  await t.rejects(
+    startTroupe(t, { settings: { inspection_addr: '0.0.0.0:0' } }),
+    /inspection_addr.*127\.0\.0\.1/s,
+  );
+  await t.test('an address in use stops the start', async (t) => {
+    const house = await openHouse(t, server);
+    const taken = house.address.replace('ws://', '');
+    await t.test('of another service', async (t) => {
+      await t.rejects(
+        startTroupe(t, { settings: { inspection_addr: taken, http_server: server } }),
+        /cannot listen on 127.0.0.1:\d+: the address is in use or does not belong to this host/,
+      );
     });
-  },
-);
+  });
+});

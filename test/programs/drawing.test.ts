@@ -1,11 +1,11 @@
 import t from 'tap';
-import { createMachines, draw, machineAsSeen, machineOf } from '../../src/programs/machines.ts';
+import { createMachines, draw, machineAsSeen, resolveMachine } from '../../src/programs/machines.ts';
 
-/** Machines of programs are laid out one after the other, for as long as somebody could look at them. */
+/** Machines of programs are laid out one after the other, while a client may request them. */
 
-t.test('nothing is laid out for a program that has gone meanwhile', async (t) => {
+t.test('does not lay out the machines of a disconnected program', async (t) => {
   const definition = JSON.stringify({ id: 'light', initial: 'on', states: { on: {} } });
-  const { machine } = machineOf(createMachines(), 'unnamed', definition);
+  const { machine } = resolveMachine(createMachines(), 'unnamed', definition);
   let isConnected = true;
   const drawn = draw(machine, () => isConnected);
   t.match(machineAsSeen(machine), { name: 'light', chart: 'drawing', problem: null, states: 1 });
@@ -13,6 +13,6 @@ t.test('nothing is laid out for a program that has gone meanwhile', async (t) =>
   await drawn;
   t.match(machineAsSeen(machine), {
     chart: 'none',
-    problem: 'it cannot be laid out: its program had gone',
+    problem: 'it cannot be laid out: its program has disconnected',
   });
 });

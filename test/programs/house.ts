@@ -6,19 +6,19 @@ import { readBlocks } from '../service/stream.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from '../service/troupe.ts';
 import type { Server } from './servers.ts';
 
-/** A service that other programs report to, and what it says of them. */
+/** A service that other programs report to, and its information about them. */
 
 export type Frame = { type: string; [key: string]: unknown };
 
 export type House = {
   troupe: Troupe;
-  /** Where programs report to. */
+  /** The address that programs report to. */
   address: string;
   list(): Promise<ProgramList>;
-  /** Asks again until it is so. */
+  /** Repeats the request until the condition holds. */
   until(isSo: (list: ProgramList) => boolean): Promise<ProgramList>;
   actors(program: string): Promise<LiveActor[]>;
-  /** Once it is drawn, or it is certain that it will not be. */
+  /** Returns after it is drawn, or will certainly not be. */
   chart(program: string, machine: string): Promise<ProgramChart>;
   follow(t: Test, machine?: string): Promise<{ until(is: (frame: Frame) => boolean): Promise<Frame[]> }>;
 };
@@ -43,7 +43,7 @@ export const openHouse = async (
     settings: { inspection_addr: '127.0.0.1:0', http_server: server, ...settings },
     ...options,
   });
-  // What a service answers is held against its document by the tests of the contract.
+  // The contract tests validate the responses of a service against its document.
   const read = async <T>(path: string): Promise<T> => (await troupe.admin('GET', path)).body as T;
   const list = () => read<ProgramList>('/v1/system/programs');
   const { url } = await list();

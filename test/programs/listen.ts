@@ -6,14 +6,14 @@ import { listenForPrograms } from '../../src/programs/listener.ts';
 import { createPrograms, type Program, type Programs } from '../../src/programs/programs.ts';
 import type { Server } from './servers.ts';
 
-/** A listener without a service, whose programs and connections a test can see. */
+/** A listener without a service, whose programs and connections a test can inspect. */
 
 export type Listening = {
   readonly url: string;
   readonly programs: Programs;
-  /** Of the connections that the budget has counted. */
+  /** The number of connections that the budget has counted. */
   open(): number;
-  /** As many programs may connect as after a pause. */
+  /** Resets the connection rate, as a pause does. */
   pause(): void;
   all(): Program[];
   until(holds: () => boolean, what: string): Promise<void>;

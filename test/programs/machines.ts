@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate';
 
-/** Machines of a program that has nothing to do with the service. */
+/** Machines of a program that is independent of the service. */
 
 export const payment = setup({}).createMachine({
   id: 'payment',

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A program that speaks WebSocket byte by byte, for what no client of good manners does. */
+/** A program that speaks WebSocket byte by byte, to send what no well-behaved client sends. */
 
 export type Peer = {
-  /** Status line of the handshake, and all that came behind it. */
+  /** The status line of the handshake, and everything after it. */
   head: string;
   socket: Socket;
-  /** One message, as text unless `opcode` says something else. */
+  /** Sends one message, as text unless `opcode` says otherwise. */
   send(text: string, opcode?: number): void;
   tell(message: object): void;
   closed: Promise<void>;
@@ -27,7 +27,7 @@ const lengthOf = (size: number): Buffer => {
 
 const frameOf = (text: string, opcode: number): Buffer => {
   const payload = Buffer.from(text);
-  // A mask of zeros leaves the payload as it is.
+  // A mask of zeros leaves the payload unchanged.
   return Buffer.concat([Buffer.from([0x80 | opcode]), lengthOf(payload.length), Buffer.alloc(4), payload]);
 };
 

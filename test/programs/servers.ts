@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { chooseHttpServer, type HttpServerSetting } from '../../src/http/uws.ts';
 
-/** Runs a test of a file on the listener of each HTTP server. */
+/** Executes a test of a file on the listener of each HTTP server. */
 
 export type Server = Exclude<HttpServerSetting, 'auto'>;
 

@@ -16,7 +16,7 @@ const setup = ({ capacity = 1024, idleMs = 300_000 } = {}) => {
     const detach = buffers.attach(scope, thread_id, after, reader);
     return { ...reader, detach };
   };
-  /** From before its first frame, as the client that a stream is for. */
+  /** Attaches before the first frame, like the client that requested the stream. */
   const own = (buffer: ReplayBuffer) => {
     const reader = createReader();
     return { ...reader, detach: buffer.attach(undefined, reader) };
@@ -54,7 +54,7 @@ const block = (name: string): Block => ({ encode: (text) => plain(`${name}+${tex
 const grow = (buffer: ReplayBuffer, part: Block, text: string): void =>
   buffer.append(part.encode(text), { block: part, text });
 
-t.test('a reader gets all retained frames, then the live ones, with positions from 1', async (t) => {
+t.test('sends all retained frames, then live ones, with positions from 1', async (t) => {
   const { open, attach } = setup();
   const buffer = open();
   buffer.append(plain('start'));
@@ -68,7 +68,7 @@ t.test('a reader gets all retained frames, then the live ones, with positions fr
   ]);
 });
 
-t.test('a reader with a position gets what comes after it', async (t) => {
+t.test('sends the frames after a given position', async (t) => {
   const { open, attach } = setup();
   const buffer = open();
   for (const text of ['start', 'one', 'two']) buffer.append(plain(text));
@@ -80,7 +80,7 @@ t.test('a reader with a position gets what comes after it', async (t) => {
   );
 });
 
-t.test('a reader that leaves gets nothing more, the others do', async (t) => {
+t.test('sends nothing to a detached reader, but to the others', async (t) => {
   const { open, own } = setup();
   const buffer = open();
   const [gone, stays] = [own(buffer), own(buffer)];
@@ -91,23 +91,19 @@ t.test('a reader that leaves gets nothing more, the others do', async (t) => {
   t.strictSame([stays.data(), stays.ended()], [['start'], 1]);
 });
 
-t.test('a thread without a stream has nothing to follow', async (t) => {
+t.test('has no stream for a thread without frames', async (t) => {
   const { open, attach, buffers } = setup();
   t.equal(attach().detach, undefined);
   const buffer = open();
-  t.equal(attach().detach, undefined, 'nor before its first frame');
+  t.equal(attach().detach, undefined, 'a thread has no stream before its first frame');
   buffer.append(plain('start'));
   t.equal(attach(undefined, 'U').detach, undefined);
-  t.equal(
-    buffers.attach('other', 'T', undefined, createReader()),
-    undefined,
-    'nor has that of another scope',
-  );
+  t.equal(buffers.attach('other', 'T', undefined, createReader()), undefined, 'another scope has no stream');
   buffer.close();
   t.equal(attach().detach, undefined);
 });
 
-t.test('closing ends every reader once, and what comes later is dropped', async (t) => {
+t.test('ends every reader once on close, and ignores later frames', async (t) => {
   const { open, own } = setup();
   const buffer = open();
   const reader = own(buffer);
@@ -120,7 +116,7 @@ t.test('closing ends every reader once, and what comes later is dropped', async 
   t.strictSame([late.data(), late.ended()], [[], 1]);
 });
 
-t.test('positions of a thread go on from one run to the next', async (t) => {
+t.test('continues the positions of a thread across runs', async (t) => {
   const { open, attach } = setup();
   const first = open();
   first.append(plain('a'));
@@ -129,10 +125,10 @@ t.test('positions of a thread go on from one run to the next', async (t) => {
   open('U').append(plain('x'));
   open().append(plain('c'));
   t.strictSame(attach().received, [{ id: 3, data: 'c' }]);
-  t.strictSame(attach(undefined, 'U').received, [{ id: 1, data: 'x' }], 'each thread has its own');
+  t.strictSame(attach(undefined, 'U').received, [{ id: 1, data: 'x' }], 'positions are counted per thread');
 });
 
-t.test('a run that ends does not take the stream of a newer one with it', async (t) => {
+t.test('keeps the stream of a newer run when an older one ends', async (t) => {
   const { open, attach } = setup();
   const older = open();
   older.append(plain('old'));
@@ -142,7 +138,7 @@ t.test('a run that ends does not take the stream of a newer one with it', async 
   older.append(plain('old end'));
   newer.append(plain('more'));
   older.close();
-  t.strictSame(ofOlder.data(), ['old', 'old end'], 'its readers follow it to its end');
+  t.strictSame(ofOlder.data(), ['old', 'old end'], 'readers of the older run receive its end');
   t.equal(ofOlder.ended(), 1);
   t.strictSame(attach().received, [
     { id: 2, data: 'new' },
@@ -150,32 +146,29 @@ t.test('a run that ends does not take the stream of a newer one with it', async 
   ]);
 });
 
-t.test(
-  'until a stream has a frame the one before it is followed, and none is displaced by an older one',
-  async (t) => {
-    const { buffers, open, attach } = setup();
-    const running = open();
-    running.append(plain('old'));
-    const joined = open();
-    const newer = open();
-    t.strictSame(attach().data(), ['old']);
-    const joining = createReader();
-    buffers.join(scope, 'T', joining);
-    newer.append(plain('new'));
-    joined.append(plain('late'));
-    t.strictSame(joining.data(), ['new']);
-    t.strictSame(joining.data(), ['new']);
-    t.strictSame(attach().received, [{ id: 2, data: 'new' }]);
-    for (const buffer of [running, joined]) buffer.close();
-    newer.append(plain('more'));
-    t.strictSame(attach().received, [
-      { id: 2, data: 'new' },
-      { id: 4, data: 'more' },
-    ]);
-  },
-);
+t.test('follows the previous stream until the new one has a frame', async (t) => {
+  const { buffers, open, attach } = setup();
+  const running = open();
+  running.append(plain('old'));
+  const joined = open();
+  const newer = open();
+  t.strictSame(attach().data(), ['old']);
+  const joining = createReader();
+  buffers.join(scope, 'T', joining);
+  newer.append(plain('new'));
+  joined.append(plain('late'));
+  t.strictSame(joining.data(), ['new']);
+  t.strictSame(joining.data(), ['new']);
+  t.strictSame(attach().received, [{ id: 2, data: 'new' }]);
+  for (const buffer of [running, joined]) buffer.close();
+  newer.append(plain('more'));
+  t.strictSame(attach().received, [
+    { id: 2, data: 'new' },
+    { id: 4, data: 'more' },
+  ]);
+});
 
-t.test('past the capacity neighbouring deltas become one frame, the oldest first', async (t) => {
+t.test('joins adjacent deltas above the capacity, oldest first', async (t) => {
   const { open, attach } = setup({ capacity: 4 });
   const buffer = open();
   const text = block('text');
@@ -187,11 +180,15 @@ t.test('past the capacity neighbouring deltas become one frame, the oldest first
     { id: 5, data: 'text+d' },
     { id: 6, data: 'text+e' },
   ]);
-  t.strictSame(attach(3).data(), ['text+c', 'text+d', 'text+e'], 'from within: only the rest');
+  t.strictSame(
+    attach(3).data(),
+    ['text+c', 'text+d', 'text+e'],
+    'a reader inside a joined delta receives the rest',
+  );
   t.strictSame(attach(4).data(), ['text+d', 'text+e']);
 });
 
-t.test('deltas of different blocks are never joined, and nothing is dropped', async (t) => {
+t.test('never joins deltas of different blocks, and drops nothing', async (t) => {
   const { open, attach } = setup({ capacity: 2 });
   const buffer = open();
   const [one, other] = [block('one'), block('other')];
@@ -204,7 +201,7 @@ t.test('deltas of different blocks are never joined, and nothing is dropped', as
   t.strictSame(attach().data(), ['start', 'one+a', 'other+a', 'one+b', 'other+bc']);
 });
 
-t.test('a live reader gets every delta for itself', async (t) => {
+t.test('sends every delta separately to a live reader', async (t) => {
   const { open, own } = setup({ capacity: 1 });
   const buffer = open();
   const reader = own(buffer);
@@ -213,7 +210,7 @@ t.test('a live reader gets every delta for itself', async (t) => {
   t.strictSame(reader.data(), ['text+a', 'text+b', 'text+c']);
 });
 
-/** What a client makes of frames: others as they are, deltas of a block as one text. */
+/** The content as a client sees it: single frames unchanged, deltas of a block as one text. */
 const shown = (frames: readonly Received[]): Map<string, string> => {
   const parts = new Map<string, string>();
   for (const { data } of frames) {
@@ -223,7 +220,7 @@ const shown = (frames: readonly Received[]): Map<string, string> => {
   return parts;
 };
 
-t.test('wherever a reader left off, it misses nothing and gets nothing twice', async (t) => {
+t.test('sends every reader exactly the missing frames from any position', async (t) => {
   const blocks = { a: block('a'), b: block('b') };
   const step = fc.record({
     kind: fc.constantFrom('a', 'a', 'a', 'b', 'other'),
@@ -255,7 +252,7 @@ t.test('wherever a reader left off, it misses nothing and gets nothing twice', a
   t.doesNotThrow(() => fc.assert(everywhere, { numRuns: 60 }));
 });
 
-t.test('a stream that nobody ends is closed when its run is over and it has been idle', async (t) => {
+t.test('closes an idle stream whose run has ended', async (t) => {
   const { open, attach, buffers, clock } = setup({ idleMs: 100 });
   let active = true;
   const buffer = open('T', () => active);
@@ -263,28 +260,28 @@ t.test('a stream that nobody ends is closed when its run is over and it has been
   buffer.append(plain('start'));
   const reader = attach();
   buffers.sweep(1000);
-  t.equal(reader.ended(), 0, 'the run goes on');
+  t.equal(reader.ended(), 0, 'the run is still active');
   active = false;
   buffers.sweep(149);
-  t.equal(reader.ended(), 0, 'not idle for long enough');
+  t.equal(reader.ended(), 0, 'the stream was idle for less than the limit');
   buffers.sweep(150);
   t.equal(reader.ended(), 1);
   t.equal(attach().detach, undefined);
 });
 
-t.test('and so is one that has never begun', async (t) => {
+t.test('closes a stream without frames whose run has ended', async (t) => {
   const { open, own, buffers } = setup({ idleMs: 100 });
   let active = true;
   const reader = own(open('T', () => active));
   buffers.sweep(1000);
-  t.equal(reader.ended(), 0, 'its run may begin yet');
+  t.equal(reader.ended(), 0, 'the run may still start');
   active = false;
   buffers.sweep(1000);
   t.equal(reader.ended(), 1);
   t.equal(buffers.join(scope, 'T', createReader()), undefined);
 });
 
-t.test('positions increase even for a thread that was forgotten', async (t) => {
+t.test('continues positions even for an evicted thread', async (t) => {
   const { open, attach } = setup();
   const first = open();
   for (const text of ['a', 'b', 'c']) first.append(plain(text));
@@ -298,30 +295,27 @@ t.test('positions increase even for a thread that was forgotten', async (t) => {
   t.ok((attach().received[0]?.id ?? 0) > 3);
 });
 
-t.test(
-  'what a client has from before is recalled for newcomers, and passed over for everybody else',
-  async (t) => {
-    const { open, attach, own } = setup({ capacity: 2 });
-    const buffer = open();
-    const asking = own(buffer);
-    buffer.append(plain('start'));
-    const early = attach();
-    buffer.recall([plain('call'), plain('asks')]);
-    buffer.append(plain('one'));
-    const later = [undefined, 1, 2, 3].map((after) => attach(after));
-    t.strictSame(asking.received, [
-      { id: 1, data: 'start' },
-      { id: 4, data: 'one' },
-    ]);
-    const whole = ['start', 'call', 'asks', 'one'];
-    t.strictSame(early.data(), whole);
-    t.strictSame(
-      later.map((reader) => reader.data()),
-      [whole, ['one'], ['asks', 'one'], ['one']],
-    );
-    early.detach?.();
-    buffer.recall([plain('more')]);
-    t.strictSame(early.data(), whole);
-    t.strictSame(later[0]?.data(), [...whole, 'more']);
-  },
-);
+t.test('repeats earlier calls for new readers only', async (t) => {
+  const { open, attach, own } = setup({ capacity: 2 });
+  const buffer = open();
+  const asking = own(buffer);
+  buffer.append(plain('start'));
+  const early = attach();
+  buffer.recall([plain('call'), plain('asks')]);
+  buffer.append(plain('one'));
+  const later = [undefined, 1, 2, 3].map((after) => attach(after));
+  t.strictSame(asking.received, [
+    { id: 1, data: 'start' },
+    { id: 4, data: 'one' },
+  ]);
+  const whole = ['start', 'call', 'asks', 'one'];
+  t.strictSame(early.data(), whole);
+  t.strictSame(
+    later.map((reader) => reader.data()),
+    [whole, ['one'], ['asks', 'one'], ['one']],
+  );
+  early.detach?.();
+  buffer.recall([plain('more')]);
+  t.strictSame(early.data(), whole);
+  t.strictSame(later[0]?.data(), [...whole, 'more']);
+});

@@ -5,13 +5,13 @@ import { createFeed } from '../../src/protocols/ai-sdk/feed.ts';
 import { deltaHead } from '../../src/protocols/ai-sdk/frames.ts';
 import { createReplayBuffers } from '../../src/protocols/replay-buffer.ts';
 
-/** What a long answer keeps in memory while it is streamed (runtime.md 14): measured after a collection of garbage. */
+/** The memory of a long completion while it is streamed (runtime.md 14), measured after a garbage collection. */
 
 const CAPACITY = 1024;
 const DELTAS = 100_000;
-/** Four bytes for the end of a delta and its text; both may be allocated twice as long as they are used. */
+/** Four bytes for the end position of a delta, and its text; both buffers may be twice as long as needed. */
 const BYTES_A_DELTA = 2 * (4 + 8);
-/** Those that are not joined yet, each with its frame. */
+/** The frames that are not joined yet. */
 const BYTES_A_FRAME = 1024;
 
 setFlagsFromString('--expose-gc');
@@ -23,7 +23,7 @@ const used = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-t.test(`${DELTAS} deltas cost their text and a few bytes each`, async (t) => {
+t.test(`stores ${DELTAS} deltas with a few bytes of overhead each`, async (t) => {
   const buffers = createReplayBuffers({ capacity: CAPACITY, idleMs: 1, clock: Date });
   const buffer = buffers.open('default', 'T', () => true);
   const feed = createFeed(buffer);
@@ -41,5 +41,5 @@ t.test(`${DELTAS} deltas cost their text and a few bytes each`, async (t) => {
     },
     end() {},
   });
-  t.equal(text.match(/\d{1,6}(?=[ "])/g)?.at(-1), String(DELTAS - 1), 'and nothing is lost');
+  t.equal(text.match(/\d{1,6}(?=[ "])/g)?.at(-1), String(DELTAS - 1), 'no delta is lost');
 });

@@ -11,8 +11,8 @@ import { withTools } from '../service/suspended.ts';
 import { createLocks, history, openTab, rest, shown, type Tab } from './tabs.ts';
 
 /**
- * Two tabs do on one thread whatever users do, at any time: when all is quiet, both show what the service has, nothing
- * was executed twice, and whatever a run waits for can be given.
+ * Two tabs perform random user actions on one thread at random times. When no work is left, both show what the service
+ * has, nothing was executed twice, and every request of a waiting run can be answered.
  */
 
 const { troupe, tools } = await withTools(t);
@@ -42,7 +42,7 @@ const CALLS: Record<Kind, readonly string[]> = {
   both: ['risky', 'pick_color'],
 };
 
-/** The model asks for calls of their own ids, or says something and ends. */
+/** The model makes calls with unique ids, or answers with text and ends. */
 const inferenceOf =
   (threadId: string, kind: Kind, index: number): Inference =>
   async (sink, request, signal) => {
@@ -53,7 +53,7 @@ const inferenceOf =
     return giveAnswer({ text: `said ${index}`, ...(calls.length > 0 && { calls }) }, sink);
   };
 
-/** The history leaves out what was denied; what was given to a step that waits for more is in its tab alone. */
+/** The history omits denied calls. Results for a step that still waits for others exist only in their tab. */
 const wordsOf = (parts: readonly string[]): string[] =>
   parts
     .filter((part) => !part.endsWith('output-denied'))
@@ -133,14 +133,14 @@ const play = async (
       reload: again,
       decide,
     };
-    // What goes wrong is told by its tab.
+    // The tab reports its errors.
     under.push(does[act]().catch(() => {}));
-    // Nobody does two of these at once.
+    // A user does not do two of these at once.
     if (act === 'leave' || act === 'reload') await under.at(-1);
     await pause(ms);
   }
   await Promise.all(under);
-  // Until several looks in a row have found nothing new.
+  // Until several consecutive checks have found nothing new.
   let there: string[] = [];
   for (let same = 0; same < 5; same += 1) {
     for (const tab of tabs) await look(tab);
@@ -157,7 +157,7 @@ const play = async (
       : [`tab ${index} (${tab.chat.status} ${tab.chat.error}) shows ${shown(tab).join(', ')}`],
   );
   const ofService = tools.executed.filter((id) => id.startsWith(`${threadId}-`));
-  // What a tab has executed beside an open approval goes with it.
+  // Leaving or reloading loses results that a tab has produced while an approval is open.
   const isLeft = todo.some(({ act }) => act === 'leave' || act === 'reload');
   for (const ids of isLeft ? [ofService] : [executed, ofService])
     if (new Set(ids).size < ids.length) problems.push(`executed twice: ${ids.join(', ')}`);
@@ -175,8 +175,8 @@ t.test('two tabs show the same in the end', { timeout: 3_600_000 }, async (t) =>
       const problems = await play(t, todo, said);
       if (problems.length > 0) throw new Error(problems.join('\n'));
     }),
-    // What takes time is not the same twice: fewer steps would not show the same.
+    // Timing differs between executions, so a shrunk sequence would not reproduce the failure.
     { numRuns: LONG ? 500 : 12, endOnFailure: true },
   );
-  t.ok(played > 0, `${played} were played`);
+  t.ok(played > 0, `${played} were executed`);
 });

@@ -8,7 +8,7 @@ import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
 import { createLocks, gate, history, lookAround, openTab, rest, shown, type TabOptions } from './tabs.ts';
 
-/** Nothing that was said, decided or answered in a tab is lost, whatever else happens meanwhile. */
+/** Messages, decisions and results of a tab are never lost, regardless of concurrent events. */
 
 const { troupe, tools } = await withTools(t);
 const { models } = troupe;
@@ -30,7 +30,7 @@ const says = (thread: ThreadChat, last: string) =>
     (parts) => parts.at(-1) === last,
   );
 
-/** What was posted has failed, and so has the look at what there is. */
+/** The request has failed, and so has the check of the service's state. */
 const fails = async (thread: ThreadChat): Promise<void> => {
   await eventually(
     async () => thread.chat.status,
@@ -39,7 +39,7 @@ const fails = async (thread: ThreadChat): Promise<void> => {
   await thread.catching?.catch(() => {});
 };
 
-/** A line that can be cut, and the options of a tab behind it. */
+/** A connection that can be cut, and the options of a tab that uses it. */
 const lineOf = async (t: Test) => {
   const line = await startProxy(t, () => troupe.url);
   return {
@@ -54,7 +54,7 @@ const lineOf = async (t: Test) => {
   };
 };
 
-/** The service refuses what is posted while this says so. */
+/** The service rejects posted requests while this returns true. */
 const refusing =
   (isRefused: () => boolean): typeof fetch =>
   async (target, init) =>
@@ -62,7 +62,7 @@ const refusing =
       ? Response.json({ error: 'it stops' }, { status: 503 })
       : fetch(target, init);
 
-t.test('the result of a page tool whose way was cut is sent again', async (t) => {
+t.test('resends the result of a page tool whose connection was cut', async (t) => {
   const line = await lineOf(t);
   const [painted, paint] = gate();
   let count = 0;
@@ -92,7 +92,7 @@ t.test('the result of a page tool whose way was cut is sent again', async (t) =>
   t.equal(thread.chat.error, undefined);
 });
 
-t.test('and so is one that the service refused for a moment, by retry too', async (t) => {
+t.test('resends a result that the service rejected temporarily, also by retry', async (t) => {
   let isRefused = false;
   const thread = await open(t, 'result-refused', {
     tools: {
@@ -111,7 +111,7 @@ t.test('and so is one that the service refused for a moment, by retry too', asyn
   await ends('result-refused');
 });
 
-t.test('what was decided of several calls stays, though the tab reads the thread again', async (t) => {
+t.test('keeps decisions on several calls when the tab reads the thread again', async (t) => {
   const two = await open(t, 'two-calls');
   models.steps.push(asks(['tc1', 'risky'], ['tc2', 'risky']));
   await two.chat.sendMessage({ text: 'do' });
@@ -134,7 +134,7 @@ t.test('what was decided of several calls stays, though the tab reads the thread
   await ends('mixed-calls');
 });
 
-t.test('two tools of the page in one step are both executed, and their run goes on', async (t) => {
+t.test('executes both page tools of one step, and their run continues', async (t) => {
   const executed: string[] = [];
   const thread = await open(t, 'two-tools', {
     tools: { pick_color: (_, { toolCallId }) => void executed.push(toolCallId) },
@@ -145,7 +145,7 @@ t.test('two tools of the page in one step are both executed, and their run goes 
   t.strictSame(executed.sort(), ['tt1', 'tt2']);
 });
 
-t.test('a decision that was made without a network is sent once there is one', async (t) => {
+t.test('sends an offline decision after the network returns', async (t) => {
   const line = await lineOf(t);
   const thread = await open(t, 'decided-offline', { url: line.url });
   models.steps.push(asks(['do1', 'risky']));
@@ -159,7 +159,7 @@ t.test('a decision that was made without a network is sent once there is one', a
   await ends('decided-offline');
 });
 
-t.test('of several tabs one executes a tool of the page', async (t) => {
+t.test('only one of several tabs executes a page tool', async (t) => {
   const { alone, closeTab } = createLocks();
   const executed: string[] = [];
   const by = (name: string, answer: () => unknown = () => 'red') => ({
@@ -172,7 +172,7 @@ t.test('of several tabs one executes a tool of the page', async (t) => {
     },
   });
 
-  await t.test('while its result is on its way', async (t) => {
+  await t.test('while its result is being sent', async (t) => {
     const [sent, send] = gate();
     let posts = 0;
     const one = await open(t, 'on-its-way', {
@@ -196,7 +196,7 @@ t.test('of several tabs one executes a tool of the page', async (t) => {
     t.strictSame(executed.splice(0), ['one']);
   });
 
-  await t.test('while an approval beside it is open', async (t) => {
+  await t.test('while an approval in the same step is open', async (t) => {
     const one = await open(t, 'beside', by('one'));
     models.steps.push(asks(['b1', 'pick_color'], ['b2', 'risky']));
     await one.chat.sendMessage({ text: 'paint' });
@@ -209,7 +209,7 @@ t.test('of several tabs one executes a tool of the page', async (t) => {
     t.strictSame(executed.splice(0), ['one']);
   });
 
-  await t.test('another one, once the first is closed', async (t) => {
+  await t.test('another tab executes it after the first is closed', async (t) => {
     const one = await open(
       t,
       'closed',
@@ -231,7 +231,7 @@ t.test('of several tabs one executes a tool of the page', async (t) => {
   });
 });
 
-t.test('a first question that did not arrive is asked again', async (t) => {
+t.test('resends a first question that did not arrive', async (t) => {
   const line = await lineOf(t);
   const thread = await open(t, 'first-lost', { url: line.url });
   line.cut();
@@ -239,14 +239,14 @@ t.test('a first question that did not arrive is asked again', async (t) => {
   await thread.catching?.catch(() => {});
   line.mend();
   await look(thread);
-  t.ok(thread.chat.error, 'it is said until it has arrived');
+  t.ok(thread.chat.error, 'the error is shown until a resend succeeds');
   await retry(thread);
   await rest(thread);
   t.strictSame(shown(thread), ['one', 'echo: one']);
   t.equal(thread.chat.error, undefined);
 });
 
-t.test('all that was said without a network is there, an edited message too', async (t) => {
+t.test('keeps all offline messages, including an edited one', async (t) => {
   const line = await lineOf(t);
   const thread = await open(t, 'offline', { url: line.url });
   line.cut();
@@ -273,7 +273,7 @@ t.test('all that was said without a network is there, an edited message too', as
   t.strictSame(shown(thread), ['another', 'echo: another']);
 });
 
-t.test('what is said just before the page is left arrives', async (t) => {
+t.test('delivers a message that was sent just before the page is left', async (t) => {
   const [sent, send] = gate();
   const [asked, isAsked] = gate();
   const thread = await open(t, 'leaving', {
@@ -294,7 +294,7 @@ t.test('what is said just before the page is left arrives', async (t) => {
   t.strictSame(shown(await open(t, 'leaving')), ['hello', 'echo: hello']);
 });
 
-t.test('a page that leaves and comes back at once in mid-answer goes on with it', async (t) => {
+t.test('a page that leaves and returns during an answer continues to show it', async (t) => {
   for (const isOwn of [true, false]) {
     const threadId = `back-${isOwn}`;
     const asking = await open(t, threadId, { agentId: 'slow' });
@@ -313,7 +313,7 @@ t.test('a page that leaves and comes back at once in mid-answer goes on with it'
   }
 });
 
-t.test('a tab that follows what another continued, or steered, has all of it in the end', async (t) => {
+t.test('a tab that follows a run continued or steered by another shows all of it in the end', async (t) => {
   const one = await open(t, 'continued');
   models.steps.push(
     (sink) => giveAnswer({ text: 'round 1', calls: [{ id: 'n1', tool: 'note', args: {} }] }, sink),
@@ -365,7 +365,7 @@ t.test('a tab that follows what another continued, or steered, has all of it in 
   for (const tab of [steered, other]) t.strictSame(shown(tab), await history(troupe, 'steered'));
 });
 
-t.test('what another tab has said is noticed, whenever that was', async (t) => {
+t.test('shows messages of another tab, whenever they were sent', async (t) => {
   await t.test('on a thread that was empty', async (t) => {
     const [one, two] = [await open(t, 'empty'), await open(t, 'empty')];
     await one.chat.sendMessage({ text: 'hello' });
@@ -373,7 +373,7 @@ t.test('what another tab has said is noticed, whenever that was', async (t) => {
     t.strictSame(shown(two), ['hello', 'echo: hello']);
   });
 
-  await t.test('before this one has looked, but has said something', async (t) => {
+  await t.test('before the first check of this tab, but after its first message', async (t) => {
     const one = await open(t, 'between-looks');
     await one.chat.sendMessage({ text: 'one' });
     await rest(one);
@@ -408,7 +408,7 @@ t.test('what another tab has said is noticed, whenever that was', async (t) => {
   }
 });
 
-t.test('a service that stops in mid-answer takes it up again, and so does the tab', async (t) => {
+t.test('a service that restarts during an answer resumes it, and so does the tab', async (t) => {
   const here: typeof fetch = (target, init) => {
     const url = new URL(target instanceof Request ? target.url : target);
     url.port = new URL(troupe.url).port;

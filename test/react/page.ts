@@ -4,22 +4,22 @@ import type { Test } from 'tap';
 import { type TroupeChat, type TroupeChatOptions, useTroupeChat } from '../../src/react/index.ts';
 import { eventually } from '../service/troupe.ts';
 
-/** A page that has the hook and nothing else, as React renders it into a document without a browser. */
+/** A page with only the hook, rendered by React into a document without a browser. */
 
 export type Page = {
-  /** What the hook gave when the page was rendered last. */
+  /** The return value of the hook at the last rendering. */
   now(): TroupeChat;
-  /** Renders it with these options instead. */
+  /** Renders the page again with these options. */
   show(options: TroupeChatOptions): void;
-  /** Waits until what is given holds. */
+  /** Waits until the return value meets the condition. */
   until(holds: (chat: TroupeChat) => boolean): Promise<TroupeChat>;
   leave(): void;
 };
 
-/** Names that a page knows. A process that runs tests does not have them before or after. */
+/** Globals that a page has. They are not defined in the test process before or after. */
 const GLOBALS = ['window', 'document', 'navigator'] as const;
 
-/** Locks as a browser has them, for one name at a time. */
+/** Locks as in a browser, for one name at a time. */
 const createLocks = () => {
   const held = new Set<string>();
   return {
@@ -35,7 +35,7 @@ const createLocks = () => {
   };
 };
 
-/** What a page stands in, for all tests of a file. */
+/** The environment of pages, for all tests of a file. */
 export const openDocument = (t: Test) => {
   const window = new Window({ url: 'http://page.test/' });
   const { document } = window;
@@ -46,7 +46,7 @@ export const openDocument = (t: Test) => {
   for (const [name, value] of Object.entries({ window, document, navigator }))
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   t.teardown(async () => {
-    // React cleans up in a task of its own.
+    // React cleans up in a separate task.
     await new Promise((resolve) => setTimeout(resolve, 0));
     await window.happyDOM.close();
     for (const [name, descriptor] of before) {
@@ -56,14 +56,14 @@ export const openDocument = (t: Test) => {
   });
   return {
     open: (t: Test, options: TroupeChatOptions): Promise<Page> => openPage(t, document, options),
-    /** Somebody looks at another tab, or at this one again. */
+    /** The user switches to another tab, or back to this one. */
     turn(to: 'visible' | 'hidden'): void {
       visibility = to;
       document.dispatchEvent(new window.Event('visibilitychange'));
     },
-    /** The network is there again. */
+    /** The network is available again. */
     online: () => void window.dispatchEvent(new window.Event('online')),
-    /** As a page of HTTP, which has none. */
+    /** Removes the locks, as on an HTTP page. */
     withoutLocks(t: Test): void {
       const { locks } = navigator;
       Reflect.deleteProperty(navigator, 'locks');
@@ -82,14 +82,14 @@ const Probe = ({ take, ...options }: Given) => {
 };
 
 const openPage = async (t: Test, document: Document, options: TroupeChatOptions): Promise<Page> => {
-  // It asks for the document as it is loaded.
+  // The module accesses the document while it loads.
   const { createRoot } = await import('react-dom/client');
   let chat: TroupeChat | undefined;
   const take = (given: TroupeChat): void => {
     chat = given;
   };
   const root = createRoot(document.createElement('div'), {
-    onUncaughtError: (error) => t.fail('it renders', { found: String(error) }),
+    onUncaughtError: (error) => t.fail('the component must render', { found: String(error) }),
   });
   const show = (shown: TroupeChatOptions): void => root.render(createElement(Probe, { ...shown, take }));
   show(options);
@@ -108,7 +108,14 @@ const openPage = async (t: Test, document: Document, options: TroupeChatOptions)
         (isSo) => isSo,
       ).catch(() => {
         const { messages, status, error, isBusy, isLoaded, isUnanswered } = now();
-        t.fail('it holds', { messages, status, said: String(error), isBusy, isLoaded, isUnanswered });
+        t.fail('the condition must become true', {
+          messages,
+          status,
+          said: String(error),
+          isBusy,
+          isLoaded,
+          isUnanswered,
+        });
       });
       return now();
     },

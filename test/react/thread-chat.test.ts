@@ -10,7 +10,7 @@ import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
 import { gate, openTab, shown, type TabOptions } from './tabs.ts';
 
-/** What `useTroupeChat` is made of, without a page: threads of a real service in tabs. */
+/** The parts of `useTroupeChat` without a page: threads of a real service in tabs. */
 
 const { troupe, tools } = await withTools(t);
 const { models } = troupe;
@@ -25,7 +25,7 @@ const shows = (thread: ThreadChat, ...parts: string[]) =>
 
 const say = ({ chat }: ThreadChat, text: string) => chat.sendMessage({ text });
 
-/** The last parts, in order: one alone may be that of an earlier answer. */
+/** The last parts, in order. A single part could belong to an earlier answer. */
 const streams = (thread: ThreadChat, ...texts: string[]) =>
   eventually(
     async () => shown(thread),
@@ -44,7 +44,7 @@ const waits = (threadId: string) =>
     ({ status }) => status === 'waiting',
   );
 
-t.test('a tab that was loaded twice at once asks once, and shows an answer once', async (t) => {
+t.test('a tab that is loaded twice at once sends one request, and shows each response once', async (t) => {
   const one = await open(t, 'twice', { agentId: 'slow' });
   const saying = say(one, 'hello');
   await streams(one, 'hello', 'partial');
@@ -79,7 +79,7 @@ t.test('a tab that was loaded twice at once asks once, and shows an answer once'
   await shows(two, 'hello', 'partial answer');
 });
 
-t.test('a question asked while the tab still looks at what there is keeps its answer', async (t) => {
+t.test('a question during the initial check keeps its answer', async (t) => {
   const [looking, looks] = gate();
   const [said, isSaid] = gate();
   const [lookedAt, isLookedAt] = gate();
@@ -103,7 +103,7 @@ t.test('a question asked while the tab still looks at what there is keeps its an
         looks();
         await said;
       }
-      // The run goes on while the tab asks for it, and waits when its messages come.
+      // The run executes while the tab asks for it, and waits when its messages arrive.
       isLooking ||= pathname.endsWith('/active') && isAsked;
       if (isLooking) isLookedAt();
       return response;
@@ -117,7 +117,7 @@ t.test('a question asked while the tab still looks at what there is keeps its an
   await shows(thread, 'do it', 'tool-risky approval-requested');
 });
 
-t.test('what was said before the history was there is shown behind it', async (t) => {
+t.test('shows a message from before the history was loaded after the history', async (t) => {
   const [answered, isAnswered] = gate();
   await say(await open(t, 'hasty'), 'one');
   const [reading, reads] = gate();
@@ -140,10 +140,10 @@ t.test('what was said before the history was there is shown behind it', async (t
 });
 
 for (const [asked, how] of [
-  ['/stream', 'after there was no stream'],
-  ['/active', 'after there was no run either'],
+  ['/stream', 'after the answer that there is no stream'],
+  ['/active', 'after the answer that there is no run'],
 ] as const) {
-  t.test(`a run that begins while a tab looks at what there is is followed, ${how}`, async (t) => {
+  t.test(`follows a run that starts during the initial check, ${how}`, async (t) => {
     const threadId = `between${asked.replace('/', '-')}`;
     const one = await open(t, threadId, { agentId: 'slow' });
     let isFirst = true;
@@ -166,7 +166,7 @@ for (const [asked, how] of [
   });
 }
 
-t.test('a tab that is left in mid-answer lets go of its stream, and the run goes on', async (t) => {
+t.test('a tab that is left during an answer closes its stream, and the run continues', async (t) => {
   const thread = createThreadChat({
     url: troupe.url,
     threadId: 'left',
@@ -185,13 +185,13 @@ t.test('a tab that is left in mid-answer lets go of its stream, and the run goes
   models.release();
   t.match(await ends('left'), { termination_reason: { type: 'natural_end' } });
   await catchUp(thread);
-  t.strictSame(shown(thread), ['hello', 'partial'], 'nothing is written to a page that is gone');
+  t.strictSame(shown(thread), ['hello', 'partial'], 'a closed page is not updated');
   t.teardown(enter(thread));
   await catchUp(thread);
   await shows(thread, 'hello', 'partial answer');
 });
 
-t.test('stop ends the run, even before the service has answered, and what was said stays', async (t) => {
+t.test('stop ends the run, even before the response of the service, and keeps the message', async (t) => {
   const [sent, isSent] = gate();
   const [answered, answers] = gate();
   const thread = await open(t, 'stopped', {
@@ -212,7 +212,7 @@ t.test('stop ends the run, even before the service has answered, and what was sa
   await saying;
   t.match(await ends('stopped'), { termination_reason: { type: 'cancelled' } });
   await stop(thread);
-  t.equal(thread.chat.status, 'ready', 'and there is nothing wrong with stopping once more');
+  t.equal(thread.chat.status, 'ready', 'a repeated stop is harmless');
   const again = say(thread, 'again');
   await streams(thread, 'again', 'partial');
   const other = await open(t, 'stopped', { agentId: 'slow', whileItRuns: true });
@@ -223,7 +223,7 @@ t.test('stop ends the run, even before the service has answered, and what was sa
   t.match(JSON.stringify(messages), /again.*partial/);
 });
 
-t.test('a run that waits can be stopped, and nobody is asked any more', async (t) => {
+t.test('a waiting run can be stopped, and leaves no approval open', async (t) => {
   const thread = await open(t, 'given-up');
   models.steps.push(asks(['g1', 'risky']));
   await say(thread, 'do it');
@@ -233,7 +233,7 @@ t.test('a run that waits can be stopped, and nobody is asked any more', async (t
   t.strictSame(tools.executed, []);
 });
 
-t.test('calls are approved, or denied with a reason, from any tab, and the others notice', async (t) => {
+t.test('calls can be approved, or denied with a reason, from any tab, and the others show it', async (t) => {
   const one = await open(t, 'approved');
   models.steps.push(asks(['a1', 'risky'], ['a2', 'risky']));
   await say(one, 'do it');
@@ -252,7 +252,7 @@ t.test('calls are approved, or denied with a reason, from any tab, and the other
   t.strictSame(tools.executed, ['a1']);
 });
 
-t.test('a decision that came too late shows what became of the call', async (t) => {
+t.test('a late decision shows the actual outcome of the call', async (t) => {
   const [one, other] = [await open(t, 'late'), await open(t, 'late')];
   models.steps.push(asks(['l1', 'risky']));
   await say(one, 'do it');
@@ -264,52 +264,43 @@ t.test('a decision that came too late shows what became of the call', async (t) 
   t.equal(tools.executed.filter((id) => id === 'l1').length, 1);
 });
 
-t.test(
-  'a tool of the page is executed once the run waits for it, by a tab that was loaded since too',
-  async (t) => {
-    const executed: unknown[] = [];
-    const page: PageTools = {
-      pick_color(input, { toolCallId }) {
-        executed.push([input, toolCallId]);
-        return { color: 'red' };
-      },
-      note: () => t.fail('that is one of the service'),
-    };
-    const one = await open(t, 'page-tool', { tools: page });
-    models.steps.push(asks(['p1', 'pick_color'], ['p2', 'note']));
-    await say(one, 'paint');
-    await shows(
-      one,
-      'paint',
-      'tool-pick_color output-available',
-      'tool-note output-available',
-      'echo: paint',
-    );
-    t.strictSame(executed, [[{}, 'p1']]);
-    t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /red/);
+t.test('executes a page tool when the run waits for it, also in a tab that was loaded later', async (t) => {
+  const executed: unknown[] = [];
+  const page: PageTools = {
+    pick_color(input, { toolCallId }) {
+      executed.push([input, toolCallId]);
+      return { color: 'red' };
+    },
+    note: () => t.fail('the tool of the service must not be executed in the page'),
+  };
+  const one = await open(t, 'page-tool', { tools: page });
+  models.steps.push(asks(['p1', 'pick_color'], ['p2', 'note']));
+  await say(one, 'paint');
+  await shows(one, 'paint', 'tool-pick_color output-available', 'tool-note output-available', 'echo: paint');
+  t.strictSame(executed, [[{}, 'p1']]);
+  t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /red/);
 
-    const without = await open(t, 'page-tool');
-    models.steps.push(asks(['p3', 'pick_color']));
-    await say(without, 'more');
-    t.equal(shown(without).at(-1), 'tool-pick_color input-available');
-    const broken = { pick_color: () => Promise.reject(new Error('no paint')) };
-    const since = await open(t, 'page-tool', { tools: broken });
-    await eventually(
-      async () => shown(since),
-      (seen) => seen.at(-1) === 'echo: more',
-    );
-    t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /no paint/);
-  },
-);
+  const without = await open(t, 'page-tool');
+  models.steps.push(asks(['p3', 'pick_color']));
+  await say(without, 'more');
+  t.equal(shown(without).at(-1), 'tool-pick_color input-available');
+  const broken = { pick_color: () => Promise.reject(new Error('no paint')) };
+  const since = await open(t, 'page-tool', { tools: broken });
+  await eventually(
+    async () => shown(since),
+    (seen) => seen.at(-1) === 'echo: more',
+  );
+  t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /no paint/);
+});
 
-t.test('what a stopped run has asked of the page is not executed', async (t) => {
+t.test('does not execute the page tools of a stopped run', async (t) => {
   models.steps.push((sink, request, signal) => {
     sink.toolStart('s1', 'pick_color');
     sink.toolEnd('s1', '{}');
     return hangs()(sink, request, signal);
   });
   const thread = await open(t, 'stopped-tool', {
-    tools: { pick_color: () => t.fail('nobody waits for it') },
+    tools: { pick_color: () => t.fail('a stopped run must not execute page tools') },
   });
   const saying = say(thread, 'paint');
   await eventually(
@@ -322,7 +313,7 @@ t.test('what a stopped run has asked of the page is not executed', async (t) => 
   t.strictSame(shown(thread), ['paint']);
 });
 
-t.test('another answer, and another question, in one tab are those of the other', async (t) => {
+t.test('shows a regenerated answer and an edited question of another tab', async (t) => {
   const [one, other] = [await open(t, 'again'), await open(t, 'again')];
   await say(one, 'one');
   await look(other);
@@ -341,7 +332,7 @@ t.test('another answer, and another question, in one tab are those of the other'
   await shows(one, 'two', 'echo: two');
 });
 
-t.test('a thread that nobody has changed is not read again', async (t) => {
+t.test('does not read an unchanged thread again', async (t) => {
   const paths: string[] = [];
   const thread = await open(t, 'quiet', {
     fetch(target, init) {
@@ -362,7 +353,7 @@ t.test('a thread that nobody has changed is not read again', async (t) => {
   t.equal(thread.chat.messages, messages);
 });
 
-t.test('what a tab misses while its line is cut it has once there is one again', async (t) => {
+t.test('a tab receives what it missed during an outage after the connection returns', async (t) => {
   const line = await startProxy(t, () => troupe.url);
   const thread = await open(t, 'cut', { agentId: 'slow', url: line.url });
   const saying = say(thread, 'hello');
@@ -380,7 +371,7 @@ t.test('what a tab misses while its line is cut it has once there is one again',
   t.equal(thread.chat.error, undefined);
 });
 
-t.test('what the service refuses is an error of its class, and a failed run keeps its own', async (t) => {
+t.test('a rejected request throws an error of its class, and a failed run keeps its error', async (t) => {
   const unknown = await open(t, 'refused', { agentId: 'nobody' });
   await say(unknown, 'hello');
   t.ok(unknown.chat.error instanceof TroupeError);

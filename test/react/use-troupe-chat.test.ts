@@ -8,7 +8,7 @@ import { eventually } from '../service/troupe.ts';
 import { openDocument } from './page.ts';
 import { partsOf } from './tabs.ts';
 
-/** `useTroupeChat` as React calls it: what it tells a page, and what a page does with it. */
+/** `useTroupeChat` as React calls it: its return value for a page, and the effects of the page's actions. */
 
 const view = openDocument(t);
 const { troupe, tools } = await withTools(t);
@@ -29,7 +29,7 @@ const shows =
   (chat: TroupeChat): boolean =>
     !chat.isBusy && JSON.stringify(shown(chat)) === JSON.stringify(parts);
 
-/** `fetch`, and the paths that were asked for. */
+/** `fetch` that records the requested paths. */
 const listening = () => {
   const asked: string[] = [];
   const listen: typeof fetch = (target, init) => {
@@ -39,7 +39,7 @@ const listening = () => {
   return { asked, fetch: listen };
 };
 
-t.test('it says what is loaded, under way and unanswered', async (t) => {
+t.test('returns whether the thread is loaded, busy and unanswered', async (t) => {
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -58,10 +58,10 @@ t.test('it says what is loaded, under way and unanswered', async (t) => {
   await page.until(({ isLoaded }) => isLoaded);
   page.now().sendMessage({ text: 'hello' });
   await page.until(({ status }) => status === 'submitted');
-  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'before there is an answer');
+  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'the response has not started');
   answer();
   await page.until(({ status }) => status === 'streaming');
-  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'while it comes');
+  t.match(page.now(), { isBusy: true, isUnanswered: false }, 'the response is streamed');
   models.release();
   await page.until(shows('hello', 'partial answer'));
   t.match(page.now(), { isBusy: false, isUnanswered: false, isLoaded: true, error: undefined });
@@ -80,7 +80,7 @@ t.test('a page that follows an answer is loaded', async (t) => {
   await one.until(shows('hello', 'partial answer'));
 });
 
-t.test('a run that failed leaves a question, which is asked again', async (t) => {
+t.test('a failed run leaves the message of the user, which can be sent again', async (t) => {
   const page = await view.open(t, options('failed'));
   models.steps.push(() => {
     throw new ModelError('invalid_request', 'out of ink');
@@ -95,7 +95,7 @@ t.test('a run that failed leaves a question, which is asked again', async (t) =>
   await page.until(shows('hello', 'echo: hello'));
 });
 
-t.test('what the service refuses is its error, until something else is tried', async (t) => {
+t.test('a rejected request is its error until the next attempt', async (t) => {
   const page = await view.open(t, options('refused', { agentId: 'nobody' }));
   page.now().sendMessage({ text: 'hello' });
   await page.until(({ error }) => error !== undefined);
@@ -106,7 +106,7 @@ t.test('what the service refuses is its error, until something else is tried', a
   );
   await away.until(({ error }) => error !== undefined);
   t.ok(away.now().error instanceof Unauthorized, String(away.now().error));
-  t.equal(away.now().isLoaded, true, 'nothing more is waited for');
+  t.equal(away.now().isLoaded, true, 'the hook waits for no other request');
 
   const stuck = await view.open(t, options('stuck', { fetch: async () => Promise.reject(new Error('no')) }));
   await stuck.until(({ error }) => error !== undefined);
@@ -114,7 +114,7 @@ t.test('what the service refuses is its error, until something else is tried', a
   await stuck.until(({ error }) => error?.name === 'ConnectionLost');
 });
 
-t.test('a problem is forgotten when something is said', async (t) => {
+t.test('clears an error when a message is sent', async (t) => {
   let isDown = true;
   const page = await view.open(
     t,
@@ -133,7 +133,7 @@ t.test('a problem is forgotten when something is said', async (t) => {
   await page.until((chat) => chat.error === undefined && shows('hello', 'echo: hello')(chat));
 });
 
-t.test('calls are approved, denied and answered by the page', async (t) => {
+t.test('the page approves, denies and answers calls', async (t) => {
   const page = await view.open(t, options('decided'));
   models.steps.push(asks(['d1', 'risky'], ['d2', 'risky']));
   page.now().sendMessage({ text: 'do it' });
@@ -159,7 +159,7 @@ t.test('calls are approved, denied and answered by the page', async (t) => {
   t.match(JSON.stringify(models.requests.at(-1)?.request.messages), /no paint/);
 });
 
-t.test('a message is said differently, and a run is stopped', async (t) => {
+t.test('edits a message, and stops a run', async (t) => {
   const page = await view.open(t, options('edited'));
   page.now().sendMessage({ text: 'one' });
   await page.until(shows('one', 'echo: one'));
@@ -176,7 +176,7 @@ t.test('a message is said differently, and a run is stopped', async (t) => {
   t.match(body, { termination_reason: { type: 'cancelled' } });
 });
 
-t.test('what others do is seen while the page is looked at, and once it is looked at again', async (t) => {
+t.test('shows changes by others while the page is visible, and after it becomes visible again', async (t) => {
   const { asked, fetch } = listening();
   const page = await view.open(t, options('others', { refresh: 1, fetch }));
   await page.until(({ isLoaded }) => isLoaded);
@@ -200,7 +200,7 @@ t.test('what others do is seen while the page is looked at, and once it is looke
   );
 });
 
-t.test('a page asks again once there is a network', async (t) => {
+t.test('a page retries after the network returns', async (t) => {
   let isDown = true;
   const page = await view.open(
     t,
@@ -214,7 +214,7 @@ t.test('a page asks again once there is a network', async (t) => {
   await page.until(({ error }) => error === undefined);
 });
 
-t.test('a page that nobody looks at asks nothing, and one without refresh asks once', async (t) => {
+t.test('a hidden page sends no requests, and one without refresh sends one', async (t) => {
   const { asked, fetch } = listening();
   const page = await view.open(t, options('still', { fetch }));
   await page.until(({ isLoaded }) => isLoaded);
@@ -232,7 +232,7 @@ t.test('a page that nobody looks at asks nothing, and one without refresh asks o
   );
 });
 
-t.test('options may change: others are called, another thread is shown', async (t) => {
+t.test('changed options apply to later requests, and can show another thread', async (t) => {
   const seen: (string | null)[] = [];
   const noting: typeof fetch = (target, init) => {
     seen.push(new Headers(target instanceof Request ? target.headers : init?.headers).get('x-who'));
@@ -259,11 +259,11 @@ t.test('options may change: others are called, another thread is shown', async (
   const { threadId } = own.now();
   own.now().sendMessage({ text: 'mine' });
   await own.until(shows('mine', 'echo: mine'));
-  t.equal(own.now().threadId, threadId, 'it is the same each time');
+  t.equal(own.now().threadId, threadId, 'the thread id is stable');
   t.equal((await troupe.call('GET', `/v1/threads/${threadId}`)).status, 200);
 });
 
-t.test('a page that is left lets go of its stream, and the run goes on', async (t) => {
+t.test('a page that is left closes its stream, and the run continues', async (t) => {
   const page = await view.open(t, options('left', { agentId: 'slow' }));
   page.now().sendMessage({ text: 'hello' });
   await page.until((chat) => shown(chat).at(-1) === 'partial');
@@ -281,7 +281,7 @@ t.test('a page that is left lets go of its stream, and the run goes on', async (
 });
 
 for (const isSafe of [true, false]) {
-  t.test(`a tool of the page is executed once, ${isSafe ? 'with' : 'without'} locks`, async (t) => {
+  t.test(`a page tool is executed once, ${isSafe ? 'with' : 'without'} locks`, async (t) => {
     if (!isSafe) view.withoutLocks(t);
     const executed: string[] = [];
     let paint = (): void => {};
@@ -306,7 +306,7 @@ for (const isSafe of [true, false]) {
       async () => executed.length,
       (count) => count > 0,
     );
-    // All is read again, while it is still being executed.
+    // Reads everything again, while the tool is still executing.
     view.turn('hidden');
     view.turn('visible');
     const other = await view.open(t, options(`meanwhile-${isSafe}`, { refresh: 1 }));
@@ -319,7 +319,7 @@ for (const isSafe of [true, false]) {
   });
 }
 
-t.test('an answer that comes all at once is drawn', async (t) => {
+t.test('draws an answer that arrives all at once', async (t) => {
   const page = await view.open(t, options('burst'));
   const words = Array.from({ length: 300 }, (_, index) => `w${index} `);
   models.steps.push((sink) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { wordsOf } from '../../src/settings/command-line.ts';
+import { splitWords } from '../../src/settings/command-line.ts';
 
-t.test('a command line is taken apart as a shell would', async (t) => {
+t.test('splits a command line as a shell would', async (t) => {
   for (const [line, words] of [
     ['', []],
     ['  npx  -y server ', ['npx', '-y', 'server']],
@@ -10,10 +10,10 @@ t.test('a command line is taken apart as a shell would', async (t) => {
     [`--key='v w'x ""`, ['--key=v wx', '']],
     ['$HOME *', ['$HOME', '*']],
   ] as const) {
-    t.strictSame(wordsOf(line), words, line);
+    t.strictSame(splitWords(line), words, line);
   }
 });
 
-t.test('a quote that is not closed makes it none', async (t) => {
-  for (const line of [`a 'b`, `a "b`, `"a\\"`, 'a \\']) t.equal(wordsOf(line), undefined, line);
+t.test('a command line with an unclosed quote is invalid', async (t) => {
+  for (const line of [`a 'b`, `a "b`, `"a\\"`, 'a \\']) t.equal(splitWords(line), undefined, line);
 });

@@ -1,9 +1,9 @@
-/** The rows of settings.md whose parts exist: variable, key, type, default, other names of the variable. */
+/** The rows of settings.md whose features exist: variable, key, type, default, alternative names of the variable. */
 type ContractRow = readonly [env: string, key: string, type: string, fallback: string, alsoRead?: string];
 
 export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SETTINGS_FILE', '–', 'path', 'unset'],
-  // The contract has host:port only; `unix:path` and the choice of the HTTP server are additions of this service.
+  // The contract has host:port only. `unix:path` and the choice of the HTTP server are additions of this service.
   ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port | unix:path', '127.0.0.1:38080'],
   ['SERVICE_HTTP_SERVER', 'http_server', 'auto | uws | node', 'auto'],
   ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],

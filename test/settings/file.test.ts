@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadSettings, type Settings } from '../../src/settings.ts';
+import { loadSettings, type Settings } from '../../src/settings/index.ts';
 import { problemsOf } from './problems.ts';
 
 const loadFile = (content: string): Settings =>
@@ -7,12 +7,12 @@ const loadFile = (content: string): Settings =>
 
 const refused = (content: string): readonly string[] => problemsOf(() => loadFile(content));
 
-t.test('the file is YAML or JSON, whatever it is called', async (t) => {
+t.test('the file is YAML or JSON, regardless of its name', async (t) => {
   t.equal(loadFile('mailbox:\n  lease_ms: 20000 # short\n').mailbox.lease_ms, 20_000);
   t.equal(loadFile('{\n\t"mailbox": {\n\t\t"lease_ms": 20000\n\t}\n}').mailbox.lease_ms, 20_000);
 });
 
-t.test('the file is named by a flag or by its variable, and the settings remember it', async (t) => {
+t.test('a flag or a variable names the file, and the settings keep its name', async (t) => {
   const read: string[] = [];
   const readFile = (path: string) => {
     read.push(path);
@@ -33,7 +33,7 @@ t.test('an empty file and an empty section set nothing', async (t) => {
   }
 });
 
-t.test('an unknown key stops the start, is named, and the message tells the keys of its place', async (t) => {
+t.test('an unknown key prevents the start, and the message lists the keys allowed there', async (t) => {
   t.match(refused('mailbox: {leese_ms: 5}'), [
     /^mailbox\.leese_ms in t\.yaml: not a setting; allowed here: lifecycle, lease_ms, /,
   ]);
@@ -45,7 +45,7 @@ t.test('an unknown key stops the start, is named, and the message tells the keys
   t.match(refused('toString: 1'), [/^toString in t\.yaml: not a setting/]);
 });
 
-t.test('a section that is not an object stops the start', async (t) => {
+t.test('a section that is not an object prevents the start', async (t) => {
   for (const value of ['5', 'text', '[1]']) {
     t.match(refused(`mailbox: ${value}`), [
       /^mailbox in t\.yaml: not an object; allowed here: one with lifecycle/,
@@ -54,7 +54,7 @@ t.test('a section that is not an object stops the start', async (t) => {
   t.match(refused('- 1'), ['t.yaml: not an object; allowed: one with the names of settings']);
 });
 
-t.test('a file that cannot be read or understood stops the start, beside the other problems', async (t) => {
+t.test('an unreadable or invalid file prevents the start, together with the other problems', async (t) => {
   const unreadable = () => {
     throw new Error('ENOENT: no such file');
   };
@@ -68,7 +68,11 @@ t.test('a file that cannot be read or understood stops the start, beside the oth
     ],
   );
   t.match(refused('http_addr: a:1\nhttp_addr: b:2'), [/^t\.yaml: .* DUPLICATE_KEY in line 2$/]);
-  t.match(refused('http_addr: a:1\n---\nport: 2\n'), [/ MULTIPLE_DOCS in line 2$/], 'where it begins');
+  t.match(
+    refused('http_addr: a:1\n---\nport: 2\n'),
+    [/ MULTIPLE_DOCS in line 2$/],
+    'the error names the line of the second document',
+  );
   t.match(refused('a: [1'), [/^t\.yaml: not legal JSON or YAML: /]);
 });
 
@@ -87,7 +91,7 @@ agents: [{id: default, model_id: default}, {id: sales, max_rounds: 2}]
   t.strictSame(loadFile('').entries, { providers: [], models: [], model_pools: [], agents: [] });
 });
 
-t.test('an entry that is not legal stops the start, and the message tells its place', async (t) => {
+t.test('an invalid entry prevents the start, and the message names its location', async (t) => {
   t.match(refused('agents: [{id: a}, {id: b, max_rounds: -1}]'), [/^agents\[1\]\.max_rounds in t\.yaml: /]);
   t.match(refused('models: [{id: a, provider_id: p, upstream_model: m, color: red}]'), [
     /^models\[0\] in t\.yaml: .*color/,
@@ -97,7 +101,7 @@ t.test('an entry that is not legal stops the start, and the message tells its pl
   t.match(refused('entries: {agents: []}'), [/^entries in t\.yaml: not a setting/]);
 });
 
-t.test('no secret of the file is part of a message', async (t) => {
+t.test('no message contains a secret of the file', async (t) => {
   const broken = [
     'AdminApiConfig: {bearer_token: {a: hush-1}}',
     'AdminApiConfig: {bearer_token: [hush-1]}',

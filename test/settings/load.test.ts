@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadSettings, type Settings } from '../../src/settings.ts';
+import { loadSettings, type Settings } from '../../src/settings/index.ts';
 import fc from '../random.ts';
 import { problemsOf } from './problems.ts';
 
@@ -17,7 +17,7 @@ const load = ({ flags = {}, env = {}, file }: Given): Settings =>
 
 const refused = (given: Given): readonly string[] => problemsOf(() => load(given));
 
-t.test('a flag goes over the variable, the variable over the file, the file over the default', async (t) => {
+t.test('a flag overrides the variable, the variable the file, and the file the default', async (t) => {
   const file = JSON.stringify({
     body_limit_bytes: 3,
     trust_forwarded_headers: false,
@@ -65,14 +65,14 @@ t.test('a flag goes over the variable, the variable over the file, the file over
   t.strictSame(picked(load({ file, env, flags })), fromFlags);
 });
 
-t.test('only the source that speaks for a setting is judged', async (t) => {
+t.test('validates only the source that a setting is read from', async (t) => {
   const env = { SERVICE_BODY_LIMIT_BYTES: 'many', AGENT_MAX_ROUNDS: 'many', SERVICE_SEED_MAX_ROUNDS: '4' };
   const settings = load({ env, flags: { 'body-limit-bytes': '7' } });
   t.equal(settings.body_limit_bytes, 7);
   t.equal(settings.seed.max_rounds, 4);
 });
 
-t.test('an older name is read when the name of the service is not set', async (t) => {
+t.test('reads an older name if the current name is not set', async (t) => {
   t.equal(load({ env: { AGENT_MODEL: 'a' } }).seed.model, 'a');
   t.equal(load({ env: { AGENT_MODEL: 'a', SERVICE_SEED_MODEL: 'b' } }).seed.model, 'b');
   t.equal(load({ env: { AGENT_MODEL: 'a', SERVICE_SEED_MODEL: ' ' } }).seed.model, 'a');
@@ -82,14 +82,14 @@ t.test('an older name is read when the name of the service is not set', async (t
   t.match(refused({ env: { AGENT_MAX_ROUNDS: 'many' } }), [/^AGENT_MAX_ROUNDS: 'many'/]);
 });
 
-t.test('the variables of the provider are read under their own names, and from nowhere else', async (t) => {
+t.test('reads the variables of the provider under their own names only', async (t) => {
   const { openai } = load({ env: { OPENAI_API_KEY: ' k ', OPENAI_BASE_URL: 'http://localhost:9/v1' } });
   t.strictSame(openai, { api_key: 'k', base_url: 'http://localhost:9/v1' });
   t.match(refused({ file: 'openai: {api_key: hush}' }), [/^openai in .*not a setting/]);
   t.match(refused({ flags: { 'openai-api-key': 'hush' } }), [/^--openai-api-key: not a setting/]);
 });
 
-t.test('text is trimmed, and blank text counts as not set', async (t) => {
+t.test('trims text, and treats blank text as not set', async (t) => {
   t.equal(load({ env: { SERVICE_ADMIN_API_BEARER_TOKEN: ' s3 ' } }).AdminApiConfig.bearer_token, 's3');
   const blank = {
     SERVICE_ADMIN_API_BEARER_TOKEN: ' \t',
@@ -103,7 +103,7 @@ t.test('text is trimmed, and blank text counts as not set', async (t) => {
   t.equal(settings.storage_dir, './sessions');
 });
 
-t.test('a text list without items counts as not set, an empty list of the file is one', async (t) => {
+t.test('a text list without items counts as not set, an empty list in the file as a list', async (t) => {
   const env = { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: ' , ,' };
   t.equal(load({ env }).AdminApiConfig.cors_allowed_origins.length, 2);
   const file = 'AdminApiConfig: {cors_allowed_origins: []}';
@@ -111,7 +111,7 @@ t.test('a text list without items counts as not set, an empty list of the file i
 });
 
 t.test(
-  'trace routes: 1, TRUE and " yes " expose them, 0, empty and unset do not, maybe stops the start',
+  'trace routes: 1, TRUE and " yes " expose them, 0, empty and unset do not, maybe is an error',
   async (t) => {
     const exposed = (value?: string) =>
       load({ env: { SERVICE_EXPOSE_TRACE_ROUTES: value } }).AdminApiConfig.expose_trace_routes;
@@ -168,7 +168,7 @@ t.test('a boolean of the file is true, false, 1, 0 or one of the words', async (
   t.equal(refused({ file: 'trust_forwarded_headers: 2' }).length, 1);
 });
 
-t.test('an integer is digits and nothing else, up to the largest safe one', async (t) => {
+t.test('an integer consists only of digits, up to the largest safe integer', async (t) => {
   fc.assert(
     fc.property(
       fc.nat({ max: Number.MAX_SAFE_INTEGER }),
@@ -189,14 +189,14 @@ t.test('an integer is digits and nothing else, up to the largest safe one', asyn
   t.equal(load({ file: 'shutdown_timeout_ms: "12"' }).shutdown_timeout_ms, 12);
 });
 
-t.test('where 0 makes no sense it stops the start', async (t) => {
+t.test('0 prevents the start where it is not allowed', async (t) => {
   t.strictSame(refused({ env: { SERVICE_MAX_CONCURRENT_REQUESTS: '0' } }), [
     "SERVICE_MAX_CONCURRENT_REQUESTS: '0' is not allowed; allowed: an integer, 1 or more",
   ]);
   t.equal(refused({ file: 'mailbox: {max_attempts: 0}' }).length, 1);
 });
 
-t.test('an origin is scheme, host and port, in the spelling of browsers', async (t) => {
+t.test('an origin is scheme, host and port, normalized as in browsers', async (t) => {
   const origins = (value: string) =>
     load({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: value } }).AdminApiConfig.cors_allowed_origins;
   t.strictSame(origins('HTTPS://Admin.Example:443/, http://[::1]:3002'), [
@@ -219,7 +219,7 @@ t.test('an origin is scheme, host and port, in the spelling of browsers', async 
   }
 });
 
-t.test('the word loopback stands among origins for those of this machine', async (t) => {
+t.test('the word loopback among the origins allows those of this host', async (t) => {
   t.strictSame(
     load({ env: { SERVICE_ADMIN_CORS_ALLOWED_ORIGINS: 'loopback, https://a' } }).AdminApiConfig
       .cors_allowed_origins,
@@ -257,7 +257,7 @@ t.test('a scope id has 1 to 512 bytes and no control characters', async (t) => {
   t.equal(refused({ env: { SERVICE_SCOPE_ID: 'a\u0007b' } }).length, 1);
 });
 
-t.test('the other kinds refuse what they are not', async (t) => {
+t.test('the other types reject invalid values', async (t) => {
   const illegal = {
     SERVICE_DURABILITY: 'Power',
     SERVICE_SEED_REASONING_EFFORT: 'enormous',
@@ -275,7 +275,7 @@ t.test('the other kinds refuse what they are not', async (t) => {
   t.match(refused({ file: 'seed: {model: 4}' }), [/^seed\.model in .*: 4 is not allowed; allowed: a string/]);
 });
 
-t.test('a time that no timer can wait for is refused', async (t) => {
+t.test('rejects a time that is too long for a timer', async (t) => {
   const load = (SERVICE_SSE_HEARTBEAT_MS: string) =>
     loadSettings({ flags: {}, env: { SERVICE_SSE_HEARTBEAT_MS }, readFile: () => '' });
   t.equal(load('2147483647').sse_heartbeat_ms, 2_147_483_647);

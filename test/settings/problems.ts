@@ -1,6 +1,6 @@
-import { SettingsError } from '../../src/settings.ts';
+import { SettingsError } from '../../src/settings/index.ts';
 
-/** The problems that stop a start; none if it starts. */
+/** The problems that prevent a start, or none if it starts. */
 export const problemsOf = (start: () => unknown): readonly string[] => {
   try {
     start();

@@ -8,9 +8,9 @@ import {
   secretVariables,
   settingsHelp,
   unknownVariables,
-} from '../../src/settings.ts';
+} from '../../src/settings/index.ts';
 
-/** `<VARIABLE>_FILE`, with files of the file system. */
+/** `<VARIABLE>_FILE`, with real files. */
 
 const withEnvironment = (t: Test, env: Record<string, string>): void => {
   const before = process.env;
@@ -31,7 +31,7 @@ const problemsOf = (t: Test, env: Record<string, string>): readonly string[] => 
   return [];
 };
 
-t.test('every secret, and every key of a provider, may be in a file', async (t) => {
+t.test('every secret, and every key of a provider, can be in a file', async (t) => {
   const dir = t.testdir();
   const variables = [...secretVariables, 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OTEL_EXPORTER_OTLP_HEADERS'];
   t.match(variables, ['SERVICE_SECRETS_KEY', 'SERVICE_ADMIN_API_BEARER_TOKEN', 'OPENAI_API_KEY']);
@@ -95,11 +95,11 @@ t.test('reports every file that cannot be a secret, without its content', async 
   t.strictSame(
     problemsOf(t, { OPENAI_API_KEY: 'k', OPENAI_API_KEY_FILE: ' ' }),
     [],
-    'a blank name is not set',
+    'a blank name is ignored',
   );
 });
 
-t.test('removes secrets from the process once they are read', async (t) => {
+t.test('removes secrets from the process after they are read', async (t) => {
   const env = {
     PATH: '/bin',
     SERVICE_SECRETS_KEY: 'k',

@@ -10,14 +10,14 @@ import {
   settingsMarkdown,
   tcpAddress,
   unknownVariables,
-} from '../../src/settings.ts';
+} from '../../src/settings/index.ts';
 import { problemsOf } from './problems.ts';
 
 const noFile = () => {
   throw new Error('no file was named');
 };
 
-t.test('all problems of a start are in one message, a line each', async (t) => {
+t.test('one message contains all problems of a start, one per line', async (t) => {
   const start = () =>
     loadSettings({
       flags: { durability: 'never', colour: 'red' },
@@ -32,7 +32,7 @@ t.test('all problems of a start are in one message, a line each', async (t) => {
   });
 });
 
-t.test('the renewal of a lease is below the lease', async (t) => {
+t.test('the renewal interval of a lease is below the lease', async (t) => {
   const leaseOf = (lease_ms: number, lease_renewal_ms: number) => () =>
     settingsFrom({ mailbox: { lease_ms, lease_renewal_ms } });
   t.doesNotThrow(leaseOf(10_001, 10_000));
@@ -47,7 +47,7 @@ t.test('the renewal of a lease is below the lease', async (t) => {
 });
 
 t.test(
-  'one limit of evals that is given leaves the others as they are, and none lets nothing run at a time',
+  'one given eval limit keeps the others unchanged, and none of them allows zero at a time',
   async (t) => {
     t.match(settingsFrom({ eval_limits: { max_samples_per_cell: 7 } }).eval_limits, {
       max_cells_per_sync_run: 100,
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-t.test('without an admin token nothing of the admin surface may be exposed', async (t) => {
+t.test('without an admin token no part of the admin surface may be exposed', async (t) => {
   const closed = { expose_config_routes: false, expose_eval_routes: false, expose_trace_routes: false };
   const startWith = (AdminApiConfig: Partial<typeof closed & { bearer_token: string }>) => () =>
     assertStartable(settingsFrom({ AdminApiConfig: { ...closed, ...AdminApiConfig } }));
@@ -84,7 +84,7 @@ t.test('without an admin token nothing of the admin surface may be exposed', asy
   t.doesNotThrow(startWith({ expose_config_routes: true, bearer_token: 's3cret' }));
 });
 
-t.test('an embedding program gives any part of the settings, entries too', async (t) => {
+t.test('an embedding program can give any part of the settings, including entries', async (t) => {
   const settings = settingsFrom({
     http_addr: '127.0.0.1:0',
     openai: { api_key: 'k' },
@@ -101,7 +101,7 @@ t.test('an embedding program gives any part of the settings, entries too', async
   t.strictSame(settingsFrom(settings), settings);
 });
 
-t.test('what an embedding program gives is judged like a file', async (t) => {
+t.test('validates the settings of an embedding program like a file', async (t) => {
   const unknown: object = { mailbox: { leese_ms: 1 }, agents: [] };
   t.match(
     problemsOf(() => settingsFrom(unknown)),
@@ -117,7 +117,7 @@ t.test('what an embedding program gives is judged like a file', async (t) => {
   );
 });
 
-t.test('the defaults of one start are not those of the next', async (t) => {
+t.test('the defaults of two starts are independent', async (t) => {
   settingsFrom({}).AdminApiConfig.cors_allowed_origins.push('http://evil');
   t.equal(settingsFrom({}).AdminApiConfig.cors_allowed_origins.length, 2);
 });
@@ -130,27 +130,24 @@ t.test('an address splits into host and port', async (t) => {
   t.throws(() => tcpAddress('unix:/run/troupe/s'), TypeError);
 });
 
-t.test(
-  'a variable that looks like a setting and is none is told, with the name that was meant',
-  async (t) => {
-    const told = unknownVariables({
-      SERVICE_HTTP_ADRR: 'x',
-      SERVICE_CORS_ALLOWED_ORIGINS: 'x',
-      SERVICE_PORT_8080_TCP: 'hush',
-      SERVICE_HTTP_ADDR: 'x',
-      SERVICE_SETTINGS_FILE: 'x',
-      AGENT_MODELL: 'x',
-      PATH: 'x',
-    });
-    t.strictSame(told, [
-      'SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?',
-      'SERVICE_CORS_ALLOWED_ORIGINS is not a setting; did you mean SERVICE_ADMIN_CORS_ALLOWED_ORIGINS?',
-      'SERVICE_PORT_8080_TCP is not a setting',
-    ]);
-  },
-);
+t.test('reports an unknown variable that looks like a setting, with the suggested name', async (t) => {
+  const told = unknownVariables({
+    SERVICE_HTTP_ADRR: 'x',
+    SERVICE_CORS_ALLOWED_ORIGINS: 'x',
+    SERVICE_PORT_8080_TCP: 'hush',
+    SERVICE_HTTP_ADDR: 'x',
+    SERVICE_SETTINGS_FILE: 'x',
+    AGENT_MODELL: 'x',
+    PATH: 'x',
+  });
+  t.strictSame(told, [
+    'SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?',
+    'SERVICE_CORS_ALLOWED_ORIGINS is not a setting; did you mean SERVICE_ADMIN_CORS_ALLOWED_ORIGINS?',
+    'SERVICE_PORT_8080_TCP is not a setting',
+  ]);
+});
 
-t.test('no secret is part of a message, the help or the README', async (t) => {
+t.test('no message, help text or page contains a secret', async (t) => {
   const secrets = {
     SERVICE_ADMIN_API_BEARER_TOKEN: 'hush-token',
     OPENAI_API_KEY: 'hush-key',

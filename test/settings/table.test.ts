@@ -1,5 +1,5 @@
 import t from 'tap';
-import { settingFlags, settingsFrom, settingsHelp, settingsMarkdown } from '../../src/settings.ts';
+import { settingFlags, settingsFrom, settingsHelp, settingsMarkdown } from '../../src/settings/index.ts';
 import { contractRows } from './contract.ts';
 
 const flagOf = (env: string): string =>
@@ -8,15 +8,15 @@ const flagOf = (env: string): string =>
     .toLowerCase()
     .replaceAll('_', '-');
 
-const readmeRows = (): string[][] =>
+const manualRows = (): string[][] =>
   settingsMarkdown()
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.slice(2, -2).split(/ (?<!\\)\| /))
     .map((cells) => cells.map((cell) => cell.replaceAll('`', '').replaceAll('\\|', '|')));
 
-t.test('the README table lists the names, types and defaults of the contract, in its order', async (t) => {
-  const listed = readmeRows().map(([env, flag, key, type, fallback, meaning]) => ({
+t.test('the manual lists the names, types and defaults of the contract, in its order', async (t) => {
+  const listed = manualRows().map(([env, flag, key, type, fallback, meaning]) => ({
     env,
     flag,
     key,
@@ -35,7 +35,7 @@ t.test('the README table lists the names, types and defaults of the contract, in
   t.strictSame(listed, expected);
 });
 
-t.test('the README groups its tables under headings', async (t) => {
+t.test('the manual groups its tables under headings', async (t) => {
   const headings = settingsMarkdown().match(/^### .*$/gm);
   t.strictSame(headings, [
     '### Server',
@@ -68,7 +68,7 @@ t.test('the help names every flag, variable, key and default of the contract', a
   }
 });
 
-t.test('the command line gets one flag for every variable of the service, with its default', async (t) => {
+t.test('the command line has one flag for every variable of the service, with its default', async (t) => {
   t.strictSame(
     settingFlags.map((flag) => [flag.name, flag.default ?? 'unset']),
     contractRows
@@ -77,7 +77,7 @@ t.test('the command line gets one flag for every variable of the service, with i
   );
 });
 
-t.test('the placeholder of a flag tells the unit or the choices', async (t) => {
+t.test('the placeholder of a flag shows the unit or the choices', async (t) => {
   const placeholders = new Map(settingFlags.map((flag) => [flag.name, flag.placeholder]));
   t.equal(placeholders.get('mailbox-lease-ms'), 'ms');
   t.equal(placeholders.get('mailbox-gc-interval-secs'), 'seconds');
@@ -88,23 +88,23 @@ t.test('the placeholder of a flag tells the unit or the choices', async (t) => {
   t.equal(placeholders.get('http-addr'), 'host:port');
 });
 
-t.test('the help of a secret says that a flag is visible to every user of the machine', async (t) => {
-  const warned = settingFlags.filter(({ help }) => help.includes('visible to every user of the machine'));
+t.test('the help of a secret says that a flag is visible to every user of the host', async (t) => {
+  const warned = settingFlags.filter(({ help }) => help.includes('visible to every user of the host'));
   t.strictSame(
     warned.map(({ name }) => name),
     ['secrets-key', 'admin-api-bearer-token', 'a2a-extended-card-bearer-token', 'a2a-remote-bearer-token'],
   );
-  t.match(settingsHelp(), /visible to every user of the machine/);
+  t.match(settingsHelp(), /visible to every user of the host/);
 });
 
-/** What is not given follows from other settings. */
+/** Defaults that are derived from other settings. */
 const FOLLOWS = [
   'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
   'openai_resp at OpenAI, else openai',
   'true unless http_addr is a loopback address',
 ];
 
-t.test('nothing given is every default, under its key', async (t) => {
+t.test('without values every setting has its default, under its key', async (t) => {
   const settings = settingsFrom({});
   for (const [, key, , fallback] of contractRows) {
     if (key === '–') continue;
@@ -114,7 +114,7 @@ t.test('nothing given is every default, under its key', async (t) => {
   }
 });
 
-t.test('the type of a setting follows from its row', async (t) => {
+t.test('the type of a setting is derived from its row', async (t) => {
   const settings = settingsFrom({ mailbox: { lease_ms: 20_000 } });
   const lease: number = settings.mailbox.lease_ms;
   const mode: 'disabled' | 'compacted' | 'full_fidelity' = settings.event_capture_mode;

@@ -4,11 +4,12 @@ import { PassThrough } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import t from 'tap';
+import { LOG_EVENTS, type LogEvent } from '../../src/schema/log-events.ts';
 import { coloured, type Paint, paintFor, plain } from '../../src/terminal/paint.ts';
 import { createScreen, openScreen } from '../../src/terminal/screen.ts';
 import { showLog } from '../../src/terminal/show-log.ts';
 
-/** What the log looks like on a terminal; the time is that of the test. */
+/** The form of the log on a terminal, at the time of the test. */
 
 const AT = new Date(2026, 0, 2, 14, 2, 11);
 
@@ -39,20 +40,22 @@ const drawn = ({
     },
     ...(hidden && { hidden: new Set(hidden) }),
   });
-  const say = (level: string, msg: string, fields: object = {}): void =>
-    shown.write(`${JSON.stringify({ level, time: AT.toISOString(), ...fields, msg })}\n`);
+  const say = (level: string, event: LogEvent, fields: object = {}): void => {
+    const { message: msg } = LOG_EVENTS[event];
+    shown.write(`${JSON.stringify({ level, time: AT.toISOString(), event, ...fields, msg })}\n`);
+  };
   return {
     say,
     end: shown.end,
-    run: (fields: object = {}, msg = 'run ended') => say('info', msg, { ...RUN, ...fields }),
-    /** The second is over. */
+    run: (fields: object = {}, event: LogEvent = 'run.ended') => say('info', event, { ...RUN, ...fields }),
+    /** Ends the second. */
     pass() {
       const act = later;
       later = undefined;
       act?.();
     },
     isWaiting: () => later !== undefined,
-    /** What was written since this was asked last. */
+    /** The lines that were written since the last call. */
     lines() {
       const lines = text.split('\n').slice(0, -1);
       text = '';
@@ -73,7 +76,7 @@ const RUN = {
   seconds: 1.234,
 };
 
-t.test('a run is a row: when, how it ended, agent, model, time, tokens, thread', async (t) => {
+t.test('a run is a row: time, outcome, agent, model, duration, tokens, thread', async (t) => {
   const { run, lines } = drawn();
   run();
   t.strictSame(lines(), [
@@ -81,7 +84,7 @@ t.test('a run is a row: when, how it ended, agent, model, time, tokens, thread',
   ]);
 });
 
-t.test('why a run ended stands behind its row, and tokens where there are any', async (t) => {
+t.test('the row of a run ends with the reason for its end, and shows tokens if there are any', async (t) => {
   const { run, lines } = drawn();
   run({ reason: 'stopped:max_rounds', thread_id: 'T', input_tokens: 0, output_tokens: 0 });
   t.strictSame(lines(), [
@@ -89,7 +92,7 @@ t.test('why a run ended stands behind its row, and tokens where there are any', 
   ]);
 });
 
-t.test('a narrow terminal has the columns that matter, and no row is wider than it', async (t) => {
+t.test('a narrow terminal shows only the important columns, and no row is wider than it', async (t) => {
   const { run, lines } = drawn({ columns: 60 });
   run({ agent_id: 'an-agent-with-a-name-that-is-long' });
   const [line = ''] = lines();
@@ -97,35 +100,37 @@ t.test('a narrow terminal has the columns that matter, and no row is wider than 
   t.ok(line.length <= 60);
 });
 
-t.test('the word says how a run ended, and the end of the row why', async (t) => {
-  const cases: [msg: string, fields: object, end: RegExp][] = [
-    ['run ended', { reason: 'stopped:max_rounds' }, /stopped .* max rounds$/],
-    ['run ended', { reason: 'cancelled', outcome: 'cancelled' }, /cancelled /],
-    ['run ended', { outcome: 'superseded' }, /superseded /],
-    ['run ended', { reason: 'error', outcome: 'dead_letter' }, /failed /],
-    ['run ended', { reason: 'error' }, /failed /],
-    ['run ended', { reason: 'blocked' }, /blocked /],
-    ['run waits', { reason: 'tool_permission', outcome: undefined }, /waits .* tool permission$/],
-    ['run let go', { outcome: 'transient_error', reason: undefined }, /let go /],
+t.test('a word shows the outcome of a run, and the end of the row the reason', async (t) => {
+  const cases: [event: LogEvent, fields: object, end: RegExp][] = [
+    ['run.ended', { reason: 'stopped:max_rounds' }, /stopped .* max rounds$/],
+    ['run.ended', { reason: 'cancelled', outcome: 'cancelled' }, /cancelled /],
+    ['run.ended', { outcome: 'superseded' }, /superseded /],
+    ['run.ended', { reason: 'error', outcome: 'dead_letter' }, /failed /],
+    ['run.ended', { reason: 'error' }, /failed /],
+    ['run.ended', { reason: 'blocked' }, /blocked /],
+    ['run.waiting', { reason: 'tool_permission', outcome: undefined }, /waiting .* tool permission$/],
+    ['run.released', { outcome: 'transient_error', reason: undefined }, /released /],
   ];
   const { run, lines } = drawn();
-  for (const [msg, fields, end] of cases) {
-    run(fields, msg);
+  for (const [event, fields, end] of cases) {
+    run(fields, event);
     t.match(lines()[0], end);
   }
 });
 
-t.test('a problem is told whole, with its cause, within the width', async (t) => {
+t.test('shows a problem completely, with its cause, within the width', async (t) => {
   const { say, lines } = drawn({ columns: 60 });
   const err = { type: 'Error', message: 'the provider says that the key is not one of its own', stack: 'x' };
-  say('warn', 'an inference failed', { err, run_id: 'r1', attempt: 2 });
+  say('warn', 'run.inference_failed', { err, run_id: 'r1', attempt: 2 });
   t.strictSame(lines(), [
-    '14:02:11  warning    an inference failed',
+    '14:02:11  warning    inference failed',
     '                     the provider says that the key is not',
     '                     one of its own',
     '                     run_id=r1 attempt=2',
   ]);
-  say('error', 'request failed', { err: { message: 'oops', stack: 'Error: oops\n    at f (a.js:1:2)' } });
+  say('error', 'http.request_failed', {
+    err: { message: 'oops', stack: 'Error: oops\n    at f (a.js:1:2)' },
+  });
   t.strictSame(lines(), [
     '14:02:11  error      request failed',
     '                     oops',
@@ -133,9 +138,9 @@ t.test('a problem is told whole, with its cause, within the width', async (t) =>
   ]);
 });
 
-t.test('nothing that comes from elsewhere can do anything to the terminal', async (t) => {
+t.test('external text cannot control the terminal', async (t) => {
   const { say, run, lines } = drawn({ paint: coloured });
-  say('warn', 'an inference failed', {
+  say('warn', 'run.inference_failed', {
     err: { message: 'a\u001b[2Jb\u0007\r\nc\u009b1m' },
     x: '\u001b]0;t\u0007',
   });
@@ -145,31 +150,31 @@ t.test('nothing that comes from elsewhere can do anything to the terminal', asyn
   t.match(text, '\\x1b[2Jb\\x07\\x0d\\x0ac\\x9b1m');
 });
 
-t.test('what happens too fast to be read is one line a second', async (t) => {
+t.test('events that are too fast to read become one line per second', async (t) => {
   const { run, say, pass, lines, isWaiting } = drawn();
   for (let i = 0; i < 500; i += 1) run({ seconds: 0.01 * (i + 1) });
   t.equal(lines().length, 10);
   pass();
   t.match(lines(), [/runs {7}490 done; 110 ms to 5\.0 s; 604,660 tokens$/]);
   for (let i = 0; i < 1000; i += 1) run(i % 4 === 0 ? { reason: 'error', outcome: 'dead_letter' } : {});
-  for (let i = 0; i < 50; i += 1) say('warn', 'an inference failed', { err: { message: 'full' } });
+  for (let i = 0; i < 50; i += 1) say('warn', 'run.inference_failed', { err: { message: 'full' } });
   const [first, cause, ...others] = lines();
-  t.match(first, 'an inference failed', 'runs are counted only, the first causes are shown');
+  t.match(first, 'inference failed', 'only the number of runs is shown, and the first causes');
   t.match(cause, 'full');
   t.equal(others.length, 4);
   pass();
-  t.match(lines(), [/runs {7}250 failed, 750 done; /, /\+ 47 .* more: an inference failed$/]);
+  t.match(lines(), [/runs {7}250 failed, 750 done; /, /\+ 47 .* more: inference failed$/]);
   pass();
   t.strictSame(lines(), []);
-  t.notOk(isWaiting(), 'nothing happened for a second: no timer is left');
+  t.notOk(isWaiting(), 'a quiet second clears the timer');
   run();
-  t.equal(lines().length, 1, 'and the next run is a row again');
+  t.equal(lines().length, 1, 'the next run is shown in its own row');
 });
 
-t.test('what can be read is not counted, nor is what comes next', async (t) => {
+t.test('does not count readable events, or the event after them', async (t) => {
   const { run, say, pass, lines } = drawn();
   for (let i = 0; i < 10; i += 1) run();
-  for (let i = 0; i < 3; i += 1) say('warn', 'an inference failed');
+  for (let i = 0; i < 3; i += 1) say('warn', 'run.inference_failed');
   t.equal(lines().length, 13);
   pass();
   t.strictSame(lines(), []);
@@ -177,48 +182,48 @@ t.test('what can be read is not counted, nor is what comes next', async (t) => {
   t.equal(lines().length, 1);
 });
 
-t.test('the end tells what was only counted', async (t) => {
+t.test('the end shows the events that were only counted', async (t) => {
   const { run, say, end, lines, isWaiting } = drawn();
   for (let i = 0; i < 12; i += 1) run();
-  say('info', 'stopped');
+  say('info', 'service.stopped');
   end();
   t.notOk(isWaiting());
   t.match(lines().slice(10), [/runs {7}2 done/, /stopped /]);
 });
 
-t.test('a start on work of an earlier process says how far it is', async (t) => {
+t.test('a start with work of an earlier process shows its progress', async (t) => {
   const { say, lines } = drawn();
-  say('info', 'taking up the work of an earlier process', { done: 64, threads: 1200 });
-  say('info', 'work of an earlier process goes on', { threads: 1 });
-  t.match(lines(), [/64 of 1,200 threads taken up$/, /left on 1 thread goes on$/]);
+  say('info', 'recovery.progress', { done: 64, threads: 1200 });
+  say('info', 'recovery.finished', { threads: 1 });
+  t.match(lines(), [/64 of 1,200 threads recovered$/, /1 thread of an earlier process recovered$/]);
 });
 
-t.test('colours tell a problem from its cause and from what it is about', async (t) => {
+t.test('colors distinguish a problem from its cause and from its subject', async (t) => {
   const { say, lines } = drawn({ paint: (tone, text) => `<${tone}>${text}` });
-  say('warn', 'an inference failed', { err: { message: 'full' }, run_id: 'r' });
+  say('warn', 'run.inference_failed', { err: { message: 'full' }, run_id: 'r' });
   t.strictSame(lines(), [
-    '<dim>14:02:11  <yellow>warning    an inference failed',
+    '<dim>14:02:11  <yellow>warning    inference failed',
     '                     <yellow>full',
     '                     <dim>run_id=r',
   ]);
 });
 
-t.test('a stop says for how many runs it waits, and how to stop now', async (t) => {
+t.test('a stop shows the number of runs it waits for, and how to stop now', async (t) => {
   const { say, lines } = drawn();
-  say('info', 'stopping: waiting for runs', { runs: 2 });
-  t.match(lines(), [/stopping {3}waiting for 2 runs; Ctrl-C again stops now$/]);
+  say('info', 'service.waiting_for_runs', { runs: 2 });
+  t.match(lines(), [/stopping {3}waiting for 2 runs; press Ctrl-C again to stop now$/]);
 });
 
-t.test('what the banner tells is not told again, and a line that is none is passed on', async (t) => {
-  const { say, lines } = drawn({ hidden: ['started'] });
-  say('info', 'started', { url: 'http://127.0.0.1:1' });
+t.test('hides lines whose content is in the banner, and shows all others', async (t) => {
+  const { say, lines } = drawn({ hidden: ['service.started'] });
+  say('info', 'service.started', { url: 'http://127.0.0.1:1' });
   t.strictSame(lines(), []);
   const other = drawn();
-  other.say('info', 'started', { url: 'http://127.0.0.1:1' });
+  other.say('info', 'service.started', { url: 'http://127.0.0.1:1' });
   t.match(other.lines(), [/listening on http:\/\/127\.0\.0\.1:1$/]);
 });
 
-t.test('a terminal that takes nothing holds nobody, and costs a bounded memory', async (t) => {
+t.test('a terminal that accepts no data blocks nothing, and uses bounded memory', async (t) => {
   let room = 10;
   let taken = '';
   const screen = createScreen((bytes) => {
@@ -233,18 +238,18 @@ t.test('a terminal that takes nothing holds nobody, and costs a bounded memory',
   room = Number.POSITIVE_INFINITY;
   screen.flush();
   const lines = taken.split('\n').slice(0, -1);
-  t.ok(lines.length < 1000, 'no more than the bound was kept');
+  t.ok(lines.length < 1000, 'the buffer is bounded');
   t.ok(
     lines.slice(0, -1).every((line, i) => line.startsWith(`${i}x`)),
-    'and that in its order',
+    'the kept lines are in order',
   );
   const [, leftOut = ''] = /^… ([\d,]+) lines are left out/.exec(lines.at(-1) ?? '') ?? [];
-  t.equal(lines.length - 1 + Number(leftOut.replaceAll(',', '')), 10_000, 'every line is there or counted');
+  t.equal(lines.length - 1 + Number(leftOut.replaceAll(',', '')), 10_000, 'every line is shown or counted');
   screen.write('after\n');
   t.match(taken, /\nafter\n$/);
 });
 
-t.test('a terminal that reads again has what waited for it', async (t) => {
+t.test('a terminal that reads again receives the waiting data', async (t) => {
   let tries = 0;
   const done = new Promise<string>((resolve) => {
     const screen = createScreen((bytes) => {
@@ -260,7 +265,7 @@ t.test('a terminal that reads again has what waited for it', async (t) => {
   t.equal(await done, 'x\n');
 });
 
-t.test('what is drawn into a file comes behind what is there', async (t) => {
+t.test('text that is drawn into a file is appended', async (t) => {
   const file = join(t.testdir({ log: 'before\n' }), 'log');
   const fd = openSync(file, 'a');
   t.teardown(() => closeSync(fd));
@@ -268,7 +273,7 @@ t.test('what is drawn into a file comes behind what is there', async (t) => {
   t.equal(readFileSync(file, 'utf8'), 'before\ndrawn\n');
 });
 
-t.test('a terminal that is gone is written to no more', async (t) => {
+t.test('writes no more to a closed terminal', async (t) => {
   let tries = 0;
   const screen = createScreen(() => {
     tries += 1;
@@ -278,8 +283,8 @@ t.test('a terminal that is gone is written to no more', async (t) => {
   t.equal(tries, 1);
 });
 
-t.test('colours are for terminals, and the environment has the last word', async (t) => {
-  // Everything that Node asks: a machine that tests has CI set, and that alone turns colours off.
+t.test('colors are for terminals, and the environment overrides', async (t) => {
+  // All variables that Node checks: test machines set CI, and that alone turns colors off.
   const names = [
     'CI',
     'COLORTERM',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineTool } from '../../src/index.ts';
 import { fakeClock, ModelError, scriptedModel, startTestTroupe, textOf } from '../../src/testing/index.ts';
 
-/** What a program tests itself with. */
+/** The kit with which a program tests itself. */
 
 const add = defineTool({
   id: 'add',
@@ -25,7 +25,7 @@ const transfer = defineTool({
 
 const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('troupe-test-'));
 
-t.test('a run has what was said, asked for and done, and the model what it was asked', async (t) => {
+t.test('a run records its text, calls and results, and the model its requests', async (t) => {
   const model = scriptedModel([
     { reasoning: 'A sum.', text: ['Let me', ' see. '], calls: [{ tool: 'add', args: { a: 2, b: 3 } }] },
     ({ messages }) => `It is ${textOf(messages.at(-1)?.content ?? [])}.`,
@@ -47,7 +47,7 @@ t.test('a run has what was said, asked for and done, and the model what it was a
   );
 });
 
-t.test('a thread goes on, and a run that waits goes on with a decision, also after a restart', async (t) => {
+t.test('a thread continues, and a waiting run continues with a decision, also after a restart', async (t) => {
   const asks = { calls: [{ tool: 'transfer', args: { amount: 5 } }] };
   const model = scriptedModel([asks, 'Sent.', asks, 'Not sent.']);
   await using troupe = await startTestTroupe({ tools: [transfer], model });
@@ -68,10 +68,10 @@ t.test('a thread goes on, and a run that waits goes on with a decision, also aft
   );
   const refused = await troupe.decide(second, 'call_2', { action: 'cancel' });
   t.match(refused, { text: 'Not sent.', calls: [{ outcome: 'cancelled', result: { approved: false } }] });
-  await t.rejects(troupe.decide(second, 'call_2'), { message: /decision on 'call_2' is refused: .+/ });
+  await t.rejects(troupe.decide(second, 'call_2'), { message: /decision on 'call_2' was rejected: .+/ });
 });
 
-t.test('delays are those of the clock, which a test can wait for and let go on', async (t) => {
+t.test('delays use the clock, which a test can wait for and advance', async (t) => {
   const clock = fakeClock();
   const model = scriptedModel(
     [
@@ -100,7 +100,7 @@ t.test('delays are those of the clock, which a test can wait for and let go on',
   t.match(await open.end(), { text: '', termination: { type: 'cancelled' } });
 });
 
-t.test('those who sleep wake in order, and sleep on from when they woke', async (t) => {
+t.test('sleepers wake in order, and continue to sleep from when they woke', async (t) => {
   const clock = fakeClock(0);
   const woken: string[] = [];
   const sleep = async (name: string, ...naps: number[]) => {
@@ -114,10 +114,10 @@ t.test('those who sleep wake in order, and sleep on from when they woke', async 
   await Promise.all(all);
   t.strictSame(woken, ['b 20', 'a 30', 'b 40', 'a 60']);
   t.equal(clock.monotonic(), 100);
-  await t.rejects(clock.advance(-1), { message: /cannot go on by -1 ms; allowed: 0 or more/ });
+  await t.rejects(clock.advance(-1), { message: /cannot advance by -1 ms; allowed: 0 or more/ });
 });
 
-t.test('a failure is that of the script, and so is what it has nothing to say to', async (t) => {
+t.test('a failure comes from the script, and so does a request beyond its end', async (t) => {
   const model = scriptedModel([
     { text: 'Half', fails: new ModelError('overloaded', 'busy') },
     { delayMs: 1 },
@@ -130,7 +130,7 @@ t.test('a failure is that of the script, and so is what it has nothing to say to
 });
 
 t.test(
-  'several agents have several models; settings, log and admin routes are those of the service',
+  'several agents have several models, and settings, log and admin routes are those of the service',
   async (t) => {
     const models = [scriptedModel(['One.'], { id: 'one' }), scriptedModel(['Two.'], { id: 'two' })];
     const lines: string[] = [];
@@ -146,7 +146,7 @@ t.test(
     t.equal(status, 200);
     t.ok(lines.length > 0);
     await t.rejects(troupe.run({ message: 'Hello', agent: 'third' }), {
-      message: /the run is refused: .*third/,
+      message: /the run was rejected: .*third/,
     });
     await troupe.stop();
     await troupe.stop();
@@ -154,7 +154,7 @@ t.test(
 );
 
 t.test(
-  'requests have the headers that scopes are resolved by, and no port is taken where none is wanted',
+  'requests have the headers that resolve scopes, and no port is opened if none is wanted',
   async (t) => {
     const scopes: (string | undefined)[] = [];
     const asks = { calls: [{ tool: 'transfer', args: { amount: 1 } }] };
@@ -176,7 +176,7 @@ t.test(
   },
 );
 
-t.test('a start that fails leaves nothing behind, and neither does a test', async (t) => {
+t.test('a failed start leaves nothing behind, and neither does a test', async (t) => {
   const before = folders();
   const agents = [{ id: 'lost', model_id: 'nothing' }];
   await t.rejects(startTestTroupe({ agents }), { message: /nothing/ });

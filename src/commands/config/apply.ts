@@ -4,24 +4,24 @@ import type { EntryStep, OverrideStep, Plan } from './plan.ts';
 import { ConfigProblems } from './problems.ts';
 import type { RemoteService } from './service.ts';
 
-/** What is done now, of so many steps. */
-export type TellStep = (place: string, done: number, steps: number) => void;
+/** Reports the current step and the number of completed steps. */
+export type OnStep = (place: string, done: number, steps: number) => void;
 
 /**
- * Carries out a plan: what is written in the order of dependency, then what is deleted. Each write is one change of
- * the service, so an import that fails has done what it did before; the next one goes on from there.
+ * Executes a plan: writes in the order of dependency, then deletions. Each write is one change of the service, so a
+ * failed import keeps its earlier changes; the next import continues from there.
  *
- * @throws ConfigProblems naming the entry whose write was refused
+ * @throws ConfigProblems naming the entry whose write was rejected
  */
 export const applyPlan = async (
   service: RemoteService,
   { entries, overrides }: Plan,
-  tell: TellStep = () => {},
+  onStep: OnStep = () => {},
 ): Promise<void> => {
   const steps = entries.length + overrides.length;
   let done = 0;
   const begin = ({ namespace, id }: Place): void => {
-    tell(`${namespace}/${id}`, done, steps);
+    onStep(`${namespace}/${id}`, done, steps);
     done += 1;
   };
   const incomplete: BundleEntry[] = [];
@@ -48,7 +48,9 @@ export const applyPlan = async (
   );
 };
 
-/** Agents may delegate to each other in a circle: one of them has to be there first. */
+/**
+ * Omits delegates that do not exist yet. Agents may delegate to each other in a cycle, so one of them is created first.
+ */
 const startable = (agent: BundleEntry, there: ReadonlySet<string>): BundleEntry => {
   const { delegates } = agent;
   if (!Array.isArray(delegates)) return agent;
@@ -70,13 +72,13 @@ const override = async (service: RemoteService, step: OverrideStep): Promise<voi
   await service.override(namespace, id, step.body);
 };
 
-/** What is in use now may not be once its users are gone. */
+/** Retries rejected deletions: an entry can be deleted only after the entries that use it. */
 const removeAll = async (service: RemoteService, steps: readonly EntryStep[]): Promise<void> => {
-  let left = steps.toReversed();
-  while (left.length > 0) {
+  let remaining = steps.toReversed();
+  while (remaining.length > 0) {
     const refused: EntryStep[] = [];
     let reason: unknown;
-    for (const step of left) {
+    for (const step of remaining) {
       try {
         await service.remove(step.namespace, step.id);
       } catch (error) {
@@ -86,8 +88,8 @@ const removeAll = async (service: RemoteService, steps: readonly EntryStep[]): P
       }
     }
     const [first] = refused;
-    if (first && refused.length === left.length) throw problemOf(first, reason);
-    left = refused;
+    if (first && refused.length === remaining.length) throw problemOf(first, reason);
+    remaining = refused;
   }
 };
 

@@ -12,13 +12,13 @@ import { ConfigProblems } from './problems.ts';
 import { type Environment, resolveReferences } from './references.ts';
 
 /**
- * A configuration as a document: the entries of each namespace as a list under its name, and under `overrides` what
- * was changed of built-in agents and tools. It may be spread over the files of a folder. YAML or JSON.
+ * A configuration as a document, in YAML or JSON: the entries of each namespace as a list under its name, and under
+ * `overrides` the changes of built-in agents and tools. It may be split into the files of a folder.
  *
- * A namespace that is not named is not spoken about; one with an empty list is, so that a prune empties it.
+ * A namespace that is absent is left unchanged; with an empty list, a prune deletes everything configured in it.
  */
 
-/** In the order in which entries may name each other. */
+/** In the order in which entries may refer to each other. */
 export const NAMESPACES = [
   'providers',
   'models',
@@ -53,7 +53,7 @@ const Document: z.ZodType<Bundle> = z.strictObject({
 
 /**
  * @param path of a file, or of a folder with files that end in .yaml, .yml or .json
- * @throws Usage when there is nothing at the path, ConfigProblems with everything that is wrong there
+ * @throws Usage if the path does not exist, ConfigProblems with all problems found
  */
 export const readBundle = (path: string, env: Environment): Bundle => {
   const problems: string[] = [];
@@ -71,10 +71,10 @@ export const readBundle = (path: string, env: Environment): Bundle => {
 };
 
 const filesAt = (path: string): string[] => {
-  if (!existsSync(path)) throw new Usage(`there is no file or folder ${path}`);
+  if (!existsSync(path)) throw new Usage(`${path} does not exist`);
   if (!statSync(path).isDirectory()) return [path];
   const files = readdirSync(path).filter((name) => /\.(ya?ml|json)$/.test(name));
-  if (files.length === 0) throw new Usage(`there is no .yaml, .yml or .json file in ${path}`);
+  if (files.length === 0) throw new Usage(`${path} contains no .yaml, .yml or .json file`);
   return files.sort().map((name) => join(path, name));
 };
 
@@ -112,7 +112,7 @@ const repeated = (bundle: Bundle): string[] => {
   });
   const both = (bundle.agents ?? [])
     .filter(({ id }) => Object.hasOwn(bundle.overrides?.agents ?? {}, id))
-    .map(({ id }) => `agents/${id}: there is an entry and an override, give one of the two`);
+    .map(({ id }) => `agents/${id}: both an entry and an override are given; only one of them is allowed`);
   return [...twice, ...both];
 };
 

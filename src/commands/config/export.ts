@@ -4,14 +4,14 @@ import { exported } from './redacted.ts';
 import type { RemoteService } from './service.ts';
 
 /**
- * The configuration of a service as a document: what somebody wrote, whole, and what somebody changed of built-in
- * entries. Built-in entries that nobody changed are left out, since every service brings its own.
+ * Exports the configuration of a service as a document: complete user-created entries, and the changes of built-in
+ * entries. Unchanged built-in entries are omitted, because every service provides its own.
  */
 
 type Told = {
-  /** Of each secret that is left out; without it references take their place. */
+  /** Called for each omitted secret; if absent, secrets are replaced by references. */
   leftOut?: ((place: string) => void) | undefined;
-  /** How many entries of a namespace the service brings itself. */
+  /** Called with the number of omitted built-in entries of a namespace. */
   builtin?: (namespace: BundleNamespace, count: number) => void;
 };
 
@@ -29,7 +29,7 @@ export const exportBundle = async (
     const written = visible.filter(({ id }) => !about.get(id)?.builtin);
     if (visible.length > written.length) brought?.(namespace, visible.length - written.length);
     bundle[namespace] = written.map((entry): BundleEntry => {
-      // The backend of an agent says once more what its other fields say.
+      // The backend of an agent repeats its other fields.
       const { backend, ...agent } = entry;
       return { ...clean(namespace, entry.id, namespace === 'agents' ? agent : entry), id: entry.id };
     });

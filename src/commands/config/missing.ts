@@ -1,6 +1,6 @@
 import type { Bundle, BundleNamespace } from './bundle.ts';
 
-/** What a service misses of an entry before the other entries of the document are there is no problem of it. */
+/** Filters out validation errors about references to entries that the document itself contains. */
 
 const REFERENCES = /^invalid payload: invalid managed config: (?:registry validation failed: )?(.*)$/s;
 

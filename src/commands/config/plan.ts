@@ -14,8 +14,8 @@ import { bringsSecrets, withKeptSecrets } from './redacted.ts';
 import type { Described, RemoteService } from './service.ts';
 
 /**
- * What an import would do, and what the service says against it. Nothing is changed: every entry goes through the
- * validation of the service, where a reference to an entry that the document brings itself is no problem.
+ * Plans an import and collects the objections of the service. Nothing is changed: every entry is validated by the
+ * service, and references to entries of the document itself are not counted as problems.
  */
 
 export type EntryStep =
@@ -45,8 +45,8 @@ export const planImport = async (
   return plan;
 };
 
-/** One for each entry, in the order in which it is written. */
-export const linesOf = ({ entries, overrides }: Plan): string[] => [
+/** One line per entry, in the order of the writes. */
+export const renderPlan = ({ entries, overrides }: Plan): string[] => [
   ...entries.map(({ action, namespace, id }) => `${action.padEnd(9)} ${namespace}/${id}`),
   ...overrides.map(({ action, namespace, id }) => `${action.padEnd(9)} ${namespace}/${id} (overrides)`),
 ];
@@ -126,7 +126,7 @@ const overrideStep = async (
   return { action: 'override', ...place, body, stale: staleFields(body, live.overrides) };
 };
 
-/** A change only adds: what the document does not have any more is taken away before. */
+/** An override only adds fields, so fields that the document no longer contains are cleared first. */
 const staleFields = (wanted: JsonObject, live: JsonObject): string[] =>
   Object.keys(live).filter(
     (field) => wanted[field] === undefined || (field === 'sections' && !covers(wanted[field], live[field])),

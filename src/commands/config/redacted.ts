@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createNamespaces } from '../../registry/namespaces/namespaces.ts';
+import { createNamespaces } from '../../configuration/namespaces/namespaces.ts';
 import { isObject, type Json, type JsonObject, REDACTED } from '../../schema/endpoint.ts';
 import { holdsSecrets } from '../../schema/redaction/names.ts';
-import { type Marked, placeOf, replaceMarked } from '../../schema/redaction/redact.ts';
+import { classifyValue, type Marked, replaceMarked } from '../../schema/redaction/redact.ts';
 import { urlHasMarker } from '../../schema/redaction/url.ts';
 import type { BundleNamespace, OverriddenNamespace } from './bundle.ts';
 import { escapeReferences, referenceTo } from './references.ts';
 
 /**
- * Secrets between a document and a service that never shows them. Exported, an entry has none: they are left out, or
- * a reference to a variable stands in their place. Imported, an entry that leaves a secret out keeps what is stored,
- * which the marker `***` asks for where the service would not keep it by itself.
+ * Handles secrets between a document and a service that never returns them. An exported entry contains no secrets: they
+ * are omitted or replaced by references to variables. An imported entry without a secret keeps the stored one; the
+ * marker `***` requests this where the service would not keep it automatically.
  */
 
 type Namespace = BundleNamespace | OverriddenNamespace;
 
 type Place = { namespace: Namespace; id: string };
 
-/** @param leftOut is told what was left out; without it references take the place of secrets */
+/** @param leftOut receives the path of each omitted secret; if absent, secrets are replaced by references */
 export const exported = (
   { namespace, id }: Place,
   shown: JsonObject,
@@ -28,10 +28,10 @@ export const exported = (
     leftOut(path.join('.'));
     return undefined;
   };
-  // Of a text or a list nothing can be left out: the marker stays, and stands for what the service has.
+  // A secret within a text or a list cannot be omitted, so the marker is kept and stands for the stored value.
   const replace = ({ path, value, isPart }: Marked): Json | undefined =>
     secret(path) ?? (isPart ? value : undefined);
-  // Escaped before secrets become references. An object stays one.
+  // Texts are escaped before secrets become references. Escaping an object returns an object.
   const { has_api_key, has_env, env_keys, has_auth, ...rest } = escapeReferences(shown) as JsonObject;
   const names = Array.isArray(env_keys) ? env_keys.map(String) : [];
   const key = has_api_key === true ? secret(['api_key']) : undefined;
@@ -56,7 +56,7 @@ const environment = (
   return values.length === 0 ? undefined : Object.fromEntries(values);
 };
 
-/** With a marker for each secret that the document leaves out and the service has. */
+/** Adds a marker for each secret that the document omits and the service has. */
 export const withKeptSecrets = (given: JsonObject, shown: JsonObject): JsonObject =>
   keptIn(given, shown, false);
 
@@ -69,14 +69,16 @@ const keptIn = (given: JsonObject, shown: JsonObject, within: boolean): JsonObje
   return { ...given, ...Object.fromEntries(fields) };
 };
 
-/** A list that is left out is meant to go, whatever is in it. */
+/** Only texts have markers: omitting a list deletes it, even if it contains secrets. */
 const isMarked = (key: string, value: Json, within: boolean): boolean => {
   if (typeof value !== 'string') return false;
-  const place = placeOf(key, value, within);
+  const place = classifyValue(key, value, within);
   return place === 'url' ? urlHasMarker(value) : place === 'secret' && value === REDACTED;
 };
 
-/** A service does not tell whether a secret is the one that it has, so whoever brings one changes the entry. */
+/**
+ * A service does not reveal whether a given secret equals the stored one, so an entry with secrets counts as changed.
+ */
 export const bringsSecrets = (namespace: Namespace, given: JsonObject): boolean =>
   !isDeepStrictEqual(namespaces.of(namespace).redact(given), given);
 

@@ -2,14 +2,14 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { Tree } from '../../settings/tree.ts';
 
 /**
- * References to variables of the environment in the texts of a document: `${NAME}` is replaced by its value, and
- * with one dollar sign more it stands for itself, so that any text can be written.
+ * References to environment variables in the texts of a document: `${NAME}` is replaced by the value, and an additional
+ * dollar sign escapes the reference, so that any text can be expressed.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const REFERENCE = /(\$+)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Problems name the variable, never its value. */
+/** Problems contain the name of a variable, never its value. */
 export const resolveReferences = (tree: Tree, env: Environment, problems: string[]): Tree => {
   const unset = new Set<string>();
   const resolve = (text: string): string =>
@@ -21,15 +21,15 @@ export const resolveReferences = (tree: Tree, env: Environment, problems: string
     });
   const resolved = mapTexts(tree, resolve);
   problems.push(...Array.from(unset, (name) => `the variable ${name} is not set`));
-  // The walk keeps objects objects.
+  // Mapping an object returns an object.
   return resolved as Tree;
 };
 
-/** Texts that look like references and are none. */
+/** Escapes texts that look like references. */
 export const escapeReferences = (value: unknown): unknown =>
   mapTexts(value, (text) => text.replaceAll(REFERENCE, (whole) => `$${whole}`));
 
-/** The variable that stands for the secret at a place: `providers`, `main`, `api_key` → `PROVIDERS_MAIN_API_KEY`. */
+/** The variable for the secret at a path: `providers`, `main`, `api_key` → `PROVIDERS_MAIN_API_KEY`. */
 export const referenceTo = (...place: readonly string[]): string =>
   `\${${place
     .join('_')

@@ -3,7 +3,7 @@ import { JsonObject } from '../../schema/json.ts';
 import { type AdminClient, type Connection, connectAdmin } from '../admin-client.ts';
 import type { OverriddenNamespace } from './bundle.ts';
 
-/** The configuration of a running service, over its public routes. What it answers is redacted. */
+/** The configuration of a running service, over its public routes. All responses are redacted. */
 
 const Entry = JsonObject;
 const Entries = z.object({ items: z.array(Entry.and(z.object({ id: z.string() }))) });
@@ -25,8 +25,8 @@ export type RemoteService = ReturnType<typeof configOf>;
 export const connectService = (connection: Connection): RemoteService => configOf(connectAdmin(connection));
 
 const configOf = (client: AdminClient) => {
-  const ask: AdminClient['ask'] = (method, path, asked) =>
-    client.ask(method, ['v1', 'config', ...path], asked);
+  const ask: AdminClient['ask'] = (method, path, request) =>
+    client.ask(method, ['v1', 'config', ...path], request);
 
   const entry = { schema: Entry };
   return {
@@ -42,7 +42,7 @@ const configOf = (client: AdminClient) => {
         ]),
       );
     },
-    /** @param id of the entry that it would replace */
+    /** @param id of the entry to replace */
     async validate(namespace: string, body: JsonObject, id?: string) {
       const query = id === undefined ? '' : `?id=${encodeURIComponent(id)}`;
       return (await ask('POST', [namespace, 'validate'], { body, query, schema: Normalized })).normalized;

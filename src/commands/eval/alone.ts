@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { createLog } from '../../observability/log.ts';
 import type { Fixture } from '../../schema/dataset.ts';
-import { settingsFrom } from '../../settings.ts';
-import { createLog } from '../../telemetry/log.ts';
+import { settingsFrom } from '../../settings/index.ts';
 import { connectAdmin } from '../admin-client.ts';
 import { connectEvals, type EvalService } from './service.ts';
 
-/** A service for these fixtures and as long as it takes to play them, with nothing on disk afterwards. */
+/** Starts a temporary service for the given fixtures, and removes its data afterwards. */
 
 const DATASET = 'folder';
 
-/** Nobody else sends anything. */
+/** The only client is this command. */
 const LARGEST_BODY = 2 ** 30;
 
 export const withService = async <Result>(

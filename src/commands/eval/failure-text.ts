@@ -1,6 +1,5 @@
 import type { EvalFailure } from '../../schema/eval-report.ts';
 
-/** What was wrong with an item, in words. */
 export const failureText = (failure: EvalFailure): string => {
   switch (failure.kind) {
     case 'answer_missing_phrase':

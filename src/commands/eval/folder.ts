@@ -6,10 +6,10 @@ import { describeIssues, phrases } from '../../schema/phrases.ts';
 import { Usage } from '../usage.ts';
 
 /**
- * The fixtures of a folder, one JSON object a file, by id (evals-and-traces.md 8.2). Files whose names begin with a
- * dot, and those that are no `.json`, are none.
+ * Reads the fixtures of a folder, one JSON object per file, sorted by id (evals-and-traces.md 8.2). Files whose names
+ * start with a dot or do not end in `.json` are ignored.
  *
- * @throws Usage with everything that is wrong there
+ * @throws Usage with all problems found
  */
 export const readFixtures = (folder: string): Fixture[] => {
   const problems: string[] = [];
@@ -23,7 +23,7 @@ export const readFixtures = (folder: string): Fixture[] => {
     return [read];
   });
   if (problems.length > 0) throw new Usage(problems.join('\n'));
-  if (fixtures.length === 0) throw new Usage(`there is no fixture (*.json) in ${folder}`);
+  if (fixtures.length === 0) throw new Usage(`${folder} contains no fixture (*.json)`);
   return fixtures.sort((one, other) => Buffer.compare(Buffer.from(one.id), Buffer.from(other.id)));
 };
 
@@ -33,11 +33,11 @@ const filesIn = (folder: string): string[] => {
       .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
       .sort();
   } catch {
-    throw new Usage(`there is no folder ${folder} that can be read`);
+    throw new Usage(`directory ${folder} cannot be read`);
   }
 };
 
-/** Or why it cannot be read. */
+/** Returns the fixture, or the reason why it cannot be read. */
 const readFixture = (file: string): Fixture | string => {
   let given: unknown;
   try {
@@ -56,5 +56,5 @@ const problemOf = ({ id, expect }: Fixture, taken: string | undefined): string |
   if (taken !== undefined) return `duplicate fixture id: ${id}, also in ${taken}`;
   return expect.min_judge_score === undefined
     ? undefined
-    : 'min_judge_score needs a judge, and there is none';
+    : 'min_judge_score requires a judge, but none is configured';
 };

@@ -4,10 +4,10 @@ import { failureText } from './failure-text.ts';
 import { nameOf, type Outcome } from './outcome.ts';
 
 /**
- * An eval run as pipelines read test results (JUnit XML): a suite for the run, a case for each item. Cells that were
- * never played, because the run was cancelled, are errors of the suite.
+ * An eval run in the format of test results for pipelines (JUnit XML): a suite for the run, a case for each item. Cells
+ * of a cancelled run that were not executed are errors of the suite.
  */
-export const junitOf = (run: EvalRun, { totals }: Outcome): string => {
+export const renderJunit = (run: EvalRun, { totals }: Outcome): string => {
   const failures = totals.items - totals.passed;
   const missing = totals.planned - totals.items;
   const counts = {
@@ -51,7 +51,7 @@ const builder = new XmlBuilder({
   tagValueProcessor: (_, value) => legal(value),
 });
 
-/** Most control characters and halves of pairs are no characters of XML 1.0, however they are written. */
+/** XML 1.0 excludes most control characters and unpaired surrogates, even when escaped. */
 const ILLEGAL = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const legal = (value: unknown): string => String(value).replace(ILLEGAL, '\ufffd');

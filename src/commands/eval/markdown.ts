@@ -2,11 +2,11 @@ import type { DiffEntry, EvalDiff, EvalItem, EvalRun } from '../../schema/eval-r
 import { failureText } from './failure-text.ts';
 import { dollars, nameOf, type Outcome, percent } from './outcome.ts';
 
-/** An eval run as a comment on a change: the verdict first, then what failed, then what differs from the baseline. */
+/** An eval run as a comment on a change: the verdict, then failures, then differences from the baseline. */
 
 const MOST_ROWS = 50;
 
-export const markdownOf = (run: EvalRun, diff: EvalDiff | undefined, outcome: Outcome): string => {
+export const renderMarkdown = (run: EvalRun, diff: EvalDiff | undefined, outcome: Outcome): string => {
   const { totals, reasons } = outcome;
   const facts = [
     `${totals.passed} of ${totals.items} passed (${percent(totals.items === 0 ? 0 : totals.passed / totals.items)})`,
@@ -20,7 +20,7 @@ export const markdownOf = (run: EvalRun, diff: EvalDiff | undefined, outcome: Ou
     facts.join(' · '),
     ...(reasons.length === 0 ? [] : [reasons.map((reason) => `- ${inline(reason)}`).join('\n')]),
     ...section('Failed', ['Item', 'Why'], run.items.filter(({ report }) => !report.passed).map(failedRow)),
-    ...section('Beside the baseline', ['Item', 'Difference', 'Details'], changes(diff).map(changeRow)),
+    ...section('Compared with the baseline', ['Item', 'Difference', 'Details'], changes(diff).map(changeRow)),
   ];
   return `${parts.join('\n\n')}\n`;
 };
@@ -55,7 +55,7 @@ const detailsOf = (entry: DiffEntry): string => {
 
 const LONGEST = 300;
 
-/** A text of a model in one cell of a table, as text: what would be Markdown or HTML is escaped. */
+/** Escapes a text of a model for one table cell, so that Markdown and HTML in it are shown as text. */
 const inline = (text: string): string => {
   const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return short.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>|~#@]/g, '\\$&');

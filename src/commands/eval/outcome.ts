@@ -1,16 +1,16 @@
-import { spentUsd } from '../../schema/eval-report.ts';
 import type { DiffEntry, EvalDiff, EvalItem, EvalRun } from '../../schema/eval-run.ts';
+import { addUsd, spentUsd } from '../../schema/usd.ts';
 
-/** Whether an eval run is good enough, and if not, why (evals-and-traces.md 6.5, 8.2). */
+/** Determines whether an eval run meets its thresholds, with reasons if not (evals-and-traces.md 6.5, 8.2). */
 
 export const DIFFERENCES = ['regression', 'missing_from_new', 'drift', 'newly_added'] as const;
 export type Difference = (typeof DIFFERENCES)[number];
 
 export type Thresholds = {
-  /** 0..1. Undefined: everything passes, or, beside a baseline, any share may fail that failed there. */
+  /** 0..1. Undefined: 1 without a baseline; 0 with one, where regressions count instead. */
   minPassRate: number | undefined;
   maxCostUsd: number | undefined;
-  /** Differences from the baseline that do no harm. */
+  /** Acceptable differences from the baseline. */
   allowed: readonly Difference[];
 };
 
@@ -19,13 +19,13 @@ export type Totals = {
   planned: number;
   passed: number;
   tokens: number;
-  /** Of those items whose cost is known; undefined when none is. */
+  /** Sum of the known costs; undefined if no cost is known. */
   cost_usd: number | undefined;
 };
 
 export type Outcome = { totals: Totals; blocking: readonly DiffEntry[]; reasons: readonly string[] };
 
-export const outcomeOf = (run: EvalRun, diff: EvalDiff | undefined, thresholds: Thresholds): Outcome => {
+export const assess = (run: EvalRun, diff: EvalDiff | undefined, thresholds: Thresholds): Outcome => {
   const totals = totalsOf(run);
   const blocking = (diff?.entries ?? []).filter((entry) => isBlocking(entry, thresholds.allowed));
   const reasons = [
@@ -34,7 +34,7 @@ export const outcomeOf = (run: EvalRun, diff: EvalDiff | undefined, thresholds: 
     ...costReasons(totals, thresholds),
     ...DIFFERENCES.flatMap((kind) => {
       const count = blocking.filter((entry) => entry.kind === kind).length;
-      return count === 0 ? [] : [`${count} × ${kind} beside the baseline`];
+      return count === 0 ? [] : [`${count} × ${kind} compared with the baseline`];
     }),
   ];
   return { totals, blocking, reasons };
@@ -45,16 +45,13 @@ const isBlocking = (entry: DiffEntry, allowed: readonly Difference[]): boolean =
   return DIFFERENCES.some((kind) => kind === entry.kind && !allowed.includes(kind));
 };
 
-const totalsOf = ({ items, planned_item_count }: EvalRun): Totals => {
-  const costs = items.flatMap(({ report }) => spentUsd(report) ?? []);
-  return {
-    items: items.length,
-    planned: planned_item_count ?? items.length,
-    passed: items.filter(({ report }) => report.passed).length,
-    tokens: items.reduce((sum, { report }) => sum + report.total_tokens, 0),
-    cost_usd: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
-  };
-};
+const totalsOf = ({ items, planned_item_count }: EvalRun): Totals => ({
+  items: items.length,
+  planned: planned_item_count ?? items.length,
+  passed: items.filter(({ report }) => report.passed).length,
+  tokens: items.reduce((sum, { report }) => sum + report.total_tokens, 0),
+  cost_usd: items.map(({ report }) => spentUsd(report)).reduce(addUsd, undefined),
+});
 
 const passReasons = (
   { items, passed }: Totals,
@@ -75,7 +72,7 @@ export const percent = (share: number): string => `${Number((100 * share).toFixe
 
 export const dollars = (usd: number): string => `$${usd.toFixed(usd < 0.01 ? 6 : 2)}`;
 
-/** One line that names an item among the others of its run. */
+/** One line that identifies an item among those of its run. */
 export const nameOf = ({
   fixture_id,
   cell,

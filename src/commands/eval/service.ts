@@ -14,7 +14,7 @@ const Compared = z.object({ run: EvalRun, diff: EvalDiff.optional() });
 export type Compared = z.infer<typeof Compared>;
 const Runs = z.object({ runs: z.array(z.object({ id: z.string(), execution_mode: z.string() })) });
 
-const Told = {
+const ReceivedEvents = {
   snapshot: z.object({ progress: Progress }),
   item: z.object({ item: EvalItem, progress: Progress }),
   end: z.object({ progress: Progress }),
@@ -26,17 +26,17 @@ export type Watcher = {
 };
 
 export type EvalService = {
-  /** Begins a run that goes on when nobody waits for it. @returns its id */
+  /** Starts a run that continues without a client. @returns its id */
   start(request: object): Promise<string>;
-  /** Resolves when the run is over. */
+  /** Resolves when the run has ended. */
   follow(id: string, watcher: Watcher): Promise<void>;
   cancel(id: string): Promise<void>;
   get(id: string, baseline: string | undefined): Promise<Compared>;
-  /** The newest finished one of the dataset in this mode. @throws NotFound */
+  /** The newest finished run of the dataset in this mode. @throws NotFound */
   latest(dataset: string, mode: 'scripted' | 'live'): Promise<string>;
 };
 
-/** How often a stream that broke off is opened again without anything new, and how long after. */
+/** Delays between attempts to reopen an interrupted stream; any received event resets the count. */
 const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000];
 
 export const connectEvals = (connection: Connection): EvalService => {
@@ -44,8 +44,8 @@ export const connectEvals = (connection: Connection): EvalService => {
   const runs = ['v1', 'eval', 'runs'] as const;
   return {
     async start(request) {
-      const asked = { body: { ...request, async: true }, schema: Started };
-      return (await client.ask('POST', runs, asked)).run.id;
+      const options = { body: { ...request, async: true }, schema: Started };
+      return (await client.ask('POST', runs, options)).run.id;
     },
     async follow(id, watcher) {
       let broken = 0;
@@ -56,7 +56,7 @@ export const connectEvals = (connection: Connection): EvalService => {
       ) {
         const pause = PAUSES_MS[broken];
         if (pause === undefined)
-          throw new Unavailable(`the stream of eval run ${id} breaks off again and again`);
+          throw new Unavailable(`the stream of eval run ${id} was interrupted repeatedly`);
         broken += 1;
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
@@ -79,12 +79,12 @@ export const connectEvals = (connection: Connection): EvalService => {
   };
 };
 
-/** Whether the run has ended. */
+/** Returns true if the run has ended. */
 const readOnce = async (
   client: AdminClient,
   path: readonly string[],
   watcher: Watcher,
-  heard: () => void,
+  onFrame: () => void,
 ): Promise<boolean> => {
   const body = await client.open(path).catch((error: unknown) => {
     if (error instanceof Unavailable) return undefined;
@@ -94,18 +94,18 @@ const readOnce = async (
   const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   try {
     for await (const { event, data } of events) {
-      heard();
+      onFrame();
       if (event === 'item') {
-        const { item, progress } = Told.item.parse(JSON.parse(data));
+        const { item, progress } = ReceivedEvents.item.parse(JSON.parse(data));
         watcher.item(item, progress);
       } else if (event === 'snapshot' || event === 'end') {
-        watcher.progress(Told[event].parse(JSON.parse(data)).progress);
+        watcher.progress(ReceivedEvents[event].parse(JSON.parse(data)).progress);
         if (event === 'end') return true;
       }
     }
   } catch (error) {
     if (error instanceof z.ZodError) throw error;
-    // The connection broke.
+    // The connection was interrupted.
   }
   return false;
 };

@@ -1,32 +1,32 @@
-import { listenAddress, type Settings } from '../../settings.ts';
+import { listenAddress, type Settings } from '../../settings/index.ts';
 
 /**
- * The unit that systemd runs the service by: a user of its own, a data folder of its own, and nothing of the system
- * but what a service needs that opens sockets and starts programs.
+ * The systemd unit of the service: a dedicated user and data directory, and otherwise only the access that the service
+ * needs to open sockets and start programs.
  */
 
 export type Unit = {
-  /** Absolute path of the program of Node. */
+  /** Absolute path of the Node executable. */
   node: string;
   /** Absolute path of `main.js`. */
   main: string;
   settings: Pick<Settings, 'http_addr' | 'shutdown_timeout_ms'>;
-  /** Variables of settings that are not what they are by default; no secrets. */
+  /** Variables of settings that differ from their defaults; no secrets. */
   variables: Readonly<Record<string, string>>;
 };
 
-/** After the time that running runs have, what is left is written and closed. */
+/** Time to write and close after the time for executing runs has passed. */
 const CLOSING_SECONDS = 15;
 
-/** Ports that only root may listen on. */
+/** Ports below this one are reserved for root. */
 const PRIVILEGED = 1024;
 
-export const unitOf = ({ node, main, settings, variables }: Unit): string => {
+export const renderUnit = ({ node, main, settings, variables }: Unit): string => {
   const stopSeconds = Math.ceil(settings.shutdown_timeout_ms / 1000) + CLOSING_SECONDS;
   const address = listenAddress(settings.http_addr);
   const isPrivileged = 'port' in address && address.port > 0 && address.port < PRIVILEGED;
   const capability = isPrivileged ? 'CAP_NET_BIND_SERVICE' : '';
-  // The file system is read-only for the unit, so systemd makes the folder of a Unix socket.
+  // The file system is read-only for the unit, so systemd creates the folder of a Unix socket.
   const [, folder] = 'path' in address ? (/^\/run\/([^/]+)\//.exec(address.path) ?? []) : [];
   const runtime =
     folder === undefined ? '' : `RuntimeDirectory=${quoted(folder)}\nRuntimeDirectoryMode=0755\n`;
@@ -90,10 +90,10 @@ WantedBy=multi-user.target
 `;
 };
 
-/** A word of a command: `$` begins a variable. */
+/** Quotes a word of a command, where `$` starts a variable. */
 const command = (word: string): string => quoted(word.replaceAll('$', '$$$$'));
 
-/** A word of a unit: `%` begins a specifier. */
+/** Quotes a word of a unit, where `%` starts a specifier. */
 const quoted = (word: string): string => {
   const spelled = word.replaceAll('%', '%%');
   return /[\s"'\\]/.test(spelled) ? `"${spelled.replaceAll(/["\\]/g, '\\$&')}"` : spelled;

@@ -4,10 +4,12 @@ import type { CardAgents } from './card-agents.ts';
 import { taskNotFound } from './errors.ts';
 import type { Tasks } from './model.ts';
 
-/** Who asks: a tenant sees the tasks of its agent and no others (a2a.md 9), from the moment of their acceptance. */
+/**
+ * The caller of an operation. A tenant has access to the tasks of its agent only (a2a.md 9), from their acceptance on.
+ */
 export type Asker = {
   scope: string;
-  /** Not looked up yet; undefined sees all of the scope. */
+  /** Not resolved yet; undefined grants access to all tasks of the scope. */
   tenant: string | undefined;
 };
 

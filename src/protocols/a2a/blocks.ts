@@ -1,13 +1,20 @@
 import type { Json, JsonObject } from '../../schema/endpoint.ts';
-import { dataBlock, JSON_TYPE, mediaBlock, mediaTypeOf, sourceAt, UNKNOWN_TYPE } from '../../schema/media.ts';
+import {
+  dataBlock,
+  guessMediaType,
+  JSON_TYPE,
+  mediaBlock,
+  sourceAt,
+  UNKNOWN_TYPE,
+} from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
 /**
- * Parts of a message as blocks (a2a.md 7.2); `partsOf` is the way back. Data is text for the model; the block keeps
- * what it was, so that a history shows it as data again.
+ * Converts parts of a message to blocks (a2a.md 7.2); `partsOf` is the inverse. Data becomes text for the model, and
+ * the block records its original form, so that a history returns it as data.
  */
 
-/** A part with exactly one content; what was not there is undefined. */
+/** A part with exactly one content; absent fields are undefined. */
 export type InputPart = {
   text?: string | undefined;
   raw?: string | undefined;
@@ -18,11 +25,11 @@ export type InputPart = {
   metadata?: JsonObject | undefined;
 };
 
-export const blockOf = (part: InputPart): ContentBlock => {
+export const toBlock = (part: InputPart): ContentBlock => {
   const { text, raw, url, data, mediaType, filename, metadata } = part;
   const named = mediaType?.trim() || undefined;
   if (text !== undefined) return { type: 'text', text, ...noteOf({ media_type: named, filename, metadata }) };
-  const media_type = typeOf(part);
+  const media_type = resolveMediaType(part);
   const note = noteOf({ metadata });
   if (raw !== undefined)
     return { ...mediaBlock(media_type, { type: 'base64', media_type, data: raw }, filename), ...note };
@@ -40,7 +47,7 @@ type Note = {
   metadata?: JsonObject | undefined;
 };
 
-/** What the block itself has no place for. */
+/** Returns the properties of a part that a block cannot represent. */
 const noteOf = ({ media_type, filename, metadata }: Note): Pick<ContentBlock & { type: 'text' }, 'part'> => {
   const part = {
     ...(media_type !== undefined && { media_type }),
@@ -50,11 +57,11 @@ const noteOf = ({ media_type, filename, metadata }: Note): Pick<ContentBlock & {
   return Object.keys(part).length > 0 ? { part } : {};
 };
 
-/** What a part holds, in the words of the input modes of a card. */
-export const typeOf = ({ text, raw, url, mediaType }: InputPart): string => {
+/** Returns the media type of a part as listed in the input modes of a card. */
+export const resolveMediaType = ({ text, raw, url, mediaType }: InputPart): string => {
   const named = mediaType?.trim();
   if (text !== undefined) return 'text/plain';
   if (named && (raw !== undefined || url !== undefined)) return named;
-  if (url !== undefined) return mediaTypeOf(url);
+  if (url !== undefined) return guessMediaType(url);
   return raw === undefined ? JSON_TYPE : UNKNOWN_TYPE;
 };

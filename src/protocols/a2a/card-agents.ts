@@ -1,18 +1,18 @@
 import { agentNotFound } from './errors.ts';
 
 /**
- * Agents as A2A sees them: those that this service runs itself, each of which is a tenant, and the one that is meant
- * when no tenant is named (a2a.md 4). An agent that another service runs is neither.
+ * The agents that A2A exposes (a2a.md 4): each local agent is a tenant, and one of them is the default without a
+ * tenant. Remote agents are not exposed.
  *
- * Costs a look-up a question; an agent is resolved when it is asked for first in a publication.
+ * Cost: one lookup per call; an agent is resolved on its first use in a publication.
  */
 export type CardAgents = {
-  /** What was published; another object after each publication. */
+  /** Returns the current publication; a new object after each publication. */
   published(): Published;
   isTenant(id: string): boolean;
   /** @throws A2aError 404 */
   checkTenant(id: string | undefined): void;
-  /** Undefined when this service runs none. */
+  /** Returns undefined if the service has no local agent. */
   publicAgent(): string | undefined;
   tenants(): string[];
   describe(id: string): string;
@@ -20,13 +20,13 @@ export type CardAgents = {
 
 type Published = {
   readonly ids: readonly string[];
-  /** milliseconds */
+  /** Time in milliseconds. */
   readonly published_at: number;
 };
 
 export const createCardAgents = (deps: {
   published(): Published;
-  /** @throws when there is no such agent, or it cannot be resolved */
+  /** @throws if the agent does not exist or cannot be resolved */
   resolve(id: string): { spec: { description?: string | undefined; endpoint?: object | undefined } };
   defaultId: string;
 }): CardAgents => {

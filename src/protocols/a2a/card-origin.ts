@@ -1,10 +1,12 @@
-/** The origin that cards name (a2a.md 4): the setting, else what the request says of how it came. */
+import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
+
+/** Returns the origin for cards (a2a.md 4): the configured one, or else the origin of the request. */
 
 export const cardOrigin = (
   header: (name: string) => string | undefined,
   { publicUrl, trustForwarded }: { publicUrl: string | undefined; trustForwarded: boolean },
 ): string => {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
+  if (publicUrl !== undefined) return withoutTrailingSlashes(publicUrl);
   const forwarded = (name: string): string | undefined =>
     trustForwarded ? header(name)?.split(',')[0]?.trim() : undefined;
   const scheme = forwarded('x-forwarded-proto')?.toLowerCase();
@@ -12,5 +14,5 @@ export const cardOrigin = (
   return `${scheme === 'https' ? 'https' : 'http'}://${host ?? 'localhost'}`;
 };
 
-/** A name, an IPv4 address or an IPv6 one in brackets, with or without a port. */
+/** A name, an IPv4 address or a bracketed IPv6 address, with or without a port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;

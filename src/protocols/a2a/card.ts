@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an agent card says (a2a.md 4, 5), and in which form. */
+/** Creates agent cards (a2a.md 4, 5). */
 
 export type CardAgent = { id: string; description: string };
 
@@ -12,7 +12,7 @@ export type CardFacts = {
   providerUrl: string | undefined;
   push: boolean;
   extended: boolean;
-  /** Only what A2A 1.0 knows. */
+  /** Omits everything that A2A 1.0 does not define. */
   strict: boolean;
 };
 
@@ -55,14 +55,14 @@ export const AgentCard = z
       }),
     ),
   })
-  .meta({ id: 'A2aAgentCard', description: 'What an agent can do, and where.' });
+  .meta({ id: 'A2aAgentCard', description: 'Abilities and interfaces of an agent.' });
 type AgentCard = z.infer<typeof AgentCard>;
 
 const INPUT_MODES = ['text/plain', 'application/json'];
 const OUTPUT_MODES = ['text/plain'];
 
 /**
- * @param tenants whose entries stand beside that of the agent itself
+ * @param tenants agents with an interface entry in addition to that of the agent itself
  * @param own whether the entry of the agent names it as tenant
  */
 export const agentCard = (

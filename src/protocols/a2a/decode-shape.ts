@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { isObject } from '../../schema/endpoint.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
 import { listOf } from '../../schema/list.ts';
-import { pathText, phrases, problemOf } from '../../schema/phrases.ts';
+import { pathText, phrases, toProblem } from '../../schema/phrases.ts';
 import type { Violation } from './errors.ts';
 
-/** The shape of a SendMessageRequest (a2a.md 7). Null means absent; what it does not know is ignored. */
+/** The shape of a SendMessageRequest (a2a.md 7). Null means absent, and unknown keys are ignored. */
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Checked where it is used. */
+/** A value that its consumer validates. */
 const unchecked = z
   .unknown()
   .optional()
   .transform((value) => value ?? undefined);
 
-/** An id that may be given; blank is as good as nothing. */
+/** An optional id; blank means absent. */
 const OptionalId = z
   .string()
   .nullish()
@@ -34,7 +34,7 @@ const Part = z.object({
 
 const Selectors = { tenant: OptionalId, agentId: OptionalId, agent_id: OptionalId };
 
-/** Checked with all that it needs, in `push/config.ts`. */
+/** `push/config.ts` validates this together with its context. */
 const PushConfig = unchecked.meta({
   override: { $ref: '#/components/schemas/A2aPushNotificationConfigInput' },
 });
@@ -46,7 +46,7 @@ const Configuration = z.object({
   taskPushNotificationConfig: PushConfig,
   pushNotificationConfig: PushConfig.meta({
     deprecated: true,
-    description: 'the same as `taskPushNotificationConfig`, which goes over it',
+    description: 'alias of `taskPushNotificationConfig`, which takes precedence',
   }),
 });
 
@@ -66,10 +66,10 @@ export const SendRequest = z
     configuration: optional(Configuration),
     metadata: optional(JsonObject),
   })
-  .meta({ id: 'A2aSendMessageRequest', description: 'A message, and how it is to be answered.' });
+  .meta({ id: 'A2aSendMessageRequest', description: 'A message and the options of its response.' });
 export type SendShape = z.output<typeof SendRequest>;
 
-/** What every message must have; clients are told which of them is missing. */
+/** Fields that every message requires; an error names the missing ones. */
 const REQUIRED = ['message', 'message.messageId', 'message.role', 'message.parts'];
 
 const BODY = 'invalid JSON body: ';
@@ -85,7 +85,7 @@ export const parseShape = (body: unknown): SendShape | { violations: Violation[]
 const NO_OBJECT = { field: 'body', description: `${BODY}an object is expected` };
 
 const violationOf = (issue: z.core.$ZodIssue): Violation => {
-  const { path, text, missing } = problemOf(issue);
+  const { path, text, missing } = toProblem(issue);
   const at = pathText(path);
   const what = missing ? 'required' : text;
   return REQUIRED.includes(at)

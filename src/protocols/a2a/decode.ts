@@ -2,32 +2,32 @@ import { newIdProblem } from '../../schema/id.ts';
 import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
-import { blockOf, type InputPart, typeOf } from './blocks.ts';
+import { type InputPart, resolveMediaType, toBlock } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
 import { A2aError, errorInfo, invalidRequest, type Violation } from './errors.ts';
-import { selectorOf } from './selector.ts';
+import { findSelector } from './selector.ts';
 
 /**
- * The body of message:send and message:stream (a2a.md 7): what is asked for, or all that is wrong with it at once.
- * Nothing is looked up here.
+ * Decodes the body of message:send and message:stream (a2a.md 7), or reports all of its problems at once. Ids are not
+ * resolved here.
  */
 
 export type SendRequest = {
-  /** Of the path, or of the body. */
+  /** From the path or the body. */
   agent_id: string | undefined;
-  /** What the client calls its message; need not be unique. */
+  /** The message id of the client, which need not be unique. */
   message_id: string;
   task_id: string | undefined;
   context_id: string | undefined;
   content: ContentBlock[];
-  /** What came with the message and the request, and is kept with the message. */
+  /** Additional data of the message and the request, which is stored with the message. */
   extras: MessageMetadata['a2a'];
-  /** The latest so many messages; undefined is all of them. */
+  /** Number of latest messages; undefined means all. */
   history_length: number | undefined;
   returns_at_once: boolean;
-  /** Not looked at yet. */
+  /** Not validated yet. */
   push: unknown;
-  /** Whose trace a task belongs to that it begins. */
+  /** Trace context for a new task. */
   context?: TraceContext | undefined;
 };
 
@@ -43,13 +43,13 @@ export const decodeSend = (
   if (enforceInputModes) checkInputModes(message.parts);
   const violations = violationsIn(shape, tenant);
   if (violations.length > 0) throw invalidRequest(violations);
-  const content = message.parts.map(blockOf);
+  const content = message.parts.map(toBlock);
   const problem = inputProblem(content);
   if (problem)
     throw invalidRequest([violation(`message.parts[${problem.index}]`, describeInputProblem(problem))]);
   const { historyLength, returnImmediately = false } = configuration ?? {};
   return {
-    agent_id: tenant ?? selectorOf(shape),
+    agent_id: tenant ?? findSelector(shape),
     message_id: message.messageId,
     task_id: message.taskId,
     context_id: message.contextId,
@@ -61,18 +61,18 @@ export const decodeSend = (
   };
 };
 
-/** Undefined where nothing came; what is empty says nothing. */
+/** Returns undefined if all extras are absent or empty. */
 const extrasOf = ({ message, metadata: request_metadata }: SendShape): MessageMetadata['a2a'] => {
   const { metadata, extensions, referenceTaskIds: reference_task_ids } = message;
   const extras = { metadata, extensions, reference_task_ids, request_metadata };
-  const said = Object.entries(extras).filter(([, value]) => value && Object.keys(value).length > 0);
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
+  const present = Object.entries(extras).filter(([, value]) => value && Object.keys(value).length > 0);
+  return present.length > 0 ? Object.fromEntries(present) : undefined;
 };
 
 const violationsIn = (shape: SendShape, tenant: string | undefined): Violation[] => {
   const { message, configuration } = shape;
   const { role, messageId, parts } = message;
-  const selector = selectorOf(shape);
+  const selector = findSelector(shape);
   const found: (Violation | false)[] = [
     tenant !== undefined &&
       selector !== undefined &&
@@ -109,16 +109,17 @@ const isLength = (value: unknown): value is number => Number.isSafeInteger(value
 const PRODUCED = ['text/plain', 'text/*', '*/*'];
 const TAKEN = ['text/plain', 'application/json'];
 
-const checkOutputModes = (asked: readonly string[]): void => {
-  if (asked.length === 0 || asked.some((mode) => PRODUCED.includes(mode.trim().toLowerCase()))) return;
+const checkOutputModes = (requested: readonly string[]): void => {
+  if (requested.length === 0 || requested.some((mode) => PRODUCED.includes(mode.trim().toLowerCase())))
+    return;
   throw notSupported('requested output mode is not supported', {
     supportedOutputModes: 'text/plain',
-    requestedOutputModes: asked.join(','),
+    requestedOutputModes: requested.join(','),
   });
 };
 
 const checkInputModes = (parts: readonly InputPart[]): void => {
-  const refused = parts.map(typeOf).filter((type) => !TAKEN.includes(type.toLowerCase()));
+  const refused = parts.map(resolveMediaType).filter((type) => !TAKEN.includes(type.toLowerCase()));
   if (refused.length === 0) return;
   throw notSupported('input mode is not supported', {
     supportedInputModes: TAKEN.join(','),

@@ -4,13 +4,13 @@ import { blockOfActivity } from '../../schema/answer-part.ts';
 import type { RunEvent } from '../../schema/run-event.ts';
 import type { Answer } from './task-answer.ts';
 
-/** What followers of a task hear of its run: the answer under way. Frames are made elsewhere. */
+/** Receives the progress of a run's response for the followers of its task. The frames are created elsewhere. */
 export type AnswerListener = {
-  heard(says: (answer: Answer) => void): void;
+  update(change: (answer: Answer) => void): void;
 };
 
-/** What an event says of the answer. */
-const SAYS: Partial<Record<RunEvent['event_type'], (answer: Answer) => void>> = {
+/** The effect of an event on the response. */
+const CHANGES: Partial<Record<RunEvent['event_type'], (answer: Answer) => void>> = {
   run_start: (answer) => answer.start(),
   step_start: (answer) => answer.open(),
   stream_reset: (answer) => answer.reset(),
@@ -18,18 +18,18 @@ const SAYS: Partial<Record<RunEvent['event_type'], (answer: Answer) => void>> = 
   inference_complete: (answer) => answer.close(),
 };
 
-export const answerProtocol = ({ heard }: AnswerListener): Protocol => ({
+export const answerProtocol = ({ update }: AnswerListener): Protocol => ({
   name: 'a2a',
   createEncoder: () => ({
     event(event) {
-      const says = SAYS[event.event_type];
-      if (says) heard(says);
+      const change = CHANGES[event.event_type];
+      if (change) update(change);
       const block = event.event_type === 'activity_snapshot' ? blockOfActivity(event) : undefined;
-      for (const part of block ? partsOf([block]) : []) heard((answer) => answer.addPart(part));
+      for (const part of block ? partsOf([block]) : []) update((answer) => answer.addPart(part));
       return '';
     },
     text(delta) {
-      heard((answer) => answer.add(delta));
+      update((answer) => answer.add(delta));
       return '';
     },
     reasoning: () => '',

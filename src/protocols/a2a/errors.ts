@@ -1,21 +1,35 @@
 import { z } from 'zod';
 import type { TaskState } from '../../../machines/a2a-task.ts';
 
-/** Errors as A2A shows them (a2a.md 3.3): a status of google.rpc, with details that clients branch on. */
+/** Errors in the form of A2A (a2a.md 3.3): a status of google.rpc, with details for clients. */
 
 export type Violation = { field: string; description: string };
+
+/** Clients branch on these. */
+export const REASONS = [
+  'INVALID_PARAMS',
+  'VERSION_NOT_SUPPORTED',
+  'CONTENT_TYPE_NOT_SUPPORTED',
+  'TASK_NOT_FOUND',
+  'TASK_NOT_CANCELABLE',
+  'UNSUPPORTED_OPERATION',
+  'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  'UNAUTHENTICATED',
+] as const;
+
+type Reason = (typeof REASONS)[number];
 
 type Detail =
   | { '@type': 'type.googleapis.com/google.rpc.BadRequest'; fieldViolations: readonly Violation[] }
   | {
       '@type': 'type.googleapis.com/google.rpc.ErrorInfo';
-      reason: string;
+      reason: Reason;
       domain: 'a2a-protocol.org';
       metadata: Record<string, string>;
     };
 
 export class A2aError extends Error {
-  /** HTTP */
+  /** HTTP status. */
   readonly code: number;
   readonly status: string;
   readonly details: readonly Detail[];
@@ -41,14 +55,14 @@ export const badRequest = (fieldViolations: readonly Violation[]): Detail => ({
   fieldViolations,
 });
 
-export const errorInfo = (reason: string, metadata: Record<string, string> = {}): Detail => ({
+export const errorInfo = (reason: Reason, metadata: Record<string, string> = {}): Detail => ({
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
   reason,
   domain: 'a2a-protocol.org',
   metadata,
 });
 
-/** All that is wrong with a request, at once. */
+/** Reports all problems of a request at once. */
 export const invalidRequest = (violations: readonly Violation[]): A2aError =>
   new A2aError(400, 'INVALID_ARGUMENT', 'invalid A2A request', {
     details: [badRequest(violations), errorInfo('INVALID_PARAMS')],
@@ -122,7 +136,7 @@ export const pushConfigNotFound = (taskId: string, configId: string): A2aError =
     details: [errorInfo('TASK_NOT_FOUND', { taskId, configId })],
   });
 
-/** What a client gets. */
+/** The error body. */
 export const ErrorEnvelope = z
   .object({
     error: z.object({
@@ -132,7 +146,7 @@ export const ErrorEnvelope = z
       details: z.array(z.looseObject({ '@type': z.string() })).optional(),
     }),
   })
-  .meta({ id: 'A2aError', description: 'What was wrong, in the form of A2A.' });
+  .meta({ id: 'A2aError', description: 'An error in the A2A format.' });
 
 export const errorBody = ({ code, status, message, details }: A2aError): z.input<typeof ErrorEnvelope> => ({
   error: { code, status, message, ...(details.length > 0 && { details: [...details] }) },

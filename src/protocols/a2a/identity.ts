@@ -1,20 +1,20 @@
 import { isTerminal, mayTake } from '../../../machines/a2a-task.ts';
-import type { Run } from '../../schema/run.ts';
+import type { RunRecord } from '../../schema/run-state.ts';
 import { taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import { type A2aError, invalidRequest, taskNotFound, unsupportedOperation } from './errors.ts';
 
 /**
- * What a message means for the task that it names (a2a.md 7.3, 7.4). Pure: who asks must ask and act in one turn of
- * the thread, so that nothing comes in between.
+ * Decides which task a message belongs to (a2a.md 7.3, 7.4). Pure: callers must decide and act in one event-loop tick,
+ * so that the thread cannot change in between.
  */
 
 type Named = { agent_id: string | undefined; context_id: string | undefined };
 
-/** What may go on with a message. @throws A2aError 400, 404 */
+/** Checks whether a task may continue with a message. @throws A2aError 400, 404 */
 export const checkContinuation = (
-  run: Run,
+  run: RunRecord,
   { agent_id, context_id }: Named,
-  /** It executes, also when its wait is being written. */
+  /** Whether the run executes, which includes the time in which its suspension is being written. */
   executes: boolean,
 ): void => {
   const { run_id } = run;
@@ -47,7 +47,7 @@ const refused = (field: string, description: string): A2aError => invalidRequest
 
 export type ClientTaskIds = 'with_context' | 'always' | 'never';
 
-/** May the client name a task that is not there? @throws A2aError 404 */
+/** Checks whether the client may name a task that does not exist. @throws A2aError 404 */
 export const checkClientTaskId = (
   task_id: string | undefined,
   context_id: string | undefined,
@@ -57,11 +57,11 @@ export const checkClientTaskId = (
   if (allowed === 'never' || context_id === undefined) throw taskNotFound(task_id);
 };
 
-/** The agent of a new task: the named one, that of the thread, or the public one. @throws A2aError 400 */
+/** Returns the agent of a new task: the named one, that of the thread, or the public one. @throws A2aError 400 */
 export const agentFor = (thread: {
   named: string | undefined;
   last: string | undefined;
-  /** Something is in it already. */
+  /** Whether the thread has any content. */
   used: boolean;
   publicAgent: string | undefined;
 }): string | undefined => {

@@ -3,7 +3,7 @@ import { TASK_STATES } from '../../../machines/a2a-task.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
 import type { TimedRun } from '../../store/index.ts';
 
-/** The objects of A2A 1.0 in their HTTP+JSON form (a2a.md 6). A key is absent when there is nothing to say. */
+/** The objects of A2A 1.0 in their HTTP+JSON form (a2a.md 6). Keys without a value are absent. */
 
 const note = {
   mediaType: z.string().optional(),
@@ -41,7 +41,7 @@ export const TaskStatus = z
     message: A2aMessage.optional(),
     timestamp: z.string().meta({ description: 'RFC 3339, milliseconds' }),
   })
-  .meta({ id: 'A2aTaskStatus', description: 'Where a task is.' });
+  .meta({ id: 'A2aTaskStatus', description: 'Status of a task.' });
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
 export const Artifact = z
@@ -51,7 +51,7 @@ export const Artifact = z
     parts: z.array(Part),
     metadata: JsonObject.optional(),
   })
-  .meta({ id: 'A2aArtifact', description: 'What a task has made.' });
+  .meta({ id: 'A2aArtifact', description: 'An output of a task.' });
 export type Artifact = z.infer<typeof Artifact>;
 
 export const Task = z
@@ -62,7 +62,7 @@ export const Task = z
     artifacts: z.array(Artifact).optional(),
     history: z.array(A2aMessage).optional(),
   })
-  .meta({ id: 'A2aTask', description: 'A task, which is a run.' });
+  .meta({ id: 'A2aTask', description: 'A task; it is a run.' });
 export type Task = z.infer<typeof Task>;
 
 const StatusUpdate = z
@@ -78,7 +78,7 @@ const ArtifactUpdate = z
     append: z.boolean(),
     lastChunk: z.boolean(),
   })
-  .meta({ id: 'A2aArtifactUpdate', description: 'More of an artifact.' });
+  .meta({ id: 'A2aArtifactUpdate', description: 'A further part of an artifact.' });
 export type ArtifactUpdate = z.infer<typeof ArtifactUpdate>;
 
 /** One event of a stream, and the body of one notification. */
@@ -88,7 +88,7 @@ export const StreamResponse = z
     z.object({ statusUpdate: StatusUpdate }),
     z.object({ artifactUpdate: ArtifactUpdate }),
   ])
-  .meta({ id: 'A2aStreamResponse', description: 'What happens to a task.' });
+  .meta({ id: 'A2aStreamResponse', description: 'An event of a task.' });
 export type StreamResponse = z.infer<typeof StreamResponse>;
 
 export const SendMessageResponse = z
@@ -106,13 +106,13 @@ export const ListTasksResponse = z
 
 /** The tasks of this service: every run is one (a2a.md 8). */
 export type Tasks = {
-  /** The run of the task. Undefined when there is no such task. */
+  /** Returns the run of a task, or undefined if the task does not exist. */
   find(scope: string, task_id: string): TimedRun | undefined;
-  /** Its status. */
+  /** Returns the status of a task. */
   update(scope: string, found: TimedRun): StatusUpdate;
   /**
-   * The task as it is, and from then on each change of its status and each artifact, whole, none lost and none
-   * twice. Undefined when there is no such task. `onEvent` must not throw.
+   * Returns the current task, and then reports each status change and each complete artifact exactly once. Returns
+   * undefined if the task does not exist. `onEvent` must not throw.
    */
   watch(
     scope: string,

@@ -11,25 +11,25 @@ import type { Store, TimedRun } from '../../store/index.ts';
 import type { A2aMessage, Artifact, Part, StatusUpdate, Task, TaskStatus } from './model.ts';
 
 /**
- * Runs as tasks (a2a.md 8), as the store has them now.
+ * Presents runs as tasks (a2a.md 8) in their stored state.
  *
- * The messages of a task are those that its run took and made, wherever they stand: another task of the context may
- * have come in between, and a task that goes on later keeps what it had. Those that it has not taken yet count.
- * Costs a read a message that is shown; without history, what is read is the last word of the agent.
+ * The messages of a task are those that its run consumed and produced, wherever they are stored: another task of the
+ * context may have come in between, and a task that continues later keeps its messages. Pending messages count too.
+ * Cost: one read per returned message; without history, only the last message of the agent is read.
  */
 export type Projection = {
   find(scope: string, task_id: string): TimedRun | undefined;
   task(scope: string, found: TimedRun, shown: Shown): Task;
   update(scope: string, found: TimedRun): StatusUpdate;
-  /** Of a task that is completed; undefined when its agent has said nothing. */
+  /** Returns the artifact of a completed task; undefined if the agent produced no content. */
   artifact(scope: string, run: Run): Artifact | undefined;
 };
 
 type Shown = {
-  /** The latest so many messages, or all of them; in any case no more than a page holds (`page-rows.ts`). */
+  /** Number of latest messages, or undefined for all; never more than a page holds (`page-rows.ts`). */
   history: number | undefined;
   artifacts: boolean;
-  /** Id of the last message of that history: what came after it is not shown. */
+  /** Id of the last message of the history; later ones are omitted. */
   upTo?: string;
 };
 
@@ -38,7 +38,7 @@ export const createProjection = ({
 }: {
   store: Pick<Store, 'runs' | 'messages' | 'pending'>;
 }): Projection => {
-  /** Messages that others see, the newest first. */
+  /** Yields the externally visible messages, newest first. */
   function* newestFirst(scope: string, { thread_id, run_id, status }: Run): Iterable<Message> {
     if (status !== 'done') {
       for (const { message, delivery_mode } of store.pending.of(scope, thread_id).reverse()) {
@@ -51,10 +51,10 @@ export const createProjection = ({
   }
 
   function* shownNewestFirst(scope: string, run: Run, upTo: string | undefined): Iterable<A2aMessage> {
-    let begun = upTo === undefined;
+    let hasReached = upTo === undefined;
     for (const message of newestFirst(scope, run)) {
-      begun ||= message.id === upTo;
-      if (begun) yield* shown(message, run.thread_id, run.run_id);
+      hasReached ||= message.id === upTo;
+      if (hasReached) yield* shown(message, run.thread_id, run.run_id);
     }
   }
 
@@ -85,7 +85,7 @@ export const createProjection = ({
     if (!answer && data === undefined) return undefined;
     const parts = answer?.word.parts ?? [];
     return {
-      ...responseOf(data === undefined ? parts : [...parts, { data, mediaType: 'application/json' }]),
+      ...createResponse(data === undefined ? parts : [...parts, { data, mediaType: 'application/json' }]),
       ...(answer && metadataOf(answer.content)),
     };
   };
@@ -98,12 +98,12 @@ export const createProjection = ({
       contextId: found.run.thread_id,
       status: statusOf(scope, found),
     }),
-    task(scope, found, asked) {
+    task(scope, found, options) {
       const { run } = found;
       const status = statusOf(scope, found);
       const response =
-        asked.artifacts && status.state === 'TASK_STATE_COMPLETED' ? artifact(scope, run) : undefined;
-      const history = historyOf(scope, run, asked);
+        options.artifacts && status.state === 'TASK_STATE_COMPLETED' ? artifact(scope, run) : undefined;
+      const history = historyOf(scope, run, options);
       return {
         id: run.run_id,
         contextId: run.thread_id,
@@ -117,10 +117,14 @@ export const createProjection = ({
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();
 
-/** What the agent answers: one artifact, whether it comes whole or in pieces. */
-export const responseOf = (parts: Part[]): Artifact => ({ artifactId: 'response', name: 'response', parts });
+/** The response of the agent: one artifact, whether it is sent whole or in chunks. */
+export const createResponse = (parts: Part[]): Artifact => ({
+  artifactId: 'response',
+  name: 'response',
+  parts,
+});
 
-/** What the model provider did for the answer is about it, and no part of it. */
+/** Provider calls and sources are metadata of the response, not content. */
 const metadataOf = (content: readonly ContentBlock[]): Pick<Artifact, 'metadata'> => {
   const calls = content.filter(isProviderCall).map(({ type: _, ...call }) => call);
   const sources = content.filter(isSource);
@@ -133,7 +137,7 @@ const metadataOf = (content: readonly ContentBlock[]): Pick<Artifact, 'metadata'
   return { metadata };
 };
 
-/** States that say everything themselves. */
+/** States that need no explanation. */
 const SILENT: readonly TaskState[] = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'];
 
 function* shown(message: Message, contextId: string, taskId: string): Iterable<A2aMessage> {
@@ -151,7 +155,7 @@ function* shown(message: Message, contextId: string, taskId: string): Iterable<A
   };
 }
 
-/** What its client sent with it. */
+/** Returns the additional data that the client sent with the message. */
 const extrasOf = (metadata: MessageMetadata | undefined): Partial<A2aMessage> => {
   const { metadata: own, extensions, reference_task_ids } = metadata?.a2a ?? {};
   return {
@@ -161,15 +165,15 @@ const extrasOf = (metadata: MessageMetadata | undefined): Partial<A2aMessage> =>
   };
 };
 
-/** The last word of the agent, and what it does not say: why the task has failed, or what it waits for. */
+/** Adds to the last message of the agent why the task has failed or what it waits for. */
 const explained = (run: Run, state: TaskState, word: A2aMessage | undefined): A2aMessage | undefined => {
   const tickets = isInterrupted(state) ? (run.waiting?.tickets ?? []) : [];
-  const asked = tickets.length > 0 ? tickets.flatMap(questionOf) : endReasons(run, word);
-  if (asked.length === 0) return word;
+  const questions = tickets.length > 0 ? tickets.flatMap(questionOf) : endReasons(run, word);
+  if (questions.length === 0) return word;
   return {
     messageId: `${run.run_id}:status`,
     role: 'ROLE_AGENT',
-    parts: [...(word?.parts ?? []), ...asked],
+    parts: [...(word?.parts ?? []), ...questions],
     taskId: run.run_id,
     contextId: run.thread_id,
     ...(tickets.length > 0 && {
@@ -182,7 +186,7 @@ const explained = (run: Run, state: TaskState, word: A2aMessage | undefined): A2
   };
 };
 
-/** In words, and the call that it is about as data; of a delegate, the calls that it waits with. */
+/** Describes a pending call as text and data; for a delegate, the calls that it waits for. */
 const questionOf = ({
   tool_name: name,
   tool_call_id: id,
@@ -191,10 +195,10 @@ const questionOf = ({
   tickets,
   ...call
 }: WaitingTicket): Part[] => {
-  const words = { text: message || `Tool '${name}' awaits a decision` };
-  if (tickets) return [words, { data: { tickets }, mediaType: 'application/json' }];
-  if (reason?.startsWith('agent_delegate:')) return [words];
-  return [words, { data: { id, name, arguments: call.arguments ?? {} }, mediaType: 'application/json' }];
+  const question = { text: message || `Tool '${name}' awaits a decision` };
+  if (tickets) return [question, { data: { tickets }, mediaType: 'application/json' }];
+  if (reason?.startsWith('agent_delegate:')) return [question];
+  return [question, { data: { id, name, arguments: call.arguments ?? {} }, mediaType: 'application/json' }];
 };
 
 const endReasons = ({ termination_reason: end }: Run, word: A2aMessage | undefined): Part[] => {

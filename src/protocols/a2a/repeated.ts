@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { SendRequest } from './decode.ts';
 
-/** A UUID, or an id that begins with one. Only such an id is unique; clients use other ids more than once. */
+/** A UUID, or an id that begins with one. Only such an id is unique; clients reuse other ids. */
 const UNIQUE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-|$)/i;
 
 /**
- * By which a message is recognised when its client sends it again: its id, its words, and the agent, context and task
- * that it names. Undefined where its id is not unique by its form.
+ * Identifies a message that its client sends again: by its id, its content, and the agent, context and task that it
+ * names. Undefined if the form of its id is not unique.
  */
-export const fingerprintOf = ({
+export const createFingerprint = ({
   message_id,
   agent_id,
   context_id,

@@ -5,17 +5,17 @@ import type { Task } from './model.ts';
 import type { Follower } from './task-feed.ts';
 
 /**
- * One reader of a task (a2a.md 10): the task first, then what happens to it, until a state that ends the stream.
- * What happens before the task is known is held back. A reader that is too slow is cut off by the server.
+ * One reader of a task (a2a.md 10). It receives the task first, then its events, until a state that ends the stream.
+ * Events before `open` are held back. The server disconnects a reader that is too slow.
  */
 export type TaskStream = {
   readonly stream: EventStream;
   readonly follower: Omit<Follower, 'at'>;
-  /** Writes the task, and what came meanwhile. */
+  /** Writes the task and the held events. */
   open(task: Task): void;
 };
 
-/** Proxies that gather a response would gather this one for ever. */
+/** Buffering proxies would never release this response. */
 const HEADERS = { 'x-accel-buffering': 'no' };
 
 export const createTaskStream = (ends: (state: TaskState) => boolean): TaskStream => {
@@ -58,7 +58,7 @@ export const createTaskStream = (ends: (state: TaskState) => boolean): TaskStrea
 };
 
 const fail = (stream: EventStream): void => {
-  const body = errorBody(new A2aError(500, 'INTERNAL', 'the task cannot be followed any more'));
+  const body = errorBody(new A2aError(500, 'INTERNAL', 'the task can no longer be followed'));
   stream.write(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
   stream.end();
 };

@@ -2,6 +2,7 @@ import type { DecisionInput, Runtime, Submission, ThreadView } from '../../runti
 import type { Clock, Ids } from '../../schema/clock.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
+import type { RunRecord } from '../../schema/run-state.ts';
 import type { Store } from '../../store/index.ts';
 import type { CardAgents } from './card-agents.ts';
 import type { SendRequest } from './decode.ts';
@@ -9,28 +10,28 @@ import { noAgents } from './errors.ts';
 import { agentFor, type ClientTaskIds, checkClientTaskId, checkContinuation } from './identity.ts';
 import type { PushConfig } from './push/config.ts';
 import type { InlinePush } from './push/push.ts';
-import { fingerprintOf } from './repeated.ts';
+import { createFingerprint } from './repeated.ts';
 import type { Follower } from './task-feed.ts';
-import type { Following, TaskRoom } from './tasks.ts';
+import type { Following, TaskService } from './tasks.ts';
 
 /**
- * Takes a message: it makes a task, or goes on with one (a2a.md 7.3 to 7.5). What it means is decided where the
- * thread is changed, so that two messages never decide on the same state; nothing is written before the last check.
+ * Accepts messages: each creates or continues a task (a2a.md 7.3 to 7.5). The decision is made in the same step that
+ * changes the thread, so two messages never decide on the same state. Nothing is written before the last check.
  */
 export type TaskAdmission = {
   /**
-   * Resolves when the message is durable. The follower receives the updates of its task. A message that is sent again, by the
-   * same id and in the same words, is not executed again. @throws A2aError 400, 404
+   * Resolves when the message is durable. The follower receives the updates of its task. A repeated message with the
+   * same id and content is not executed again. @throws A2aError 400, 404
    */
-  accept(scope: string, asked: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
+  accept(scope: string, request: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
 };
 
 export type AcceptedTask = {
   task_id: string;
-  /** What the message is called here, which clients may call as they like. */
+  /** Internal id of the message, since clients may choose any id. */
   message_id: string;
   accepted_at: number;
-  /** The message was accepted before, and the task is what came of it. */
+  /** Whether the message was accepted before; the task is then its earlier result. */
   repeated: boolean;
   stop(): void;
 };
@@ -40,9 +41,12 @@ export type AdmissionDeps = {
   runtime: Pick<Runtime, 'admit' | 'lastAgent'>;
   ids: Ids;
   clock: Clock;
-  /** As it is now; with a `resolution_id`, as it was then. @throws Invalid `agent not found: <id>` */
+  /**
+   * Resolves the current version of an agent, or with a `resolution_id` the version of that time. @throws Invalid
+   * `agent not found: <id>`
+   */
   resolve(agentId: string, resolution_id?: string): Submission['agent'];
-  tasks: TaskRoom;
+  tasks: TaskService;
   agents: Pick<CardAgents, 'checkTenant' | 'publicAgent'>;
   push: InlinePush;
   settings: { a2a_client_task_ids: ClientTaskIds };
@@ -51,136 +55,171 @@ export type AdmissionDeps = {
 const FROM_CLIENT = { origin: 'user', adapter: 'a2a' } as const;
 
 export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
-  const { store, runtime, ids, resolve, clock, tasks, agents, push, settings } = deps;
+  const admission: Admission = { ...deps, pending: new Map() };
+  return { accept: (scope, request, follower) => accept(admission, scope, request, follower) };
+};
 
-  const continuation = (place: Place, run: Run, asked: SendRequest, thread: ThreadView): Submission => {
-    checkContinuation(run, asked, thread.executes === run.run_id);
-    return {
-      mode: 'resume_open_run',
-      agent: resolve(run.agent_id, run.resolution_id),
-      named: false,
-      into: run.run_id,
-      messages: messagesOf(place, asked),
-      decisions: answersIn(run, asked),
-      ...FROM_CLIENT,
-    };
-  };
-
-  const beginning = (place: Place, asked: SendRequest, thread: ThreadView): Submission => {
-    const { scope, thread_id, task_id } = place;
-    const agent_id = agentFor({
-      named: asked.agent_id,
-      last: runtime.lastAgent(scope, thread_id),
-      used: !thread.fresh || thread.last() !== undefined,
-      publicAgent: agents.publicAgent(),
-    });
-    if (agent_id === undefined) throw noAgents();
-    agents.checkTenant(agent_id);
-    return {
-      mode: 'queue',
-      agent: resolve(agent_id),
-      named: true,
-      messages: messagesOf(place, asked),
-      run_id: task_id,
-      dispatch_id: task_id,
-      context: asked.context,
-      ...FROM_CLIENT,
-    };
-  };
-
-  const acceptNew = async (
-    scope: string,
-    asked: SendRequest,
-    follower: Omit<Follower, 'at'> | undefined,
-    fingerprint: string | undefined,
-  ): Promise<AcceptedTask> => {
-    const { agent_id, task_id, context_id } = asked;
-    const known = task_id === undefined ? undefined : store.runs.get(scope, task_id);
-    if (!known) checkClientTaskId(task_id, context_id, settings.a2a_client_task_ids);
-    const place = {
-      scope,
-      thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
-      task_id: task_id ?? ids.uuid(),
-      message_id: ids.uuid(),
-    };
-    const accepted_at = clock.now();
-    let following: Following | undefined;
-
-    const read = (thread: ThreadView, include: Include): Submission => {
-      const run = task_id === undefined ? undefined : thread.run(task_id);
-      const submission = run ? continuation(place, run, asked, thread) : beginning(place, asked, thread);
-      const enclosing = { task_id: place.task_id, tenant: agent_id };
-      const config = asked.push === undefined ? undefined : push.check(asked.push, enclosing);
-      following = follower && tasks.follow(scope, place.task_id, follower);
-      const pushes = config && include(config);
-      return {
-        ...submission,
-        alongside(batch, found) {
-          pushes?.(batch, found);
-          const { message_id } = place;
-          const received = { task_id: place.task_id, message_id, accepted_at };
-          if (fingerprint !== undefined) store.received.put(batch, scope, fingerprint, received);
-        },
-      };
-    };
-    try {
-      await push.include(scope, (include) =>
-        runtime.admit(scope, place.thread_id, (thread) => read(thread, include)),
-      );
-    } catch (error) {
-      following?.stop();
-      throw error;
-    }
-    return {
-      task_id: place.task_id,
-      message_id: place.message_id,
-      accepted_at,
-      repeated: false,
-      stop: () => following?.stop(),
-    };
-  };
-
+type Admission = AdmissionDeps & {
   /** Messages that are being accepted, by scope and fingerprint. */
-  const coming = new Map<string, Promise<AcceptedTask>>();
+  readonly pending: Map<string, Promise<AcceptedTask>>;
+};
 
-  /** What came of the message when it was sent before. */
-  const acceptedBefore = async (
-    scope: string,
-    fingerprint: string,
-    follower: Omit<Follower, 'at'> | undefined,
-  ): Promise<AcceptedTask | undefined> => {
-    // One that fails leaves nothing behind.
-    await coming.get(keyOf(scope, fingerprint))?.catch(() => {});
-    const before = store.received.get(scope, fingerprint, clock.now());
-    if (!before || !store.runs.get(scope, before.task_id)) return undefined;
-    const following = follower && tasks.follow(scope, before.task_id, follower);
-    return { ...before, repeated: true, stop: () => following?.stop() };
+type NewFollower = Omit<Follower, 'at'> | undefined;
+
+const accept = async (
+  admission: Admission,
+  scope: string,
+  request: SendRequest,
+  follower: NewFollower,
+): Promise<AcceptedTask> => {
+  const { agents, pending } = admission;
+  agents.checkTenant(request.agent_id);
+  const fingerprint = createFingerprint(request);
+  if (fingerprint === undefined) return acceptNew(admission, { scope, request, fingerprint }, follower);
+  const before = await acceptedBefore(admission, { scope, fingerprint }, follower);
+  if (before) return before;
+  const key = keyOf(scope, fingerprint);
+  // Another request may have started while this one waited.
+  if (pending.has(key)) return accept(admission, scope, request, follower);
+  const accepted = acceptNew(admission, { scope, request, fingerprint }, follower).finally(() =>
+    pending.delete(key),
+  );
+  pending.set(key, accepted);
+  return accepted;
+};
+
+/** Returns the result of a message that was sent before. */
+const acceptedBefore = async (
+  { pending, store, clock, tasks }: Admission,
+  { scope, fingerprint }: { scope: string; fingerprint: string },
+  follower: NewFollower,
+): Promise<AcceptedTask | undefined> => {
+  // A failed acceptance has no effects.
+  await pending.get(keyOf(scope, fingerprint))?.catch(() => {});
+  const before = store.received.get(scope, fingerprint, clock.now());
+  if (!before || !store.runs.get(scope, before.task_id)) return undefined;
+  const following = follower && tasks.follow(scope, before.task_id, follower);
+  return { ...before, repeated: true, stop: () => following?.stop() };
+};
+
+/** `fingerprint`: absent for a message that cannot be recognized when it is sent again. */
+type NewMessage = { scope: string; request: SendRequest; fingerprint: string | undefined };
+
+const acceptNew = async (
+  admission: Admission,
+  message: NewMessage,
+  follower: NewFollower,
+): Promise<AcceptedTask> => {
+  const { push, runtime, clock, tasks } = admission;
+  const { scope, request } = message;
+  const place = placeOf(admission, message);
+  const { task_id, message_id } = place;
+  const accepted_at = clock.now();
+  const receipt = { task_id, message_id, accepted_at };
+  let following: Following | undefined;
+  const read = (thread: ThreadView, include: Include): Submission => {
+    const submission = submissionFor(admission, place, request, thread);
+    const enclosing = { task_id, tenant: request.agent_id };
+    const config = request.push === undefined ? undefined : push.check(request.push, enclosing);
+    following = follower && tasks.follow(scope, task_id, follower);
+    const pushes = config && include(config);
+    return {
+      ...submission,
+      extraWrites(batch, found) {
+        pushes?.(batch, found);
+        const { fingerprint } = message;
+        if (fingerprint !== undefined) admission.store.received.put(batch, scope, fingerprint, receipt);
+      },
+    };
   };
+  try {
+    await push.include(scope, (include) =>
+      runtime.admit(scope, place.thread_id, (thread) => read(thread, include)),
+    );
+  } catch (error) {
+    following?.stop();
+    throw error;
+  }
+  return { ...receipt, repeated: false, stop: () => following?.stop() };
+};
 
-  const accept: TaskAdmission['accept'] = async (scope, asked, follower) => {
-    agents.checkTenant(asked.agent_id);
-    const fingerprint = fingerprintOf(asked);
-    if (fingerprint === undefined) return acceptNew(scope, asked, follower, undefined);
-    const before = await acceptedBefore(scope, fingerprint, follower);
-    if (before) return before;
-    const key = keyOf(scope, fingerprint);
-    // Another request may have begun while this one waited.
-    if (coming.has(key)) return accept(scope, asked, follower);
-    const accepted = acceptNew(scope, asked, follower, fingerprint).finally(() => coming.delete(key));
-    coming.set(key, accepted);
-    return accepted;
+/** The thread and the task of a message. @throws A2aError for an id of a task that the client may not choose */
+const placeOf = (
+  { store, ids, settings }: Admission,
+  { scope, request: { task_id, context_id } }: NewMessage,
+): Place => {
+  const known = task_id === undefined ? undefined : store.runs.get(scope, task_id);
+  if (!known) checkClientTaskId(task_id, context_id, settings.a2a_client_task_ids);
+  return {
+    scope,
+    thread_id: known?.thread_id ?? context_id ?? ids.uuid(),
+    task_id: task_id ?? ids.uuid(),
+    message_id: ids.uuid(),
   };
+};
 
-  return { accept };
+const submissionFor = (
+  admission: Admission,
+  place: Place,
+  request: SendRequest,
+  thread: ThreadView,
+): Submission => {
+  const run = request.task_id === undefined ? undefined : thread.run(request.task_id);
+  return run
+    ? continuation(admission, place, { run, request, thread })
+    : beginning(admission, place, { request, thread });
+};
+
+const continuation = (
+  { resolve }: Admission,
+  place: Place,
+  { run, request, thread }: { run: RunRecord; request: SendRequest; thread: ThreadView },
+): Submission => {
+  checkContinuation(run, request, thread.executes === run.run_id);
+  return {
+    mode: 'resume_open_run',
+    agent: resolve(run.agent_id, run.resolution_id),
+    named: false,
+    into: run.run_id,
+    messages: messagesOf(place, request),
+    decisions: answersIn(run, request),
+    ...FROM_CLIENT,
+  };
+};
+
+const beginning = (
+  { runtime, agents, resolve }: Admission,
+  place: Place,
+  { request, thread }: { request: SendRequest; thread: ThreadView },
+): Submission => {
+  const { scope, thread_id, task_id } = place;
+  const agent_id = agentFor({
+    named: request.agent_id,
+    last: runtime.lastAgent(scope, thread_id),
+    used: !thread.fresh || thread.last() !== undefined,
+    publicAgent: agents.publicAgent(),
+  });
+  if (agent_id === undefined) throw noAgents();
+  agents.checkTenant(agent_id);
+  return {
+    mode: 'queue',
+    agent: resolve(agent_id),
+    named: true,
+    messages: messagesOf(place, request),
+    run_id: task_id,
+    dispatch_id: task_id,
+    context: request.context,
+    ...FROM_CLIENT,
+  };
 };
 
 const keyOf = (scope: string, fingerprint: string): string => `${scope}\0${fingerprint}`;
 
-type Include = (config: PushConfig) => Submission['alongside'];
+type Include = (config: PushConfig) => Submission['extraWrites'];
 
 type Place = { scope: string; thread_id: string; task_id: string; message_id: string };
 
-/** Open questions of tools and delegates are answered by what is said, and by nothing else is a permission given. */
+/** A message answers open questions of tools and delegates, but never grants a permission. */
 const answersIn = ({ waiting }: Run, { content }: SendRequest): DecisionInput[] =>
   waiting?.reason === 'user_input'
     ? (waiting.tickets ?? []).map(({ ticket_id }) => ({

@@ -1,92 +1,86 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Artifact, Part } from './model.ts';
-import { responseOf } from './projection.ts';
+import { createResponse } from './projection.ts';
 
 /**
- * The answer of an agent in pieces (a2a.md 10.1): what is appended together is the artifact that the task ends with.
+ * The response of an agent in chunks (a2a.md 10.1); together they form the artifact that the task ends with.
  *
- * What tools and plugins add stands in front of the answer that asks for no more tools. An answer that
- * begins again replaces what was said of it; when the end is not what was heard, the artifact comes whole.
+ * Parts that tools and plugins add precede the final completion. A completion that restarts replaces its earlier
+ * chunks. If the final artifact differs from the sent chunks, it is sent whole.
  */
 export type Answer = {
-  /** An execution begins. */
+  /** Starts an execution. */
   start(): void;
-  /** The next answer begins; or the same again, where it came to no end. */
+  /** Starts the next completion, or repeats one that did not finish. */
   open(): void;
-  /** What was heard of it is void. */
+  /** Discards the received part of the completion. */
   reset(): void;
-  /** It asks for tools, so another one will come. */
+  /** Records a tool call, after which another completion will follow. */
   ask(): void;
-  /** The model has answered. */
+  /** Ends the completion. */
   close(): void;
-  /** It is under way, and this is what was said of it. `told`: whoever follows it has that. */
-  resume(said: readonly Part[], told: boolean): void;
+  /** Continues a completion in progress. The flag is set if the followers already have its earlier parts. */
+  resume(earlier: readonly Part[], isSent: boolean): void;
   add(delta: string): void;
   addPart(part: Part): void;
-  /** Something that no piece had yet. */
+  /** Returns whether there is content that has not been sent. */
   hasNews(): boolean;
-  /** The next piece; undefined when there is none. */
-  take(): Piece | undefined;
-  /** What is missing of the artifact, as its last piece. */
-  last(whole: Artifact): Piece;
-  /** What the pieces so far say. */
-  said(): Artifact | undefined;
+  /** Returns the next chunk, or undefined if there is none. */
+  take(): ArtifactChunk | undefined;
+  /** Returns the missing part of the artifact as its last chunk. */
+  last(whole: Artifact): ArtifactChunk;
+  /** Returns the content of the chunks so far. */
+  sentArtifact(): Artifact | undefined;
 };
 
-export type Piece = { artifact: Artifact; append: boolean; lastChunk: boolean };
+export type ArtifactChunk = { artifact: Artifact; append: boolean; lastChunk: boolean };
 
-/** So many whole parts, and so much of the text behind them. */
-type Told = { parts: number; chars: number };
+/** The extent of the sent content: complete parts, and characters of the text after them. */
+type Extent = { parts: number; chars: number };
 
-const NOTHING: Told = { parts: 0, chars: 0 };
+const NOTHING: Extent = { parts: 0, chars: 0 };
 
 export const createAnswer = (): Answer => {
-  /** With which the answer has begun. */
+  /** Parts that precede the completion. */
   let front: readonly Part[] = [];
-  /** For the answer that comes next. */
+  /** Parts that will precede the next completion. */
   let waiting: Part[] = [];
   let parts: Part[] = [];
-  let told = NOTHING;
+  let sent = NOTHING;
   let isOpen = false;
-  let asks = false;
+  let needsInput = false;
 
   const begin = (): void => {
     parts = [...front];
-    told = NOTHING;
+    sent = NOTHING;
   };
-
-  const pieceOf = (rest: readonly Part[], lastChunk: boolean): Piece => ({
-    artifact: responseOf(rest.length > 0 ? [...rest] : [{ text: '' }]),
-    append: told !== NOTHING,
-    lastChunk,
-  });
 
   return {
     start() {
       front = [];
       waiting = [];
       isOpen = false;
-      asks = false;
+      needsInput = false;
       begin();
     },
     open() {
-      front = isOpen || asks ? [...front, ...waiting] : waiting;
+      front = isOpen || needsInput ? [...front, ...waiting] : waiting;
       waiting = [];
       isOpen = true;
-      asks = false;
+      needsInput = false;
       begin();
     },
     reset: begin,
     ask() {
-      asks = true;
+      needsInput = true;
     },
     close() {
       isOpen = false;
     },
-    resume(said, isTold) {
-      parts = said.map((part) => ({ ...part }));
+    resume(earlier, isSent) {
+      parts = earlier.map((part) => ({ ...part }));
       isOpen = true;
-      if (isTold) told = allOf(parts);
+      if (isSent) sent = extentOf(parts);
     },
     add(delta) {
       const last = parts.at(-1);
@@ -98,60 +92,64 @@ export const createAnswer = (): Answer => {
       else waiting.push(part);
     },
     hasNews() {
-      const all = allOf(parts);
-      return all.parts > told.parts || all.chars > told.chars;
+      const all = extentOf(parts);
+      return all.parts > sent.parts || all.chars > sent.chars;
     },
     take() {
-      const rest = restOf(parts, told);
+      const rest = unsentParts(parts, sent);
       if (rest.length === 0) return undefined;
-      const piece = pieceOf(rest, false);
-      told = allOf(parts);
-      return piece;
+      const chunk = { artifact: artifactOf(rest), append: sent !== NOTHING, lastChunk: false };
+      sent = extentOf(parts);
+      return chunk;
     },
     last(whole) {
-      if (told === NOTHING || !begins(whole.parts, parts, told))
+      if (sent === NOTHING || !begins(whole.parts, parts, sent))
         return { artifact: whole, append: false, lastChunk: true };
-      const { artifact, ...piece } = pieceOf(restOf(whole.parts, told), true);
       const { metadata } = whole;
-      return { ...piece, artifact: { ...artifact, ...(metadata && { metadata }) } };
+      const artifact = { ...artifactOf(unsentParts(whole.parts, sent)), ...(metadata && { metadata }) };
+      return { artifact, append: true, lastChunk: true };
     },
-    said: () => (told === NOTHING ? undefined : responseOf(toldOf(parts, told))),
+    sentArtifact: () => (sent === NOTHING ? undefined : createResponse(sentParts(parts, sent))),
   };
 };
+
+/** An artifact without parts is not valid. */
+const artifactOf = (parts: readonly Part[]): Artifact =>
+  createResponse(parts.length > 0 ? [...parts] : [{ text: '' }]);
 
 type Text = { text: string };
 
 const isText = (part: Part): part is Text => 'text' in part;
 
-const allOf = (parts: readonly Part[]): Told => {
+const extentOf = (parts: readonly Part[]): Extent => {
   const last = parts.at(-1);
   if (!last) return NOTHING;
-  // Text may grow.
+  // The last text may still grow.
   return isText(last)
     ? { parts: parts.length - 1, chars: last.text.length }
     : { parts: parts.length, chars: 0 };
 };
 
-const restOf = (parts: readonly Part[], { parts: from, chars }: Told): Part[] => {
-  // Text may grow while the piece is on its way.
+const unsentParts = (parts: readonly Part[], { parts: from, chars }: Extent): Part[] => {
+  // Copied because the text may grow while the chunk is being sent.
   const [first, ...others] = parts.slice(from).map((part) => ({ ...part }));
   if (!first) return [];
   if (chars === 0 || !isText(first)) return [first, ...others];
   return first.text.length > chars ? [{ ...first, text: first.text.slice(chars) }, ...others] : others;
 };
 
-const toldOf = (parts: readonly Part[], { parts: count, chars }: Told): Part[] => {
+const sentParts = (parts: readonly Part[], { parts: count, chars }: Extent): Part[] => {
   const partial = parts[count];
   const head = parts.slice(0, count);
   return chars > 0 && partial && isText(partial) ? [...head, { text: partial.text.slice(0, chars) }] : head;
 };
 
-/** Does this begin with what was told? */
-const begins = (whole: readonly Part[], parts: readonly Part[], told: Told): boolean => {
-  const start = toldOf(parts, told);
-  const last = told.chars > 0 ? start.pop() : undefined;
+/** Returns whether the artifact begins with the sent content. */
+const begins = (whole: readonly Part[], parts: readonly Part[], sent: Extent): boolean => {
+  const start = sentParts(parts, sent);
+  const last = sent.chars > 0 ? start.pop() : undefined;
   if (!start.every((part, index) => isDeepStrictEqual(part, whole[index]))) return false;
-  const partial = whole[told.parts];
+  const partial = whole[sent.parts];
   if (!last || !isText(last)) return true;
   return partial !== undefined && isText(partial) && partial.text.startsWith(last.text);
 };

@@ -1,43 +1,43 @@
 import { type Actor, createActor } from 'xstate';
-import { a2aTaskMachine, type TaskState, taskAt, toldOf } from '../../../machines/a2a-task.ts';
+import { a2aTaskMachine, type TaskState, taskAt, updateEventOf } from '../../../machines/a2a-task.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { TimedRun } from '../../store/index.ts';
 import type { Artifact, ArtifactUpdate, Part, StatusUpdate } from './model.ts';
 import type { Projection } from './projection.ts';
-import { type Answer, createAnswer, type Piece } from './task-answer.ts';
+import { type Answer, type ArtifactChunk, createAnswer } from './task-answer.ts';
 
 /**
- * What happens to one task, for all who follow it. A task that is followed is an actor of the machine `a2a-task`,
- * from the moment in which it is there until it is over or nobody follows it any more.
+ * Distributes the events of one task to all of its followers. A followed task is an actor of the machine `a2a-task`,
+ * from its creation until it is over or has no followers.
  *
- * Guarantees: each follower is told every change of the status behind the one that it has seen, once and in order,
- * and all are told the same; the artifact comes before the status that ends the task; no status goes back. What
- * is told is made once, and is JSON once for all who write it.
- * Relies on changes of one task having rising times (`RunTable.put`), and on being told of them in order. Text of a
- * run is not told before the task is at work, which is when its acceptance is durable.
- * Costs, while text comes, one event every `CHUNK_MS`.
+ * Guarantees: each follower receives every status change after the one that it has seen, once and in order, and all
+ * followers receive the same events. The artifact precedes the status that ends the task, and a status never goes back.
+ * An event is created and serialized once for all followers.
+ * Relies on changes of one task having increasing times (`RunTable.put`), and on receiving them in order. Text of a run
+ * is not sent before the task is working, which is when its acceptance is durable.
+ * Cost: while text arrives, one event every `CHUNK_MS`.
  */
 export type TaskEvent = { statusUpdate: StatusUpdate } | { artifactUpdate: ArtifactUpdate };
 
 export type Follower = {
-  /** It has seen the status of this time; milliseconds. */
+  /** Time of the last status that the follower has seen, in milliseconds. */
   at: number;
-  /** Artifacts come in pieces as they are made, or whole at the end. */
+  /** Whether artifacts are sent in chunks as they are produced, or whole at the end. */
   pieces: boolean;
-  /** `json` is the event as text. Must not throw. */
+  /** `json` returns the serialized event. Must not throw. */
   take(event: TaskEvent, json: () => string): void;
-  /** Nothing can be told any more. Must not throw. */
+  /** Called when no more events can be delivered. Must not throw. */
   fail(error: unknown): void;
 };
 
 export type Feed = {
   readonly followers: Set<Follower>;
-  told(found: TimedRun): void;
-  /** It is joined in the middle of an answer, of which this was said. */
-  resumes(said: readonly Part[]): void;
-  /** More of the answer has come. */
-  heard(says: (answer: Answer) => void): void;
-  /** The artifact as far as it was told, for one who has seen the status of now. */
+  onChange(found: TimedRun): void;
+  /** Starts in the middle of a completion with its earlier parts. */
+  resumes(earlier: readonly Part[]): void;
+  /** Applies progress of the response. */
+  update(change: (answer: Answer) => void): void;
+  /** Returns the sent part of the artifact for a follower that has seen the current status. */
   artifactFor(follower: Follower): Artifact | undefined;
   close(): void;
 };
@@ -48,7 +48,7 @@ export type FeedDeps = {
   projection: Projection;
   scope: string;
   task_id: string;
-  /** Told of the actor of the task; what it returns is called when that is gone. */
+  /** Notified of the actor of the task; the returned function is called when the actor ends. */
   began(actor: TaskActor): () => void;
 };
 
@@ -73,61 +73,52 @@ export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed =>
   };
   if (start) note(start);
 
-  const tell = (event: TaskEvent, to: (follower: Follower) => boolean): void => {
-    let text: string | undefined;
-    const json = (): string => {
-      text ??= JSON.stringify(event);
-      return text;
-    };
-    for (const follower of [...followers]) if (to(follower)) follower.take(event, json);
-  };
-
-  const artifactEvent = (piece: Piece): TaskEvent => ({
-    artifactUpdate: { taskId: task_id, contextId, ...piece },
+  const artifactEvent = (chunk: ArtifactChunk): TaskEvent => ({
+    artifactUpdate: { taskId: task_id, contextId, ...chunk },
   });
 
-  const tellNews = (): void => {
+  const sendChunk = (): void => {
     timer = undefined;
-    const piece = state === 'TASK_STATE_WORKING' ? answer.take() : undefined;
-    if (piece) tell(artifactEvent(piece), (follower) => follower.pieces && follower.at <= at);
+    const chunk = state === 'TASK_STATE_WORKING' ? answer.take() : undefined;
+    if (chunk) send(followers, artifactEvent(chunk), ({ pieces, at: seen }) => pieces && seen <= at);
   };
 
   const arm = (): void => {
     if (timer || state !== 'TASK_STATE_WORKING' || !answer.hasNews()) return;
-    timer = setTimeout(tellNews, CHUNK_MS).unref();
+    timer = setTimeout(sendChunk, CHUNK_MS).unref();
   };
 
-  const tellResponse = ({ run, changed_at }: TimedRun): void => {
+  const sendResponse = ({ run, changed_at }: TimedRun): void => {
     const response = projection.artifact(scope, run);
     if (!response) return;
     const behind = (follower: Follower): boolean => follower.at < changed_at;
     const whole = { artifact: response, append: false, lastChunk: true };
-    tell(artifactEvent(whole), (follower) => !follower.pieces && behind(follower));
-    tell(artifactEvent(answer.last(response)), (follower) => follower.pieces && behind(follower));
+    send(followers, artifactEvent(whole), (follower) => !follower.pieces && behind(follower));
+    send(followers, artifactEvent(answer.last(response)), (follower) => follower.pieces && behind(follower));
   };
 
   return {
     followers,
-    told(found) {
+    onChange(found) {
       const { changed_at } = found;
       if (changed_at <= at) return;
       note(found);
-      if (state === 'TASK_STATE_COMPLETED') tellResponse(found);
+      if (state === 'TASK_STATE_COMPLETED') sendResponse(found);
       const isNews = (follower: Follower): boolean => {
         if (follower.at >= changed_at) return false;
         follower.at = changed_at;
         return true;
       };
-      tell({ statusUpdate: projection.update(scope, found) }, isNews);
+      send(followers, { statusUpdate: projection.update(scope, found) }, isNews);
       if (state === 'TASK_STATE_WORKING') arm();
     },
-    resumes: (said) => answer.resume(said, state === 'TASK_STATE_WORKING'),
-    heard(says) {
-      says(answer);
+    resumes: (earlier) => answer.resume(earlier, state === 'TASK_STATE_WORKING'),
+    update(change) {
+      change(answer);
       arm();
     },
     artifactFor: (follower) =>
-      state === 'TASK_STATE_WORKING' && follower.at === at ? answer.said() : undefined,
+      state === 'TASK_STATE_WORKING' && follower.at === at ? answer.sentArtifact() : undefined,
     close() {
       clearTimeout(timer);
       life.end();
@@ -135,7 +126,21 @@ export const createFeed = (deps: FeedDeps, start: TimedRun | undefined): Feed =>
   };
 };
 
-/** The actor of the task, while there is something that can happen to it. */
+/** Serializes the event once, when the first of the receivers needs it. */
+const send = (
+  followers: ReadonlySet<Follower>,
+  event: TaskEvent,
+  isReceiver: (follower: Follower) => boolean,
+): void => {
+  let text: string | undefined;
+  const json = (): string => {
+    text ??= JSON.stringify(event);
+    return text;
+  };
+  for (const follower of [...followers]) if (isReceiver(follower)) follower.take(event, json);
+};
+
+/** Manages the actor of the task until the task is over. */
 const createLife = ({ task_id, began }: FeedDeps) => {
   let actor: TaskActor | undefined;
   let gone = (): void => {};
@@ -157,13 +162,13 @@ const createLife = ({ task_id, began }: FeedDeps) => {
 
   return {
     end,
-    /** What was over before anybody could see it begin did begin. */
+    /** A task that ended before its start was observed is started first. */
     move(state: TaskState): void {
       if (!actor) {
         begin(state);
         return;
       }
-      const event = toldOf(state);
+      const event = updateEventOf(state);
       if (!actor.getSnapshot().can(event)) actor.send({ type: 'START' });
       actor.send(event);
       if (actor.getSnapshot().status !== 'active') end();

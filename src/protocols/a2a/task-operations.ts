@@ -9,20 +9,20 @@ import { notCancelable, unsupportedOperation } from './errors.ts';
 import type { Task } from './model.ts';
 import { createTaskStream } from './stream.ts';
 import type { TaskQuery } from './task-query.ts';
-import type { TaskRoom } from './tasks.ts';
+import type { TaskService } from './tasks.ts';
 
-/** What clients do with tasks that are there (a2a.md 9, 10.2). What a task may be asked, its machine says. */
+/** Operations on existing tasks (a2a.md 9, 10.2). The machine of the task decides which of them are allowed. */
 
 export type TaskOperationDeps = AccessDeps & {
   store: Pick<Store, 'tasks'>;
   runtime: Pick<Runtime, 'cancelRun'>;
-  tasks: TaskRoom;
+  tasks: TaskService;
 };
 
-/** `texts`: the JSON of each task. */
+/** `texts` is the JSON of each task. */
 type TaskPage = { texts: string[]; total: number; next: TaskPosition | undefined };
 
-/** @param history the latest so many messages, or all of them @throws A2aError 404 */
+/** @param history number of latest messages; undefined for all @throws A2aError 404 */
 export const readTask = (deps: TaskOperationDeps, asker: Asker, task_id: string, history?: number): Task =>
   deps.tasks.projection.task(asker.scope, taskFor(deps, asker, task_id), { history, artifacts: true });
 
@@ -43,14 +43,14 @@ export const listTasks = (
   return { texts, total: page.total, next };
 };
 
-function* foundIn(tasks: TaskRoom, scope: string, ids: readonly string[]): Iterable<TimedRun> {
+function* foundIn(tasks: TaskService, scope: string, ids: readonly string[]): Iterable<TimedRun> {
   for (const id of ids) {
     const found = tasks.find(scope, id);
     if (found) yield found;
   }
 }
 
-export const filterOf = (
+export const createFilter = (
   { context_id, state, since }: TaskQuery,
   tenant: string | undefined,
 ): TaskFilter => ({
@@ -60,7 +60,7 @@ export const filterOf = (
   ...(since !== undefined && { since }),
 });
 
-/** Resolves with the task as it is when its run has been told to stop. @throws A2aError 404, 409 */
+/** Requests the run to stop and resolves with the resulting task. @throws A2aError 404, 409 */
 export const cancelTask = async (deps: TaskOperationDeps, asker: Asker, task_id: string): Promise<Task> => {
   const { run } = taskFor(deps, asker, task_id);
   checkCancelable(task_id, taskStateOf(run));
@@ -73,7 +73,7 @@ const checkCancelable = (task_id: string, state: TaskState): void => {
   if (!mayTake(state, 'CANCEL')) throw notCancelable(task_id, state);
 };
 
-/** The task as it is, with what was said so far, and what happens to it until it is over. @throws A2aError 400, 404 */
+/** Streams the task with its content so far, then its events until it is over. @throws A2aError 400, 404 */
 export const subscribeToTask = (deps: TaskOperationDeps, asker: Asker, task_id: string): EventStream => {
   const { tasks } = deps;
   const found = taskFor(deps, asker, task_id);
@@ -82,9 +82,9 @@ export const subscribeToTask = (deps: TaskOperationDeps, asker: Asker, task_id: 
   const { stream, follower, open } = createTaskStream(isTerminal);
   const following = tasks.follow(asker.scope, task_id, follower);
   stream.onClose(following.stop);
-  const said = following.artifact();
+  const sent = following.artifact();
   const task = tasks.projection.task(asker.scope, found, { history: undefined, artifacts: true });
-  open({ ...task, ...(said && { artifacts: [said] }) });
+  open({ ...task, ...(sent && { artifacts: [sent] }) });
   return stream;
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TASK_STATES, type TaskState } from '../../../machines/a2a-task.ts';
 import { invalidRequest, type Violation } from './errors.ts';
 
-/** The query parameters of tasks (a2a.md 3.4, 9). All that is wrong is said at once; blank is as good as absent. */
+/** Query parameters of tasks (a2a.md 3.4, 9). All problems are reported at once; blank means absent. */
 
 export type TaskQuery = {
   context_id: string | undefined;
@@ -11,33 +11,33 @@ export type TaskQuery = {
   page_token: string | undefined;
   history_length: number;
   artifacts: boolean;
-  /** milliseconds */
+  /** Time in milliseconds. */
   since: number | undefined;
 };
 
-/** An integer as text; what else came is told with all that is wrong. */
+/** An integer as text. Invalid values are reported together with all other problems. */
 const whole = (description: string) =>
   z
     .string()
     .optional()
     .meta({ description, override: { type: 'integer', minimum: 0 } });
 
-/** What is read of the query; it is judged below, where all that is wrong is said at once. */
+/** Documents the query parameters. They are validated below, where all problems are reported at once. */
 export const HistoryLengthQuery = z.looseObject({
   historyLength: whole('so many messages of the history, the latest; default: all'),
 });
 
 export const PageQuery = z.looseObject({
   pageSize: whole('clamped to 1..100; default 50'),
-  pageToken: z.string().optional().meta({ description: '`nextPageToken` of the page before' }),
+  pageToken: z.string().optional().meta({ description: '`nextPageToken` of the previous page' }),
 });
 
 export const TaskListQuery = PageQuery.extend({
-  contextId: z.string().optional().meta({ description: 'of this thread only' }),
+  contextId: z.string().optional().meta({ description: 'only tasks of this thread' }),
   status: z
     .string()
     .optional()
-    .meta({ description: 'in this state only', override: { type: 'string', enum: [...TASK_STATES] } }),
+    .meta({ description: 'only tasks in this state', override: { type: 'string', enum: [...TASK_STATES] } }),
   historyLength: whole('so many messages of each history, the latest; default 0'),
   includeArtifacts: z
     .string()
@@ -51,7 +51,7 @@ export const TaskListQuery = PageQuery.extend({
 
 type Query = (name: string) => string | undefined;
 
-/** Clients that send every field send the one of no state for any state. */
+/** Clients that send every field send the unspecified state for any state. */
 const STATES: Readonly<Record<string, TaskState | null>> = {
   unspecified: null,
   submitted: 'TASK_STATE_SUBMITTED',
@@ -86,7 +86,7 @@ export const decodeTaskQuery = (query: Query): TaskQuery => {
   return decoded;
 };
 
-/** Undefined is all of it. @throws A2aError 400 */
+/** Undefined means the whole history. @throws A2aError 400 */
 export const decodeHistoryLength = (query: Query): number | undefined => {
   const violations: Violation[] = [];
   const length = reader(query, violations)(

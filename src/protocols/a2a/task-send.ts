@@ -1,4 +1,4 @@
-import { isAtRest } from '../../../machines/a2a-task.ts';
+import { isTerminalOrInterrupted } from '../../../machines/a2a-task.ts';
 import type { EventStream } from '../../http/sse.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { TimedRun } from '../../store/index.ts';
@@ -10,21 +10,21 @@ import { createTaskStream } from './stream.ts';
 import { type AcceptedTask, type AdmissionDeps, createTaskAdmission } from './task-admission.ts';
 import type { TaskEvent } from './task-feed.ts';
 
-/** message:send and message:stream (a2a.md 7.6, 10.1). A client that goes away leaves its task alone. */
+/** Implements message:send and message:stream (a2a.md 7.6, 10.1). A task continues if its client disconnects. */
 
 export type SendDeps = AdmissionDeps & {
   settings: {
-    /** 0: as long as it takes */
+    /** 0 means no limit. */
     a2a_blocking_wait_ms: number;
   };
 };
 
 export type Sends = {
-  /** @param hold called when the answer may take long @throws A2aError 400, 404 */
-  send(scope: string, asked: SendRequest, hold: () => void): Promise<Task>;
+  /** @param hold called if the response may take long @throws A2aError 400, 404 */
+  send(scope: string, request: SendRequest, hold: () => void): Promise<Task>;
   /** @throws A2aError 400, 404 */
-  stream(scope: string, asked: SendRequest): Promise<EventStream>;
-  /** Answers every send that still waits with its task as it is now; the task continues after a restart. */
+  stream(scope: string, request: SendRequest): Promise<EventStream>;
+  /** Responds to every waiting send with its current task; the task continues after a restart. */
   stop(): void;
 };
 
@@ -39,7 +39,7 @@ export const createSends = (deps: SendDeps): Sends => {
     return run;
   };
 
-  /** As it was when its message was accepted, however far it has come since. */
+  /** Returns the task as it was when its message was accepted, regardless of later progress. */
   const submitted = (
     scope: string,
     { task_id, accepted_at, message_id: upTo }: AcceptedTask,
@@ -49,21 +49,21 @@ export const createSends = (deps: SendDeps): Sends => {
     return { ...task, status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestampOf(accepted_at) } };
   };
 
-  /** As it is now. */
+  /** Returns the current task. */
   const current = (scope: string, task_id: string, { history_length: history }: SendRequest): Task =>
     tasks.projection.task(scope, found(scope, task_id), { history, artifacts: true });
 
-  const begun = (scope: string, accepted: AcceptedTask, asked: SendRequest): Task =>
-    accepted.repeated ? current(scope, accepted.task_id, asked) : submitted(scope, accepted, asked);
+  const initialTask = (scope: string, accepted: AcceptedTask, request: SendRequest): Task =>
+    accepted.repeated ? current(scope, accepted.task_id, request) : submitted(scope, accepted, request);
 
   return {
-    async send(scope, asked, hold) {
-      if (asked.returns_at_once) return begun(scope, await accept(scope, asked), asked);
+    async send(scope, request, hold) {
+      if (request.returns_at_once) return initialTask(scope, await accept(scope, request), request);
       const rest = createRest(settings.a2a_blocking_wait_ms);
       hold();
-      const { task_id, repeated, stop } = await accept(scope, asked, rest);
-      // Nothing more is heard of a task that has come to rest before.
-      if (repeated && isAtRest(current(scope, task_id, asked).status.state)) rest.end();
+      const { task_id, repeated, stop } = await accept(scope, request, rest);
+      // A task that stopped earlier sends no further events.
+      if (repeated && isTerminalOrInterrupted(current(scope, task_id, request).status.state)) rest.end();
       waiting.add(rest);
       try {
         await rest.reached();
@@ -71,15 +71,15 @@ export const createSends = (deps: SendDeps): Sends => {
         waiting.delete(rest);
         stop();
       }
-      return current(scope, task_id, asked);
+      return current(scope, task_id, request);
     },
-    async stream(scope, asked) {
-      const { stream, follower, open } = createTaskStream(isAtRest);
-      const accepted = await accept(scope, asked, follower);
+    async stream(scope, request) {
+      const { stream, follower, open } = createTaskStream(isTerminalOrInterrupted);
+      const accepted = await accept(scope, request, follower);
       stream.onClose(accepted.stop);
-      const task = begun(scope, accepted, asked);
+      const task = initialTask(scope, accepted, request);
       open(task);
-      if (accepted.repeated && isAtRest(task.status.state)) stream.end();
+      if (accepted.repeated && isTerminalOrInterrupted(task.status.state)) stream.end();
       return stream;
     },
     stop() {
@@ -88,19 +88,19 @@ export const createSends = (deps: SendDeps): Sends => {
   };
 };
 
-/** Waits for a state in which a task rests, at most so long. */
+/** Waits until the task stops, up to a time limit. */
 const createRest = (ceilingMs: number) => {
   let resolve = (): void => {};
   let reject = (_error: unknown): void => {};
   const rested = new Promise<void>((...settle) => {
     [resolve, reject] = settle;
   });
-  // Nobody may be waiting for it when it fails.
+  // The failure may occur before a caller awaits it.
   rested.catch(() => {});
   return {
     pieces: false,
     take(event: TaskEvent) {
-      if ('statusUpdate' in event && isAtRest(event.statusUpdate.status.state)) resolve();
+      if ('statusUpdate' in event && isTerminalOrInterrupted(event.statusUpdate.status.state)) resolve();
     },
     fail: (error: unknown) => reject(error),
     end: () => resolve(),

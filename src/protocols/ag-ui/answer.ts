@@ -1,26 +1,27 @@
 import { DELTA_END, deltaHead, frame } from './frames.ts';
 
 /**
- * The step and the two messages of it that may be open: the answer and its reasoning (chat-and-agui.md 12.1).
+ * The open step and its two messages: the response and its reasoning (chat-and-agui.md 12.1).
  *
- * Guarantees: a delta is always inside of an open message; what was opened is closed once, messages before their
- * step. An answer that goes on behind a tool call is opened again under its id, and the client goes on with the
- * same message. Costs two concatenations and one `JSON.stringify` a delta.
+ * Guarantees: a delta is always inside an open message. Everything that was opened is closed once, messages before
+ * their step. A response that continues after a tool call is reopened under its id, and the client continues the same
+ * message.
+ * Cost: two concatenations and one `JSON.stringify` per delta.
  */
 export type Answer = {
-  /** In front of a text delta when nothing has to be opened or closed for it, else empty. */
+  /** Prefix of a text delta; empty if something must be opened or closed first. */
   textHead: string;
-  /** The same for reasoning. */
+  /** Prefix of a reasoning delta; empty if something must be opened or closed first. */
   reasoningHead: string;
-  /** Of the stored message of the step. */
+  /** Id of the stored message of the step. */
   messageId: string;
   textOpen: boolean;
   reasoningOpen: boolean;
-  /** The client has text of the step. */
-  said: boolean;
-  /** The step has told its reasoning, or some of it. */
+  /** Whether the client has received text of the step. */
+  hasText: boolean;
+  /** Whether the client has received reasoning of the step. */
   reasoned: boolean;
-  /** In this stream. */
+  /** Number of steps in this stream. */
   steps: number;
   stepOpen: boolean;
 };
@@ -31,22 +32,22 @@ export const createAnswer = (messageId = ''): Answer => ({
   messageId,
   textOpen: false,
   reasoningOpen: false,
-  said: false,
+  hasText: false,
   reasoned: false,
   steps: 0,
   stepOpen: false,
 });
 
-/** A message of its own: under the same id the client would append the answer to the reasoning. */
+/** A separate message id: with the same id, the client would append the response to the reasoning. */
 export const reasoningIdOf = (messageId: string): string => `reasoning_${messageId}`;
 
-/** A text delta that is not simply more of the open message: reasoning is over, and the answer may have to begin. */
+/** Encodes a text delta that needs more than a prefix: it closes the reasoning and may open the message. */
 export const beginText = (answer: Answer, delta: string): string => {
   const { messageId } = answer;
   let frames = closeReasoning(answer);
   if (!answer.textOpen) {
     answer.textOpen = true;
-    answer.said = true;
+    answer.hasText = true;
     frames += frame('TEXT_MESSAGE_START', { messageId, role: 'assistant' });
   }
   answer.textHead = deltaHead('TEXT_MESSAGE_CONTENT', messageId);
@@ -58,13 +59,13 @@ export const beginReasoning = (answer: Answer, delta: string): string => {
   answer.reasoningOpen = true;
   answer.reasoned = true;
   answer.reasoningHead = deltaHead('REASONING_MESSAGE_CONTENT', messageId);
-  // The next text delta has to close this message.
+  // The next text delta must close this message.
   answer.textHead = '';
   const start = frame('REASONING_MESSAGE_START', { messageId, role: 'reasoning' });
   return start + answer.reasoningHead + JSON.stringify(delta) + DELTA_END;
 };
 
-/** The reasoning message where the step has one, as the client looks for a message of this id. */
+/** Names the reasoning message if the step has one, because the client searches for a message with this id. */
 export const encryptedReasoning = ({ reasoned, messageId }: Answer, encryptedValue: string): string =>
   frame('REASONING_ENCRYPTED_VALUE', {
     subtype: 'message',
@@ -88,20 +89,20 @@ const closeReasoning = (answer: Answer): string => {
 
 export const closeMessages = (answer: Answer): string => closeText(answer) + closeReasoning(answer);
 
-/** The step has ended, or its frames were taken back. */
+/** Resets the messages at the end of a step, or when its frames are revoked. */
 export const forgetMessages = (answer: Answer): void => {
-  answer.said = false;
+  answer.hasText = false;
   answer.reasoned = false;
 };
 
-/** Nothing else of the step is open. */
+/** Requires that all messages of the step are closed. */
 export const closeStep = (answer: Answer): string => {
   if (!answer.stepOpen) return '';
   answer.stepOpen = false;
   return frame('STEP_FINISHED', { stepName: stepName(answer) });
 };
 
-/** The step before it is closed. */
+/** Requires that the previous step is closed. */
 export const openStep = (answer: Answer, message_id: string): string => {
   answer.stepOpen = true;
   answer.steps += 1;

@@ -2,27 +2,27 @@ import type { RunEventOf, ToolResult } from '../../schema/run-event.ts';
 import { argumentsFrame, frame } from './frames.ts';
 
 /**
- * Events about tool calls (chat-and-agui.md 12.1). The official client refuses arguments of a call that is not open
- * and an end of the run while one is, so what it has been told is kept here. A call whose arguments did not come as
- * deltas, as in a compacted log, has them whole.
+ * Events of tool calls (chat-and-agui.md 12.1). The official client rejects arguments of a call that is not open, and
+ * the end of a run with an open call. So the state of each call is tracked here. A call whose arguments were not
+ * streamed as deltas, as in a compacted log, is sent with complete arguments.
  */
 export type Calls = {
-  /** `grown`: some of its arguments have been told. */
-  told: Map<string, 'begun' | 'grown' | 'ended'>;
-  /** Calls whose output grows. */
+  /** `grown`: some arguments have been sent. */
+  states: Map<string, 'begun' | 'grown' | 'ended'>;
+  /** Calls with streamed output. */
   growing: Set<string>;
 };
 
-export const createCalls = (): Calls => ({ told: new Map(), growing: new Set() });
+export const createCalls = (): Calls => ({ states: new Map(), growing: new Set() });
 
-/** Events are about calls of the last step only, and a model may use an id again. */
-export const forgetCalls = ({ told, growing }: Calls): void => {
-  told.clear();
+/** Events refer to calls of the last step only, and a model may reuse an id. */
+export const forgetCalls = ({ states, growing }: Calls): void => {
+  states.clear();
   growing.clear();
 };
 
-export const isOpen = ({ told }: Calls, id: string): boolean => {
-  const known = told.get(id);
+export const isOpen = ({ states }: Calls, id: string): boolean => {
+  const known = states.get(id);
   return known === 'begun' || known === 'grown';
 };
 
@@ -32,13 +32,13 @@ export const callStarted = (
   parentMessageId: string,
 ): string => {
   if (isOpen(calls, id)) return '';
-  calls.told.set(id, 'begun');
+  calls.states.set(id, 'begun');
   return frame('TOOL_CALL_START', { toolCallId: id, toolCallName: name, parentMessageId });
 };
 
 export const argumentsGrown = (calls: Calls, id: string, delta: string): string => {
   if (delta === '' || !isOpen(calls, id)) return '';
-  calls.told.set(id, 'grown');
+  calls.states.set(id, 'grown');
   return argumentsFrame(id, delta);
 };
 
@@ -48,7 +48,7 @@ export const callReady = (
   parentMessageId: string,
 ): string => {
   const { id } = event;
-  const known = calls.told.get(id);
+  const known = calls.states.get(id);
   if (known === 'ended') return '';
   const start = known === undefined ? callStarted(calls, event, parentMessageId) : '';
   const whole = known === 'grown' ? '' : argumentsFrame(id, JSON.stringify(event.arguments));
@@ -57,14 +57,14 @@ export const callReady = (
 
 export const callEnded = (calls: Calls, id: string): string => {
   if (!isOpen(calls, id)) return '';
-  calls.told.set(id, 'ended');
+  calls.states.set(id, 'ended');
   return frame('TOOL_CALL_END', { toolCallId: id });
 };
 
 export const closeCalls = (calls: Calls): string =>
-  [...calls.told.keys()].map((id) => callEnded(calls, id)).join('');
+  [...calls.states.keys()].map((id) => callEnded(calls, id)).join('');
 
-/** The client takes a delta only for an activity that it knows. */
+/** The client accepts a delta only for a known activity. */
 export const outputGrown = (calls: Calls, { id, delta }: RunEventOf<'tool_call_stream_delta'>): string => {
   const about = { messageId: id, activityType: 'tool-stream-output' };
   const patch = [{ op: 'add' as const, path: '/delta', value: delta }];

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { kindOfMedia, type MediaBlock, mediaBlock, sourceAt } from '../../schema/media.ts';
+import { type MediaBlock, mediaBlock, sourceAt } from '../../schema/media.ts';
+import { kindOfMedia } from '../../schema/media-kind.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 
-/** The content of messages, as clients write it: text, or a list of parts (chat-and-agui.md 11.2). */
+/** The content of client messages: text or a list of parts (chat-and-agui.md 11.2). */
 
 const Source = z.discriminatedUnion('type', [
   z.object({ type: z.literal('data'), value: z.string(), mimeType: z.string() }),
@@ -20,19 +21,19 @@ const Part = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Empty where there is nothing that can be used. Parts that are none of the known ones are passed over. */
-export const blocksOf = (content: unknown): ContentBlock[] => {
+/** Returns an empty list if no content is usable. Unknown parts are ignored. */
+export const toBlocks = (content: unknown): ContentBlock[] => {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return Array.isArray(content) ? content.flatMap((part) => blockOf(part) ?? []) : [];
+  return Array.isArray(content) ? content.flatMap((part) => toBlock(part) ?? []) : [];
 };
 
-/** The text alone, as one block. */
-export const textBlockOf = (content: unknown): ContentBlock[] => {
-  const texts = blocksOf(content).flatMap((block) => (block.type === 'text' ? block.text : []));
+/** Returns only the text, as one block. */
+export const toTextBlock = (content: unknown): ContentBlock[] => {
+  const texts = toBlocks(content).flatMap((block) => (block.type === 'text' ? block.text : []));
   return texts.length === 0 ? [] : [{ type: 'text', text: texts.join('') }];
 };
 
-const blockOf = (value: unknown): ContentBlock | undefined => {
+const toBlock = (value: unknown): ContentBlock | undefined => {
   const { data: part } = Part.safeParse(value);
   if (part?.type === 'text') return { type: 'text', text: part.text };
   if (part?.type === 'binary') return binaryBlock(part);
@@ -50,7 +51,7 @@ const sourceOf = (source: z.output<typeof Source>): MediaBlock['source'] =>
     ? sourceAt(source.value, source.mimeType)
     : { type: 'base64', media_type: source.mimeType, data: source.value };
 
-/** A form from before there were kinds of media. One that only names a file elsewhere is of no use here. */
+/** A legacy form without kinds of media. A part that only references an external file is not usable. */
 const binaryBlock = ({
   mimeType,
   data,

@@ -7,13 +7,12 @@ import {
   type IssuedTickets,
   type OpenTicket,
 } from '../../tools/find-ticket.ts';
-import { textBlockOf } from './content.ts';
+import { toTextBlock } from './content.ts';
 import type { AgUiMessage, ResumeEntry } from './request.ts';
 
 /**
- * Answers to what a run waits for: the entries of `resume`, and messages with the results of tools that the client
- * has executed (chat-and-agui.md 13.2). Clients send all of their tool messages each time; only what waits now can
- * be answered.
+ * Decisions for a waiting run: the entries of `resume`, and messages with results of tools that the client executed
+ * (chat-and-agui.md 13.2). Clients send all of their tool messages each time, but only pending calls can be resolved.
  */
 
 export type ThreadTickets = { tickets: readonly OpenTicket[]; issued: IssuedTickets };
@@ -22,13 +21,13 @@ type Payload = DecisionInput['payload'];
 
 export type Answers = {
   decisions: DecisionInput[];
-  /** The calls whose results came as tool messages. */
+  /** Calls whose results arrived as tool messages. */
   answered: string[];
 };
 
 /**
- * What is said in `resume` counts more than a tool message; of several entries the last counts.
- * @param unseen those of the messages that the thread does not have
+ * An entry of `resume` takes precedence over a tool message, and the last of several entries counts.
+ * @param unseen the messages that the thread does not have
  * @throws Conflict
  */
 export const answersIn = (
@@ -68,7 +67,7 @@ export const answersIn = (
   return { decisions: [...decisions.values()], answered };
 };
 
-/** A call id that is ambiguous is refused where the client answers now, and ignored in its history. */
+/** An ambiguous call id is rejected in the current response of the client, and ignored in its history. */
 const ticketOfCall = (call_id: string, isCurrent: boolean, { tickets, issued }: ThreadTickets) => {
   try {
     return findTicketOfCall(tickets, issued, call_id);
@@ -82,9 +81,9 @@ export const isToolResult = ({ role, toolCallId }: AgUiMessage): boolean => role
 
 const resultOf = ({ content, error }: AgUiMessage): Payload => {
   if (error) return { error };
-  const [block] = textBlockOf(content);
+  const [block] = toTextBlock(content);
   if (block?.type !== 'text') return null;
-  // As text it keeps its digits.
+  // Text preserves all digits.
   if (inexactInteger(block.text) !== undefined) return block.text;
   try {
     return JSON.parse(block.text);

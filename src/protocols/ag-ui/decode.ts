@@ -3,32 +3,32 @@ import { describeInputProblem, inputProblem } from '../../schema/input-content.t
 import { Invalid } from '../../schema/outcome.ts';
 import type { ChatInput } from '../ai-sdk/decode.ts';
 import { newMessages } from '../new-messages.ts';
-import { blocksOf, textBlockOf } from './content.ts';
+import { toBlocks, toTextBlock } from './content.ts';
 import { answersIn, isToolResult, type ThreadTickets } from './decisions.ts';
 import type { AgUiBody, AgUiMessage } from './request.ts';
 
 /**
- * What an AG-UI request asks of a thread (chat-and-agui.md 11, 13.2). Clients send the conversation as they see it;
- * the service has the history and keeps only what is new in it.
+ * Decodes the intent of an AG-UI request (chat-and-agui.md 11, 13.2). Clients send the whole conversation; the service
+ * has the history and stores only new messages.
  */
 
 export type AgUiRequest =
   | {
       kind: 'input';
-      /** None, and no decisions either: the thread runs again on the history that it has. */
+      /** If there are neither messages nor decisions, the thread runs again on its existing history. */
       messages: ChatInput[];
       decisions: DecisionInput[];
-      /** For the encoder: calls whose results the client has. */
+      /** Calls whose results the client has, for the encoder. */
       answered: string[];
     }
-  /** Only answers to what does not wait any more: there is nothing to run. */
+  /** The request contains only results for calls that are no longer pending, so no run is needed. */
   | { kind: 'stale' };
 
-/** Tickets: of the open run, or of the latest one when none is open. */
+/** The tickets belong to the open run, or to the latest one if none is open. */
 export type AgUiThread = ThreadTickets & {
-  /** Is there a message of this id in the history, or does one wait to join it? */
+  /** Returns whether a message with this id is in the history or pending. */
   has(message_id: string): boolean;
-  /** Nothing has run in it: what the client remembers of the assistant is its history. */
+  /** Whether no run has used the thread, so that the assistant messages of the client become its history. */
   fresh: boolean;
 };
 
@@ -57,7 +57,7 @@ const inputOf = ({ role, id, content }: AgUiMessage, fresh: boolean): ChatInput[
   const named = id ? { id } : {};
   switch (role) {
     case 'user': {
-      const blocks = blocksOf(content);
+      const blocks = toBlocks(content);
       if (blocks.length === 0) return [];
       const problem = inputProblem(blocks);
       if (problem) throw new Invalid(`message '${id ?? ''}', ${describeInputProblem(problem)}`);
@@ -65,18 +65,18 @@ const inputOf = ({ role, id, content }: AgUiMessage, fresh: boolean): ChatInput[
     }
     case 'system':
     case 'developer': {
-      const text = textBlockOf(content);
+      const text = toTextBlock(content);
       return text.length > 0 ? [{ ...named, role: 'system', content: text }] : [];
     }
     case 'assistant': {
-      const text = fresh ? textBlockOf(content) : [];
-      const isSaid = text.some((block) => block.type === 'text' && block.text !== '');
-      return isSaid ? [{ ...named, role, content: text }] : [];
+      const text = fresh ? toTextBlock(content) : [];
+      const hasText = text.some((block) => block.type === 'text' && block.text !== '');
+      return hasText ? [{ ...named, role, content: text }] : [];
     }
     default:
       return [];
   }
 };
 
-const withContext = ({ said }: AgUiBody, messages: ChatInput[]): ChatInput[] =>
-  said ? [said, ...messages] : messages;
+const withContext = ({ frontend }: AgUiBody, messages: ChatInput[]): ChatInput[] =>
+  frontend ? [frontend, ...messages] : messages;

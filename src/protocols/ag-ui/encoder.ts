@@ -1,5 +1,5 @@
 import type { Message as AgUiMessage, JsonPatch } from '@ag-ui/core';
-import type { Encoder, Protocol } from '../../runtime/channel.ts';
+import type { Encoder, Protocol } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import {
   type Answer,
@@ -32,32 +32,31 @@ import { noteTickets, type OpenTickets, runSuspended } from './interrupts.ts';
 import { toAgUiMessages } from './messages.ts';
 
 /**
- * Run events to events of AG-UI (chat-and-agui.md 12, 13.1).
+ * Converts run events to events of AG-UI (chat-and-agui.md 12, 13.1).
  *
- * Guarantees: whatever the events, the stream is one that the official client's verification lets through: a run
- * begins before anything of it, deltas and arguments are inside of what is open, everything is closed before the
- * end, nothing follows the end of a run but the start of its continuation. What a reset or a cancel voids is taken back
- * by a snapshot of the conversation, where the encoder is given one. The same events and the same conversation give the
- * same bytes.
- * Relies on events in the order of one run, and on patches of plugins being JSON Patches. Costs two concatenations
- * and one `JSON.stringify` a text delta.
+ * Guarantees: for any events, the stream passes the verification of the official client. A run starts before any of its
+ * events, deltas and arguments are inside open messages and calls, everything is closed before the end, and only a
+ * continuation follows the end of a run. Events that a reset or a cancel voids are revoked by a snapshot of the
+ * conversation, if the encoder has one. The same events and the same conversation produce the same bytes.
+ * Relies on events in the order of one run, and on patches of plugins being JSON Patches.
+ * Cost: two concatenations and one `JSON.stringify` per text delta.
  */
 
 export type AgUiOptions = {
-  /** Calls whose results came with the request as tool messages: the client has them. */
+  /** Calls whose results the client sent with the request as tool messages. */
   answered?: readonly string[];
-  /** What the run has been waiting for since an earlier response. */
+  /** Pending tickets that an earlier response reported. */
   waiting?: OpenTickets;
   /**
-   * The conversation as it is stored, under the ids that the client has. `waits`: the result of the call is a
-   * placeholder. Without it, as in a replay of one run, nothing is taken back.
+   * Returns the stored conversation with the ids of the client. `waits` returns whether the result of a call is a
+   * placeholder. If absent, as in a replay of one run, nothing is revoked.
    */
   known?: (waits: (call_id: string) => boolean) => AgUiMessage[];
-  /** Nothing that the protocol does not have is sent for the sake of older clients. */
+  /** Omits the additions to the protocol that support older clients. */
   strict?: boolean;
 };
 
-/** Readers with the same options see the same frames, and share them. What a run waits for is the same for all. */
+/** Readers with the same options receive the same frames and share an encoder. Pending tickets are the same for all. */
 export const agUiProtocol = (options: AgUiOptions = {}): Protocol => ({
   name: ['ag-ui', options.strict && 'strict', options.answered?.length && JSON.stringify(options.answered)]
     .filter((part) => part)
@@ -98,7 +97,7 @@ export const createAgUiEncoder = ({
       noteTickets(state.tickets, event);
       return encode(state, event);
     },
-    // Clients up to 0.0.49 refuse a delta without text.
+    // Clients up to 0.0.49 reject a delta without text.
     text(delta) {
       if (delta === '') return '';
       const { answer } = state;
@@ -121,7 +120,7 @@ const encode = (state: State, event: RunEvent): string => {
   const { event_type } = event;
   const may = state.phase === 'running' || event_type === 'run_start';
   if (!may && !(state.phase === 'before' && isEnd(event_type))) return '';
-  // The handler under the type of an event takes that event.
+  // The handler of an event type accepts events of that type.
   const handle = HANDLERS[event_type] as (state: State, event: RunEvent) => string;
   return handle(state, event);
 };
@@ -180,12 +179,12 @@ const HANDLERS: Handlers = {
     }),
 };
 
-/** Everything that the current inference has emitted is void. The step may continue with the same message. */
+/** Revokes everything that the current inference has emitted. The step may continue with the same message. */
 const takeBack = (state: State): string => {
   const { answer, calls } = state;
   const closed = closeMessages(answer) + closeCalls(calls);
-  const { said, reasoned } = answer;
-  const isShown = said || reasoned || calls.told.size > 0;
+  const { hasText, reasoned } = answer;
+  const isShown = hasText || reasoned || calls.states.size > 0;
   forgetMessages(answer);
   forgetCalls(calls);
   return isShown ? closed + snapshot(state, reasoned) : closed;
@@ -204,13 +203,15 @@ const snapshot = (state: State, voidsReasoning: boolean): string => {
   state.owesSnapshot = false;
   if (!known) return '';
   const messages = known((call_id) => tickets.has(call_id));
-  // The official client keeps all reasoning when a snapshot has none.
+  // The official client keeps all reasoning if a snapshot contains none.
   if (voidsReasoning && !messages.some(({ role }) => role === 'reasoning'))
     messages.push({ id: reasoningIdOf(answer.messageId), role: 'reasoning', content: '' });
   return frame('MESSAGES_SNAPSHOT', { messages });
 };
 
-/** A run that was cut off by the end of its process starts again: for the client it is the same run, still going on. */
+/**
+ * A run that was interrupted by the end of its process starts again; for the client, it is the same run in progress.
+ */
 const start = (state: State, event: RunEventOf<'run_start'>): string => {
   if (state.phase === 'running') return closeAll(state);
   const { thread_id, run_id, parent_run_id } = event;
@@ -220,13 +221,16 @@ const start = (state: State, event: RunEventOf<'run_start'>): string => {
   return frame('RUN_STARTED', { threadId: thread_id, runId: run_id, parentRunId: parent_run_id });
 };
 
-/** A run that ends before it started has failed, or was cancelled: an error may come first, any other end may not. */
+/**
+ * A run that ends before it started has failed or was cancelled: an error may be the first event, any other end
+ * requires a start.
+ */
 const finish = (state: State, event: RunEventOf<'run_finish'>): string => {
   const { thread_id, run_id, termination, result } = event;
   const run = { threadId: thread_id, runId: run_id };
   const failed = termination.type === 'error';
-  const begun = state.phase === 'before' && !failed ? frame('RUN_STARTED', run) : '';
-  const before = begun + closeAll(state) + owedSnapshot(state);
+  const opening = state.phase === 'before' && !failed ? frame('RUN_STARTED', run) : '';
+  const before = opening + closeAll(state) + owedSnapshot(state);
   state.phase = 'over';
   if (failed) return before + frame('RUN_ERROR', { message: termination.value });
   if (termination.type === 'suspended') return before + runSuspended(event, state.tickets, state.strict);
@@ -244,5 +248,5 @@ const activitySnapshot = (event: RunEventOf<'activity_snapshot'>): string => {
   });
 };
 
-// Whoever emits these events writes JSON Patches (runtime.md 6.2).
+// The emitters of these events write JSON Patches (runtime.md 6.2).
 const asPatch = (operations: unknown): JsonPatch => operations as JsonPatch;

@@ -4,8 +4,8 @@ import { StateSnapshot } from '../../schema/run.ts';
 import { RunResult } from '../../schema/run-event.ts';
 
 /**
- * The AG-UI events that this service sends (chat-and-agui.md 12, 13), for clients in languages that have no AG-UI
- * client. What an event may hold is checked against the official types where it is written (`frames.ts`).
+ * Schemas of the AG-UI events that this service sends (chat-and-agui.md 12, 13), for clients in languages without an
+ * AG-UI client. `frames.ts` checks the fields against the official types.
  */
 
 const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
@@ -41,11 +41,11 @@ export const AgUiEvent = z
     event('RUN_FINISHED', {
       ...run,
       result: RunResult.optional(),
-      outcome: Outcome.optional().meta({ description: 'the run waits for answers' }),
-      interrupt: z
-        .object({ id: z.string().optional(), reason: z.string() })
-        .optional()
-        .meta({ description: 'the last of them, for clients from before `outcome`', deprecated: true }),
+      outcome: Outcome.optional().meta({ description: 'the run waits for responses' }),
+      interrupt: z.object({ id: z.string().optional(), reason: z.string() }).optional().meta({
+        description: 'the last interrupt, for clients without support for `outcome`',
+        deprecated: true,
+      }),
     }),
     event('RUN_ERROR', { message: z.string(), code: z.string().optional() }),
     event('STEP_STARTED', { stepName: z.string() }),

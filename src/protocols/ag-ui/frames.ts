@@ -2,23 +2,23 @@ import type { AGUIEventByType, EventType } from '@ag-ui/core';
 import type { AgUiEvent } from './events.ts';
 
 /**
- * Events of the protocol as text: one `data:` line of JSON each (chat-and-agui.md 2.7, 12). What an event may hold
- * is checked against the official types by the compiler.
+ * Serializes events of the protocol: one `data:` line of JSON each (chat-and-agui.md 2.7, 12). The compiler checks the
+ * fields against the official types.
  */
 
 export type EventFields = {
-  // An event that `events.ts` does not describe is not sent.
+  // Only events that `events.ts` describes can be sent.
   [Type in EventType as `${Type}` & AgUiEvent['type']]: Omit<AGUIEventByType[Type], 'type'>;
 };
 
-/** Keys that are undefined are left out. */
+/** Undefined keys are omitted. */
 export const frame = <Type extends keyof EventFields>(type: Type, fields: EventFields[Type]): string =>
   `data: ${JSON.stringify({ type, ...fields })}\n\n`;
 
-/** Behind the text of a delta. */
+/** Suffix of a delta frame. */
 export const DELTA_END = '}\n\n';
 
-/** In front of the text of a delta of this message. */
+/** Prefix of a delta frame of this message. */
 export const deltaHead = (
   type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT',
   messageId: string,

@@ -4,15 +4,15 @@ import { type LogRow, runEventOf } from '../replay-events.ts';
 import { type EventFields, frame } from './frames.ts';
 
 /**
- * What a run waits for, and how the protocol says so when the run stops to wait (chat-and-agui.md 13.1). Calls that
- * the client executes are no interrupts: the client answers them with tool messages, and an interrupt would forbid
- * it a plain next run.
+ * Pending calls of a run, and their representation when the run is suspended (chat-and-agui.md 13.1). Calls that the
+ * client executes are not interrupts: the client resolves them with tool messages, and an interrupt would forbid a
+ * plain next run.
  */
 
-/** The calls that wait, in the order in which they began to, with their tickets. */
+/** Pending calls with their tickets, in the order of their suspension. */
 export type OpenTickets = Map<string, Ticket | undefined>;
 
-/** A run does not ask its model again while a call waits: what is open then has been superseded. */
+/** A run does not call its model while a call is pending, so calls that are still open were superseded. */
 export const noteTickets = (tickets: OpenTickets, event: RunEvent): void => {
   switch (event.event_type) {
     case 'tool_call_done':
@@ -27,8 +27,8 @@ export const noteTickets = (tickets: OpenTickets, event: RunEvent): void => {
   }
 };
 
-/** Of a run, where its log ends; `rows`: of that run, the oldest first. */
-export const openTicketsOf = (rows: Iterable<LogRow>): OpenTickets => {
+/** Returns the pending calls at the end of a log; `rows` are those of one run, oldest first. */
+export const findOpenTickets = (rows: Iterable<LogRow>): OpenTickets => {
   const tickets: OpenTickets = new Map();
   for (const row of rows) {
     const event = runEventOf(row);
@@ -37,13 +37,13 @@ export const openTicketsOf = (rows: Iterable<LogRow>): OpenTickets => {
   return tickets;
 };
 
-/** The form that clients from before interrupts know. */
+/** The form for clients that do not support interrupts. */
 type Mirrored = EventFields['RUN_FINISHED'] & { interrupt?: { id?: string; reason: string } };
 
 export const runSuspended = (
   { thread_id, run_id, result }: RunEventOf<'run_finish'>,
   tickets: OpenTickets,
-  /** Without the form of before. */
+  /** Whether the legacy form is omitted. */
   strict: boolean,
 ): string => {
   const run = { threadId: thread_id, runId: run_id };
@@ -59,7 +59,7 @@ export const runSuspended = (
   });
 };
 
-/** The client executes the call. A delegate that waits for decisions is no such call. */
+/** Returns whether the client executes the call. A delegate that waits for decisions does not count. */
 const isForClient = (ticket: Ticket | undefined): boolean =>
   ticket?.resume_mode === 'use_decision_as_tool_result' && ticket.tickets === undefined;
 

@@ -4,18 +4,17 @@ import { toAgUiMessages } from './messages.ts';
 import type { AgUiMessage as SentMessage } from './request.ts';
 
 /**
- * The conversation as the client of a request has it, for the snapshots that take back what a client was shown
- * (chat-and-agui.md 12). The official client drops messages that a snapshot lacks, and moves a message to the end
- * when its id changes. Messages of the request that wait to join the history are therefore part of it, and results
- * that the client gave keep the ids that the client gave them.
+ * The conversation as the client of a request has it, for snapshots that revoke shown events (chat-and-agui.md 12). The
+ * official client drops messages that a snapshot lacks, and moves a message to the end if its id changes. So pending
+ * messages of the request are included, and results that the client sent keep their ids.
  */
 
 type Known = {
-  /** The stored messages, the oldest first. */
+  /** The stored messages, oldest first. */
   history: readonly Message[];
-  /** As the request has them. */
+  /** The messages of the request. */
   sent: readonly SentMessage[];
-  /** What the request adds to the history. */
+  /** The messages that the request adds to the history. */
   added: readonly (Omit<Message, 'id'> & { id?: string })[];
 };
 
@@ -36,7 +35,7 @@ export const knownMessages = (
   });
 };
 
-/** A model may use the id of a call again. */
+/** A model may reuse the id of a call. */
 const resultsIn = (sent: readonly SentMessage[]): Map<string, string[]> => {
   const ids = new Map<string, string[]>();
   for (const { role, id, toolCallId } of sent) {

@@ -1,15 +1,15 @@
 import type { Message as AgUiMessage, ToolCall as AgUiToolCall, ContentPart } from '@ag-ui/core';
-import { saidIn } from '../../schema/media.ts';
+import { textWithoutData } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Suspensions } from '../ai-sdk/suspensions.ts';
 import { reasoningIdOf } from './answer.ts';
 
 /**
- * Stored messages as clients of the protocol see them: the items of the message list, which keep their content
- * blocks (chat-and-agui.md 14), and the messages of the official client. Both take the oldest first and cost one
- * pass. A call that waits, or has waited, has a placeholder in the history: that is no result and is left out, and
- * so is an answer of which nothing is left.
+ * Converts stored messages to the two forms of the protocol: items of the message list, which keep their content blocks
+ * (chat-and-agui.md 14), and messages of the official client. Both take the oldest message first and cost one pass. The
+ * history contains a placeholder for the result of a suspended call; it is omitted, and so is a response that is empty
+ * as a result.
  */
 
 export type HistoryItem = Pick<Message, 'id' | 'role' | 'content'> & {
@@ -29,10 +29,10 @@ export const toHistoryItems = (messages: readonly Message[], suspensions: Suspen
     ...(tool_call_id !== undefined && { toolCallId: tool_call_id }),
   }));
 
-/** Whether the result of a call of a run is a placeholder. */
+/** Returns whether the result of a call of a run is a placeholder. */
 type Waits = (run_id: string, call_id: string) => { open: boolean } | undefined;
 
-/** Without what is for the model alone. */
+/** Omits messages that are for the model only. */
 export const toAgUiMessages = (messages: readonly Message[], waits: Waits = () => undefined): AgUiMessage[] =>
   shownOf(messages, waits)
     .filter(({ visibility }) => visibility === undefined)
@@ -43,7 +43,7 @@ const CONVERT: Record<Message['role'], (message: Message) => AgUiMessage[]> = {
   user: ({ id, content }) => [{ id, role: 'user', content: userContent(content) }],
   assistant: (message) => {
     const { id, content, tool_calls } = message;
-    const text = saidIn(content);
+    const text = textWithoutData(content);
     const answer: AgUiMessage = {
       id,
       role: 'assistant',
@@ -68,7 +68,7 @@ const reasoningOf = ({ id, content, metadata }: Message): AgUiMessage[] => {
   return text === '' ? [] : [{ id: reasoningIdOf(id), role: 'reasoning', content: text }];
 };
 
-/** All clients know a content of text alone as a string; early ones know nothing else. */
+/** All clients accept a string as content; early ones accept nothing else. */
 const userContent = (content: readonly ContentBlock[]): string | ContentPart[] => {
   const parts = content.flatMap((block) => partOf(block) ?? []);
   return parts.every(({ type }) => type === 'text') ? textOf(content) : parts;
@@ -92,7 +92,7 @@ const partOf = (block: ContentBlock): ContentPart | undefined => {
   }
 };
 
-/** From the newest on: a result that another one of the same call follows was a placeholder. */
+/** Searches from the newest message: a result with a later result of the same call was a placeholder. */
 const shownOf = (messages: readonly Message[], waits: Waits): Message[] => {
   const answered = new Set<string>();
   const askedAgain = new Set<string>();
@@ -106,7 +106,7 @@ const shownOf = (messages: readonly Message[], waits: Waits): Message[] => {
     if (answered.has(id)) return false;
     answered.add(id);
     const run_id = metadata?.run_id;
-    // The state of a run is about the calls of its last step.
+    // The state of a run refers to the calls of its last step.
     return run_id === undefined || askedAgain.has(id) || waits(run_id, id)?.open !== true;
   });
   return shown.reverse();

@@ -1,5 +1,5 @@
 import type { ReplayProtocol } from '../replay-log.ts';
 import { createAgUiEncoder } from './encoder.ts';
 
-/** The durable replay of a thread in this protocol; its text of frames is made by `replayPage`. */
+/** The durable replay of a thread in this protocol; `replayPage` creates its frames. */
 export const agUiReplay: ReplayProtocol = { code: 'agui', createEncoder: () => createAgUiEncoder() };

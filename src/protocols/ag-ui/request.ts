@@ -3,12 +3,12 @@ import { withAliases } from '../../schema/aliases.ts';
 import { Json, type JsonObject } from '../../schema/json.ts';
 import { listOf, MOST_MESSAGES } from '../../schema/list.ts';
 import { RequestedOutput } from '../../schema/output.ts';
-import { frontendContext, saysSomething } from '../frontend-context.ts';
+import { frontendContext, isPresent } from '../frontend-context.ts';
 import { FrontendTool } from '../frontend-tool.ts';
 
 /**
- * The body of the routes that start an AG-UI run (chat-and-agui.md 11, 13.2). The content of messages is looked at
- * one by one later: most of them are history, which the service has.
+ * The body of the routes that start an AG-UI run (chat-and-agui.md 11, 13.2). The content of messages is validated
+ * later, one by one, because most of them are history that the service has.
  */
 
 const AgUiMessage = z.object({
@@ -24,11 +24,11 @@ const Answer = z.object({
   interruptId: z.string(),
   status: z.enum(['resolved', 'cancelled']),
   payload: Json.optional(),
-  /** As that of the interrupt, or of what the user has made of it. */
+  /** The metadata of the interrupt, possibly edited by the user. */
   metadata: z.looseObject({ digest: z.string().optional() }).nullish(),
 });
 
-/** From clients that know no list of answers. One without an id answers nothing. */
+/** The form of clients without support for lists of responses. It is ignored without an id. */
 const SingleAnswer = withAliases(
   { interruptId: 'interrupt_id' },
   {
@@ -43,17 +43,20 @@ const SingleAnswer = withAliases(
 
 export type ResumeEntry = z.output<typeof Answer>;
 
-type Told = Json | undefined;
+type MaybeJson = Json | undefined;
 
-/** Both in one (chat-and-agui.md 11.3). Clients send an empty list of contexts and the last state of the run always. */
-const told = (state: Told, context: Told): Told => {
-  if (!saysSomething(context)) return state;
-  if (!saysSomething(state)) return context;
+/**
+ * Merges state and context (chat-and-agui.md 11.3). Clients always send an empty list of contexts and the last state of
+ * the run.
+ */
+const mergeContext = (state: MaybeJson, context: MaybeJson): MaybeJson => {
+  if (!isPresent(context)) return state;
+  if (!isPresent(state)) return context;
   if (Array.isArray(context)) return { state: state ?? null, context };
   return isObject(state) && isObject(context) ? { ...state, ...context } : state;
 };
 
-const isObject = (value: Told): value is JsonObject =>
+const isObject = (value: MaybeJson): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const AgUiBody = withAliases(
@@ -73,10 +76,10 @@ export const AgUiBody = withAliases(
   ({ messages, state, context, tools, resume, threadId, agentId, protocolVersion, output_schema }) => ({
     messages,
     output_schema,
-    /** As the text that it becomes, so that a large one is written while the body is read. */
-    said: frontendContext(told(state, context)),
+    /** Serialized here, so that a large one is serialized while the body is parsed. */
+    frontend: frontendContext(mergeContext(state, context)),
     tools,
-    /** Clients name the version since 1.0; those warn of every key that it does not have. */
+    /** Clients send the version since 1.0; those warn of every unknown key. */
     strict: typeof protocolVersion === 'string',
     resume: resume ?? [],
     thread_id: threadId?.trim() || undefined,

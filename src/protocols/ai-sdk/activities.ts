@@ -2,7 +2,7 @@ import { PROVIDER_CALL } from '../../schema/provider-tool.ts';
 import type { RunEventOf } from '../../schema/run-event.ts';
 import { frame } from './frames.ts';
 
-/** Activities that the protocol has a part of its own for become that part too (chat-and-agui.md 4.2). */
+/** Activities for which the protocol has a dedicated part are sent as that part too (chat-and-agui.md 4.2). */
 
 type Snapshot = RunEventOf<'activity_snapshot'>;
 type Content = { [key: string]: Snapshot['content'] };
@@ -12,7 +12,7 @@ const holdsBytes = (content: Snapshot['content']): boolean => {
   return 'data' in content || text(content, 'url')?.startsWith('data:') === true;
 };
 
-/** It has a place in the answer: text behind it is another block. */
+/** Returns whether the activity has a position in the response, so that later text starts another block. */
 export const isPart = ({ activity_type }: Snapshot): boolean =>
   activity_type === 'file' || activity_type === 'data';
 
@@ -22,7 +22,7 @@ export const activitySnapshot = (event: Snapshot): string => {
   const part = isObject && Object.hasOwn(PARTS, activityType) ? PARTS[activityType] : undefined;
   const own = part && isObject ? part(content, messageId) : '';
   const data = { messageId, activityType, content, replace };
-  // A client keeps what it was given and sends it back with every message: it need not have the same bytes twice.
+  // A client stores parts and sends them back with every message, so it should not store the same bytes twice.
   const isRepeated = (own !== '' && isPart(event) && holdsBytes(content)) || activityType === PROVIDER_CALL;
   const transient = isRepeated ? true : undefined;
   return own + frame('data-activity-snapshot', { data, transient });

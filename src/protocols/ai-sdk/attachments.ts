@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { decodedSize, isBase64 } from '../../schema/base64.ts';
-import { mediaBlock } from '../../schema/media.ts';
+import { mediaBlock, splitDataUrl } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { describeIssues } from '../../schema/phrases.ts';
 
-/** Files in messages: what is allowed, and what they become (chat-and-agui.md 3.3, 3.4). */
+/** Validates files in messages and converts them to blocks (chat-and-agui.md 3.3, 3.4). */
 
 const MOST_FILES = 4;
 const MOST_BYTES = 8_388_608;
-/** Base64 of the most bytes, and a head. */
+/** Length of the maximum size in base64, plus a head. */
 const MOST_CHARACTERS = 11_185_834;
 
 const FilePart = z.object({
@@ -23,7 +23,7 @@ export type Attachments = {
   add(part: object): ContentBlock;
 };
 
-/** The limits are those of one request. */
+/** The limits apply to one request. */
 export const createAttachments = (): Attachments => {
   let files = 0;
   let bytes = 0;
@@ -39,16 +39,15 @@ export const createAttachments = (): Attachments => {
   };
 };
 
-const HEAD = /^data:([^;,]+);base64,/;
-
 /** @throws Invalid */
 const read = (part: object): { mime: string; data: string; name: string | undefined } => {
   const parsed = FilePart.safeParse(part);
   if (!parsed.success) throw new Invalid(`invalid file attachment part: ${describeIssues(parsed.error)}`);
   const { url } = parsed.data;
   if (url.length > MOST_CHARACTERS) throw new Invalid('attachment data URL is too large');
-  const [head, given] = HEAD.exec(url) ?? [];
-  if (head === undefined || given === undefined) throw new Invalid('file attachments must use data: URLs');
+  const inline = splitDataUrl(url);
+  if (inline?.parameters !== '') throw new Invalid('file attachments must use data: URLs');
+  const given = inline.media_type;
   const mime = given.trim().toLowerCase();
   const mediaType = parsed.data.mediaType.trim();
   if (mediaType.toLowerCase() !== mime) {
@@ -57,7 +56,7 @@ const read = (part: object): { mime: string; data: string; name: string | undefi
     );
   }
   if (!isAllowed(mime)) throw new Invalid(`file attachment MIME type '${given.trim()}' is not allowed`);
-  return { mime, data: url.slice(head.length), name: parsed.data.filename?.trim() };
+  return { mime, data: inline.data, name: parsed.data.filename?.trim() };
 };
 
 const MEDIA = /^(image|audio|video)\/[^/]+$/;

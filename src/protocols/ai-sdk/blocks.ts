@@ -1,23 +1,24 @@
 import { DELTA_END, deltaHead, FINISH_STEP, frame, START_STEP } from './frames.ts';
 
 /**
- * The parts of the answer that are open: a step, a text block and a reasoning block (chat-and-agui.md 4.1).
+ * The open parts of the response: a step, a text block and a reasoning block (chat-and-agui.md 4.1).
  *
- * Guarantees: a delta is always inside of an open block; what was opened is closed once, blocks before their step;
- * ids of text blocks are never used twice in a stream. Costs two concatenations and one `JSON.stringify` a delta.
+ * Guarantees: a delta is always inside an open block. Everything that was opened is closed once, blocks before their
+ * step. Ids of text blocks are unique in a stream.
+ * Cost: two concatenations and one `JSON.stringify` per delta.
  */
 export type Blocks = {
-  /** In front of a text delta when nothing has to be opened or closed for it, else empty. */
+  /** Prefix of a text delta; empty if something must be opened or closed first. */
   textHead: string;
-  /** The same for reasoning. */
+  /** Prefix of a reasoning delta; empty if something must be opened or closed first. */
   reasoningHead: string;
   textId: string | undefined;
-  /** The open text was taken back: what it said, and what has come since that says the same so far. */
+  /** Set if the open text was revoked: its content, and the repeated text since, which is equal so far. */
   voided: { text: string; again: string } | undefined;
   reasoningId: string | undefined;
   texts: number;
   stepOpen: boolean;
-  /** Of the first step; ids of reasoning blocks end with it. */
+  /** Id of the first step; ids of reasoning blocks end with it. */
   messageId: string;
   named: boolean;
 };
@@ -34,7 +35,7 @@ export const createBlocks = (): Blocks => ({
   named: false,
 });
 
-/** A stream begins; nothing is open. */
+/** Starts a stream with nothing open. */
 export const resetBlocks = (blocks: Blocks, run_id: string): void => {
   Object.assign(blocks, createBlocks());
   blocks.messageId = run_id;
@@ -42,7 +43,7 @@ export const resetBlocks = (blocks: Blocks, run_id: string): void => {
 
 export const reasoningIdOf = ({ messageId }: Blocks): string => `reasoning_${messageId}`;
 
-/** A text delta that is not simply more of the open block: reasoning is over, and a block may have to begin. */
+/** Encodes a text delta that needs more than a prefix: it closes the reasoning and may open a block. */
 export const beginText = (blocks: Blocks, delta: string): string => {
   let frames = closeReasoning(blocks);
   if (blocks.voided) return frames + repeatText(blocks, blocks.voided, delta);
@@ -58,7 +59,7 @@ export const beginReasoning = (blocks: Blocks, delta: string): string => {
   const id = reasoningIdOf(blocks);
   blocks.reasoningId = id;
   blocks.reasoningHead = deltaHead('reasoning', id);
-  // The next text delta has to close this block.
+  // The next text delta must close this block.
   blocks.textHead = '';
   return frame('reasoning-start', { id }) + blocks.reasoningHead + JSON.stringify(delta) + DELTA_END;
 };
@@ -82,14 +83,14 @@ export const closeReasoning = (blocks: Blocks): string => {
 };
 
 /**
- * The text under way is taken back. A client cannot remove it, so its block stays open as long as the new text says
- * the same: the client then reads the text once.
+ * Revokes the current text. A client cannot remove it, so its block stays open as long as the new text is the same: the
+ * text then appears once.
  */
 export function voidText(blocks: Blocks, text: string | undefined): string {
   const again = blocks.voided;
   if (blocks.textId === undefined) return '';
   blocks.textHead = '';
-  // The text of a second attempt is at most what the client has of the first.
+  // After another reset, the client still has only the text of the first attempt.
   blocks.voided = { text: again?.text ?? text ?? '', again: '' };
   return '';
 }
@@ -103,7 +104,7 @@ function repeatText(blocks: Blocks, voided: NonNullable<Blocks['voided']>, delta
   return beginText(blocks, again.slice(text.length));
 }
 
-/** Another text follows: the block of the first one is marked for clients that can leave it out. */
+/** Handles a different text: the block of the first one is marked for clients that can omit it. */
 function replaceText(blocks: Blocks, { again, text }: NonNullable<Blocks['voided']>): string {
   const id = blocks.textId ?? '';
   blocks.voided = undefined;

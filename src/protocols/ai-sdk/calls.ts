@@ -3,22 +3,22 @@ import type { RunEventOf, Ticket, ToolResult } from '../../schema/run-event.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
- * Frames about tool calls (chat-and-agui.md 4.2). The official client fails on a frame about a call that its
- * message does not hold, so what the message holds is kept here, and a call that it lacks is told of first.
+ * Frames of tool calls (chat-and-agui.md 4.2). The official client fails on a frame of a call that its message does not
+ * contain. So the calls of the message are tracked here, and a missing call is sent first.
  */
 
 export type KnownCall = { name: string; arguments: unknown };
 
-/** Looks up a call of the run from before this stream. */
+/** Returns a call of the run from before this stream. */
 export type EarlierCalls = (call_id: string) => KnownCall | undefined;
 
 export type Calls = {
-  /** The client's message holds them. */
+  /** Calls that the message of the client contains. */
   shown: Set<string>;
-  /** With the arguments that they came with. */
+  /** Calls with complete arguments. */
   ready: Map<string, KnownCall>;
-  /** Names of calls whose arguments are under way. */
-  begun: Map<string, string>;
+  /** Names of calls whose arguments are incomplete. */
+  incomplete: Map<string, string>;
   /** Text that running tools have streamed so far. */
   streamed: Map<string, string>;
 };
@@ -26,19 +26,19 @@ export type Calls = {
 export const createCalls = (): Calls => ({
   shown: new Set(),
   ready: new Map(),
-  begun: new Map(),
+  incomplete: new Map(),
   streamed: new Map(),
 });
 
-/** Events are about calls of the last step only. */
-export const forgetCalls = ({ shown, ready, begun, streamed }: Calls): void => {
+/** Events refer to calls of the last step only. */
+export const forgetCalls = ({ shown, ready, incomplete, streamed }: Calls): void => {
   shown.clear();
   ready.clear();
-  begun.clear();
+  incomplete.clear();
   streamed.clear();
 };
 
-/** The call, if the client's message does not hold it and it is known what it was. */
+/** Returns the frame of a known call that the message of the client does not contain, else an empty text. */
 const present = (calls: Calls, id: string, earlier: EarlierCalls | undefined): string => {
   if (calls.shown.has(id)) return '';
   const call = calls.ready.get(id) ?? earlier?.(id);
@@ -49,30 +49,33 @@ const present = (calls: Calls, id: string, earlier: EarlierCalls | undefined): s
 
 export const callStarted = (calls: Calls, { id, name }: RunEventOf<'tool_call_start'>): string => {
   calls.shown.add(id);
-  calls.begun.set(id, name);
+  calls.incomplete.set(id, name);
   return frame('tool-input-start', { toolCallId: id, toolName: name });
 };
 
-/** The client has no place for arguments of a call that it was not told of. */
+/** The client rejects arguments of an unknown call. */
 export const argumentsGrown = (calls: Calls, id: string, delta: string): string =>
   calls.shown.has(id) ? toolDeltaHead(id) + JSON.stringify(delta) + DELTA_END : '';
 
-/** A call that never became whole: its part would stay `input-streaming`, and the client need not answer it. */
+/**
+ * Ends an incomplete call. Otherwise its part would stay `input-streaming`. The client need not respond
+ * to it.
+ */
 export function callLost(calls: Calls, toolCallId: string, errorText: string): string {
-  const toolName = calls.begun.get(toolCallId);
+  const toolName = calls.incomplete.get(toolCallId);
   if (toolName === undefined) return '';
-  calls.begun.delete(toolCallId);
+  calls.incomplete.delete(toolCallId);
   return frame('tool-input-error', { toolCallId, toolName, input: null, errorText, providerExecuted: true });
 }
 
 export function callsLost(calls: Calls, errorText: string): string {
-  return [...calls.begun.keys()].map((id) => callLost(calls, id, errorText)).join('');
+  return [...calls.incomplete.keys()].map((id) => callLost(calls, id, errorText)).join('');
 }
 
 export const callReady = (calls: Calls, event: RunEventOf<'tool_call_ready'>): string => {
   const { id, name, arguments: input } = event;
   calls.shown.add(id);
-  calls.begun.delete(id);
+  calls.incomplete.delete(id);
   calls.ready.set(id, { name, arguments: input });
   return frame('tool-input-available', { toolCallId: id, toolName: name, input });
 };
@@ -132,12 +135,12 @@ type Asking = {
   tickets?: readonly TicketBelow[] | undefined;
 };
 
-/** Does the client answer with yes or no? Otherwise it answers with the output of the call. */
+/** Returns whether the client responds with approval or denial. Otherwise it responds with the output of the call. */
 export const isApproval = ({ ticket_id, resume_mode, tickets }: Asking): boolean =>
   ticket_id.trim() !== '' &&
   (tickets?.every((below) => below.resume_mode === 'replay_tool_call') ?? resume_mode === 'replay_tool_call');
 
-/** Empty when the client answers with the output of the call. */
+/** Returns an empty text if the client responds with the output of the call. */
 export const approvalFrames = (toolCallId: string, ticket: Asking): string => {
   if (!isApproval(ticket)) return '';
   const request = frame('tool-approval-request', { approvalId: ticket.ticket_id, toolCallId });
@@ -145,7 +148,7 @@ export const approvalFrames = (toolCallId: string, ticket: Asking): string => {
   return below ? frame(below.type, { id: below.id, data: below.data }) + request : request;
 };
 
-/** What a delegating call is asked for: its part holds the task of the delegate alone. */
+/** Describes the pending calls below a delegating call, whose part contains only the task of the delegate. */
 export const belowPart = (toolCallId: string, { ticket_id: approvalId, digest, tickets }: Asking) =>
   tickets && {
     type: 'data-tool-approval' as const,
@@ -153,7 +156,7 @@ export const belowPart = (toolCallId: string, { ticket_id: approvalId, digest, t
     data: { approvalId, toolCallId, ...(digest !== undefined && { digest }), tickets: [...tickets] },
   };
 
-/** `providerExecuted` tells the client that it need not send the result back. */
+/** `providerExecuted` prevents the client from sending the result back. */
 const outputFrame = (toolCallId: string, output: unknown, more: { preliminary?: true } = {}): string =>
   frame('tool-output-available', { toolCallId, output, providerExecuted: true, ...more });
 

@@ -5,8 +5,8 @@ import { StateSnapshot, TicketBelow } from '../../schema/run.ts';
 import { Usage } from '../../schema/run-event.ts';
 
 /**
- * What this service sends of the UI message stream of the AI SDK, version 6 (chat-and-agui.md 2.7, 4): the official
- * chunks, and behind `data-` what the protocol has no chunk for.
+ * Schemas of the chunks that this service sends of the UI message stream of the AI SDK, version 6 (chat-and-agui.md
+ * 2.7, 4): the official ones, and `data-` chunks for everything that the protocol does not define.
  */
 
 const chunk = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
@@ -16,12 +16,12 @@ const data = <const Type extends string, Data extends z.ZodType>(type: Type, sch
   chunk(type, {
     data: schema,
     id: z.string().optional(),
-    transient: z.literal(true).optional().meta({ description: 'the client is not to keep it' }),
+    transient: z.literal(true).optional().meta({ description: 'the client does not store it' }),
   });
 
 const id = z.string();
 const toolCallId = z.string();
-/** On a call that the model provider executes. */
+/** Set for calls that the model provider executes. */
 const providerExecuted = z.literal(true).optional();
 
 export const FinishReason = z.enum(['stop', 'content-filter', 'tool-calls', 'error']);
@@ -43,7 +43,7 @@ export const UiMessageChunk = z
       providerMetadata: z
         .object({ troupe: z.object({ voided: z.literal(true) }) })
         .optional()
-        .meta({ description: 'the text was taken back, and another one follows' }),
+        .meta({ description: 'the text is withdrawn and another one follows' }),
     }),
     chunk('reasoning-start', { id }),
     chunk('reasoning-delta', { id, delta: z.string() }),
@@ -76,7 +76,7 @@ export const UiMessageChunk = z
         digest: z.string().optional(),
         tickets: z.array(TicketBelow),
       }),
-    ).meta({ description: 'what the delegate of a call waits with, before the request for an approval' }),
+    ).meta({ description: 'the tickets of the delegate, before the approval request' }),
     chunk('tool-output-available', {
       toolCallId,
       output: z.unknown(),
@@ -104,6 +104,9 @@ export const UiMessageChunk = z
         durationMs: z.int(),
       }),
     ),
+    data('data-retry', z.object({ error: z.string(), attempt: z.int(), maxAttempts: z.int() })).meta({
+      description: 'why the last attempt failed, and the number of the next one',
+    }),
     data('data-state-snapshot', StateSnapshot),
     data('data-state-delta', z.array(Json)),
     data('data-messages-snapshot', z.array(Message)),

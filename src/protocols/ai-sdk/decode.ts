@@ -6,32 +6,34 @@ import type { Run } from '../../schema/run.ts';
 import { newMessages } from '../new-messages.ts';
 import { type Attachments, createAttachments } from './attachments.ts';
 import type { ChatBody, ChatMessage } from './request.ts';
-import { decisionsOf, type ThreadTickets, type ToolResponse, toolResponses } from './tool-responses.ts';
+import { type ThreadTickets, type ToolResponse, toDecisions, toolResponses } from './tool-responses.ts';
 
 /**
- * What a chat request asks of a thread (chat-and-agui.md 3.2). Clients send the conversation as they see it; the
- * service has the history and keeps only what is new in it.
+ * Decodes the intent of a chat request (chat-and-agui.md 3.2). Clients send the whole conversation; the service has the
+ * history and stores only new messages.
  */
 
-/** A message for the history; with the id that the client gave it, if it did. */
+/** A message for the history, with the id of the client if it has one. */
 export type ChatInput = UserMessage & { id?: string; visibility?: 'internal' };
 
 export type ChatRequest =
   | { kind: 'input'; messages: ChatInput[]; decisions: DecisionInput[]; rewind?: Rewind }
-  /** A question that the thread has already: its answer is what the client lacks. */
+  /** The thread already has the message, so the client needs only its response. */
   | { kind: 'repeated'; message_id: string; run: Run }
-  /** Only responses to calls that do not wait any more: there is nothing to do, and nothing to say. */
+  /**
+   * The request contains only responses to calls that are no longer pending, so there is nothing to do or to return.
+   */
   | { kind: 'stale' };
 
-/** Tickets: of the open run, or of the latest one when none is open. */
+/** The tickets belong to the open run, or to the latest one if none is open. */
 export type ThreadView = ThreadTickets & {
-  /** Is there a message of this id in the history, or does one wait to join it? */
+  /** Returns whether a message with this id is in the history or pending. */
   has(message_id: string): boolean;
-  /** Id of the last message that clients see. */
+  /** Returns the id of the last message that clients see. */
   last?(): string | undefined;
-  /** What stands in the history for a message of this id: itself, or what it was edited to. */
+  /** Returns the current version of a message, which an edit may have replaced. */
   current?(message_id: string): Message | undefined;
-  /** The run that has taken a message, or that it waits to join. */
+  /** Returns the run that has consumed a message or will consume it. */
   runOf(message_id: string): Run | undefined;
 };
 
@@ -41,7 +43,7 @@ export const decodeChat = (body: ChatBody, thread: ThreadView): ChatRequest => {
   const rewound = rewoundQuestion(body, thread);
   if (rewound) return rewound;
   const responses = toolResponses(messages, body.continues);
-  const decisions = decisionsOf(responses, thread);
+  const decisions = toDecisions(responses, thread);
   const converted = convert(newMessages(messages, thread.has));
   if (converted.length > 0) return { kind: 'input', messages: withContext(body, converted), decisions };
   if (decisions.length > 0) return { kind: 'input', messages: [], decisions };
@@ -62,9 +64,9 @@ const whyNothing = (messages: readonly ChatMessage[]): string => {
 };
 
 /**
- * The client wants another answer to what the thread has (chat-and-agui.md 3.6), or has edited it: the conversation
- * goes back to there. An edited message is a new one, which stands for the old one from then on; one that was edited
- * to what it is already asks for another answer only.
+ * Handles a client that regenerates a response (chat-and-agui.md 3.6) or has edited a message: the conversation is
+ * rewound to it. An edited message is a new one that replaces the old one; an edit without changes only regenerates the
+ * response.
  */
 const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | undefined => {
   const { regenerate, edits, messages } = body;
@@ -73,10 +75,10 @@ const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | unde
   if (!place?.id || !current) return undefined;
   const edited = edits && convert([edits])[0];
   if (edited && JSON.stringify(edited.content) !== JSON.stringify(current.content)) {
-    const { id: _old, ...said } = edited;
+    const { id: _old, ...message } = edited;
     return {
       kind: 'input',
-      messages: withContext(body, [{ ...said, replaces: place.id }]),
+      messages: withContext(body, [{ ...message, replaces: place.id }]),
       decisions: [],
       rewind: { message_id: current.id, drops: true },
     };
@@ -84,7 +86,7 @@ const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | unde
   return { kind: 'input', messages: [], decisions: [], rewind: { message_id: current.id, drops: false } };
 };
 
-/** The last message, or the last question if that is an answer whose id is not stored. */
+/** Returns the last message, or the last user message if the last one is a response whose id is not stored. */
 const placeOf = (messages: readonly ChatMessage[], thread: ThreadView): ChatMessage | undefined => {
   const last = messages.at(-1);
   const isKnown = last?.role === 'user' || (last?.id && thread.current?.(last.id));
@@ -92,8 +94,8 @@ const placeOf = (messages: readonly ChatMessage[], thread: ThreadView): ChatMess
 };
 
 /**
- * The client asks again for what it has asked before: after a failure, or because the answer never reached it. What
- * has no answer in the history is run again; what has one stays as it is.
+ * Handles a client that repeats a message after a failure, or because the response never reached it. A message without
+ * a response in the history runs again; a response that exists is kept.
  */
 const repeatedQuestion = (
   { regenerate, messages }: ChatBody,
@@ -108,7 +110,7 @@ const repeatedQuestion = (
 };
 
 /**
- * A request that brings its whole conversation, because nothing of it is stored (chat-and-agui.md 10).
+ * Decodes a request with a whole conversation of which nothing is stored (chat-and-agui.md 10).
  * @throws Invalid
  */
 export const decodeTranscript = (body: ChatBody): { messages: ChatInput[]; responses: ToolResponse[] } => {
@@ -121,8 +123,8 @@ export const decodeTranscript = (body: ChatBody): { messages: ChatInput[]; respo
   return { messages: withContext(body, converted), responses };
 };
 
-const withContext = ({ said }: ChatBody, messages: ChatInput[]): ChatInput[] =>
-  said ? [said, ...messages] : messages;
+const withContext = ({ frontend }: ChatBody, messages: ChatInput[]): ChatInput[] =>
+  frontend ? [frontend, ...messages] : messages;
 
 const convert = (messages: readonly ChatMessage[], { answers = false } = {}): ChatInput[] => {
   const attachments = createAttachments();
@@ -146,7 +148,7 @@ const textOf = (parts: readonly unknown[]): ContentBlock[] => {
   return texts.length === 0 ? [] : [{ type: 'text', text: texts.map(({ text }) => text).join('') }];
 };
 
-/** Answers are the service's own, so files in them are not attachments. */
+/** Responses were created by the service, so files in them are not attachments. */
 const CONTENT: Record<
   UserMessage['role'],
   (parts: readonly unknown[], files: Attachments) => ContentBlock[]

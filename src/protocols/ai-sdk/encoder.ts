@@ -1,4 +1,4 @@
-import type { Encoder, Protocol } from '../../runtime/channel.ts';
+import type { Encoder, Protocol } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import { activityDelta, activitySnapshot, isPart } from './activities.ts';
 import {
@@ -34,23 +34,24 @@ import { DELTA_END, finish, frame, runInfo } from './frames.ts';
 import { providerCall, providerCallsLost, type ShownProviderCalls } from './provider-calls.ts';
 
 /**
- * Run events to frames of the chat streaming protocol, version 6 (chat-and-agui.md 4, 5).
+ * Converts run events to frames of the chat streaming protocol, version 6 (chat-and-agui.md 4, 5).
  *
- * Guarantees: whatever the events, the frames are ones that the official client takes: a delta is inside of an open
- * block, blocks are closed before their step and steps before the end, nothing follows the end of a run but the
- * start of its continuation. Pure: the same events give the same bytes.
- * Relies on events in the order of one run. Costs two concatenations and one `JSON.stringify` a text delta; what a
- * tool streams out is sent whole each time, as the protocol has no deltas of outputs.
+ * Guarantees: the official client accepts the frames of any events. A delta is inside an open block, blocks are closed
+ * before their step and steps before the end, and only a continuation follows the end of a run. Pure: the same events
+ * produce the same bytes.
+ * Relies on events in the order of one run.
+ * Cost: two concatenations and one `JSON.stringify` per text delta. Streamed output of a tool is sent whole each time,
+ * because the protocol has no deltas of outputs.
  */
 
 export type ChatOptions = {
-  /** Id of the client's message that the answer continues. It holds the calls of the run. */
+  /** Id of the client message that the response continues. It contains the calls of the run. */
   continues?: string;
-  /** For a client whose message is new while the run has calls from before. */
+  /** Looks up earlier calls of the run for a client whose message is new. */
   earlier?: EarlierCalls;
 };
 
-/** Readers with the same options see the same frames, and share them. */
+/** Readers with the same options receive the same frames and share an encoder. */
 export const chatProtocol = (options: ChatOptions = {}): Protocol => ({
   name: options.continues === undefined ? 'ai-sdk' : `ai-sdk:${options.continues}`,
   createEncoder: () => createChatEncoder(options),
@@ -61,9 +62,9 @@ type State = {
   readonly blocks: Blocks;
   readonly calls: Calls;
   readonly provided: ShownProviderCalls;
-  /** Id of the client's message. */
+  /** Id of the message in the client. */
   answer: string | undefined;
-  /** Until the run starts again. */
+  /** Set at the end of the run until it starts again. */
   over: boolean;
 };
 
@@ -94,7 +95,7 @@ export const createChatEncoder = (options: ChatOptions = {}): Encoder => {
 type Handlers = { [T in RunEvent['event_type']]: (state: State, event: RunEventOf<T>) => string };
 
 const encode = (state: State, event: RunEvent): string => {
-  // The handler under the type of an event takes that event.
+  // The handler of an event type accepts events of that type.
   const handle = HANDLERS[event.event_type] as (state: State, event: RunEvent) => string;
   return handle(state, event);
 };
@@ -136,9 +137,9 @@ const HANDLERS: Handlers = {
   tool_call_done: ({ calls, options }, event) => callDone(calls, event, options.earlier),
   tool_call_resumed: ({ calls, options }, event) => callResumed(calls, event, options.earlier),
   tool_call_cancel: ({ calls }, { id, reason }) => callLost(calls, id, reason),
-  stream_reset: ({ blocks, calls }, { reason, text }) =>
-    callsLost(calls, reason) + closeReasoning(blocks) + voidText(blocks, text),
-  // Without a cost the field is undefined, which JSON leaves out.
+  stream_reset: ({ blocks, calls }, event) =>
+    callsLost(calls, event.reason) + closeReasoning(blocks) + retryOf(event) + voidText(blocks, event.text),
+  // Without a cost the field is undefined, which JSON omits.
   inference_complete: (_state, { model, usage = null, cost_usd, duration_ms }) =>
     frame('data-inference-complete', {
       data: { model, usage, costUsd: cost_usd, durationMs: duration_ms },
@@ -154,11 +155,17 @@ const HANDLERS: Handlers = {
   activity_delta: (_state, event) => activityDelta(event),
 };
 
-/** Calls that are open will not end. */
+/** The client keeps one part for all retries of a message, because they have one id. */
+const retryOf = ({ error, attempt, max_attempts }: RunEventOf<'stream_reset'>): string =>
+  error === undefined || attempt === undefined || max_attempts === undefined
+    ? ''
+    : frame('data-retry', { id: 'retry', data: { error, attempt, maxAttempts: max_attempts } });
+
+/** Ends the open calls, which will not complete. */
 const allLost = ({ calls, provided }: State): string =>
   callsLost(calls, CUT_OFF) + providerCallsLost(provided, CUT_OFF);
 
-/** A run that was cut off by the end of its process has left things open. */
+/** A run that was interrupted by the end of its process has left parts open. */
 const start = (state: State, { run_id, thread_id, turn_id }: RunEventOf<'run_start'>): string => {
   const { blocks, calls, options } = state;
   const closed = allLost(state) + closeStep(blocks);

@@ -1,18 +1,18 @@
-import type { Reader } from '../../runtime/channel.ts';
+import type { Reader } from '../../runtime/run/live-channel.ts';
 import type { ReplayBuffer } from '../replay-buffer.ts';
 import type { Block } from '../replay-retained.ts';
 import { splitFrames } from '../split-frames.ts';
-import { deltaHeadOf, isRunInfo } from './frames.ts';
+import { findDeltaHead, isRunInfo } from './frames.ts';
 
 /**
- * From a run's live channel into the replay buffer of its thread, frame by frame, so that each has a position of its
- * own. Deltas stay as the JSON text that they came as: texts of JSON strings can be joined and cut at the places
- * where they were joined, so a delta is parsed by nobody.
+ * Writes the live channel of a run to the replay buffer of its thread, frame by frame, so that each frame has a
+ * separate position. Deltas stay in the form of JSON text: JSON string contents can be joined and cut at the boundaries
+ * of deltas, so no delta is parsed.
  *
- * `earlier`: what the client's message holds when the stream begins, as frames; they come behind its head.
+ * `earlier`: frames with the initial content of the client's message; they follow the head of the stream.
  */
 export const createFeed = (buffer: ReplayBuffer, earlier: readonly string[] = []): Reader => {
-  let begun = earlier.length === 0;
+  let hasStarted = earlier.length === 0;
   let head = '';
   let block: Block = { encode: (text) => text };
 
@@ -23,16 +23,16 @@ export const createFeed = (buffer: ReplayBuffer, earlier: readonly string[] = []
     return block;
   };
 
-  /** Most deltas are of the block of the one before, and then nothing has to be searched. */
+  /** Most deltas belong to the same block as the previous one, so no search is needed. */
   const headOf = (frame: string): string | undefined =>
-    head !== '' && frame.startsWith(head) ? head : deltaHeadOf(frame);
+    head !== '' && frame.startsWith(head) ? head : findDeltaHead(frame);
 
   const take = (frame: string): void => {
     const start = headOf(frame);
     if (start === undefined) buffer.append(frame);
     else buffer.append(frame, { block: blockOf(start), text: frame.slice(start.length + 1, -QUOTED_END) });
-    if (begun || !isRunInfo(frame)) return;
-    begun = true;
+    if (hasStarted || !isRunInfo(frame)) return;
+    hasStarted = true;
     buffer.recall(earlier);
   };
 

@@ -3,18 +3,18 @@ import { approvalFrames, type EarlierCalls } from './calls.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
- * The calls that a run waits for, which the message of the client that answers them holds. Another client does not
- * know of them: frames make them known. A call that is answered with its result is not shown as one that the client
- * may execute, since it would.
+ * Frames of the pending calls of a run. The client that resolves them has them in its message, but other clients need
+ * these frames. A call that is resolved with its result is not shown as executable, because another client would
+ * execute it.
  */
 export const heldCalls = (tickets: readonly WaitingTicket[], decided: ReadonlySet<string>): string[] =>
   tickets.flatMap((ticket) => {
     if (decided.has(ticket.ticket_id)) return goingCall(ticket);
-    const asked = approvalFrames(ticket.tool_call_id, ticket);
-    return asked === '' ? [available(ticket)] : [available(ticket), asked];
+    const approval = approvalFrames(ticket.tool_call_id, ticket);
+    return approval === '' ? [available(ticket)] : [available(ticket), approval];
   });
 
-/** Calls whose results come, and nobody is asked for. */
+/** Frames of executing calls, which need no decision. */
 export const goingCalls = (calls: readonly GoingCall[]): string[] => calls.flatMap(goingCall);
 
 const goingCall = (call: GoingCall): string[] => {
@@ -27,7 +27,7 @@ const goingCall = (call: GoingCall): string[] => {
 const available = ({ tool_call_id: toolCallId, tool_name: toolName, arguments: input = null }: GoingCall) =>
   frame('tool-input-available', { toolCallId, toolName, input });
 
-/** The same for a client whose message is new. */
+/** Looks up pending calls for a client whose message is new. */
 export const earlierCalls =
   (tickets: readonly WaitingTicket[]): EarlierCalls =>
   (call_id) => {

@@ -9,9 +9,9 @@ import { providerCallPart } from './provider-calls.ts';
 import type { Suspension, Suspensions } from './suspensions.ts';
 
 /**
- * A stored message as a message of the official client (chat-and-agui.md 8): results of tools are parts of the
- * message that asked for them (`outline.ts` finds them), and nothing is left that its validator refuses. Takes what
- * the read view of the history shows.
+ * Converts a stored message to a message of the official client (chat-and-agui.md 8). Tool results are parts of the
+ * message with the calls (`outline.ts` finds them), and everything that the validator of the client rejects is omitted.
+ * The input is a message of the read view of the history.
  */
 
 type ToolPart = {
@@ -39,18 +39,18 @@ type Part =
 /** The part of the official type that this service uses. */
 export type UIMessage = { id: string; role: 'system' | 'user' | 'assistant'; parts: Part[] };
 
-/** A message of the client, with what other messages add to it; a place is what reads a message again. */
+/** A client message with its additions from other messages; a place identifies a stored message. */
 export type Outlined<Place> = {
   place: Place;
-  /** By the id of each call: the tool messages that belong to it, the oldest first. */
+  /** Tool messages by call id, oldest first. */
   results: ReadonlyMap<string, readonly Place[]>;
-  /** Whether it is the last message of its run that asks for calls. */
+  /** Whether it is the last message of its run with calls. */
   isLastStep: boolean;
 };
 
 type Sources<Place> = { read(place: Place): Message | undefined; suspensions: Suspensions };
 
-/** Undefined when the message, or all that it shows, was removed since it was outlined. */
+/** Returns undefined if the message, or its whole visible content, was removed after the outline was created. */
 export const toUIMessage = <Place>(
   { place, results, isLastStep }: Outlined<Place>,
   { read, suspensions }: Sources<Place>,
@@ -62,31 +62,37 @@ export const toUIMessage = <Place>(
   const parts = content.flatMap(
     (block, index) => (role === 'assistant' && dataPart(block, `${id}:${index}`)) || (partOf(block) ?? []),
   );
-  // What came first is shown first.
+  // Reasoning precedes the response.
   if (metadata?.reasoning !== undefined) parts.unshift({ type: 'reasoning', text: metadata.reasoning });
-  const run_id = metadata?.run_id;
+  const run_id = isLastStep ? metadata?.run_id : undefined;
   for (const call of message.tool_calls ?? []) {
     const places = results.get(call.id);
     // The outline is older than the message: the call had no result then, and was not shown.
     if (!places) continue;
-    const suspension = isLastStep && run_id !== undefined ? suspensions(run_id, call.id) : undefined;
+    const suspension = run_id === undefined ? undefined : suspensions(run_id, call.id);
     // The first tool message of a suspended call is a placeholder.
     const result = places.slice(suspension ? 1 : 0).at(-1);
-    const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
-    parts.push(
-      toolPart(call, result === undefined ? undefined : read(result), suspension),
-      ...(below ? [below] : []),
-    );
+    parts.push(...callParts(call, result === undefined ? undefined : read(result), suspension));
   }
   return parts.length > 0 ? { id, role, parts } : undefined;
 };
 
-/** Whether the client has a message for it. */
+/** Returns whether the client has a message for it. */
 export const isShown = ({ role, content, metadata, tool_calls = [] }: Message): boolean =>
   role !== 'tool' &&
   (metadata?.reasoning !== undefined || tool_calls.length > 0 || content.some((block) => partOf(block)));
 
-/** Without `providerExecuted` the client may answer the call. */
+/** The call, and what is shown below it. */
+const callParts = (
+  call: ToolCall,
+  result: Message | undefined,
+  suspension: Suspension | undefined,
+): Part[] => {
+  const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
+  return [toolPart(call, result, suspension), ...(below ? [below] : [])];
+};
+
+/** Without `providerExecuted`, the client may respond to the call. */
 const toolPart = (
   { id, name, arguments: input }: ToolCall,
   result: Message | undefined,
@@ -110,7 +116,7 @@ const toolPart = (
 };
 
 const parsed = (text: string): unknown => {
-  // As text it keeps its digits.
+  // Text preserves all digits.
   if (inexactInteger(text) !== undefined) return text;
   try {
     return JSON.parse(text);
@@ -119,7 +125,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Of an answer; what a user has sent as data is shown as the text that the model reads. */
+/** Only for data of a response; data that a user has sent is shown as the text that the model reads. */
 const dataPart = (block: ContentBlock, id: string): Part | undefined => {
   if (!isData(block)) return undefined;
   const { content } = activityOfBlock(block);
@@ -159,7 +165,7 @@ const sourcePart = (block: SourceBlock): Part => {
   return { type: 'source-document', sourceId, mediaType, title, ...(filename !== undefined && { filename }) };
 };
 
-/** A stored link need not say what it leads to, but the client wants to be told. */
+/** The client requires a media type, but a stored link may have none. */
 const filePart = ({ source, title }: MediaBlock, assumed: string): Part => {
   const mediaType = source.media_type ?? assumed;
   const url = source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`;

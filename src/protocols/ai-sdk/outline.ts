@@ -2,24 +2,23 @@ import type { Message } from '../../schema/message.ts';
 import { isShown, type Outlined } from './messages.ts';
 
 /**
- * Which messages the client has of a history, and which tool messages belong to their calls, found in one pass that
- * may be interrupted between any two messages. Keeps the places of messages and the ids of calls and runs, and no
- * message.
+ * Finds the client messages of a history, and the tool messages that belong to their calls, in one pass that can be
+ * interrupted between any two messages. Retains the places of messages and the ids of calls and runs, but no message.
  */
 export type Outline<Place> = {
-  /** Takes the messages of the read view, the newest first. */
+  /** Adds the messages of the read view, newest first. */
   add(message: Message, place: Place): void;
-  /** The newest first. */
+  /** The messages, newest first. */
   readonly messages: readonly Outlined<Place>[];
 };
 
 export const createOutline = <Place>(): Outline<Place> => {
   const messages: Outlined<Place>[] = [];
-  /** Of calls whose message has not come yet; the newest first. */
+  /** Results of calls whose message has not been added yet, newest first. */
   const results = new Map<string, Place[]>();
   const runs = new Set<string>();
 
-  /** A model may use an id again in a later step, so a result belongs to the nearest earlier call of its id. */
+  /** A model may reuse an id in a later step, so a result belongs to the nearest earlier call with its id. */
   const takeResults = (calls: readonly { id: string }[]): Map<string, Place[]> => {
     const taken = new Map(calls.map(({ id }) => [id, (results.get(id) ?? []).reverse()]));
     for (const { id } of calls) results.delete(id);

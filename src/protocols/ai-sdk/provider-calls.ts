@@ -3,19 +3,19 @@ import type { RunEventOf } from '../../schema/run-event.ts';
 import { frame } from './frames.ts';
 
 /**
- * Calls of tools that the model provider executes. Their parts are those of a tool that the provider executes, with a
- * mark, because results of Troupe's own tools carry `providerExecuted` as well.
+ * Parts of tool calls that the model provider executes. They have a mark, because results of Troupe's own tools carry
+ * `providerExecuted` as well.
  *
- * Guarantees: no part of a message is left without an end.
- * Costs a frame or two for each change of a call.
+ * Guarantees: every part of a message has an end.
+ * Cost: one or two frames for each change of a call.
  */
 
-/** Calls without a result that the client was shown, with the name of their tool. */
+/** Names of the tools of shown calls without a result, by call id. */
 export type ShownProviderCalls = Map<string, string>;
 
 const MARK = { troupe: { executedBy: 'provider' } } as const;
 
-/** Undefined for an activity that reports no such call. */
+/** Returns undefined for an activity of another kind. */
 export const providerCall = (
   open: ShownProviderCalls,
   event: RunEventOf<'activity_snapshot'>,
@@ -40,14 +40,14 @@ const framesOf = ({ id: toolCallId, tool: toolName, status, input, output, error
 const errorFrame = (toolCallId: string, errorText: string): string =>
   frame('tool-output-error', { toolCallId, errorText, providerExecuted: true });
 
-/** They will not end. */
+/** Ends open calls, which will not complete. */
 export const providerCallsLost = (open: ShownProviderCalls, errorText: string): string => {
   const frames = [...open.keys()].map((id) => errorFrame(id, errorText)).join('');
   open.clear();
   return frames;
 };
 
-/** The part of a stored message. */
+/** Creates the part of a stored message. */
 export const providerCallPart = ({
   id: toolCallId,
   tool: toolName,
@@ -69,7 +69,7 @@ export const providerCallPart = ({
     : ({ ...call, state: 'output-error', errorText: error ?? 'the call has no result' } as const);
 };
 
-/** Whether a part of a client's message is such a call, which no request of the client can change. */
+/** Returns whether a part of a client message is such a call, which a client cannot change. */
 export const isProviderCallPart = (part: object): boolean => {
   const { callProviderMetadata: metadata }: { callProviderMetadata?: unknown } = part;
   if (typeof metadata !== 'object' || metadata === null || !('troupe' in metadata)) return false;

@@ -1,5 +1,5 @@
 import type { ReplayProtocol } from '../replay-log.ts';
 import { createChatEncoder } from './encoder.ts';
 
-/** The durable replay of a thread in the chat protocol; its text of frames is made by `replayPage`. */
+/** The durable replay of a thread in the chat protocol; `replayPage` creates its frames. */
 export const chatReplay: ReplayProtocol = { code: 'v6', createEncoder: () => createChatEncoder() };

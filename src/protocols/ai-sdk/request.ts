@@ -7,16 +7,16 @@ import { frontendContext } from '../frontend-context.ts';
 import { FrontendTool } from '../frontend-tool.ts';
 
 /**
- * The body of the routes that start a chat run (chat-and-agui.md 3.1). The stock client sends its chat as `id` and
- * reconnects under it, so that is the thread when none is named. Parts of messages are looked at one by one later:
- * most of them are history, which the service has.
+ * The body of the routes that start a chat run (chat-and-agui.md 3.1). The stock client sends the id of its chat as
+ * `id` and reconnects with it, so `id` is the default thread. Parts of messages are validated later, one by one,
+ * because most of them are history that the service has.
  */
 
 const ChatMessage = z.object({
   id: z.string().nullish(),
   role: z.string(),
   parts: listOf(z.unknown()).default([]),
-  /** Where older versions of the protocol had their texts; told of, and not read. */
+  /** The text field of older protocol versions; reported as an error and not read. */
   content: z.unknown().optional(),
 });
 export type ChatMessage = z.output<typeof ChatMessage>;
@@ -29,7 +29,7 @@ export const ChatBody = withAliases(
     agentId: z.string().nullish(),
     id: z.string().nullish(),
     state: Json.optional(),
-    // Some clients put an object of their own here.
+    // Some clients send an unrelated object here.
     tools: z.union([listOf(FrontendTool), JsonObject.transform(() => undefined)]).nullish(),
     trigger: z.unknown().optional(),
     messageId: z.unknown().optional(),
@@ -38,13 +38,13 @@ export const ChatBody = withAliases(
 ).transform(({ messages, state, tools, threadId, agentId, id, trigger, messageId, output_schema }) => ({
   messages,
   output_schema,
-  /** As the text that it becomes, so that a large one is written while the body is read. */
-  said: frontendContext(state),
-  /** Tools that the client executes; none given: a run that goes on keeps those that it has. */
+  /** Serialized here, so that a large one is serialized while the body is parsed. */
+  frontend: frontendContext(state),
+  /** Tools that the client executes; if absent, a continued run keeps its tools. */
   tools: tools ?? undefined,
   thread_id: threadId?.trim() || id?.trim() || undefined,
   agent_id: agentId?.trim() || undefined,
-  /** The client asks for another answer to what it has sent before. */
+  /** Whether the client regenerates the response to an earlier message. */
   regenerate: trigger === 'regenerate-message',
   edits: editedMessage(messages, messageId),
   continues: continuedMessage(messages, messageId),
@@ -52,8 +52,8 @@ export const ChatBody = withAliases(
 export type ChatBody = z.output<typeof ChatBody>;
 
 /**
- * The assistant message that the client goes on with: the one that it names, as it does for a decision on an
- * earlier answer, else the last message. Live answers keep its id.
+ * Returns the assistant message that the client continues: the named one, as for a decision on an earlier response,
+ * else the last message. Live responses keep its id.
  */
 const continuedMessage = (messages: readonly ChatMessage[], named: unknown): string | undefined => {
   const last = messages.at(-1);
@@ -62,7 +62,7 @@ const continuedMessage = (messages: readonly ChatMessage[], named: unknown): str
   return found?.id || undefined;
 };
 
-/** The user message that the client has put in place of an earlier one of its id, with nothing behind it. */
+/** Returns the user message that replaces an earlier one with the same id. It is the last message. */
 const editedMessage = (messages: readonly ChatMessage[], named: unknown): ChatMessage | undefined => {
   const last = messages.at(-1);
   return last?.role === 'user' && last.id && last.id === named ? last : undefined;

@@ -3,9 +3,9 @@ import { Json } from '../../schema/json.ts';
 import { ResumeMode, type Run, TicketBelow } from '../../schema/run.ts';
 
 /**
- * Which calls of a run have waited for somebody, from the state of the run: their first tool message is a
- * placeholder and no result (chat-and-agui.md 8). The state has the calls of the last step, and a run does not go
- * beyond a step in which a call waits.
+ * Determines from the state of a run which of its calls were suspended: their first tool message is a placeholder and
+ * not a result (chat-and-agui.md 8). The state contains the calls of the last step, and a run does not leave a step
+ * with a pending call.
  */
 
 export type Suspension = {
@@ -13,13 +13,13 @@ export type Suspension = {
   resume_mode: ResumeMode;
   digest: string | undefined;
   tickets: TicketBelow[] | undefined;
-  /** What a decision has put in place of the arguments. */
+  /** The arguments that a decision has edited. */
   edited: { arguments: Json } | undefined;
-  /** Nobody has answered yet. */
+  /** Whether the decision is still pending. */
   open: boolean;
 };
 
-/** By the id of the run and that of the call. */
+/** Returns the suspension of a call, by run id and call id. */
 export type Suspensions = (run_id: string, call_id: string) => Suspension | undefined;
 
 const CallStates = z.object({
@@ -40,21 +40,21 @@ const KEY = '__runtime.tool_call_states';
 
 type RunState = Pick<Run, 'run_id' | 'status' | 'state'>;
 
-/** Reads each run once, when it is first needed. `open`: runs that were read already, because they may change. */
+/** Reads each run once, on first use. `open` contains runs that were read in advance because they may change. */
 export const suspensionsIn = (
   read: (run_id: string) => RunState | undefined,
   open: readonly RunState[] = [],
 ): Suspensions => {
-  const known = new Map(open.map((run) => [run.run_id, suspensionsOf([run])]));
+  const known = new Map(open.map((run) => [run.run_id, indexSuspensions([run])]));
   return (run_id, call_id) => {
     const run = known.has(run_id) ? undefined : read(run_id);
-    const suspensions = known.get(run_id) ?? suspensionsOf(run ? [run] : []);
+    const suspensions = known.get(run_id) ?? indexSuspensions(run ? [run] : []);
     known.set(run_id, suspensions);
     return suspensions(run_id, call_id);
   };
 };
 
-export const suspensionsOf = (runs: Iterable<RunState>): Suspensions => {
+export const indexSuspensions = (runs: Iterable<RunState>): Suspensions => {
   const known = new Map<string, Map<string, Suspension>>();
   for (const { run_id, status, state } of runs) {
     const stored = CallStates.safeParse(state?.extensions[KEY]);

@@ -12,14 +12,14 @@ import { TOOL_FAILED } from './calls.ts';
 import type { ChatMessage } from './request.ts';
 
 /**
- * Decisions and client tool results, which clients write into the tool parts of assistant messages
- * (chat-and-agui.md 3.5). Most of them are history: only what waits now can be answered.
+ * Decisions and client tool results, which clients write into the tool parts of assistant messages (chat-and-agui.md
+ * 3.5). Most of them are history; only pending calls can be resolved.
  */
 
 export type ToolResponse = {
-  /** Names a ticket, or the call itself. */
+  /** Id of a ticket or of the call itself. */
   target: string;
-  /** In the message that the client continues, and not in its history. */
+  /** Whether it belongs to the message that the client continues, and not to its history. */
   isCurrent: boolean;
   form: 'approval' | 'output';
   digest?: string;
@@ -42,7 +42,7 @@ const ToolPart = z.object({
 });
 type ToolPart = z.output<typeof ToolPart>;
 
-/** @param continues id of the message that the client continues, where it names one */
+/** @param continues id of the message that the client continues, if it names one */
 export const toolResponses = (messages: readonly ChatMessage[], continues?: string): ToolResponse[] =>
   messages
     .filter(({ role }) => role === 'assistant')
@@ -54,7 +54,7 @@ export const toolResponses = (messages: readonly ChatMessage[], continues?: stri
       });
     });
 
-/** What the service executed itself comes back as history, large outputs included: it is not looked into. */
+/** Calls that the service executed come back as history, possibly with large outputs, so they are not parsed. */
 const isClientPart = (part: unknown): boolean => {
   if (typeof part !== 'object' || part === null || !('type' in part)) return false;
   const { type } = part;
@@ -105,11 +105,11 @@ const textIn = (object: JsonObject | undefined, key: string): string | undefined
 const nameOf = ({ type, toolName }: ToolPart): string =>
   type === 'dynamic-tool' ? (toolName ?? '') : type.slice('tool-'.length);
 
-/** What a thread knows of its tickets. */
+/** The tickets of a thread. */
 export type ThreadTickets = { tickets: readonly OpenTicket[]; issued: IssuedTickets };
 
-/** For what waits now; of several responses to one ticket the last counts. @throws Conflict */
-export const decisionsOf = (responses: readonly ToolResponse[], thread: ThreadTickets): DecisionInput[] => {
+/** Returns decisions for pending calls; the last of several responses to one ticket counts. @throws Conflict */
+export const toDecisions = (responses: readonly ToolResponse[], thread: ThreadTickets): DecisionInput[] => {
   const decisions = new Map<string, DecisionInput>();
   for (const response of responses) {
     const found = ticketFor(response, thread);
@@ -128,7 +128,7 @@ export const decisionsOf = (responses: readonly ToolResponse[], thread: ThreadTi
   return [...decisions.values()];
 };
 
-/** A call id that is ambiguous is refused where the client answers now, and ignored in its history. */
+/** An ambiguous call id is rejected in the current response of the client, and ignored in its history. */
 const ticketFor = ({ target, call, isCurrent }: ToolResponse, { tickets, issued }: ThreadTickets) => {
   try {
     return target === call.id
@@ -140,7 +140,7 @@ const ticketFor = ({ target, call, isCurrent }: ToolResponse, { tickets, issued 
   }
 };
 
-/** A question that a client refuses to answer is cancelled; for permissions the payload states the consent. */
+/** A question that a client declines is cancelled; for permissions, the payload contains the consent. */
 const actionOn = (
   { resume_mode, tickets }: OpenTicket,
   { action, form, result }: ToolResponse,

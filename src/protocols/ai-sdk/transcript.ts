@@ -8,24 +8,24 @@ import type { ChatBody, ChatMessage } from './request.ts';
 import { type ToolResponse, toolResponses } from './tool-responses.ts';
 
 /**
- * A conversation that the client alone has, as the history of a run (chat-and-agui.md 10).
+ * Converts a conversation that only the client has to the history of a run (chat-and-agui.md 10).
  *
- * Guarantees: the model sees what its tools have answered, and that a call was denied; a call that was never decided
- * is not there, and nothing of it can happen any more. Decisions count in the last step of the last answer only:
- * whatever stands before was dealt with when it was new, or left behind by what the user has said since.
+ * Guarantees: the model receives the results of its tools, and the denials of calls. A call without a decision is
+ * omitted and can no longer be executed. Decisions count only in the last step of the last response: earlier ones were
+ * processed when they were new, or superseded by later messages of the user.
  */
 
 export type Transcript = {
   messages: Message[];
-  /** Calls of the last answer that the run begins with. */
+  /** Calls of the last response with which the run starts. */
   waiting: WaitingCall[];
-  /** How the client takes the answer. */
+  /** Options for the form of the response. */
   options: ChatOptions;
 };
 
 /** @throws Invalid */
 export const readTranscript = (body: ChatBody, newId: () => string): Transcript => {
-  // Numbers tell which message became which: most clients give ids, but none must.
+  // Numbers match messages with their results, because clients need not send ids.
   const numbered = body.messages.map((message, index) => ({ ...message, id: String(index) }));
   const decoded = decodeTranscript({ ...body, messages: numbered }).messages;
   const inputs = new Map(decoded.map((input) => [input.id, input]));
@@ -53,7 +53,7 @@ const toMessage = ({ role, content, visibility }: ChatInput, id: string): Messag
   ...(visibility && { visibility }),
 });
 
-/** A new message of the client does not hold the calls. */
+/** A new message of the client does not contain the calls. */
 const optionsOf = ({ continues }: ChatBody, waiting: readonly WaitingCall[]): ChatOptions => {
   if (continues !== undefined) return { continues };
   const calls = new Map(waiting.map(({ call }) => [call.id, call]));
@@ -69,17 +69,17 @@ const stepsOf = ({ parts }: ChatMessage): Part[][] => {
   const steps: Part[][] = [[]];
   for (const part of parts.filter(isPart)) {
     if (part.type === 'step-start') steps.push([]);
-    // What the model provider has executed is no call of a tool of the service.
+    // Calls that the model provider executed are not calls of the service.
     else if (!isProviderCallPart(part)) steps.at(-1)?.push(part);
   }
   return steps;
 };
 
-/** What the part says of its call when it is taken to be in this state; undefined when it is not about a call. */
+/** Parses the response in a part as if it had this state; undefined if the part is not a call. */
 const responseIn = (part: Part, state = part.state): ToolResponse | undefined =>
   toolResponses([{ role: 'assistant', parts: [{ ...part, state, providerExecuted: false }] }])[0];
 
-/** Without any decision nothing goes on; an answer that the user has already passed over cannot be waited for. */
+/** Without any decision, the run does not continue; a response that is followed by a user message cannot be pending. */
 const waitingIn = (answer: ChatMessage | undefined, mayWait: boolean): WaitingCall[] => {
   const parts = answer ? (stepsOf(answer).at(-1) ?? []) : [];
   const decided = parts.flatMap((part) => {
@@ -88,8 +88,8 @@ const waitingIn = (answer: ChatMessage | undefined, mayWait: boolean): WaitingCa
   });
   if (decided.length === 0 || !mayWait) return decided;
   const open = parts.flatMap((part) => {
-    const asked = part.state === 'approval-requested' ? responseIn(part, 'approval-responded') : undefined;
-    return asked ? [waitingCall(asked)] : [];
+    const request = part.state === 'approval-requested' ? responseIn(part, 'approval-responded') : undefined;
+    return request ? [waitingCall(request)] : [];
   });
   return [...decided, ...open];
 };
@@ -162,7 +162,7 @@ const stepMessages = (
 
 const PERMISSION = { resume_mode: 'replay_tool_call' } as const;
 
-/** A call about which nothing more can come, and what the model reads of it. */
+/** Returns a finished call with its result for the model, or undefined if the call may still execute. */
 const endedCall = (part: Part): EndedCall | undefined => {
   const response = responseIn(part);
   if (!response) return undefined;
@@ -176,7 +176,7 @@ const endedCall = (part: Part): EndedCall | undefined => {
   };
 };
 
-/** The client keeps the reason with the approval, also when it was told that the call was denied. */
+/** The client stores the reason with the approval, even if the call was denied. */
 const reasonIn = (part: Part): string | undefined => responseIn(part, 'approval-responded')?.reason;
 
 const resultText = ({ state, errorText }: Part, result: ToolResponse['result']): string => {

@@ -1,5 +1,6 @@
 import type { Attach, DecisionInput, Runtime, Submission } from '../../runtime/index.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import type { ServiceLog } from '../../schema/log-events.ts';
 import { Outcome } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
@@ -15,34 +16,34 @@ import {
 } from './call-story.ts';
 
 /**
- * One call of an agent as a tool: a durable run on a thread of its own (mcp.md A9). It goes on when its client goes
- * away, and ends when the call is cancelled.
+ * One call of an agent as a tool: a durable run on a dedicated thread (mcp.md A9). It continues if its client
+ * disconnects, and ends if the call is cancelled.
  */
 export type AgentCallDeps = {
   store: Pick<Store, 'runs' | 'messages'>;
   runtime: Pick<Runtime, 'submit' | 'admit' | 'follow' | 'cancelRun'>;
   ids: Ids;
   clock: Clock;
-  log: { warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'warn'>;
   /** @throws Invalid */
   resolve(agentId: string, resolution_id?: string): Submission['agent'];
 };
 
-/** Of the client that calls. */
+/** The client of a call. */
 export type AgentCaller = {
-  /** Whose trace the call belongs to. */
+  /** Trace context of the call. */
   context: TraceContext | undefined;
   scope: string;
   signal: AbortSignal;
-  /** @param logger who says so */
+  /** @param logger name of the logger */
   log(level: LogLevel, text: string, logger: string): void;
-  /** Undefined: nobody asked for it. */
+  /** Absent if the client did not request progress. */
   progress: ((progress: number, message: string) => void) | undefined;
 };
 
 export type AgentAnswer = CallOutcome & { run?: { thread_id: string; run_id: string } };
 
-/** Never rejects: whatever fails is the answer. */
+/** Never rejects: failures are returned as results. */
 export const callAgent = async (
   deps: AgentCallDeps,
   caller: AgentCaller,
@@ -65,7 +66,9 @@ export const callAgent = async (
   });
 };
 
-/** A call that goes on behind what was asked, whoever has answered it, and also when nobody has. */
+/**
+ * Continues a call after a question, whether or not the decisions answer it, and even if another client answered it.
+ */
 export const proceedCall = async (
   deps: AgentCallDeps,
   caller: AgentCaller,
@@ -90,17 +93,17 @@ export const proceedCall = async (
         attach,
       };
     });
-    const isHeard = accepted !== undefined || (await runtime.follow(place, caller.scope, attach));
-    return isHeard ? place : { ...place, outcome: outcomeOfRun(store.runs.get(caller.scope, run_id)) };
+    const isFollowed = accepted !== undefined || (await runtime.follow(place, caller.scope, attach));
+    return isFollowed ? place : { ...place, outcome: outcomeOfRun(store.runs.get(caller.scope, run_id)) };
   });
 };
 
 type Place = { thread_id: string; run_id: string };
 
-/** `outcome`: nothing will be heard of it. */
+/** `outcome` is set if the run will emit no events. */
 type Begun = Place & { outcome?: CallOutcome };
 
-/** @param begin gives the run its reader */
+/** @param begin starts the run with its reader */
 const play = async (
   deps: AgentCallDeps,
   caller: AgentCaller,
@@ -114,7 +117,7 @@ const play = async (
   const progress = createProgress(clock, caller.progress);
   const story = createCallStory({ log, advance: progress.advance });
   let ended = (): void => {};
-  const heard = new Promise<void>((resolve) => {
+  const finished = new Promise<void>((resolve) => {
     ended = resolve;
   });
   let run: Place | undefined;
@@ -130,14 +133,14 @@ const play = async (
     );
     run = place;
     if (signal.aborted) cancel();
-    if (!rested) await heard;
+    if (!rested) await finished;
     progress.flush();
     const outcome = rested ?? outcomeOfStream(deps, scope, place, story.outcome());
     log(LEVELS[outcome.kind], outcome.kind === 'ended' ? 'completed' : outcome.text);
     return { ...outcome, run };
   } catch (error) {
-    // What a bug says of itself is for the log.
-    if (!(error instanceof Outcome)) deps.log.warn({ err: error, agent: agent_id }, 'a call over MCP failed');
+    // Details of unexpected errors are logged only.
+    if (!(error instanceof Outcome)) deps.log.warn('mcp.agent_call_failed', { err: error, agent: agent_id });
     const outcome = failed(error instanceof Outcome ? error.message : 'internal error');
     log('error', outcome.text);
     return outcome;
@@ -160,7 +163,5 @@ const outcomeOfStream = (
 };
 
 const cancelRun = ({ runtime, log }: AgentCallDeps, scope: string, { thread_id, run_id }: Place): void => {
-  runtime
-    .cancelRun(scope, thread_id, run_id)
-    .catch((err) => log.warn({ err, run_id }, 'the run of a cancelled call goes on'));
+  runtime.cancelRun(scope, thread_id, run_id).catch((err) => log.warn('mcp.cancel_failed', { err, run_id }));
 };

@@ -22,17 +22,24 @@ import {
   proceedCall,
 } from './agent-call.ts';
 import { contentOfFiles } from './answer-content.ts';
-import { type Asked, askedBefore, decisionsIn, noSuchState, questionsOf, stateOf } from './asking.ts';
+import {
+  createQuestions,
+  decisionsIn,
+  encodeState,
+  noSuchState,
+  type QuestionedRun,
+  questionedBefore,
+} from './asking.ts';
 import { NO_RESPONSE } from './call-story.ts';
 import type { McpProvider } from './provider.ts';
 import type { Sdk } from './sdk.ts';
 import { CLIENT_CAPABILITIES_KEY } from './versions.ts';
 
-/** Every agent is a tool (mcp.md A8, A9). */
+/** Exposes every agent as a tool (mcp.md A8, A9). */
 
 export type AgentToolsDeps = AgentCallDeps & {
   version: string;
-  /** Agents that are live; another object after each publication. */
+  /** The published agents; a new object after each publication. */
   published(): { readonly ids: readonly string[] };
   uptimeSeconds(): number;
 };
@@ -71,33 +78,33 @@ const callTool = async (
   const { sdk, scope, context } = asking;
   if (!deps.published().ids.includes(name)) return textResult(`Unknown tool: ${name}`, true);
   if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
-  const asked = askedBefore(sdk, context.mcpReq.requestState());
-  const answer = asked
-    ? await proceed(deps, asking, { ...asked, agent_id: name })
+  const previous = questionedBefore(sdk, context.mcpReq.requestState());
+  const answer = previous
+    ? await proceed(deps, asking, { ...previous, agent_id: name })
     : await callAgent(deps, callerOf(asking), { agent_id: name, message });
-  const asks = answer.kind === 'asked' && showsForms(asking);
-  const run = asks ? runAt(deps, scope, answer.run) : undefined;
-  const inputRequests = run && questionsOf(sdk, run);
+  const isQuestion = answer.kind === 'asked' && showsForms(asking);
+  const run = isQuestion ? runAt(deps, scope, answer.run) : undefined;
+  const inputRequests = run && createQuestions(sdk, run);
   if (!run || !inputRequests) return resultOf(deps, { agent_id: name, scope }, answer);
-  return sdk.inputRequired({ inputRequests, requestState: stateOf(run) });
+  return sdk.inputRequired({ inputRequests, requestState: encodeState(run) });
 };
 
-/** @throws ProtocolError when there is no such run of the agent */
+/** @throws ProtocolError if the agent has no such run */
 const proceed = (
   deps: AgentToolsDeps,
   asking: Asking,
-  asked: Asked & { agent_id: string },
+  questioned: QuestionedRun & { agent_id: string },
 ): Promise<AgentAnswer> => {
   const { sdk, scope, context } = asking;
-  const run = runAt(deps, scope, asked);
-  if (run?.agent_id !== asked.agent_id) throw noSuchState(sdk);
+  const run = runAt(deps, scope, questioned);
+  if (run?.agent_id !== questioned.agent_id) throw noSuchState(sdk);
   return proceedCall(deps, callerOf(asking), run, decisionsIn(sdk, run, context.mcpReq.inputResponses));
 };
 
 const runAt = (
   { store }: Pick<AgentToolsDeps, 'store'>,
   scope: string,
-  place: Asked | undefined,
+  place: QuestionedRun | undefined,
 ): Run | undefined => {
   const run = place && store.runs.get(scope, place.run_id);
   return run?.thread_id === place?.thread_id ? run : undefined;
@@ -106,8 +113,8 @@ const runAt = (
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
 /**
- * No error where the run continues: a client would take an error as a reason to repeat the call. Except where the tool
- * has a schema of its output, because clients refuse a result without an output that is no error.
+ * A run that continues is not reported as an error, because a client may repeat a failed call. Tools with an output
+ * schema are an exception, because clients reject a successful result without an output.
  */
 const resultOf = (
   deps: AgentToolsDeps,
@@ -150,7 +157,7 @@ const structuredResult = (
   return value === undefined ? { isError: true } : { structuredContent: asObject(schema, value) };
 };
 
-/** The schema that the tool is listed with. */
+/** Returns the schema that the tool is listed with. */
 const outputSchemaOf = (
   { resolve }: Pick<AgentToolsDeps, 'resolve'>,
   agent_id: string,
@@ -158,7 +165,7 @@ const outputSchemaOf = (
   try {
     return resolve(agent_id).spec.output_schema;
   } catch {
-    // Listed without one, too.
+    // The tool is listed without a schema as well.
     return undefined;
   }
 };
@@ -168,14 +175,14 @@ const textResult = (text: string, isError: boolean): CallToolResult => ({
   isError,
 });
 
-/** Whether the client shows forms: it says so with each request, or once for the session. */
+/** Returns whether the client supports forms, as declared in each request or once per session. */
 const showsForms = ({ server, context }: Asking): boolean => {
   const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
   const capabilities = envelope[CLIENT_CAPABILITIES_KEY] ?? server.getClientCapabilities();
   return isObject(capabilities) && capabilities.elicitation !== undefined;
 };
 
-/** In `_meta`, or in the headers of the request. */
+/** Reads the trace context from `_meta` or the headers of the request. */
 const traceOf = ({ context: { mcpReq, http } }: Asking): TraceContext | undefined => {
   const meta: Readonly<Record<string, unknown>> = { ...mcpReq._meta };
   const inMeta = traceContextOf((name) => (typeof meta[name] === 'string' ? meta[name] : undefined));
@@ -186,7 +193,7 @@ const callerOf = (asking: Asking): AgentCaller => {
   const { scope, context } = asking;
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
-  // What the client cannot be told any more, nobody misses.
+  // Notifications for a disconnected client are dropped.
   const dropped = (): void => {};
   return {
     scope,
@@ -205,7 +212,7 @@ const callerOf = (asking: Asking): AgentCaller => {
   };
 };
 
-/** In the order of their names; made once for each publication. */
+/** Lists tools by name; created once per publication. */
 const createToolList = ({ published, resolve }: Pick<AgentToolsDeps, 'published' | 'resolve'>) => {
   let of: object | undefined;
   let tools: Tool[] = [];
@@ -226,7 +233,7 @@ const createToolList = ({ published, resolve }: Pick<AgentToolsDeps, 'published'
           name: id,
           description: describe(id),
           inputSchema: INPUT,
-          // It is of type object, as the protocol wants it.
+          // The schema has type object, as the protocol requires.
           ...(schema && { outputSchema: asObjectSchema(schema) as Tool['outputSchema'] }),
         };
       });
@@ -237,7 +244,7 @@ const createToolList = ({ published, resolve }: Pick<AgentToolsDeps, 'published'
 
 const nameless = (id: string): string => `Agent: ${id}`;
 
-/** A system prompt is internal text and is not shown. */
+/** The system prompt is internal and is not shown. */
 const about = ({ description = '' }: AgentSpec): string => shortened(description.trim());
 
 const MOST_CHARACTERS = 200;

@@ -4,8 +4,8 @@ import { describeMedia } from '../../schema/described-media.ts';
 import { JSON_TYPE } from '../../schema/media.ts';
 
 /**
- * Files of an answer as content of a result. Images and audio have forms of their own, other bytes and data are embedded
- * resources, and an address is text: clients of 2025-03-26 refuse links to resources.
+ * Converts files of a response to content of a result. Images and audio have dedicated forms, other bytes and data are
+ * embedded resources, and a URL is text, because clients of 2025-03-26 reject links to resources.
  */
 export const contentOfFiles = (files: readonly PartBlock[], run_id: string): CallToolResult['content'] =>
   files.map((block, index) => contentOf(block, `troupe:runs/${encodeURIComponent(run_id)}/files/${index}`));

@@ -3,19 +3,21 @@ import type { DecisionInput } from '../../runtime/index.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
+import { jsonOrUndefined } from '../../schema/json-or-undefined.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
 import type { Sdk } from './sdk.ts';
 
 /**
- * A run that waits for a person asks the client of its call, when that can show a form (mcp.md C5). What was asked goes
- * with the client, as the ids of run and thread: they give it no more than what whoever may call an agent may do anyhow.
+ * Sends the questions of a waiting run to the client of its call if it supports forms (mcp.md C5). The state between
+ * question and response is held by the client, as the ids of run and thread. They grant no access that a caller of the
+ * agent does not have anyway.
  */
 
-/** Where the call goes on. */
-export type Asked = { thread_id: string; run_id: string };
+/** The run that the call continues. */
+export type QuestionedRun = { thread_id: string; run_id: string };
 
-/** By the ids of the tickets that are open. Undefined: the run waits for nothing that a form can answer. */
-export const questionsOf = (
+/** Questions by ticket id. Undefined if the run does not wait for anything that a form can answer. */
+export const createQuestions = (
   { inputRequired }: Sdk,
   { agent_id, waiting }: Run,
 ): InputRequests | undefined => {
@@ -32,18 +34,18 @@ const formOf = (agent_id: string, ticket: WaitingTicket) => {
     const call = callText(tool_name, shortened(JSON.stringify(given ?? {})));
     return { message: `Agent '${agent_id}' asks with ${call}.`, requestedSchema: ANSWER };
   }
-  // A person approves what the form shows, so nothing of it is cut off.
-  const wishes = tickets?.map((below) => wishOf(below.agent_id, below.tool, below.arguments));
-  const message = wishes?.join('\n') ?? wishOf(agent_id, tool_name, given ?? {});
+  // Not shortened, because a person approves the text that the form shows.
+  const descriptions = tickets?.map((below) => describeCall(below.agent_id, below.tool, below.arguments));
+  const message = descriptions?.join('\n') ?? describeCall(agent_id, tool_name, given ?? {});
   return { message, requestedSchema: PERMISSION };
 };
 
-const wishOf = (agent_id: string, tool: string, args: Json): string =>
+const describeCall = (agent_id: string, tool: string, args: Json): string =>
   `Agent '${agent_id}' wants to use ${callText(tool, JSON.stringify(args))}.`;
 
 const callText = (tool: string, args: string): string => `the tool '${tool}' with ${args}`;
 
-/** Of the arguments of a question; a form is read by a person. */
+/** Limit for the arguments of a question, which a person reads in a form. */
 const MOST_CHARACTERS = 2000;
 
 const shortened = (text: string): string =>
@@ -54,7 +56,9 @@ const asksPermission = ({ resume_mode, tickets }: WaitingTicket): boolean =>
 
 const PERMISSION = {
   type: 'object' as const,
-  properties: { approve: { type: 'boolean' as const, title: 'Approve', description: 'Whether it may' } },
+  properties: {
+    approve: { type: 'boolean' as const, title: 'Approve', description: 'Whether the call is approved' },
+  },
   required: ['approve'],
 };
 
@@ -64,7 +68,7 @@ const ANSWER = {
   required: ['answer'],
 };
 
-/** What was answered of what the run waits for. */
+/** Returns the decisions in the responses to the questions of a run. */
 export const decisionsIn = (
   { inputResponse }: Sdk,
   { waiting }: Run,
@@ -85,26 +89,19 @@ export const decisionsIn = (
     return [{ tool_call_id, action: 'resume', payload: { approved: true }, form: 'approval', digest }];
   });
 
-export const stateOf = ({ thread_id, run_id }: Asked): string => JSON.stringify({ thread_id, run_id });
+export const encodeState = ({ thread_id, run_id }: QuestionedRun): string =>
+  JSON.stringify({ thread_id, run_id });
 
-/** Undefined: nothing was asked before. @throws ProtocolError */
-export const askedBefore = (sdk: Sdk, state: unknown): Asked | undefined => {
+/** Returns undefined if no questions were sent before. @throws ProtocolError */
+export const questionedBefore = (sdk: Sdk, state: unknown): QuestionedRun | undefined => {
   if (state === undefined) return undefined;
-  const asked = typeof state === 'string' ? parsed(state) : undefined;
-  if (!isAsked(asked)) throw noSuchState(sdk);
-  return asked;
+  const value = typeof state === 'string' ? jsonOrUndefined(state) : undefined;
+  if (!isQuestionedRun(value)) throw noSuchState(sdk);
+  return value;
 };
 
 export const noSuchState = ({ ProtocolError, ProtocolErrorCode }: Sdk): Error =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState');
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-const isAsked = (asked: unknown): asked is Asked =>
-  isObject(asked) && typeof asked.thread_id === 'string' && typeof asked.run_id === 'string';
+const isQuestionedRun = (value: unknown): value is QuestionedRun =>
+  isObject(value) && typeof value.thread_id === 'string' && typeof value.run_id === 'string';

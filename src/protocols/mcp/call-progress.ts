@@ -1,33 +1,33 @@
 import { type Clock, monotonic } from '../../schema/clock.ts';
 
-/** Progress of a call, at most ten times a second: what came in between is told together with what follows. */
+/** Reports the progress of a call at most ten times a second; updates in between are merged into the next report. */
 
 const LEAST_MS = 100;
 
 export type Progress = {
   advance(done: number, text: string): void;
-  /** What was kept back is told. */
+  /** Reports a merged update that is still pending. */
   flush(): void;
 };
 
 export const createProgress = (
   clock: Clock,
-  tell: ((progress: number, message: string) => void) | undefined,
+  report: ((progress: number, message: string) => void) | undefined,
 ): Progress => {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   let kept: [done: number, text: string] | undefined;
   return {
     advance(done, text) {
-      if (!tell) return;
+      if (!report) return;
       const now = monotonic(clock);
       kept = [done, text];
-      if (now - toldAt < LEAST_MS) return;
-      toldAt = now;
+      if (now - reportedAt < LEAST_MS) return;
+      reportedAt = now;
       kept = undefined;
-      tell(done, text);
+      report(done, text);
     },
     flush() {
-      if (kept) tell?.(...kept);
+      if (kept) report?.(...kept);
       kept = undefined;
     },
   };

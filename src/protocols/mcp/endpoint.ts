@@ -3,12 +3,14 @@ import { type Reply, reply } from '../../http/reply.ts';
 import type { EventStream } from '../../http/sse.ts';
 import { invalidRequest } from './errors.ts';
 import { parseBody, type RpcMessage, type RpcRequest, readMessage } from './messages.ts';
-import { ask, type Session, tell } from './session.ts';
+import { ask, deliver, type Session } from './session.ts';
 import { createSessions, type SessionsDeps } from './sessions.ts';
 import { createStateless, isStateless } from './stateless.ts';
 import { SESSION_VERSIONS } from './versions.ts';
 
-/** What each request of the endpoint means, in the order of the checks (mcp.md A2). Who calls was checked before. */
+/**
+ * Handles each request of the endpoint in the order of the checks (mcp.md A2). The caller has been authorized before.
+ */
 export type McpEndpoint = {
   /** @throws McpError, Unavailable */
   post(request: McpPost): Promise<Reply | EventStream>;
@@ -23,7 +25,7 @@ export type McpPost = {
   scope: string;
   text: string;
   header: RequestHeader;
-  /** There is such a header, also an empty one. */
+  /** Whether the header is present, even if empty. */
   namesSession: boolean;
 };
 
@@ -33,7 +35,7 @@ const SESSION = 'mcp-session-id';
 export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
   const sessions = createSessions(deps);
   const stateless = createStateless(deps.provider, (err) => {
-    deps.log.debug({ err }, 'an MCP client sent what nobody understands');
+    deps.log.debug('mcp.invalid_message', { err });
   });
 
   /** @throws McpError */
@@ -82,17 +84,17 @@ export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
 
 const take = async (session: Session, message: RpcMessage): Promise<Reply | EventStream> => {
   if (message.kind !== 'request') {
-    tell(session, message);
+    deliver(session, message);
     return reply(202);
   }
-  const asked = ask(session, message);
-  if (asked.stream) return asked.stream;
-  const answer = await asked.answered;
-  // Without one it was cancelled, and nobody waits for it.
+  const pending = ask(session, message);
+  if (pending.stream) return pending.stream;
+  const answer = await pending.answered;
+  // A cancelled request has no response.
   return answer ? reply(200, answer) : reply(202);
 };
 
-/** Without blanks; a blank one says nothing. */
+/** Returns the trimmed value, or undefined if it is blank. */
 const headerIn = (header: RequestHeader, name: string): string | undefined =>
   header(name)?.trim() || undefined;
 

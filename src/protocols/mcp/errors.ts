@@ -3,17 +3,22 @@ import { CHALLENGE, internalError, Refusal } from '../../http/errors.ts';
 import { reply } from '../../http/reply.ts';
 import { Invalid, Unauthorized, Unavailable } from '../../schema/outcome.ts';
 
-/** Errors of the endpoint as MCP shows them: always an error object of JSON-RPC (mcp.md A4). */
+/** Errors of the endpoint in the form of MCP, which is always an error object of JSON-RPC (mcp.md A4). */
 
-export const PARSE_ERROR = -32_700;
-export const INVALID_REQUEST = -32_600;
-export const METHOD_NOT_FOUND = -32_601;
-export const INVALID_PARAMS = -32_602;
-export const INTERNAL_ERROR = -32_603;
+/** The codes of JSON-RPC. */
+export const RPC_CODES = {
+  PARSE_ERROR: -32_700,
+  INVALID_REQUEST: -32_600,
+  METHOD_NOT_FOUND: -32_601,
+  INVALID_PARAMS: -32_602,
+  INTERNAL_ERROR: -32_603,
+} as const;
+
+export const { PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR } = RPC_CODES;
 
 export type RpcId = string | number;
 
-/** What is refused before a method is called: with a status of HTTP. */
+/** A rejection before a method is called, with an HTTP status. */
 export class McpError extends Error {
   readonly status: number;
   readonly code: number;
@@ -41,7 +46,7 @@ export const errorObject = (code: number, message: string, id: RpcId | null) => 
   id,
 });
 
-/** Whatever is thrown below the endpoint, and what the server refuses there. */
+/** Converts all errors below the endpoint, including refusals by the server. */
 export const asMcpError = (error: unknown, requestId: string): McpError => {
   if (error instanceof McpError) return error;
   if (error instanceof Refusal) return refused(error);
@@ -51,7 +56,7 @@ export const asMcpError = (error: unknown, requestId: string): McpError => {
   return new McpError(500, INTERNAL_ERROR, internalError(requestId));
 };
 
-/** Of a body that was read, only what it is made of can be wrong. */
+/** A 400 for a body means that it could not be parsed. */
 const refused = ({ status, message }: Refusal): McpError =>
   status === 400
     ? new McpError(status, PARSE_ERROR, `${NOT_PARSED}${message}`)
@@ -68,5 +73,5 @@ export const mcpErrors: ErrorForm = (error, requestId) => {
   return reply(status, errorObject(code, message, id), headers);
 };
 
-/** How the message of every body begins that is no JSON. */
+/** Prefix of the error for a body that is not JSON. */
 export const NOT_PARSED = 'failed to parse JSON-RPC message: ';

@@ -2,18 +2,18 @@ import { isObject } from '../../schema/endpoint.ts';
 import { inexactInteger, inexactTextIn } from '../../schema/exact-integers.ts';
 import { INVALID_PARAMS, invalidRequest, McpError, NOT_PARSED, PARSE_ERROR, type RpcId } from './errors.ts';
 
-/** One message of JSON-RPC in the body of a request (mcp.md A4). */
+/** Parses the JSON-RPC message in the body of a request (mcp.md A4). */
 
 export type RpcRequest = { kind: 'request'; id: RpcId; method: string; params: unknown };
 export type RpcNotification = { kind: 'notification'; method: string; params: unknown };
 export type RpcAnswer = { kind: 'answer'; id: RpcId };
 
 export type RpcMessage = (RpcRequest | RpcNotification | RpcAnswer) & {
-  /** As it came. */
+  /** The unmodified message. */
   readonly raw: Readonly<Record<string, unknown>>;
 };
 
-/** The body of a request, which may be no JSON, or hold an integer that is not kept exactly. */
+/** A parsed body, which may be invalid JSON or contain an integer that cannot be represented exactly. */
 export type Parsed =
   | { value: unknown; problem?: undefined; inexact?: string }
   | { value?: undefined; problem: string };
@@ -62,7 +62,7 @@ const readAnswer = (raw: Readonly<Record<string, unknown>>): RpcAnswer => {
   }
   const wrong = answerProblem(raw);
   if (wrong !== undefined) throw invalidRequest(`invalid JSON-RPC response: ${wrong}`, echoed(id));
-  // Just checked.
+  // `answerProblem` has checked the type.
   return { kind: 'answer', id: id as RpcId };
 };
 
@@ -74,10 +74,10 @@ const answerProblem = ({ id, result, error }: Readonly<Record<string, unknown>>)
   return isError ? undefined : 'error must have an integer code and a text message';
 };
 
-/** Beyond these numbers JSON does not say the same to everybody. */
+/** JSON parsers do not agree on larger numbers. */
 const ID_RULE = `id must be a string or an integer of at most ${Number.MAX_SAFE_INTEGER}`;
 
 const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id);
 
-/** Without an id that would have other digits than the client wrote. */
+/** Returns null for an id that JSON would not preserve. */
 const echoed = (id: unknown): RpcId | null => (isId(id) ? id : null);

@@ -3,8 +3,8 @@ import { isLoopback } from '../../schema/loopback.ts';
 import { forbidden, type McpError } from './errors.ts';
 
 /**
- * Whose pages may speak to the endpoint (mcp.md A3). A browser names the page in `Origin` and the server in `Host`; a
- * page whose name was given the address of this machine (DNS rebinding) has the same name in both, so both are looked at.
+ * Checks which pages may access the endpoint (mcp.md A3). A browser sends the page in `Origin` and the server in
+ * `Host`. With DNS rebinding, a page has the same name in both, so both are checked.
  */
 export type CallerCheck = (host: string | undefined, origin: string | undefined) => McpError | undefined;
 
@@ -12,9 +12,9 @@ export const createCallerCheck = ({
   acceptsHost,
   origins,
 }: {
-  /** Undefined: any. */
+  /** If undefined, any host is accepted. */
   acceptsHost: ((host: string) => boolean) | undefined;
-  /** That are accepted besides those of this machine and of the host itself. */
+  /** Accepted in addition to the origins of localhost and of the requested host. */
   origins: readonly string[];
 }): CallerCheck => {
   const listed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
@@ -29,9 +29,9 @@ export const createCallerCheck = ({
   };
 };
 
-/** Undefined for what is no address with a host, such as `null`. */
+/** Returns undefined for a value without a host, such as `null`. */
 const hostOf = (origin: string): string | undefined => {
   const host = URL.canParse(origin) ? new URL(origin).hostname : '';
-  // Of a scheme that is not of the web, a URL does not read the host as a name.
+  // For schemes outside of the web, `URL` does not parse the host as a domain name.
   return host === '' ? undefined : (hostname(host) ?? host);
 };

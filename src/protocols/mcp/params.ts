@@ -2,12 +2,15 @@ import type { Implementation } from '@modelcontextprotocol/server';
 import { isObject } from '../../schema/endpoint.ts';
 import { SESSION_VERSIONS } from './versions.ts';
 
-/** Parameters of requests, where the SDK is stricter than the endpoint, or silent, or says it in other words. */
+/**
+ * Checks parameters of requests where the SDK is stricter than the endpoint, sends no response, or uses another
+ * message.
+ */
 
-/** What is answered in a stream, whatever comes of it. */
+/** The method whose responses are always streamed. */
 export const STREAMED = 'tools/call';
 
-/** Any parameters will do: what a client does not say of itself, or not legally, is made up for. */
+/** Replaces missing and invalid parameters by defaults, so that any parameters are accepted. */
 export const asInitialize = (
   protocolVersion: unknown,
   { capabilities, clientInfo }: Record<string, unknown>,
@@ -25,14 +28,14 @@ const UNNAMED: Implementation = { name: 'unnamed', version: '0' };
 const isClientInfo = (info: unknown): info is Implementation =>
   isObject(info) && typeof info.name === 'string' && typeof info.version === 'string';
 
-/** Nothing here has pages, so it does not matter where a client wants to go on. */
+/** Lists have no pages, so the cursor is irrelevant. */
 export const withoutOddCursor = (params: unknown): unknown => {
   if (!isObject(params) || params.cursor === undefined || typeof params.cursor === 'string') return params;
   const { cursor: _, ...rest } = params;
   return rest;
 };
 
-/** What the SDK would leave unanswered, or not word as it is agreed (mcp.md A7, A9). */
+/** Checks everything that the SDK would leave without a response or report with another message (mcp.md A7, A9). */
 export const paramsProblem = (method: string, params: unknown): string | undefined => {
   if (method === 'logging/setLevel') {
     const { level } = isObject(params) ? params : {};
@@ -45,7 +48,7 @@ export const paramsProblem = (method: string, params: unknown): string | undefin
   return argumentsProblem(params) ?? formProblem(params);
 };
 
-/** The SDK takes no message with such parameters for one, and says so to nobody but us. */
+/** The SDK rejects messages with such parameters without a response. */
 const formProblem = (params: unknown = {}): string | undefined => {
   if (!isObject(params)) return "'params' must be an object";
   const { _meta: meta = {} } = params;

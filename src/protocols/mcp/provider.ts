@@ -1,10 +1,10 @@
 import type { Implementation, Server, ServerCapabilities } from '@modelcontextprotocol/server';
 import type { Sdk } from './sdk.ts';
 
-/** What is offered over MCP: the protocol core serves any of it, with sessions and without. */
+/** A provider of MCP features, which the protocol core serves with and without sessions. */
 export type McpProvider = {
   readonly info: Implementation;
   readonly capabilities: ServerCapabilities;
-  /** Binds what it offers to a server, which is that of one session, or of one request that has none. */
+  /** Binds the features to a server of one session, or of one request without a session. */
   bind(server: Server, scope: string, sdk: Sdk): void;
 };

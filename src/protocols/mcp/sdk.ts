@@ -1,4 +1,4 @@
-/** The protocol core is large: only who is asked in MCP loads it. */
+/** The protocol core is large, so it is loaded on first use. */
 
 export type Sdk = typeof import('@modelcontextprotocol/server');
 

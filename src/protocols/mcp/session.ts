@@ -20,54 +20,55 @@ import { loadSdk } from './sdk.ts';
 import { SESSION_VERSIONS } from './versions.ts';
 
 /**
- * One session: a server of the SDK, and a transport that brings each of its messages to the response that it belongs to
+ * One session: a server of the SDK, and a transport that routes each of its messages to the corresponding response
  * (mcp.md A10).
  *
- * Guarantees: a response is of the request with its id and type of id, in this session and no other; messages of one
- * request keep their order; what belongs to nobody is dropped. A client that goes away leaves its requests alone.
+ * Guarantees: a response belongs to the request of this session with the same id and type of id. Messages of one
+ * request keep their order, and messages without a recipient are dropped. A disconnected client does not cancel its
+ * requests.
  * Relies on the SDK to fire the signal of a request that is cancelled, or whose session ends.
  */
 export type Session = {
-  /** The only credential of its client, so it is in no list and no log. */
+  /** The only credential of the client, so it is neither listed nor logged. */
   readonly id: string;
   readonly scope: string;
   readonly actor: ActorRefFrom<typeof mcpSessionMachine>;
   readonly server: Server;
   readonly transport: Transport;
   readonly open: Map<RpcId, Exchange>;
-  /** Where what is no answer goes, where requests have no streams of their own. */
+  /** Receives all messages except responses if requests have no streams. */
   readonly pipe: Pipe | undefined;
-  /** The SDK has not taken the last message. */
+  /** Whether the SDK rejected the last message. */
   refused: boolean;
 };
 
 export type Pipe = (message: object) => void;
 
-/** A request that is not answered yet. */
+/** A request without a response yet. */
 type Exchange = {
   readonly method: string;
-  /** Undefined: it is answered with one JSON object. */
+  /** Undefined if the response is one JSON object. */
   readonly stream: EventStream | undefined;
-  /** The answer, or undefined when there will be none. */
+  /** Receives the response, or undefined if there will be none. */
   readonly settle: (answer: object | undefined) => void;
 };
 
 export type SessionOptions = {
   provider: McpProvider;
   scope: string;
-  /** Of the actor, which is shown to operators. */
+  /** Id of the actor, which operators see. */
   actorId: string;
   idleMs: number;
   pipe?: Pipe;
   report(error: Error): void;
 };
 
-/** Beyond these a client waits for its own answers first. */
+/** Maximum number of open requests per session. */
 const MOST_OPEN = 1000;
 
 export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
 
-/** It is not known to anybody before its first request, `initialize`, was answered. */
+/** The session is not accessible until its first request, `initialize`, has a response. */
 export const createSession = async (options: SessionOptions): Promise<Session> => {
   const { provider, scope, actorId, idleMs, pipe, report } = options;
   const sdk = await loadSdk();
@@ -92,27 +93,30 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
   return session;
 };
 
-/** @returns the answer to `initialize`; any parameters will do */
+/** @returns the response to `initialize`; any parameters are accepted */
 export const initialize = async (session: Session, request: RpcRequest): Promise<object | undefined> => {
   const { protocolVersion, ...about } = isObject(request.params) ? request.params : {};
-  const say = (more: Record<string, unknown>) =>
+  const send = (more: Record<string, unknown>) =>
     exchange(session, { ...request, params: asInitialize(protocolVersion, more) }).answered;
-  const answer = await say(about);
-  // Of what a client says of itself something may not be legal: then it has said nothing.
-  return versionIn(answer) === undefined ? say({}) : answer;
+  const answer = await send(about);
+  // If the information about the client is invalid, the request is repeated without it.
+  return versionIn(answer) === undefined ? send({}) : answer;
 };
 
-/** What both sides have agreed on; undefined when the answer is an error. */
+/** Returns the agreed version, or undefined if the response is an error. */
 export const versionIn = (answer: object | undefined): string | undefined => {
   const { result } = (answer ?? {}) as { result?: { protocolVersion?: string } };
   return result?.protocolVersion;
 };
 
-/** Where the answer to a request comes: in the stream, when there is one. Undefined: there will be none. */
-export type Asked = { stream: EventStream | undefined; answered: Promise<object | undefined> };
+/**
+ * A pending request. The response is also written to the stream, if there is one; `answered` is undefined if there is
+ * none.
+ */
+export type PendingResponse = { stream: EventStream | undefined; answered: Promise<object | undefined> };
 
-/** A request of a session that is open. @throws McpError, Unavailable */
-export const ask = (session: Session, request: RpcRequest): Asked => {
+/** Handles a request in an open session. @throws McpError, Unavailable */
+export const ask = (session: Session, request: RpcRequest): PendingResponse => {
   const { actor, open } = session;
   if (open.has(request.id))
     throw invalidRequest(`request id is in use: ${JSON.stringify(request.id)}`, request.id);
@@ -122,12 +126,12 @@ export const ask = (session: Session, request: RpcRequest): Asked => {
   return exchange(session, request);
 };
 
-/** A notification, or the answer to a request of the service. */
-export const tell = (session: Session, { raw, ...message }: RpcMessage): void => {
+/** Handles a notification or a response of the client. */
+export const deliver = (session: Session, { raw, ...message }: RpcMessage): void => {
   session.actor.send({ type: 'HEAR' });
   receive(session, raw);
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return;
-  // The SDK sends no answer to what is cancelled.
+  // The SDK sends no response to a cancelled request.
   const { requestId } = isObject(message.params) ? message.params : {};
   if (typeof requestId === 'string' || typeof requestId === 'number') settle(session, requestId, undefined);
 };
@@ -139,13 +143,13 @@ export const toolsChanged = (session: Session): void => {
   else if (stream) stream.write(framed(change));
 };
 
-/** Cancels what is under way; streams end without an answer. */
+/** Cancels open requests; their streams end without a response. */
 export const closeSession = (session: Session): void => {
   session.server.close().catch(() => {});
   for (const id of session.open.keys()) settle(session, id, undefined);
 };
 
-const exchange = (session: Session, request: RpcRequest): Asked => {
+const exchange = (session: Session, request: RpcRequest): PendingResponse => {
   const { id, method, params } = request;
   const isStream = method === STREAMED && !session.pipe;
   const stream = isStream ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
@@ -158,7 +162,7 @@ const exchange = (session: Session, request: RpcRequest): Asked => {
   return { stream, answered };
 };
 
-/** To the SDK, which says of a message that it does not take for one only that there was an error. */
+/** Passes a request to the SDK, which reports only a generic error for malformed messages. */
 const hand = (session: Session, { id, method, params }: RpcRequest): void => {
   session.refused = false;
   receive(session, { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) });
@@ -167,7 +171,7 @@ const hand = (session: Session, { id, method, params }: RpcRequest): void => {
 };
 
 const receive = ({ transport }: Session, message: object): void => {
-  // It was looked at as far as the SDK relies on it.
+  // The message was validated as far as the SDK relies on it.
   transport.onmessage?.(message as JSONRPCMessage);
 };
 
@@ -183,10 +187,10 @@ const bring = (session: Session, message: JSONRPCMessage, options?: TransportSen
   const related = options?.relatedRequestId;
   const stream = related === undefined ? streamsOf(session).next().value : session.open.get(related)?.stream;
   if (stream && !stream.closed) stream.write(framed(message));
-  else if ('id' in message) throw new Error('there is no stream to ask the client in');
+  else if ('id' in message) throw new Error('the client has no open stream for requests');
 };
 
-/** The SDK does not say which method is unknown, and says of what broke more than strangers should read. */
+/** Adds the unknown method that the SDK omits, and hides the details of internal errors. */
 const named = ({ open }: Session, id: RpcId, message: JSONRPCMessage): object => {
   if (!('error' in message)) return message;
   const { code } = message.error;
@@ -210,5 +214,5 @@ const streamsOf = function* ({ open }: Session): Generator<EventStream, undefine
   return undefined;
 };
 
-/** No ids: a stream is not resumed, and a client that sees one would try to. */
+/** Frames have no ids, because streams are not resumable and a client would try to resume them. */
 const framed = (message: object): string => `data: ${JSON.stringify(message)}\n\n`;

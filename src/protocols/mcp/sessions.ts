@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { Ids } from '../../schema/clock.ts';
+import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import { unknownSession } from './errors.ts';
 import type { RpcRequest } from './messages.ts';
@@ -9,11 +10,11 @@ import { closeSession, createSession, initialize, type Session, toolsChanged, ve
 /**
  * The sessions of all clients, in memory (mcp.md A6).
  *
- * Guarantees: an id that was given out is known until its session has ended; one that is busy is never ended to make
- * room. Those that are idle are kept in the order in which they were used, so the oldest is found at once.
+ * Guarantees: an issued id is valid until its session has ended, and a busy session is never evicted. Idle sessions are
+ * ordered by last use, so the oldest is found at once.
  */
 export type Sessions = {
-  /** @throws Unavailable when every session that may be kept is busy */
+  /** @throws Unavailable when the limit is reached and every session is busy */
   open(
     scope: string,
     request: RpcRequest,
@@ -21,10 +22,10 @@ export type Sessions = {
   /** @throws McpError 404 */
   find(scope: string, id: string): Session;
   end(session: Session): void;
-  /** Clients with an open stream are told. */
+  /** Notifies clients with an open stream. */
   toolsChanged(): void;
   readonly size: () => number;
-  /** Ends all of them. */
+  /** Ends all sessions. */
   close(): void;
 };
 
@@ -32,37 +33,14 @@ export type SessionsDeps = {
   provider: McpProvider;
   ids: Ids;
   actors: { began(actor: AnyActorRef, scope: string): () => void };
-  /** What strangers send is for who looks for it. */
-  log: { debug(data: object, text: string): void };
+  /** Malformed client messages are logged at level debug only. */
+  log: Pick<ServiceLog, 'debug'>;
   settings: { mcp_session_idle_secs: number; mcp_session_max: number };
 };
 
 export const createSessions = ({ provider, ids, actors, log, settings }: SessionsDeps): Sessions => {
-  const idle = new Map<string, Session>();
-  const busy = new Map<string, Session>();
-  const size = (): number => idle.size + busy.size;
+  const open: OpenSessions = { idle: new Map(), busy: new Map() };
   let closed = false;
-
-  const forget = (session: Session): void => {
-    idle.delete(session.id);
-    busy.delete(session.id);
-    closeSession(session);
-  };
-
-  const place = (session: Session): void => {
-    const { id, actor } = session;
-    idle.delete(id);
-    busy.delete(id);
-    (actor.getSnapshot().matches({ open: 'busy' }) ? busy : idle).set(id, session);
-  };
-
-  const makeRoom = (): void => {
-    if (size() < settings.mcp_session_max) return;
-    const [oldest] = idle.values();
-    if (!oldest) throw new Unavailable('too many MCP sessions are busy');
-    oldest.actor.send({ type: 'EVICT' });
-  };
-
   return {
     async open(scope, request) {
       if (closed) throw new Unavailable('the service is stopping');
@@ -71,14 +49,15 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
         scope,
         actorId: ids.uuid(),
         idleMs: settings.mcp_session_idle_secs * 1000,
-        report: (err) => log.debug({ err }, 'an MCP client sent what nobody understands'),
+        report: (err) => log.debug('mcp.invalid_message', { err }),
       });
       const { actor } = session;
       const gone = actors.began(actor, scope);
       actor.subscribe({
-        next: (state) => state.hasTag('known') && place(session),
+        next: (state) => state.hasTag('known') && place(open, session),
         complete() {
-          forget(session);
+          remove(open, session);
+          closeSession(session);
           gone();
         },
       });
@@ -90,7 +69,7 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
         return { session: undefined, answer };
       }
       try {
-        makeRoom();
+        makeRoom(open, settings.mcp_session_max);
       } catch (error) {
         actor.send({ type: 'REFUSED' });
         throw error;
@@ -99,19 +78,43 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
       return { session, answer };
     },
     find(scope, id) {
-      const session = idle.get(id) ?? busy.get(id);
-      // That of another scope does not exist for this one.
+      const session = open.idle.get(id) ?? open.busy.get(id);
+      // Sessions of other scopes are treated as unknown.
       if (session?.scope !== scope) throw unknownSession();
       return session;
     },
     end: ({ actor }) => actor.send({ type: 'DELETE' }),
     toolsChanged() {
-      for (const session of busy.values()) toolsChanged(session);
+      for (const session of open.busy.values()) toolsChanged(session);
     },
-    size,
+    size: () => size(open),
     close() {
       closed = true;
-      for (const { actor } of [...idle.values(), ...busy.values()]) actor.send({ type: 'STOP' });
+      for (const { actor } of [...open.idle.values(), ...open.busy.values()]) actor.send({ type: 'STOP' });
     },
   };
+};
+
+/** Sessions by id, those with the oldest use first. */
+type OpenSessions = { readonly idle: Map<string, Session>; readonly busy: Map<string, Session> };
+
+const size = ({ idle, busy }: OpenSessions): number => idle.size + busy.size;
+
+const remove = ({ idle, busy }: OpenSessions, { id }: Session): void => {
+  idle.delete(id);
+  busy.delete(id);
+};
+
+const place = (open: OpenSessions, session: Session): void => {
+  remove(open, session);
+  const isBusy = session.actor.getSnapshot().matches({ open: 'busy' });
+  (isBusy ? open.busy : open.idle).set(session.id, session);
+};
+
+/** @throws Unavailable if no session can be evicted */
+const makeRoom = (open: OpenSessions, most: number): void => {
+  if (size(open) < most) return;
+  const [oldest] = open.idle.values();
+  if (!oldest) throw new Unavailable('too many MCP sessions are busy');
+  oldest.actor.send({ type: 'EVICT' });
 };

@@ -3,7 +3,7 @@ import type { RequestHeader } from '../../http/family.ts';
 import { JSON_TYPE, plainText, type Reply, reply } from '../../http/reply.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
-import { inTime } from '../../schema/in-time.ts';
+import { withTimeout } from '../../schema/with-timeout.ts';
 import { type Parsed, readMessage } from './messages.ts';
 import { withoutOddCursor } from './params.ts';
 import type { McpProvider } from './provider.ts';
@@ -12,8 +12,8 @@ import { STREAM_HEADERS } from './session.ts';
 import { STATELESS_VERSIONS, VERSION_KEY } from './versions.ts';
 
 /**
- * The revisions without sessions (mcp.md C5): every request says which one it is of, and is answered by a server of its
- * own. The SDK has all of their rules; here its requests and responses become those of the service.
+ * Protocol revisions without sessions (mcp.md C5): every request names its revision and is handled by a dedicated
+ * server. The SDK implements their rules; this module adapts its requests and responses to those of the service.
  */
 export type Stateless = {
   answer(request: StatelessRequest): Promise<Reply | EventStream>;
@@ -27,7 +27,7 @@ export type StatelessRequest = {
   header: RequestHeader;
 };
 
-/** Whether a request says that it is of such a revision. */
+/** Returns whether a request names such a revision. */
 export const isStateless = (body: unknown, version: string | undefined): boolean =>
   claimIn(body) || (version !== undefined && STATELESS_VERSIONS.includes(version));
 
@@ -37,7 +37,7 @@ const claimIn = (body: unknown): boolean => {
   return isObject(_meta) && VERSION_KEY in _meta;
 };
 
-/** Headers that the rules are about; the rest is checked before, or of no consequence. */
+/** Headers that the rules refer to; other headers are checked before or irrelevant. */
 const READ = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 export const createStateless = (provider: McpProvider, report: (error: Error) => void): Stateless => {
@@ -57,10 +57,10 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
         body: JSON.stringify(body),
         signal: gone.signal,
       });
-      // Where the SDK hands on what it knows of a client.
+      // The field in which the SDK forwards client information.
       const authInfo = { token: '', clientId: scope, scopes: [] };
       const response = fetch(request, { authInfo, parsedBody: body });
-      const quick = await inTime(response, QUICK_MS);
+      const quick = await withTimeout(response, QUICK_MS);
       return quick ? asAnswer(quick, gone) : streamLater(response, gone);
     },
     toolsChanged() {
@@ -93,14 +93,14 @@ const createHandler = async (
       provider.bind(server, authInfo?.clientId ?? '', sdk);
       return server;
     },
-    // The server of the service keeps streams alive, and knows how large a body may be.
+    // The HTTP server sends heartbeats on streams and limits bodies.
     { legacy: 'reject', keepAliveMs: 0, onerror: report },
   );
 };
 
 /**
- * What takes longer is answered in a stream, whatever it will be: it keeps the connection alive, and tells when the
- * client has gone, whose call is cancelled then.
+ * A response that takes longer is streamed, whatever it is. The stream keeps the connection alive and detects a
+ * disconnected client, whose call is then cancelled.
  */
 const QUICK_MS = 1000;
 
@@ -129,7 +129,7 @@ const streamLater = (response: Promise<Response>, gone: AbortController): EventS
   const stream = createEventStream({ headers: STREAM_HEADERS });
   stream.onClose(() => gone.abort());
   pump(response, stream)
-    // Aborted: there is nobody to write for.
+    // Aborted: the client has disconnected.
     .catch(() => {})
     .finally(() => stream.end());
   return stream;

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { AnyActorRef } from 'xstate';
 import type { Ids } from '../../schema/clock.ts';
+import type { ServiceLog } from '../../schema/log-events.ts';
 import {
   asMcpError,
   errorObject,
@@ -18,31 +19,31 @@ import {
   ask,
   closeSession,
   createSession,
+  deliver,
   initialize,
   type Session,
-  tell,
   toolsChanged,
   versionIn,
 } from './session.ts';
 
 /**
- * The same server over a pair of pipes: one message a line (mcp.md A11). Whoever holds the pipes is the only client, so
- * there is one session, from `initialize` to the end of the input.
+ * Serves MCP over a pair of pipes, one message per line (mcp.md A11). The process at the other end is the only client,
+ * so there is one session, from `initialize` to the end of the input.
  */
 export type StdioDeps = {
   provider: McpProvider;
   ids: Ids;
   scope: string;
   actors: { began(actor: AnyActorRef, scope: string): () => void };
-  log: { debug(data: object, text: string): void; warn(data: object, text: string): void };
+  log: Pick<ServiceLog, 'debug' | 'warn'>;
 };
 
-/** What serves a pair of pipes now. */
+/** The active server of a pair of pipes. */
 export type StdioServing = {
-  /** The input has ended, and everything that it asked for is answered. */
+  /** Resolves when the input has ended and all its requests have responses. */
   readonly ended: Promise<void>;
   toolsChanged(): void;
-  /** Nothing more is read or answered; what is under way is cancelled. */
+  /** Stops reading and responding, and cancels open requests. */
   stop(): void;
 };
 
@@ -60,7 +61,7 @@ export const serveStdio = async (
     actorId: ids.uuid(),
     idleMs: 0,
     pipe: write,
-    report: (err) => log.debug({ err }, 'an MCP client sent what nobody understands'),
+    report: (err) => log.debug('mcp.invalid_message', { err }),
   });
   const { actor } = session;
   const gone = actors.began(actor, scope);
@@ -90,7 +91,7 @@ export const serveStdio = async (
     if (actor.getSnapshot().status === 'active') actor.send({ type: 'STOP' });
     lines.close();
   };
-  // Nobody reads any more.
+  // The client has closed its end.
   output.on('error', stop);
   const ended = end().finally(() => output.off('error', stop));
   return { ended, toolsChanged: () => toolsChanged(session), stop };
@@ -107,8 +108,7 @@ const answerTo = async (
     return await take(session, read(line));
   } catch (error) {
     const { code, message, id } = asMcpError(error, session.actor.id);
-    if (code === INTERNAL_ERROR)
-      log.warn({ err: error, session: session.actor.id }, 'a message over MCP failed');
+    if (code === INTERNAL_ERROR) log.warn('mcp.message_failed', { err: error, session: session.actor.id });
     return errorObject(code, message, id);
   }
 };
@@ -123,7 +123,7 @@ const read = (line: string): RpcMessage => {
   return readMessage(parsed);
 };
 
-/** There is no HTTP here whose status it could be. */
+/** The status is unused without HTTP. */
 const refusal = (code: number, message: string, id: RpcId | null = null): McpError =>
   new McpError(400, code, message, id);
 
@@ -133,7 +133,7 @@ const take = async (session: Session, message: RpcMessage): Promise<object | und
   if (message.kind === 'request' && message.method === 'initialize') return open(session, message, isOpen);
   if (!isOpen) return early(message);
   if (message.kind === 'request') return ask(session, message).answered;
-  tell(session, message);
+  deliver(session, message);
   return undefined;
 };
 
@@ -145,7 +145,7 @@ const open = async (session: Session, request: RpcRequest, isOpen: boolean): Pro
   return answer;
 };
 
-/** Before `initialize` a client may only ask whether anybody is there. */
+/** Handles messages before `initialize`: a client may only send a ping. */
 const early = (message: RpcMessage): object | undefined => {
   if (message.kind === 'request') {
     if (message.method === 'ping') return initialPing(message.id);

@@ -1,13 +1,13 @@
-/** Revisions of the protocol that the endpoint speaks (mcp.md C1), the newest first. */
+/** Supported revisions of the protocol (mcp.md C1), newest first. */
 
-/** With sessions. */
+/** Revisions with sessions. */
 export const SESSION_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'];
 
-/** Where every request says everything. */
+/** Revisions in which every request is self-contained. */
 export const STATELESS_VERSIONS = ['2026-07-28'];
 
-/** Where a request of such a revision names it. */
+/** Key of the revision in such a request. */
 export const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
-/** Where it says what its client can do. */
+/** Key of the client capabilities in such a request. */
 export const CLIENT_CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';

@@ -1,8 +1,8 @@
 import type { Protocol } from '../../runtime/index.ts';
 
 /**
- * The frames of the service's own run streams (runtime.md 6.1): one `data:` line with the event as JSON. Deltas
- * are built from precomputed parts around the one piece of text that differs.
+ * The frames of the service's own run streams (runtime.md 6.1): one `data:` line with the event as JSON. Deltas are
+ * built from precomputed parts around the variable text.
  */
 export const nativeProtocol: Protocol = {
   name: 'native',

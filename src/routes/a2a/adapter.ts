@@ -12,12 +12,12 @@ import { a2aRoutes } from './index.ts';
 import { createPushHandlers } from './push.ts';
 import { createTaskHandlers, type TaskHandlerDeps } from './tasks.ts';
 
-/** This service as an A2A server: its routes, and the notifications that it sends. */
+/** Exposes the service as an A2A server, with its routes and push notifications. */
 export type A2aAdapter = {
   families: readonly Family[];
-  /** Notifications that an earlier process has left go on. */
+  /** Resumes the deliveries of an earlier process. */
   start(): void;
-  /** Answers the sends that wait, and ends the deliveries. */
+  /** Responds to waiting sends and stops the deliveries. */
   stop(): void;
 };
 
@@ -25,9 +25,9 @@ type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store
   Pick<DeliveryDeps, 'log' | 'actors'> & {
     store: Store;
     version: string;
-    /** That the service listens on. */
+    /** The address that the service listens on. */
     host: string;
-    /** Agents that are live; another object after each publication. */
+    /** The published agents; a new object after each publication. */
     published(): { ids: readonly string[]; published_at: number };
     settings: TaskHandlerDeps['settings'] & CardSettings & PushAddressSettings & { default_agent_id: string };
   };
@@ -35,8 +35,8 @@ type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store
 type PushAddressSettings = { a2a_push_block_private_hosts: boolean | undefined };
 
 /**
- * Who can send a message can have the service post to an address: not to what only the service can reach, unless
- * whoever sends is on this machine anyhow.
+ * A sender of a message can make the service post to any address. Private addresses are blocked, unless the service
+ * listens on loopback, where all senders are on this host.
  */
 const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undefined => {
   const blocks = settings.a2a_push_block_private_hosts ?? !isLoopback(host);

@@ -14,9 +14,9 @@ import {
 } from '../../schema/outcome.ts';
 import { answerType, invalidBody } from './negotiation.ts';
 
-/** What is answered as A2A answers it (a2a.md 3.2, 3.3): the media type that was asked for, and its errors. */
+/** The response format of A2A (a2a.md 3.2, 3.3): the requested media type and the error form. */
 
-/** JSON under another type; everything else as it is. */
+/** Returns a JSON reply with the requested media type; other replies and streams are unchanged. */
 export const answered = (value: unknown, accept: string | undefined): unknown => {
   if (value === undefined || isEventStream(value)) return value;
   return typed(isReply(value) ? value : reply(200, value), answerType(accept));
@@ -25,7 +25,7 @@ export const answered = (value: unknown, accept: string | undefined): unknown =>
 const typed = (answer: Reply, type: string): Reply =>
   answer.contentType === JSON_TYPE && type !== JSON_TYPE ? { ...answer, contentType: type } : answer;
 
-/** Whatever is thrown below the interface, and what the server refuses there. */
+/** Renders all errors below the interface, including refusals by the server. */
 export const errorsFor = (accept: string | undefined): ErrorForm => {
   const type = answerType(accept);
   return (thrown, requestId) => {
@@ -48,7 +48,7 @@ const asA2a = (error: unknown, requestId: string): A2aError => {
   return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), { headers });
 };
 
-/** What a store says of itself is for the log, not for strangers: those have a text of their own. */
+/** Error details of a store are logged only; clients receive a fixed text. */
 const outcomes = [
   [Unauthorized, 401, 'UNAUTHENTICATED'],
   [NotFound, 404, 'NOT_FOUND'],
@@ -60,7 +60,7 @@ const outcomes = [
 
 const refused = ({ status, message, headers = {} }: Refusal): A2aError => {
   if (status === 413) return new A2aError(413, 'INVALID_ARGUMENT', 'request body too large');
-  // Of a head or a body that nobody can read.
+  // The head or body could not be parsed.
   if (status === 400) return invalidBody(message);
   return new A2aError(status, REFUSED[status] ?? 'UNKNOWN', message, { headers });
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { etagOf, isCached } from '../../http/etag.ts';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
 import { createTokenCheck } from '../../http/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
@@ -9,10 +9,11 @@ import type { A2aRequest } from './handlers.ts';
 import { answerType } from './negotiation.ts';
 
 /**
- * Agent cards as answers (a2a.md 4, 5).
+ * Serves agent cards (a2a.md 4, 5).
  *
- * Guarantees: a card is that of the publication that is live. Costs one card for each publication, origin, tenant and
- * media type; they are made once, and at most `MOST_KEPT` are kept, since anybody can make up a host.
+ * Guarantees: a card belongs to the live publication.
+ * Cost: one cached card per publication, origin, tenant and media type. At most `MOST_KEPT` are cached, because any
+ * client can invent hosts.
  */
 export type CardSettings = {
   a2a_extended_card_bearer_token?: string | undefined;
@@ -37,40 +38,13 @@ type Kept = { text: string; etag: string };
 
 const MOST_KEPT = 200;
 
-export const createCards = (deps: { agents: CardAgents; settings: CardSettings; version: string }): Cards => {
-  const { agents, settings, version } = deps;
+export const createCards = (deps: CardDeps): Cards => {
+  const { agents, settings } = deps;
   const token = settings.a2a_extended_card_bearer_token?.trim();
   const isToken = token ? createTokenCheck(token) : undefined;
-  let kept = new Map<string, Kept>();
-  let of: object | undefined;
-
-  const factsFor = ({ header }: Pick<A2aRequest, 'header'>): CardFacts => ({
-    version,
-    origin: cardOrigin(header, {
-      publicUrl: settings.a2a_public_base_url,
-      trustForwarded: settings.trust_forwarded_headers,
-    }),
-    organization: settings.a2a_provider_organization,
-    providerUrl: settings.a2a_provider_url,
-    push: settings.a2a_push_enabled,
-    extended: isToken !== undefined,
-    strict: settings.a2a_strict_card,
-  });
-
-  const once = (name: readonly unknown[], type: string, make: () => object): Kept => {
-    const published = agents.published();
-    if (of !== published || kept.size >= MOST_KEPT) kept = new Map();
-    of = published;
-    const key = JSON.stringify([...name, type]);
-    const known = kept.get(key);
-    if (known) return known;
-    const text = JSON.stringify(make());
-    const hash = createHash('sha256').update(type).update(text).digest('base64url').slice(0, 27);
-    const card = { text, etag: `"${hash}"` };
-    kept.set(key, card);
-    return card;
-  };
-
+  const cache = createCardCache(agents);
+  const factsFor = (request: Pick<A2aRequest, 'header'>): CardFacts =>
+    readFacts(deps, request, isToken !== undefined);
   const agent = (id: string): CardAgent => ({ id, description: agents.describe(id) });
 
   const publicAgent = (): string => {
@@ -79,24 +53,14 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
     return id;
   };
 
-  const headersOf = ({ etag }: Kept): Record<string, string> => ({
-    'cache-control': 'public, max-age=60',
-    etag,
-    'last-modified': new Date(agents.published().published_at).toUTCString(),
-    // A card names the origin that it was asked under.
-    vary: settings.trust_forwarded_headers
-      ? 'Accept, Host, X-Forwarded-Host, X-Forwarded-Proto'
-      : 'Accept, Host',
-  });
-
   return {
     discover(request) {
       const facts = factsFor(request);
       const id = publicAgent();
       const type = answerType(request.header('accept'));
-      const card = once(['public', facts.origin], type, () => agentCard(agent(id), facts));
-      const headers = headersOf(card);
-      return isKnown(request.header('if-none-match'), card.etag)
+      const card = cache(['public', facts.origin], type, () => agentCard(agent(id), facts));
+      const headers = headersOf(card, deps);
+      return isCached(request.header('if-none-match'), card.etag)
         ? reply(304, undefined, headers)
         : { ...plainText(card.text, type), headers };
     },
@@ -108,7 +72,7 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
       const id = tenant ?? publicAgent();
       const facts = factsFor(request);
       const type = answerType(request.header('accept'));
-      const { text } = once(['extended', facts.origin, tenant], type, () =>
+      const { text } = cache(['extended', facts.origin, tenant], type, () =>
         tenant === undefined
           ? agentCard(agent(id), facts, { tenants: agents.tenants().map(agent) })
           : agentCard(agent(id), facts, { own: true }),
@@ -118,12 +82,52 @@ export const createCards = (deps: { agents: CardAgents; settings: CardSettings; 
   };
 };
 
-/** Whether one of the tags is that of the card, weak or not. */
-const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? '')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === '*' || tag === etag);
+type CardDeps = { agents: CardAgents; settings: CardSettings; version: string };
+
+const readFacts = (
+  { settings, version }: CardDeps,
+  { header }: Pick<A2aRequest, 'header'>,
+  extended: boolean,
+): CardFacts => ({
+  version,
+  origin: cardOrigin(header, {
+    publicUrl: settings.a2a_public_base_url,
+    trustForwarded: settings.trust_forwarded_headers,
+  }),
+  organization: settings.a2a_provider_organization,
+  providerUrl: settings.a2a_provider_url,
+  push: settings.a2a_push_enabled,
+  extended,
+  strict: settings.a2a_strict_card,
+});
+
+/** Clears the cache with each publication, and when it is full. */
+const createCardCache = (agents: CardAgents) => {
+  let kept = new Map<string, Kept>();
+  let of: object | undefined;
+  return (name: readonly unknown[], type: string, make: () => object): Kept => {
+    const published = agents.published();
+    if (of !== published || kept.size >= MOST_KEPT) kept = new Map();
+    of = published;
+    const key = JSON.stringify([...name, type]);
+    const known = kept.get(key);
+    if (known) return known;
+    const text = JSON.stringify(make());
+    const card = { text, etag: etagOf(type, text) };
+    kept.set(key, card);
+    return card;
+  };
+};
+
+const headersOf = ({ etag }: Kept, { agents, settings }: CardDeps): Record<string, string> => ({
+  'cache-control': 'public, max-age=60',
+  etag,
+  'last-modified': new Date(agents.published().published_at).toUTCString(),
+  // A card contains the origin of its request.
+  vary: settings.trust_forwarded_headers
+    ? 'Accept, Host, X-Forwarded-Host, X-Forwarded-Proto'
+    : 'Accept, Host',
+});
 
 /** @throws A2aError 401 */
 const checkBearer = (authorization: string | undefined, isToken: (given: string) => boolean): void => {

@@ -1,23 +1,23 @@
 import type { Reply } from '../../http/reply.ts';
 
 /**
- * A request to one of the routes of A2A, after everything that they have in common was checked: version, path,
- * content type, size, JSON (a2a.md 3). Whatever a handler throws is answered in the form of A2A.
+ * A request to a route of A2A after the common checks: version, path, content type, size and JSON (a2a.md 3). Errors
+ * that a handler throws are sent in the form of A2A.
  */
 export type A2aRequest = {
   scope: string;
-  /** The leading segment of the path; not looked up yet. */
+  /** The leading segment of the path, not resolved yet. */
   tenant: string | undefined;
-  /** Of the first `name` in the query, where keys are taken as they are. */
+  /** Returns the first value of `name` in the query. Keys match exactly. */
   query(name: string): string | undefined;
-  /** Parsed; undefined where a route takes none. */
+  /** The parsed body; undefined if the route takes none. */
   body: unknown;
   header(name: string): string | undefined;
-  /** The answer may take long by design: from now on the request does not count as a concurrent one. */
+  /** Releases the concurrency slot of a request whose response takes long by design. */
   hold(): void;
 };
 
-/** A value is answered as 200; a `Reply` as it is; an event stream as one. */
+/** A value becomes a 200; a `Reply` or an event stream is sent as it is. */
 export type A2aAnswer = unknown | Reply;
 
 export type TaskHandlers = {

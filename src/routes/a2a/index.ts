@@ -29,8 +29,8 @@ import type { A2aAnswer, A2aRequest, PushHandlers, TaskHandlers } from './handle
 import { A2A_JSON, parseBody, versionProblem } from './negotiation.ts';
 
 /**
- * The routes of A2A (a2a.md 2, 3): what all of them have in common. The order of the checks is scope, version, path,
- * size, content type, JSON; what comes after is of the handlers.
+ * The routes of A2A and their common checks (a2a.md 2, 3), in this order: scope, version, path, size, content type,
+ * JSON. The handlers do the rest.
  */
 export type A2aParts = { tasks: TaskHandlers; push: PushHandlers; cards: Cards };
 
@@ -67,7 +67,7 @@ const COMMON = {
 const A2A_ERRORS: ErrorDescription = { schema: ErrorEnvelope, prefix: 'A2a', types: [A2A_JSON] };
 const failures = { 404: ErrorEnvelope };
 
-/** JSON is told under both of its types. */
+/** Documents JSON under both of its media types. */
 const json = (schema: z.ZodType, description: string): DescribedAnswer => ({
   description,
   content: { [JSON_TYPE]: schema, [A2A_JSON]: schema },
@@ -82,7 +82,7 @@ const operations = (parts: A2aParts): Route[] => [
   ...operation('get', 'extendedAgentCard', parts.cards.extended, {
     id: 'getA2aExtendedCard',
     summary: 'The card with all agents',
-    description: '501 when the service shows none, 401 without the token for it.',
+    description: '501 when no extended card is configured, 401 without its token.',
     security: 'extendedCardBearer',
     responses: { 200: json(AgentCard, 'The card.'), 501: ErrorEnvelope },
   }),
@@ -91,40 +91,38 @@ const operations = (parts: A2aParts): Route[] => [
 const taskOperations = (tasks: TaskHandlers): Route[] => [
   ...operation('post', 'message:send', tasks.send, {
     id: 'sendA2aMessage',
-    summary: 'Send a message; the answer is its task',
-    description: 'Answers when the task has ended or waits, or at once with `returnImmediately`.',
+    summary: 'Send a message and return its task',
+    description: 'Responds when the task has ended or waits, or at once with `returnImmediately`.',
     headers: TRACE_HEADERS,
     body: SendRequest,
     responses: { 200: json(SendMessageResponse, 'The task of the message.'), 409: ErrorEnvelope },
   }),
   ...operation('post', 'message:stream', tasks.stream, {
     id: 'streamA2aMessage',
-    summary: 'Send a message, and follow its task',
-    description:
-      'The stream ends when the task has ended or waits. A client that goes away only stops listening.',
+    summary: 'Send a message and stream its task',
+    description: 'The stream ends when the task has ended or waits. A disconnect does not cancel the task.',
     headers: TRACE_HEADERS,
     body: SendRequest,
     responses: { 200: events, 409: ErrorEnvelope },
   }),
   ...operation('get', 'tasks', tasks.list, {
     id: 'listA2aTasks',
-    summary: 'Tasks, the last changed first',
-    description:
-      'Narrowed by context, status and time of the last change. Artifacts are shown when they are asked for.',
+    summary: 'Tasks, most recently changed first',
+    description: 'Filters: context, status and time of the last change. Artifacts are included on request.',
     query: TaskListQuery,
     responses: { 200: json(ListTasksResponse, 'One page of tasks.') },
   }),
   ...operation('get', 'tasks/:task_id', (request, { task_id }) => tasks.get(request, task_id), {
     id: 'getA2aTask',
     summary: 'One task',
-    description: '`historyLength` says how many of its messages come with it.',
+    description: '`historyLength` limits the messages in the response.',
     query: HistoryLengthQuery,
     responses: { 200: aTask },
   }),
   ...operation('post', 'tasks/:task_id:cancel', (request, { task_id }) => tasks.cancel(request, task_id), {
     id: 'cancelA2aTask',
     summary: 'Cancel a task',
-    description: '409 when it has ended.',
+    description: '409 when the task has ended.',
     responses: { 200: aTask, 409: ErrorEnvelope },
   }),
   ...SUBSCRIPTIONS.flatMap(([method, id]) =>
@@ -134,8 +132,8 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
       (request, { task_id }) => tasks.subscribe(request, task_id),
       {
         id,
-        summary: 'Follow a task',
-        description: 'The task as it is, then its changes. Not for one that has ended.',
+        summary: 'Stream a task',
+        description: 'The current task, then its changes. Rejected for a task that has ended.',
         responses: { 200: events },
       },
     ),
@@ -150,15 +148,16 @@ const SUBSCRIPTIONS = [
 const pushOperations = (push: PushHandlers): Route[] => [
   ...operation('post', CONFIGS, (request, { task_id }) => push.create(request, task_id), {
     id: 'createA2aPushConfig',
-    summary: 'Have changes of a task sent to an address',
-    description: 'Each change is sent there as a POST, until it is taken or given up.',
+    summary: 'Create a push notification configuration',
+    description:
+      'Each change is sent to the URL as a POST, until it is accepted or the attempts are exhausted.',
     body: PushConfigInput,
     responses: { 200: json(PushConfig, 'The config, with its id.') },
   }),
   ...operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
     id: 'listA2aPushConfigs',
-    summary: 'Where changes of a task are sent',
-    description: 'Of this task, in the order of their ids.',
+    summary: 'Push notification configurations of a task',
+    description: 'In the order of their ids.',
     query: PageQuery,
     responses: { 200: json(PushConfigList, 'One page of configs.') },
   }),
@@ -168,8 +167,8 @@ const pushOperations = (push: PushHandlers): Route[] => [
     (request, { task_id, config_id }) => push.get(request, task_id, config_id),
     {
       id: 'getA2aPushConfig',
-      summary: 'One of these addresses',
-      description: 'As it was made.',
+      summary: 'One push notification configuration',
+      description: 'The stored configuration.',
       responses: { 200: json(PushConfig, 'The config.') },
     },
   ),
@@ -179,8 +178,8 @@ const pushOperations = (push: PushHandlers): Route[] => [
     (request, { task_id, config_id }) => push.remove(request, task_id, config_id),
     {
       id: 'deleteA2aPushConfig',
-      summary: 'Send nothing there any more',
-      description: 'What is not there counts as removed.',
+      summary: 'Delete a push notification configuration',
+      description: 'Succeeds also when the configuration does not exist.',
       responses: {
         200: json(z.object({}), 'Removed, or not there, where the request names a version.'),
         204: 'Removed, or not there.',
@@ -202,7 +201,7 @@ const OF_TENANT = [
   { tenant: ':tenant/', suffix: 'OfTenant', of: ', of one agent' },
 ] as const;
 
-/** With and without a tenant before it. */
+/** Declares an operation with and without a leading tenant. */
 const operation = (method: Method, path: string, call: Call, about: About): Route[] =>
   OF_TENANT.map(({ tenant, suffix, of }) => {
     const { id, summary, body, query = NO_QUERY, headers = [], ...more } = about;
@@ -227,15 +226,15 @@ const operation = (method: Method, path: string, call: Call, about: About): Rout
   });
 
 const VALUES = {
-  tenant: z.string().meta({ description: 'id of the agent that the tasks are of' }),
-  task_id: z.string().meta({ description: 'id of a task, which is that of its run' }),
+  tenant: z.string().meta({ description: 'id of the agent of the tasks' }),
+  task_id: z.string().meta({ description: 'id of a task, which is the id of its run' }),
   config_id: z.string().meta({ description: 'id of a push notification config' }),
 };
 
 const pathValues = (path: string): z.ZodType<Record<string, string>> =>
   z.object(Object.fromEntries(Object.entries(VALUES).filter(([name]) => path.includes(`:${name}`))));
 
-/** What an operation reads of it is checked there, so that all that is wrong is said at once. */
+/** The handlers validate query parameters themselves, so that all problems are reported at once. */
 const NO_QUERY = z.looseObject({});
 
 const NO_TASK_ID = invalidRequest([
@@ -250,7 +249,7 @@ const discovery = (cards: Cards): Route =>
     id: 'getA2aCard',
     summary: 'Card of the public agent',
     description:
-      'What A2A clients read first: where the interface is, and what the agent can do. 404 when there is no agent.',
+      'Entry point of A2A clients: the interface URLs and abilities of the agent. 404 when no agent exists.',
     tag: 'a2a',
     scope: 'agent-invocation',
     headers: ['If-None-Match', 'A2A-Version'],
@@ -263,7 +262,7 @@ const discovery = (cards: Cards): Route =>
     handle: (request) => cards.discover(request),
   });
 
-/** What is below the interface with another method is another path, and not known (a2a.md 2). */
+/** Below the interface, a path with another method is an unknown path (a2a.md 2). */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 
 const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2aError => {
@@ -282,7 +281,7 @@ type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unk
 const requestOf = ({ scope, params, query, body, header, hold }: Handled, reads: boolean): A2aRequest => ({
   scope,
   tenant: params.tenant,
-  // Read as text, so it is one.
+  // `body` is a string because the route reads text.
   body: reads ? parseBody(header('content-type'), String(body)) : undefined,
   header,
   hold,

@@ -15,7 +15,7 @@ export const A2A_JSON = 'application/a2a+json';
 
 const VERSION = /^1\.0(?:\.\d+)?$/;
 
-/** Both places are looked at: a version that is supported in one does not excuse the other. */
+/** Checks both places: a supported version in one does not excuse an unsupported one in the other. */
 export const versionProblem = (header: string | undefined, query: string): A2aError | undefined => {
   const named = [header, ...versionsIn(query)].map((text) => text?.trim() ?? '');
   const unsupported = named.find((version) => version !== '' && !VERSION.test(version));
@@ -29,7 +29,7 @@ const versionsIn = (query: string): string[] =>
 
 const mediaTypeOf = (value: string): string => (value.split(';')[0] ?? '').trim().toLowerCase();
 
-/** What JSON is answered as: the own type of A2A only to those who ask for it by name. */
+/** Returns the media type of JSON responses: that of A2A only if the client accepts it by name. */
 export const answerType = (accept: string | undefined): string =>
   accept?.split(',').some((range) => mediaTypeOf(range) === A2A_JSON) ? A2A_JSON : JSON_TYPE;
 

@@ -5,7 +5,10 @@ import { decodeCursor } from '../cursor.ts';
 
 type PageToken<Position> = { prefix: string; filters: unknown; position: z.ZodType<Position> };
 
-/** Where a page begins, by the token of the one before it; undefined without one. @throws A2aError 400 */
+/**
+ * Returns the start position of a page from the token of the previous page; undefined without a token. @throws A2aError
+ * 400
+ */
 export const positionIn = <Position>(
   token: string | undefined,
   options: PageToken<Position>,

@@ -29,8 +29,8 @@ export const createPushHandlers = (deps: PushConfigDeps): PushHandlers => ({
 });
 
 /**
- * The protocol answers with an empty message, which is `{}` in JSON, and there are clients of its own project that
- * read it. Who does not speak a version of the protocol gets no body.
+ * The protocol responds with an empty message, which is `{}` in JSON, and the project's own clients parse it. Clients
+ * that send no protocol version receive no body.
  */
 const nothingFor = ({ header }: A2aRequest) => (header('a2a-version')?.trim() ? reply(200, {}) : reply(204));
 
@@ -54,10 +54,10 @@ const pageOf = (request: A2aRequest, task_id: string): { size: number; after: Pu
 
 const TOKEN = 'push_';
 
-/** The last config of the page. */
+/** Position of the last config of the page. */
 const Position = z.object({ id: z.string(), tenant: z.string().optional() });
 
-/** The task and the tenant whose list it is. */
+/** The task and tenant that the list belongs to. */
 const filtersOf = (task: string, tenant: string | undefined) => ({ task, tenant: tenant ?? null });
 
 const tokenOf = ({ task_id, id, tenant }: PushPlace, of: string | undefined): string =>

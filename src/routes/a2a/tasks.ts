@@ -3,7 +3,7 @@ import { listReply } from '../../http/list-reply.ts';
 import { decodeSend } from '../../protocols/a2a/decode.ts';
 import {
   cancelTask,
-  filterOf,
+  createFilter,
   listTasks,
   readTask,
   subscribeToTask,
@@ -37,7 +37,7 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
     get: (request, task_id) => readTask(deps, request, task_id, decodeHistoryLength(request.query)),
     list(request) {
       const query = decodeTaskQuery(request.query);
-      const filter = filterOf(query, request.tenant);
+      const filter = createFilter(query, request.tenant);
       const after = positionIn(query.page_token, { prefix: TOKEN, filters: filter, position: Position });
       const { texts, total, next } = listTasks(deps, request, { filter, query, after });
       return listReply('tasks', texts, {

@@ -5,17 +5,17 @@ import type { ListedMessage } from '../../schema/message.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * A page of a history as AG-UI clients see it (chat-and-agui.md 14). Pages and their total count stored messages, so
- * a page costs its own rows, the rest of the steps at its end, and a read of each run in which a tool has answered. A
- * placeholder for the result of a call that waits, or has waited, is stored and not shown: such a page is shorter.
+ * A page of a history in the form of AG-UI (chat-and-agui.md 14). Pages and their total count stored messages. So a
+ * page costs its own rows, the rest of the steps at its end, and a read of each run with tool results. The placeholder
+ * result of a suspended call is stored but not shown, so a page may contain fewer items.
  */
 
 type HistoryOf = { store: Store; scope: string; thread_id: string };
 
 export type HistoryPage = {
-  /** As long as the stored messages are. */
+  /** At most as many items as rows. */
   items: HistoryItem[];
-  /** The stored messages of the page, in its order. */
+  /** The stored messages of the page in its order. */
   rows: ListedMessage[];
   total: number;
   has_more: boolean;
@@ -39,7 +39,7 @@ export const historyPage = (
   return { ...page, items };
 };
 
-/** What a step at the end of the rows has beyond them: it tells a placeholder from a result. */
+/** Reads the rest of a step at the end of the rows, which is needed to distinguish placeholders from results. */
 const resultsBehind = (of: HistoryOf, rows: readonly ListedMessage[]): ListedMessage[] => {
   const after = rows.at(-1)?.seq ?? 0;
   const last = new Map(rows.map((row) => [row.metadata?.run_id, row]));

@@ -6,11 +6,11 @@ import { agUiReplay } from '../../protocols/ag-ui/replay.ts';
 import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
 import { ThreadId } from '../parameters.ts';
 import { createDurableReplay, replayRoute } from '../replay.ts';
-import type { Rooms } from '../rooms.ts';
+import type { RouteDeps } from '../route-deps.ts';
 import { interruptRoute } from '../thread-control.ts';
 import { historyPage } from './history.ts';
 
-/** A thread in AG-UI: its replay, its messages, and how it is stopped (chat-and-agui.md 7, 9, 14). */
+/** Replay, messages and cancellation of a thread in AG-UI (chat-and-agui.md 7, 9, 14). */
 
 const TAG = 'AG-UI';
 
@@ -40,26 +40,26 @@ const AgUiMessages = z
   })
   .meta({ id: 'AgUiMessageList', description: 'One page of messages.' });
 
-export const agUiThreadRoutes = (rooms: Rooms) => [
-  interruptRoute(rooms, {
+export const agUiThreadRoutes = (deps: RouteDeps) => [
+  interruptRoute(deps, {
     id: 'interruptAgUiThread',
     path: '/v1/ag-ui/threads/:thread_id/interrupt',
     tag: TAG,
   }),
-  replayRoute(createDurableReplay(rooms, agUiReplay), {
+  replayRoute(createDurableReplay(deps, agUiReplay), {
     id: 'replayAgUiThread',
     path: '/v1/ag-ui/threads/:thread_id/replay',
     tag: TAG,
     frame: AgUiEvent,
   }),
-  messagesRoute(rooms),
+  messagesRoute(deps),
 ];
 
-const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
+const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
   route.get('/v1/ag-ui/threads/:thread_id/messages', {
     id: 'listAgUiMessages',
-    summary: 'Messages of a thread, as AG-UI clients have them',
-    description: 'As a client of AG-UI sends them back, with calls of tools and their results.',
+    summary: 'Messages of a thread in the AG-UI format',
+    description: 'In the form that an AG-UI client sends back, with tool calls and results.',
     tag: TAG,
     scope: 'agent-invocation',
     params: z.object({ thread_id: ThreadId }),

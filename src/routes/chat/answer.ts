@@ -5,27 +5,27 @@ import { earlierCalls, goingCalls, heldCalls } from '../../protocols/ai-sdk/held
 import { joiningProtocol } from '../../protocols/joining.ts';
 import type { ReplayBuffer } from '../../protocols/replay-buffer.ts';
 import type { Attach, DecisionInput, ThreadView } from '../../runtime/index.ts';
-import type { Rooms } from '../rooms.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /**
- * The response to a chat request: a stream of its own, which others may follow (chat-and-agui.md 6).
+ * The response to a chat request: a dedicated stream that other clients may follow (chat-and-agui.md 6).
  *
- * Guarantees: frames go into the replay buffer of the thread and from there to the client, so that both have the same
- * positions, and a client that goes away or does not read costs the run nothing. Others follow the buffer from its
- * first frame on, when the input of the run is stored: until then they follow the run that this one may displace.
+ * Guarantees: frames are written to the replay buffer of the thread and from there to the client, so that both have the
+ * same positions. A client that disconnects or does not read does not affect the run. Other clients follow the buffer
+ * from its first frame once the input of the run is stored; until then they follow the run that this one may pre-empt.
  */
 export type ChatAnswer = {
   stream: EventStream;
-  /** Gives the run its reader. `thread`: as the request was read. */
+  /** Attaches the reader of the run. `thread` is the thread that the request was validated against. */
   attachTo(thread: ThreadView, decisions: readonly DecisionInput[]): Attach;
-  /** The request was refused. */
+  /** Closes the buffer after the request was rejected. */
   giveUp(): void;
 };
 
 export const CHAT_HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
 export const createAnswer = (
-  { store, chatStreams, ids }: Pick<Rooms, 'store' | 'chatStreams' | 'ids'>,
+  { store, chatStreams, ids }: Pick<RouteDeps, 'store' | 'chatStreams' | 'ids'>,
   { scope, thread_id, continues }: { scope: string; thread_id: string; continues: string | undefined },
 ): ChatAnswer => {
   const stream = createEventStream({ headers: CHAT_HEADERS });
@@ -38,13 +38,13 @@ export const createAnswer = (
     attachTo({ run_id, tickets, going }, decisions) {
       const options: ChatOptions =
         continues === undefined ? { earlier: earlierCalls(tickets) } : { continues };
-      // Decisions of protocols name tickets.
+      // In the protocols, decisions refer to tickets.
       const decided = new Set(decisions.map(({ tool_call_id }) => tool_call_id));
       const held = continues === undefined ? [] : [...goingCalls(going), ...heldCalls(tickets, decided)];
       return (channel) => {
         buffer = chatStreams.open(scope, thread_id, isActive);
         stream.onClose(buffer.attach(undefined, stream));
-        // Decisions may be for a run that executes, whose stream is under way.
+        // Decisions may be for an executing run whose stream is in progress.
         const plain = chatProtocol(options);
         const protocol =
           run_id !== undefined && decisions.length > 0

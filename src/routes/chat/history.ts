@@ -2,7 +2,7 @@ import { toUIMessage, type UIMessage } from '../../protocols/ai-sdk/messages.ts'
 import { createOutline, type Outline } from '../../protocols/ai-sdk/outline.ts';
 import { type Suspensions, suspensionsIn } from '../../protocols/ai-sdk/suspensions.ts';
 import {
-  type HistoryPlace,
+  type HistoryPosition,
   type MessageFilter,
   type MessageStart,
   openHistory,
@@ -13,19 +13,19 @@ import { ownTurn } from '../../schema/turns.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * A page of a history as messages of the chat client (chat-and-agui.md 8). Results of tools are parts of the messages
- * that asked for them, however far apart they are stored, and pages and their total count messages of the client: so
- * a page costs one pass over all that the filters let through. The pass keeps no message and lets other work run
- * after each window; then the messages of the page are read, with their results and their runs.
+ * A page of a history as messages of the chat client (chat-and-agui.md 8). Tool results are parts of the messages that
+ * contain the calls, however far apart they are stored, and pages and their total count messages of the client. So a
+ * page costs one pass over all messages that match the filters. The pass retains no message and yields to other work
+ * after each window; then the messages of the page are read, with their results and runs.
  *
- * Guarantees: the page is that of the history at the beginning of the pass, without what was removed since.
+ * Guarantees: the page shows the history at the beginning of the pass, without messages that were removed since.
  */
 
 type ChatItem = UIMessage & { seq: number };
 
 export type ChatPage = {
   items: ChatItem[];
-  /** The JSON of each item, as the client has it. */
+  /** The JSON of each item as the client receives it. */
   texts: string[];
   total: number;
   has_more: boolean;
@@ -44,12 +44,12 @@ export type PageRequest = {
 };
 
 type Pass = {
-  outline: Outline<HistoryPlace>;
-  read(place: HistoryPlace): ReturnType<ReturnType<typeof openHistory>['read']>;
+  outline: Outline<HistoryPosition>;
+  read(place: HistoryPosition): ReturnType<ReturnType<typeof openHistory>['read']>;
   suspensions: Suspensions;
 };
 
-/** Undefined when it was aborted. */
+/** Returns undefined if the request was aborted. */
 export const chatPage = async (of: HistoryOf, request: PageRequest): Promise<ChatPage | undefined> => {
   while (!request.signal.aborted) {
     const pass = await passOver(of, request);
@@ -59,16 +59,16 @@ export const chatPage = async (of: HistoryOf, request: PageRequest): Promise<Cha
   return undefined;
 };
 
-/** More messages than this that were removed during the pass make it start again, because each was read in vain. */
+/** The pass restarts after more removals than this, because each removed message costs a useless read. */
 const MAX_REMOVED = 200;
 
-/** Undefined when it was aborted, or when the thread was deleted in between. */
+/** Returns undefined if the request was aborted or the thread was deleted during the pass. */
 const passOver = async (
   of: HistoryOf,
   { filter, signal, windowRows = WINDOW_ROWS }: PageRequest,
 ): Promise<Pass | undefined> => {
   const { windows, isCurrent, read } = openHistory(of, filter, windowRows);
-  const outline = createOutline<HistoryPlace>();
+  const outline = createOutline<HistoryPosition>();
   const suspensions = suspensionsIn((run_id) => of.store.runs.get(of.scope, run_id), openRuns(of));
   for (;;) {
     const { done, value } = windows.next();
@@ -79,13 +79,13 @@ const passOver = async (
   }
 };
 
-/** Runs that may be in another state when the pass is over. */
+/** Returns the runs whose state may change during the pass. */
 const openRuns = ({ store, scope, thread_id }: HistoryOf) => {
-  const running = store.runs.newest(scope, thread_id, ['running']);
+  const running = store.runs.newest(scope, thread_id, 'running');
   return [...store.runs.waitingOf(scope, thread_id), ...(running ? [running] : [])];
 };
 
-/** Undefined when too much of it was removed during the pass. */
+/** Returns undefined if too many messages were removed during the pass. */
 const pageOf = (
   { outline, read, suspensions }: Pass,
   { filter, start, limit }: PageRequest,
@@ -120,13 +120,13 @@ const pageOf = (
 
 const shown = ({ seq: _, ...item }: ChatItem): UIMessage => item;
 
-/** Where a page begins, or in front of what it ends. */
+/** Returns the index of the first item of a page, or of the first item after it. */
 const placeOf = (
   items: readonly { seq: number }[],
   order: MessageFilter['order'],
   start: MessageStart,
 ): { from: number } | { before: number } => {
-  /** How many items come before the mark, and it does not matter whether it is one of them. */
+  /** Counts the items before a mark, which need not be an item itself. */
   const before = (mark: number): number =>
     items.filter(({ seq }) => (order === 'asc' ? seq < mark : seq > mark)).length;
   const upTo = (mark: number): number =>

@@ -4,10 +4,10 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { Invalid, Outcome } from '../../schema/outcome.ts';
 import { clientOf } from '../protocol-runs.ts';
-import type { Rooms } from '../rooms.ts';
+import type { RouteDeps } from '../route-deps.ts';
 import { chatStart, createChatRun } from './runs.ts';
 
-/** Runs of an agent that is not saved (chat-and-agui.md 10): its draft is published for them alone. */
+/** Runs of an unsaved agent (chat-and-agui.md 10): its draft is published for these runs only. */
 
 const Draft = z.looseObject({
   id: z.string().nullish(),
@@ -27,15 +27,15 @@ const PreviewBody = z.intersection(z.object({ agent: Draft }), ChatBody);
 
 const DEFAULT_ID = 'draft-preview';
 
-export const previewRoutes = (rooms: Rooms) => {
-  const run = createChatRun(rooms);
-  const publish = createDrafts(rooms);
+export const previewRoutes = (deps: RouteDeps) => {
+  const run = createChatRun(deps);
+  const publish = createDrafts(deps);
   return [
     route.post('/v1/ai-sdk/agent-previews/runs', {
       ...chatStart,
       id: 'previewAgent',
-      summary: 'Chat with an agent that is not saved',
-      description: 'The draft is published for this run alone, and judged as a save would judge it.',
+      summary: 'Chat with an unsaved agent',
+      description: 'The draft is published for this run only and validated like a save.',
       scope: 'admin',
       body: PreviewBody,
       responses: { ...chatStart.responses },
@@ -48,7 +48,7 @@ export const previewRoutes = (rooms: Rooms) => {
 };
 
 const createDrafts =
-  ({ publishDraft, settings }: Pick<Rooms, 'publishDraft' | 'settings'>) =>
+  ({ publishDraft, settings }: Pick<RouteDeps, 'publishDraft' | 'settings'>) =>
   async (draft: Draft): Promise<ResolvedAgent> => {
     checkDraft(draft, settings.local_backend_kind);
     const id = draft.id?.trim() || DEFAULT_ID;

@@ -7,22 +7,21 @@ import type { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { replayText } from '../../protocols/replay-log.ts';
 import type { Protocol } from '../../runtime/index.ts';
 import type { Run } from '../../schema/run.ts';
-import { eventsOf } from '../replay.ts';
-import type { Rooms } from '../rooms.ts';
+import { readEventsFrom } from '../replay.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /**
- * The response to a question that is stored already, whose answer did not reach the client, as when the service was
- * killed under it.
+ * Responds to a repeated message whose response did not reach the client, for example because the service was killed.
  *
- * Guarantees: nothing runs for it. The client joins the live stream if the run has one in this process; else it gets
- * the whole answer at once, from the log, when the run is done or waits.
+ * Guarantees: no run is started. The client joins the live stream if the run has one in this process. Otherwise it
+ * receives the complete response from the log once the run is done or waits.
  */
 
 export type Repeated = Extract<ChatRequest, { kind: 'repeated' }> & { executes: boolean };
 
 export const createRepeat =
-  ({ store, events, runtime, chatStreams, log, settings }: Rooms) =>
-  /** @throws Invalid when there is no answer to give */
+  ({ store, events, runtime, chatStreams, log, settings }: RouteDeps) =>
+  /** @throws Invalid when no response is available */
   async (stream: EventStream, scope: string, body: ChatBody, repeated: Repeated): Promise<void> => {
     const { message_id, run, executes } = repeated;
     const { thread_id, run_id } = run;
@@ -30,8 +29,9 @@ export const createRepeat =
     if (leave) return stream.onClose(leave);
     if (!events || settings.event_capture_mode === 'disabled') throw nothingNew(body.messages);
 
-    /** Empty when the log does not have it. */
-    const answer = (): string => replayText(answerTo(message_id, eventsOf(store, scope, { run_id }, 1)));
+    /** Returns an empty text if the log does not contain the response. */
+    const answer = (): string =>
+      replayText(answerTo(message_id, readEventsFrom(store, scope, { run_id }, 1)));
     const isFollowed = await runtime.follow(run, scope, (channel) => {
       let end = '';
       const leaveRun = channel.attach(END_ONLY, {
@@ -40,13 +40,13 @@ export const createRepeat =
         },
         end() {
           try {
-            // A run that is let go as the service stops has no answer yet.
-            const isAtRest = isResting(store.runs.get(scope, run_id));
-            stream.write((isAtRest && answer()) || end);
+            // A run that is released by a stopping service has no response yet.
+            const hasStopped = isInactive(store.runs.get(scope, run_id));
+            stream.write((hasStopped && answer()) || end);
           } catch (err) {
-            // The run is not to fail for a reader that cannot be served.
-            log.error({ err, thread_id, run_id }, 'the answer of a run cannot be told again');
-            stream.write(frame('error', { errorText: 'the answer cannot be read' }));
+            // A reader that cannot be served must not fail the run.
+            log.error('chat.replay_failed', { err, thread_id, run_id });
+            stream.write(frame('error', { errorText: 'the response cannot be read' }));
           }
           stream.end();
         },
@@ -60,9 +60,9 @@ export const createRepeat =
     stream.end();
   };
 
-const isResting = (run: Run | undefined): boolean => run?.status === 'done' || run?.status === 'waiting';
+const isInactive = (run: Run | undefined): boolean => run?.status === 'done' || run?.status === 'waiting';
 
-/** For readers who wait for the end of a stream, and why it ends. */
+/** Reports only the end of a stream and its reason. */
 const END_ONLY: Protocol = {
   name: 'ai-sdk end',
   createEncoder: () => ({

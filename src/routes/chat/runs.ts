@@ -5,16 +5,16 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
-import { descriptorOf } from '../../protocols/frontend-tool.ts';
+import { toDescriptor } from '../../protocols/frontend-tool.ts';
 import { newMessages } from '../../protocols/new-messages.ts';
 import { checkedOutputSchema } from '../../schema/output.ts';
 import { createAddressing } from '../addressing.ts';
 import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
-import type { Rooms } from '../rooms.ts';
+import type { RouteDeps } from '../route-deps.ts';
 import { createAnswer } from './answer.ts';
 import { createRepeat, type Repeated } from './repeat.ts';
 
-/** The routes that start a run in the chat protocol, or go on with one (chat-and-agui.md 3). */
+/** The routes that start or continue a run in the chat protocol (chat-and-agui.md 3). */
 
 export const chatStart = startsRun(
   'chat v6',
@@ -22,24 +22,24 @@ export const chatStart = startsRun(
   eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
 );
 
-export const chatRunRoutes = (rooms: Rooms): Route[] =>
-  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, createChatRun(rooms));
+export const chatRunRoutes = (deps: RouteDeps): Route[] =>
+  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, createChatRun(deps));
 
-/** `draft`: instead of the agent that is named. */
+/** `draft` replaces the named agent. */
 export type ChatRun = (client: Client, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;
 
-export const createChatRun = (rooms: Rooms): ChatRun => {
-  const { threadOf, agentFor } = createAddressing(rooms);
-  const repeatAnswer = createRepeat(rooms);
+export const createChatRun = (deps: RouteDeps): ChatRun => {
+  const { threadOf, agentFor } = createAddressing(deps);
+  const repeatAnswer = createRepeat(deps);
   return async (client, body, draft) => {
     const { scope } = client;
     const thread_id = threadOf(body.thread_id);
     const output_schema = checkedOutputSchema(body.output_schema);
     const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
-    const answer = createAnswer(rooms, { scope, thread_id, continues: body.continues });
+    const answer = createAnswer(deps, { scope, thread_id, continues: body.continues });
     let repeated: Repeated | undefined;
     try {
-      const isAsked = await submitRequest(rooms, {
+      const isSubmitted = await submitRequest(deps, {
         ...client,
         thread_id,
         agent,
@@ -51,7 +51,7 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
             repeated = { ...request, executes: thread.executes === request.run.run_id };
           if (request.kind !== 'input') return undefined;
           const { messages, decisions, rewind } = request;
-          // What the open run waits for is gone with it.
+          // A rewind removes the open run together with its pending tickets.
           const view = rewind ? { ...thread, run_id: undefined, tickets: [], going: [] } : thread;
           return {
             messages,
@@ -60,12 +60,12 @@ export const createChatRun = (rooms: Rooms): ChatRun => {
             attach: answer.attachTo(view, decisions),
             ...(rewind && { rewind }),
             output_schema,
-            ...(body.tools && { frontend_tools: body.tools.map(descriptorOf) }),
+            ...(body.tools && { frontend_tools: body.tools.map(toDescriptor) }),
           };
         },
       });
       if (repeated) await repeatAnswer(answer.stream, scope, body, repeated);
-      else if (!isAsked) answer.stream.end();
+      else if (!isSubmitted) answer.stream.end();
     } catch (error) {
       answer.giveUp();
       throw error;

@@ -10,12 +10,12 @@ import { ErrorBody } from '../../schema/error-body.ts';
 import { MessageQuery, messageFilter, messageStart, pagePlace } from '../messages.ts';
 import { ThreadId } from '../parameters.ts';
 import { createDurableReplay, replayRoute } from '../replay.ts';
-import type { Rooms } from '../rooms.ts';
+import type { RouteDeps } from '../route-deps.ts';
 import { cancelRoute, interruptRoute } from '../thread-control.ts';
 import { CHAT_HEADERS } from './answer.ts';
 import { chatPage } from './history.ts';
 
-/** A thread in the chat protocol: its live stream, its replay, its messages (chat-and-agui.md 6 to 9). */
+/** Live stream, replay and messages of a thread in the chat protocol (chat-and-agui.md 6 to 9). */
 
 const TAG = 'chat v6';
 
@@ -37,23 +37,23 @@ const ChatMessages = z
   })
   .meta({ id: 'ChatMessageList', description: 'One page of messages.' });
 
-export const chatThreadRoutes = (rooms: Rooms) => {
-  const { chatStreams } = rooms;
-  const replay = createDurableReplay(rooms, chatReplay, CHAT_HEADERS);
+export const chatThreadRoutes = (deps: RouteDeps) => {
+  const { chatStreams } = deps;
+  const replay = createDurableReplay(deps, chatReplay, CHAT_HEADERS);
   const replayed = { tag: TAG, frame: UiMessageChunk };
 
   const streamRoute = (id: string, path: string) =>
     route.get(path, {
       id,
       headers: ['Last-Event-ID'],
-      summary: 'Follow the stream of a thread, from its beginning or behind Last-Event-ID',
-      description: 'What `useChat` asks with `resume` after a reload. 204 when nothing is streamed.',
+      summary: 'Resume the stream of a thread, from its start or after Last-Event-ID',
+      description: 'Used by `useChat` with `resume` after a reload. 204 when no stream is active.',
       tag: TAG,
       scope: 'agent-invocation',
       params: Params,
       responses: {
         200: eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
-        204: 'nothing is streamed on the thread',
+        204: 'the thread has no stream',
 
         410: ErrorBody,
       },
@@ -77,20 +77,20 @@ export const chatThreadRoutes = (rooms: Rooms) => {
       path: '/v1/ai-sdk/threads/:thread_id/replay',
     }),
     replayRoute(replay, { ...replayed, id: 'replayChat', path: '/v1/ai-sdk/chat/:thread_id/replay' }),
-    cancelRoute(rooms, { id: 'cancelChatThread', path: '/v1/ai-sdk/threads/:thread_id/cancel', tag: TAG }),
-    interruptRoute(rooms, {
+    cancelRoute(deps, { id: 'cancelChatThread', path: '/v1/ai-sdk/threads/:thread_id/cancel', tag: TAG }),
+    interruptRoute(deps, {
       id: 'interruptChatThread',
       path: '/v1/ai-sdk/threads/:thread_id/interrupt',
       tag: TAG,
     }),
-    messagesRoute(rooms),
+    messagesRoute(deps),
   ];
 };
 
-const messagesRoute = ({ store }: Pick<Rooms, 'store'>) =>
+const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
   route.get('/v1/ai-sdk/threads/:thread_id/messages', {
     id: 'listChatMessages',
-    summary: 'Messages of a thread, as the chat client has them',
+    summary: 'Messages of a thread in the chat format',
     description: 'As `UIMessage` of the AI SDK, for the first messages of `useChat`.',
     tag: TAG,
     scope: 'agent-invocation',

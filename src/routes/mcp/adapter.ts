@@ -7,14 +7,14 @@ import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
 import { type StdioServing, serveStdio } from '../../protocols/mcp/stdio.ts';
 import { mcpRoutes } from './index.ts';
 
-/** This service as an MCP server: its route, and the sessions of its clients. */
+/** Exposes the service as an MCP server, with its route and the sessions of its clients. */
 export type McpAdapter = {
   families: readonly Family[];
-  /** Something was published. */
+  /** Called after a publication. */
   published(): void;
-  /** Serves whoever holds the pipes. Resolves when the input has ended and all that it asked for is answered. */
+  /** Serves a client over pipes. Resolves when the input has ended and all its requests have responses. */
   serve(pipes: Pipes): Promise<void>;
-  /** Open sessions. */
+  /** Returns the number of open sessions. */
   sessions(): number;
   /** Ends every session. */
   stop(): void;
@@ -24,12 +24,12 @@ type Pipes = Parameters<typeof serveStdio>[1];
 
 type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
   Omit<SessionsDeps, 'provider' | 'settings'> & {
-    /** Agents that are live; another object after each publication. */
+    /** The published agents; a new object after each publication. */
     agents(): { readonly ids: readonly string[] };
-    /** That the service listens on. */
+    /** The address that the service listens on. */
     host: string;
     settings: SessionsDeps['settings'] & {
-      /** Of those who come through pipes. */
+      /** The scope of clients that connect over pipes. */
       scope_id: string;
       allowed_hosts: readonly string[] | undefined;
       a2a_public_base_url: string | undefined;

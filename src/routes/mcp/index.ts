@@ -7,7 +7,7 @@ import type { McpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { mcpErrors } from '../../protocols/mcp/errors.ts';
 import type { CallerCheck } from '../../protocols/mcp/origin.ts';
 
-/** The one path of MCP (mcp.md A1). What its methods mean is in `src/protocols/mcp`. */
+/** The only path of MCP (mcp.md A1). `src/protocols/mcp` implements its methods. */
 
 const PATH = '/v1/mcp';
 const TAG = 'MCP';
@@ -25,8 +25,8 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       headers: ['MCP-Session-Id', 'MCP-Protocol-Version'],
       errors: MCP_ERRORS,
       summary:
-        'One message of MCP; `initialize` opens a session, whose id later messages name in MCP-Session-Id',
-      description: 'Methods are those of the specification of MCP; agents are tools here.',
+        'Send an MCP message; `initialize` opens a session, whose id later messages send in MCP-Session-Id',
+      description: 'The methods of the MCP specification; agents are tools.',
       tag: TAG,
       scope: 'agent-invocation',
       body: RpcMessage,
@@ -34,23 +34,23 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       responses: {
         200: {
           description:
-            'The answer; as server-sent events where messages go before it, each in the `data` of one event.',
+            'The response; as server-sent events if other messages precede it, each in the `data` of one event.',
           content: { [JSON_TYPE]: RpcMessage, [EVENT_STREAM]: RpcMessage },
           headers: { 'MCP-Session-Id': 'Of the session that `initialize` has opened.' },
         },
-        202: 'Taken; there is no answer.',
+        202: 'Accepted; the response has no body.',
         404: RpcError,
       },
       handle: ({ scope, body, header, names }) =>
-        // Read as text, so it is one.
+        // `body` is a string because the route reads text.
         endpoint.post({ scope, text: String(body), header, namesSession: names('mcp-session-id') }),
     }),
     route.delete(PATH, {
       id: 'endMcpSession',
       headers: ['MCP-Session-Id', 'MCP-Protocol-Version'],
       errors: MCP_ERRORS,
-      summary: 'End a session of MCP',
-      description: 'Its calls are cancelled. 404 when there is no such session.',
+      summary: 'End an MCP session',
+      description: 'Its calls are cancelled. 404 when the session does not exist.',
       tag: TAG,
       scope: 'agent-invocation',
       responses: { 204: 'Ended.', 404: RpcError },
@@ -76,6 +76,6 @@ const RpcError = z
     error: z.object({ code: z.int(), message: z.string() }),
     id: z.union([z.string(), z.int()]).nullable(),
   })
-  .meta({ id: 'JsonRpcError', description: 'What was wrong, in the form of JSON-RPC 2.0.' });
+  .meta({ id: 'JsonRpcError', description: 'An error in the JSON-RPC 2.0 format.' });
 
 const MCP_ERRORS = { schema: RpcError, prefix: 'Mcp' };

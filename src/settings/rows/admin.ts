@@ -7,14 +7,14 @@ export const adminSettings = [
     env: 'SERVICE_ADMIN_API_BEARER_TOKEN',
     type: text(),
     secret: true,
-    doc: 'admin token; needed while any of the three groups of routes below is exposed',
+    doc: 'admin token; required while any of the three route groups below is exposed',
   }),
   setting({
     key: 'AdminApiConfig.cors_allowed_origins',
     env: 'SERVICE_ADMIN_CORS_ALLOWED_ORIGINS',
     type: origins(),
     default: ['http://127.0.0.1:3002', 'http://localhost:3002'],
-    doc: 'origins that CORS admits, on all routes; loopback = those of this machine, any port, as `troupe dev` has it',
+    doc: 'origins that CORS allows, on all routes; `loopback` allows loopback origins with any port, the default of `troupe dev`',
   }),
   setting({
     key: 'AdminApiConfig.expose_config_routes',
@@ -48,12 +48,12 @@ export const adminSettings = [
     key: 'console.backend_url',
     env: 'SERVICE_CONSOLE_BACKEND_URL',
     type: url(),
-    doc: 'the service that the console talks to; unset: the one that serves it',
+    doc: 'URL of the service that the console uses; unset = the service that serves the console',
   }),
   setting({
     key: 'console.title',
     env: 'SERVICE_CONSOLE_TITLE',
     type: text(),
-    doc: 'what the console calls the service, such as `Production`',
+    doc: 'name of the service in the console, such as `Production`',
   }),
 ] as const;

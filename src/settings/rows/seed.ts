@@ -7,21 +7,21 @@ export const seedSettings = [
     env: 'SERVICE_LEADER_SEED',
     type: boolean(),
     default: true,
-    doc: 'apply the seed, and the entries of the settings file, at the start',
+    doc: 'apply the seed and the entries of the settings file at startup',
   }),
   setting({
     key: 'seed.profile',
     env: 'SERVICE_SEED_PROFILE',
     type: choice(['minimal', 'demo']),
     default: 'minimal',
-    doc: 'which records are seeded',
+    doc: 'profile of the seeded records',
   }),
   setting({
     key: 'seed.skills_dir',
     env: 'SERVICE_SKILLS_DIR',
     type: path(),
     default: './skills',
-    doc: 'folder of file skills; it need not exist',
+    doc: 'directory of file-based skills; it may be missing',
   }),
   setting({
     key: 'default_agent_id',
@@ -29,7 +29,7 @@ export const seedSettings = [
     alsoRead: ['AGENT_ID'],
     type: text(),
     default: 'default',
-    doc: 'agent of requests that name none, and id of the seeded agent',
+    doc: 'agent of requests that do not name one, and id of the seeded agent',
   }),
   setting({
     key: 'seed.model',
@@ -37,7 +37,7 @@ export const seedSettings = [
     alsoRead: ['AGENT_MODEL'],
     type: text(),
     unset: 'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
-    doc: 'upstream name of model `default`',
+    doc: 'upstream model name of the model `default`',
   }),
   setting({
     key: 'seed.max_rounds',
@@ -45,7 +45,7 @@ export const seedSettings = [
     alsoRead: ['AGENT_MAX_ROUNDS'],
     type: integer(),
     default: 8,
-    doc: 'max_rounds of the demo agents that call tools round after round',
+    doc: '`max_rounds` of the demo agents that call tools in several rounds',
   }),
   setting({
     key: 'seed.system_prompt',
@@ -60,7 +60,7 @@ export const seedSettings = [
     env: 'SERVICE_SEED_REASONING_EFFORT',
     alsoRead: ['AGENT_REASONING_EFFORT'],
     type: reasoningEffort(),
-    doc: 'reasoning of the agents `default` and `thinking`',
+    doc: 'reasoning effort of the agents `default` and `thinking`',
   }),
   setting({
     key: 'seed.agents_file',
@@ -74,7 +74,7 @@ export const seedSettings = [
     env: 'SERVICE_SEED_MCP_SERVER_CMD',
     alsoRead: ['MCP_SERVER_CMD'],
     type: commandLine(),
-    doc: 'command line of an MCP server over stdio, seeded as `mcp_demo`; quotes and backslashes as in a shell, nothing is expanded',
+    doc: 'command line of an MCP server over stdio, seeded as `mcp_demo`; quotes and backslashes work as in a shell, without expansion',
   }),
   setting({
     key: 'seed.openai_adapter',
@@ -82,7 +82,7 @@ export const seedSettings = [
     alsoRead: ['OPENAI_ADAPTER'],
     type: text(),
     unset: 'openai_resp at OpenAI, else openai',
-    doc: 'adapter of provider `default`; without OPENAI_BASE_URL only those of OpenAI',
+    doc: 'adapter of the provider `default`; without OPENAI_BASE_URL only OpenAI adapters are allowed',
   }),
   setting({
     key: 'openai.api_key',
@@ -90,13 +90,13 @@ export const seedSettings = [
     type: text(),
     secret: true,
     not: 'flag or file',
-    doc: 'key of provider `default`, sent to OPENAI_BASE_URL if that is set, else to OpenAI; without both variables the answers are scripted',
+    doc: 'API key of the provider `default`, sent to OPENAI_BASE_URL or, if that is unset, to OpenAI; without both variables the completions are scripted',
   }),
   setting({
     key: 'openai.base_url',
     env: 'OPENAI_BASE_URL',
     type: url(),
     not: 'flag or file',
-    doc: 'address of provider `default`, an OpenAI-compatible API',
+    doc: 'base URL of the provider `default`, an OpenAI-compatible API',
   }),
 ] as const;

@@ -13,7 +13,7 @@ const server: JsonObject = {
 };
 const place = { namespace: 'mcp-servers', id: 's' } as const;
 
-t.test('secrets are left out, and what only looks like a marker stays', async (t) => {
+t.test('leaves out secrets, and keeps values that only look like a marker', async (t) => {
   const left: string[] = [];
   t.strictSame(
     exported(place, server, (path) => left.push(path)),
@@ -29,7 +29,7 @@ t.test('secrets are left out, and what only looks like a marker stays', async (t
   t.strictSame(left, ['env.B', 'env.A', 'args.0', 'url', 'config.headers.x-a']);
 });
 
-t.test('references take the place of secrets', async (t) => {
+t.test('references replace secrets', async (t) => {
   t.match(exported(place, server), {
     url: /^\$\{MCP_SERVERS_S_URL\}$/,
     args: [/^\$\{MCP_SERVERS_S_ARGS_0\}$/, 'x'],
@@ -41,7 +41,7 @@ t.test('references take the place of secrets', async (t) => {
   });
 });
 
-t.test('what is left out keeps what the service has, unless what holds it is gone too', async (t) => {
+t.test('an omitted value keeps its stored content, unless its container is removed', async (t) => {
   const { has_env: _, env_keys: _keys, args: _args, ...shown } = server;
   const given = { id: 's', transport: 'http', config: { headers: {}, note: 'n' } };
   t.strictSame(withKeptSecrets(given, server), {
@@ -54,13 +54,17 @@ t.test('what is left out keeps what the service has, unless what holds it is gon
     config: {},
   });
   const inherited = { config: { headers: { constructor: '***' } } };
-  t.strictSame(withKeptSecrets({ config: { headers: {} } }, inherited), inherited, 'whatever it is called');
+  t.strictSame(
+    withKeptSecrets({ config: { headers: {} } }, inherited),
+    inherited,
+    'a value is kept whatever its name',
+  );
   const auth = { type: 'bearer', token: 'new' };
   const remote = { endpoint: { auth: { type: 'bearer', token: '***' } } };
   t.strictSame(withKeptSecrets({ endpoint: { auth } }, remote), { endpoint: { auth } });
 });
 
-t.test('an entry that brings a secret is told from one that does not', async (t) => {
+t.test('distinguishes entries with a secret from those without one', async (t) => {
   t.ok(bringsSecrets('providers', { id: 'p', api_key: 'k' }));
   t.ok(bringsSecrets('mcp-servers', { id: 's', env: { A: '1' } }));
   t.ok(bringsSecrets('agents', { endpoint: { auth: { token: 't' } } }));

@@ -11,15 +11,19 @@ const resolved = (text: string, env: Record<string, string> = {}) => {
 /** A dollar sign and a name in braces. */
 const ref = (name: string): string => ['$', '{', name, '}'].join('');
 
-t.test('a reference is the value of its variable, anywhere in a text', async (t) => {
+t.test('a reference is replaced by the value of its variable, anywhere in a text', async (t) => {
   const env = { A: '1', _b2: ref('A') };
   t.strictSame(resolved(ref('A'), env), { result: '1', problems: [] });
-  t.equal(resolved(`x${ref('A')}y${ref('_b2')}`, env).result, `x1y${ref('A')}`, 'a value is not looked into');
+  t.equal(
+    resolved(`x${ref('A')}y${ref('_b2')}`, env).result,
+    `x1y${ref('A')}`,
+    'references inside values are not replaced',
+  );
   const others = `$A {A} ${ref('')} ${ref('A-B')} ${ref('1')}`;
   t.equal(resolved(others, env).result, others);
 });
 
-t.test('a variable that is not set, or empty, is a problem, told once', async (t) => {
+t.test('reports an unset or empty variable as a problem, once', async (t) => {
   t.strictSame(resolved([ref('X'), ref('X'), ref('Y')].join(), { Y: '' }).problems, [
     'the variable X is not set',
     'the variable Y is not set',
@@ -37,6 +41,6 @@ t.test('any text can be written and read back', async (t) => {
   t.doesNotThrow(() => fc.assert(comesBack));
 });
 
-t.test('a secret has a variable named after its place', async (t) => {
+t.test('the variable of a secret is named after its location', async (t) => {
   t.equal(referenceTo('mcp-servers', 'my files', 'env', 'KEY'), ref('MCP_SERVERS_MY_FILES_ENV_KEY'));
 });

@@ -7,7 +7,7 @@ import { Usage } from '../../../src/commands/usage.ts';
 const fixture = (id: string, more: object = {}): string =>
   JSON.stringify({ id, user_input: 'Hello', ...more });
 
-t.test('fixtures come by their ids, and hidden files are none', async (t) => {
+t.test('reads fixtures in the order of their ids, without hidden files', async (t) => {
   const dir = t.testdir({
     '1.json': fixture('b'),
     '2.json': fixture('a'),
@@ -20,7 +20,7 @@ t.test('fixtures come by their ids, and hidden files are none', async (t) => {
   );
 });
 
-t.test('everything that is wrong is told at once, with its file', async (t) => {
+t.test('reports all errors at once, with their files', async (t) => {
   const dir = t.testdir({
     'a.json': fixture('same'),
     'b.json': fixture('same'),
@@ -36,14 +36,14 @@ t.test('everything that is wrong is told at once, with its file', async (t) => {
         'b.json: duplicate fixture id: same, also in a.json',
         'c.json: not JSON',
         'd.json: .*user_input.*',
-        'e.json: min_judge_score needs a judge, and there is none',
+        'e.json: min_judge_score requires a judge, but none is configured',
         'f.json: cannot be read',
       ].join('\n'),
     ),
   });
 });
 
-t.test('refuses a fixture with an integer that a number cannot hold, and names the integer', async (t) => {
+t.test('rejects a fixture with an integer that a number cannot represent, naming the integer', async (t) => {
   const call = '{"tool_name":"get","arguments":{"id":1234567890123456789}}';
   const dir = t.testdir({
     'a.json': fixture('a'),
@@ -54,7 +54,7 @@ t.test('refuses a fixture with an integer that a number cannot hold, and names t
   t.throws(() => readFixtures(dir), { message: /^(?!.*c\.json)/s });
 });
 
-t.test('a folder that is not there or has no fixture is wrong usage', async (t) => {
-  t.throws(() => readFixtures('/no/such/folder'), { message: /there is no folder/ });
-  t.throws(() => readFixtures(t.testdir({ 'notes.md': '' })), { message: /there is no fixture/ });
+t.test('a folder that is missing or has no fixture is a usage error', async (t) => {
+  t.throws(() => readFixtures('/no/such/folder'), { message: /directory .* cannot be read/ });
+  t.throws(() => readFixtures(t.testdir({ 'notes.md': '' })), { message: /contains no fixture/ });
 });

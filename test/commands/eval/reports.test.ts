@@ -1,13 +1,13 @@
 import { toUSVString } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t from 'tap';
-import { junitOf } from '../../../src/commands/eval/junit.ts';
-import { markdownOf } from '../../../src/commands/eval/markdown.ts';
-import { outcomeOf, type Thresholds } from '../../../src/commands/eval/outcome.ts';
+import { renderJunit } from '../../../src/commands/eval/junit.ts';
+import { renderMarkdown } from '../../../src/commands/eval/markdown.ts';
+import { assess, type Thresholds } from '../../../src/commands/eval/outcome.ts';
 import type { EvalFailure } from '../../../src/schema/eval-report.ts';
 import type { DiffEntry, EvalItem, EvalRun } from '../../../src/schema/eval-run.ts';
 
-/** What a pipeline is told of an eval run: evals-and-traces.md 6.5, 8.2. */
+/** The results of an eval run for a pipeline: evals-and-traces.md 6.5, 8.2. */
 
 const itemOf = (
   fixture_id: string,
@@ -48,9 +48,9 @@ const missing: EvalFailure = { kind: 'answer_missing_phrase', phrase: 'four' };
 const NOTHING_SAID: Thresholds = { minPassRate: undefined, maxCostUsd: undefined, allowed: [] };
 
 const reasonsOf = (run: EvalRun, entries: DiffEntry[] | undefined, said: Partial<Thresholds> = {}) =>
-  outcomeOf(run, entries && { entries }, { ...NOTHING_SAID, ...said }).reasons;
+  assess(run, entries && { entries }, { ...NOTHING_SAID, ...said }).reasons;
 
-t.test('without a baseline everything passes, or as much as was said', async (t) => {
+t.test('without a baseline all items must pass, or the given share', async (t) => {
   const run = runOf([itemOf('a'), itemOf('b'), itemOf('c', [missing])]);
   t.strictSame(reasonsOf(runOf([itemOf('a')]), undefined), []);
   t.strictSame(reasonsOf(run, undefined), ['2 of 3 passed, wanted is 100 %']);
@@ -58,7 +58,7 @@ t.test('without a baseline everything passes, or as much as was said', async (t)
   t.strictSame(reasonsOf(run, undefined, { minPassRate: 0.67 }), ['2 of 3 passed, wanted is 67 %']);
 });
 
-t.test('beside a baseline an item may fail that failed there, and nothing may get worse', async (t) => {
+t.test('with a baseline, only items that failed there may fail, and no item may get worse', async (t) => {
   const run = runOf([itemOf('a'), itemOf('b', [missing])]);
   const of = (kind: DiffEntry['kind'], more: object = {}): DiffEntry =>
     ({ kind, fixture_id: 'b', ...more }) as DiffEntry;
@@ -71,7 +71,7 @@ t.test('beside a baseline an item may fail that failed there, and nothing may ge
     of('drift', { fields: ['final_text'] }),
     of('newly_added', { passed: false }),
   ] as const) {
-    t.strictSame(reasonsOf(run, [entry]), [`1 × ${entry.kind} beside the baseline`]);
+    t.strictSame(reasonsOf(run, [entry]), [`1 × ${entry.kind} compared with the baseline`]);
     const { kind } = entry;
     if (kind === 'unchanged' || kind === 'fixed' || kind === 'still_failing') continue;
     t.strictSame(reasonsOf(run, [entry], { allowed: [kind] }), []);
@@ -79,7 +79,7 @@ t.test('beside a baseline an item may fail that failed there, and nothing may ge
   t.strictSame(reasonsOf(run, [of('newly_added', { passed: true })]), []);
 });
 
-t.test('a run that was cancelled or cost too much is not good enough', async (t) => {
+t.test('a run that was cancelled or cost too much fails', async (t) => {
   const run = runOf([itemOf('a', [], { cost_usd: 0.25 }), itemOf('b', [], { cost_usd: 0.5 })]);
   t.strictSame(reasonsOf({ ...run, status: 'cancelled' }, undefined), ['the run is cancelled']);
   t.strictSame(reasonsOf(run, undefined, { maxCostUsd: 0.75 }), []);
@@ -100,7 +100,7 @@ t.test('JUnit XML has a case for each item, whatever models and people wrote', a
     ],
     { planned_item_count: 3, status: 'cancelled' },
   );
-  const xml = junitOf(run, outcomeOf(run, undefined, NOTHING_SAID));
+  const xml = renderJunit(run, assess(run, undefined, NOTHING_SAID));
   t.equal(XMLValidator.validate(xml), true);
   t.equal(toUSVString(xml), xml);
   for (const none of ['\u0000', '\u0008']) t.notOk(xml.includes(none));
@@ -117,7 +117,7 @@ t.test('JUnit XML has a case for each item, whatever models and people wrote', a
   t.notOk(Object.hasOwn(testsuite.testcase[0] ?? {}, 'failure'));
 });
 
-t.test('Markdown says the verdict first, and shows texts of models as text', async (t) => {
+t.test('Markdown shows the verdict first, and text of models as plain text', async (t) => {
   const run = runOf([
     itemOf('a'),
     itemOf('b | c', [{ kind: 'answer_missing_phrase', phrase: '<img src=x> [a](b) @team `x` | y' }]),
@@ -128,15 +128,15 @@ t.test('Markdown says the verdict first, and shows texts of models as text', asy
       { kind: 'regression', fixture_id: 'b | c', new_failures: ['answer_missing_phrase'] },
     ] satisfies DiffEntry[],
   };
-  const text = markdownOf(run, diff, outcomeOf(run, diff, NOTHING_SAID));
+  const text = renderMarkdown(run, diff, assess(run, diff, NOTHING_SAID));
   t.match(text, /^## ❌ sums\n\n1 of 2 passed \(50 %\) · 20 tokens · revision 4 · run `01KD/);
-  t.match(text, '- 1 × regression beside the baseline');
+  t.match(text, '- 1 × regression compared with the baseline');
   t.match(text, '### Failed (1)');
-  t.match(text, '### Beside the baseline (1)');
+  t.match(text, '### Compared with the baseline (1)');
   t.match(text, '| b \\| c |');
   t.notMatch(text, /[^\\]<img|[^\\]\[a|[^\\]@team/);
   const fine = runOf([itemOf('a')]);
-  t.match(markdownOf(fine, undefined, outcomeOf(fine, undefined, NOTHING_SAID)), /^## ✅ sums\n\n1 of 1/);
+  t.match(renderMarkdown(fine, undefined, assess(fine, undefined, NOTHING_SAID)), /^## ✅ sums\n\n1 of 1/);
   const many = runOf(Array.from({ length: 60 }, (_, index) => itemOf(`f${index}`, [missing])));
-  t.match(markdownOf(many, undefined, outcomeOf(many, undefined, NOTHING_SAID)), '… and 10 more');
+  t.match(renderMarkdown(many, undefined, assess(many, undefined, NOTHING_SAID)), '… and 10 more');
 });

@@ -28,7 +28,7 @@ const violations = (given: unknown, options?: Parameters<typeof decodeSend>[1]):
 const fields = (given: unknown, options?: Parameters<typeof decodeSend>[1]): string[] =>
   violations(given, options).map(({ field }) => field);
 
-t.test('a message is taken as it is meant', async (t) => {
+t.test('decodes a valid message', async (t) => {
   t.strictSame(decodeSend(body(), NO_TENANT), {
     agent_id: undefined,
     message_id: 'm-1',
@@ -63,7 +63,7 @@ t.test('a message is taken as it is meant', async (t) => {
   t.strictSame(asked.push, { url: 'u' });
 });
 
-t.test('null is absent wherever something may be absent', async (t) => {
+t.test('treats null as absent for all optional fields', async (t) => {
   const given = body(
     { taskId: null, contextId: null, parts: [{ text: 'x', data: null, url: null, mediaType: null }] },
     { tenant: null, configuration: null, metadata: null },
@@ -73,7 +73,7 @@ t.test('null is absent wherever something may be absent', async (t) => {
   t.equal(decodeSend(configured, NO_TENANT).history_length, undefined);
 });
 
-t.test('all that is wrong is said at once', async (t) => {
+t.test('reports all invalid fields at once', async (t) => {
   const given = body(
     {
       messageId: ' ',
@@ -102,23 +102,20 @@ t.test('all that is wrong is said at once', async (t) => {
   t.match(refusal(body({ role: 'ROLE_AGENT' })).details[1], { reason: 'INVALID_PARAMS' });
 });
 
-t.test(
-  'what every message must have is named when it is missing, other shapes are of the body',
-  async (t) => {
-    t.strictSame(fields({}), ['message']);
-    t.strictSame(fields([]), ['body']);
-    t.strictSame(fields({ message: {} }), ['message.messageId', 'message.role', 'message.parts']);
-    t.strictSame(fields(body({ role: 'ROLE_ADMIN' })), ['message.role']);
-    t.strictSame(fields(body({ taskId: 7 })), ['body']);
-    t.strictSame(
-      violations({ message: { messageId: 7 } }).map(({ description }) => description),
-      ['must be a string, not a number', 'required', 'required'],
-    );
-    t.match(violations(body({ taskId: 7 })), [{ description: /^invalid JSON body: message\.taskId: / }]);
-  },
-);
+t.test('names missing required fields, and reports other shapes as an invalid body', async (t) => {
+  t.strictSame(fields({}), ['message']);
+  t.strictSame(fields([]), ['body']);
+  t.strictSame(fields({ message: {} }), ['message.messageId', 'message.role', 'message.parts']);
+  t.strictSame(fields(body({ role: 'ROLE_ADMIN' })), ['message.role']);
+  t.strictSame(fields(body({ taskId: 7 })), ['body']);
+  t.strictSame(
+    violations({ message: { messageId: 7 } }).map(({ description }) => description),
+    ['must be a string, not a number', 'required', 'required'],
+  );
+  t.match(violations(body({ taskId: 7 })), [{ description: /^invalid JSON body: message\.taskId: / }]);
+});
 
-t.test('output modes that cannot be produced are refused before fields are looked at', async (t) => {
+t.test('rejects unsupported output modes before validating fields', async (t) => {
   const asking = (modes: string[], message = {}) =>
     body(message, { configuration: { acceptedOutputModes: modes } });
   const { code, details } = refusal(asking(['image/png', 'audio/*'], { messageId: '' }));
@@ -131,7 +128,7 @@ t.test('output modes that cannot be produced are refused before fields are looke
     t.equal(decodeSend(asking(modes), NO_TENANT).message_id, 'm-1');
 });
 
-t.test('parts become blocks by their media type, or by the suffix of their address', async (t) => {
+t.test('converts parts to blocks by media type, or by the suffix of their URL', async (t) => {
   const parts = [
     { raw: 'AA==', mediaType: 'image/png', filename: 'a.png' },
     { raw: 'AA==' },
@@ -159,7 +156,7 @@ t.test('parts become blocks by their media type, or by the suffix of their addre
   ]);
 });
 
-t.test('what a part, a message and a request say besides their content is kept', async (t) => {
+t.test('keeps the metadata of parts, messages and requests', async (t) => {
   const metadata = { a: [1, { b: null }] };
   const parts = [
     { text: '# Hi', mediaType: 'text/markdown', filename: 'hi.md', metadata },
@@ -190,7 +187,7 @@ t.test('what a part, a message and a request say besides their content is kept',
   t.strictSame(fields(body({ referenceTaskIds: [1] })), ['body']);
 });
 
-t.test('input modes are enforced only when that is set', async (t) => {
+t.test('enforces input modes only if configured', async (t) => {
   const given = body({ parts: [{ text: 'x' }, { url: 'https://x.org/a.png' }] });
   t.equal(decodeSend(given, NO_TENANT).content.length, 2);
   const refused = refusal(given, { tenant: undefined, enforceInputModes: true });

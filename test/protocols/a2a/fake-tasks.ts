@@ -2,12 +2,12 @@ import type { TaskState } from '../../../machines/a2a-task.ts';
 import type { Artifact, Task, Tasks } from '../../../src/protocols/a2a/model.ts';
 import { run } from '../../store/records.ts';
 
-/** Tasks that a test moves by hand. */
+/** Tasks that a test moves manually. */
 
 export type FakeTasks = Tasks & {
   add(id: string, options?: { state?: TaskState }): void;
   move(id: string, state: TaskState): void;
-  /** With an artifact, in the order of a2a.md 10.1. */
+  /** Completes the task with an artifact, in the order of a2a.md 10.1. */
   complete(id: string, text: string): void;
   forget(id: string): void;
   watchers(): number;

@@ -59,7 +59,7 @@ const waiting = (
 
 const wordsIn = (task: Task): unknown[] | undefined => task.status.message?.parts;
 
-t.test('the state of a run is the state of its task', async (t) => {
+t.test('maps the state of a run to the state of its task', async (t) => {
   const rows: [Partial<Run>, string][] = [
     [{ status: 'created' }, 'SUBMITTED'],
     [{ status: 'running' }, 'WORKING'],
@@ -84,7 +84,7 @@ t.test('the state of a run is the state of its task', async (t) => {
   }
 });
 
-t.test('a history has what was said, and nothing that is not for others', async (t) => {
+t.test('includes external messages in the history, and no others', async (t) => {
   const thinking: ContentBlock = { type: 'thinking', thinking: 'hm' };
   const messages: Told[] = [
     { role: 'user', text: 'one', metadata: { run_id: 'r', external_id: 'mine' } },
@@ -110,7 +110,7 @@ t.test('a history has what was said, and nothing that is not for others', async 
   t.notOk('history' in (await taskOf(waiting('tool_permission'), messages, { history: 0 })));
 });
 
-t.test('a task is shown as it was when a message came, however far it has come since', async (t) => {
+t.test('shows a task as of a given message, even after later ones', async (t) => {
   const messages: Told[] = [
     { role: 'user', text: 'one' },
     { text: 'answered' },
@@ -127,13 +127,13 @@ t.test('a task is shown as it was when a message came, however far it has come s
   t.equal(await shown('gone'), undefined);
 });
 
-t.test('a task that is at work has no message and no artifact', async (t) => {
+t.test('shows neither message nor artifact of a working task', async (t) => {
   const task = await taskOf({ status: 'running' }, [{ text: 'so far' }]);
   t.notOk('message' in task.status);
   t.notOk('artifacts' in task);
 });
 
-t.test('a task that is completed ends with the last word of its agent', async (t) => {
+t.test('ends a completed task with the last message of its agent', async (t) => {
   const words: Told[] = [{ text: 'first' }, { text: 'last' }, { role: 'user', text: 'thanks' }];
   const task = await taskOf(done({ type: 'natural_end' }), words);
   t.strictSame(task.artifacts, [{ artifactId: 'response', name: 'response', parts: [{ text: 'last' }] }]);
@@ -142,14 +142,14 @@ t.test('a task that is completed ends with the last word of its agent', async (t
   t.notOk('artifacts' in (await taskOf(done({ type: 'natural_end' }), words, { artifacts: false })));
 });
 
-t.test('a task that has failed says why when its agent has not said anything', async (t) => {
+t.test('explains a failure if the agent has sent no message', async (t) => {
   const end = done({ type: 'error', value: 'no such model' });
   t.strictSame(wordsIn(await taskOf(end)), [{ text: 'no such model' }]);
   t.strictSame(wordsIn(await taskOf(end, [{ text: 'half' }])), [{ text: 'half' }]);
   t.notOk((await taskOf(end, [{ text: 'half' }])).artifacts);
 });
 
-t.test('a task that was rejected says why', async (t) => {
+t.test('explains a rejection', async (t) => {
   const end = done({ type: 'blocked', value: 'not allowed' });
   t.strictSame(wordsIn(await taskOf(end)), [{ text: 'not allowed' }]);
   t.strictSame(wordsIn(await taskOf(end, [{ text: 'I will' }])), [
@@ -158,7 +158,7 @@ t.test('a task that was rejected says why', async (t) => {
   ]);
 });
 
-t.test('a task that waits says for what, and by which ticket', async (t) => {
+t.test('shows what a suspended task waits for, and its ticket', async (t) => {
   const ticket = {
     ticket_id: 'perm',
     tool_call_id: 'call',
@@ -176,7 +176,7 @@ t.test('a task that waits says for what, and by which ticket', async (t) => {
   ]);
 });
 
-t.test('what is asked is in the words of whoever asks', async (t) => {
+t.test('shows a question with the text of the caller', async (t) => {
   const [client, delegate] = [
     {
       ticket_id: 's1',
@@ -208,7 +208,7 @@ t.test('what is asked is in the words of whoever asks', async (t) => {
   ]);
 });
 
-t.test('what a client sent with its message is in the history', async (t) => {
+t.test('keeps the fields of a client message in the history', async (t) => {
   const a2a = {
     metadata: { k: 1 },
     extensions: ['https://x.org/e'],

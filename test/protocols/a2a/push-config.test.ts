@@ -7,7 +7,7 @@ const enclosing = { task_id: 't1', tenant: undefined };
 const check = (config: unknown, of: Parameters<typeof checkPushConfig>[1] = enclosing) =>
   checkPushConfig(config, of, { newId: () => 'made-here' });
 
-/** The fields that are wrong, with what is said of them. */
+/** The invalid fields with their errors. */
 const violations = (config: unknown, of = enclosing): [string, string][] => {
   try {
     check(config, of);
@@ -22,7 +22,7 @@ const violations = (config: unknown, of = enclosing): [string, string][] => {
   return [];
 };
 
-t.test('a config gets an id when it has none, and the task and tenant that it belongs to', async (t) => {
+t.test('fills a missing id, the task and the tenant of a config', async (t) => {
   t.same(check({ url: URL_OK }), { id: 'made-here', taskId: 't1', url: URL_OK });
   t.same(check({ url: URL_OK, id: 'mine', taskId: 't1', tenant: 'a' }, { task_id: 't1', tenant: 'a' }), {
     id: 'mine',
@@ -32,12 +32,12 @@ t.test('a config gets an id when it has none, and the task and tenant that it be
   });
 });
 
-t.test('null and blank are absent, and keys that are not known are left out', async (t) => {
+t.test('treats null and blank as absent, and drops unknown keys', async (t) => {
   const config = { url: URL_OK, id: '', taskId: ' ', tenant: null, token: '', authentication: null, more: 1 };
   t.same(check(config), { id: 'made-here', taskId: 't1', url: URL_OK });
 });
 
-t.test('everything that is wrong is said at once, each under its field', async (t) => {
+t.test('reports all invalid fields at once under their names', async (t) => {
   const config = { url: 'ftp://x', taskId: 't2', tenant: 'b', authentication: { scheme: ' ' } };
   t.same(violations(config).sort(), [
     ['pushNotificationConfig.authentication.scheme', 'authentication scheme must not be empty'],
@@ -47,18 +47,18 @@ t.test('everything that is wrong is said at once, each under its field', async (
   ]);
 });
 
-t.test('an address must be there and absolute', async (t) => {
+t.test('requires an absolute URL', async (t) => {
   const expected = [['pushNotificationConfig.url', 'push notification URL must be an absolute URL']];
   for (const url of [undefined, null, 5, '', '/hook', 'hooks.example']) t.same(violations({ url }), expected);
 });
 
-t.test('the agent is taken from the first of its three names', async (t) => {
+t.test('takes the agent from the first of its three names', async (t) => {
   const of = { task_id: 't1', tenant: 'a' };
   t.equal(check({ url: URL_OK, agentId: 'a', agent_id: 'b' }, of).tenant, 'a');
   t.throws(() => check({ url: URL_OK, agent_id: 'b' }, of), A2aError);
 });
 
-t.test('what no header can carry is refused here, not at each delivery', async (t) => {
+t.test('rejects values that no header can carry', async (t) => {
   const fields = (config: object) => violations({ url: URL_OK, ...config }).map(([field]) => field);
   t.same(fields({ token: 'a\r\nb: c' }), ['pushNotificationConfig.token']);
   t.same(fields({ authentication: { scheme: 'Bearer', credentials: 'a\nb' } }), [
@@ -66,10 +66,10 @@ t.test('what no header can carry is refused here, not at each delivery', async (
   ]);
 });
 
-t.test('an id that cannot be stored is refused', async (t) => {
+t.test('rejects an id that cannot be stored', async (t) => {
   t.match(violations({ url: URL_OK, id: 'x'.repeat(513) }), [['pushNotificationConfig.id']]);
 });
 
-t.test('what is no object is refused as a whole', async (t) => {
+t.test('rejects a config that is not an object', async (t) => {
   for (const config of [5, 'x', [], null]) t.match(violations(config), [['pushNotificationConfig']]);
 });

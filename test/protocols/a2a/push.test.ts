@@ -17,9 +17,9 @@ type Bench = {
   tasks: FakeTasks;
   hook: Webhook;
   push: Push;
-  /** Time passes. */
+  /** Advances the clock. */
   pass(ms: number): void;
-  /** The process ends, and another one takes its store. */
+  /** Ends the process and starts another one on its store. */
   restart(): void;
   add(id?: string, more?: object): Promise<void>;
   states(): string[];
@@ -42,7 +42,7 @@ const bench = async (t: Test, given?: Store): Promise<Bench> => {
       post: createPost(),
       actors: { began: () => () => {} },
       enabled: true,
-      log: { warn: (data) => warnings.push(data) },
+      log: { warn: (_, fields = {}) => warnings.push(fields) },
     });
     push.start();
     return push;
@@ -71,32 +71,29 @@ const bench = async (t: Test, given?: Store): Promise<Bench> => {
 
 const place = (id = 'c1') => ({ scope: SCOPE, task_id: 't1', id });
 
-t.test(
-  'a config hears the status as it is, then each change and artifact in order, then nothing',
-  async (t) => {
-    const { add, tasks, hook, states, store } = await bench(t);
-    await add();
-    await when(() => hook.calls.length === 1);
-    tasks.move('t1', 'TASK_STATE_WORKING');
-    tasks.complete('t1', 'Hello');
-    await when(() => hook.calls.length === 4);
-    t.same(states(), ['SUBMITTED', 'WORKING', 'artifact', 'COMPLETED']);
-    t.match(hook.calls[2]?.body, {
-      artifactUpdate: {
-        taskId: 't1',
-        artifact: { parts: [{ text: 'Hello' }] },
-        append: false,
-        lastChunk: true,
-      },
-    });
-    for (const { body } of hook.calls) t.equal(Object.keys(body).length, 1);
-    await when(() => store.pushOutbox.markOf(place()) === undefined);
-    t.equal(tasks.watchers(), 0);
-    t.ok(store.pushConfigs.get(place()), 'the config stays');
-  },
-);
+t.test('sends the current status, then each change and artifact in order, and nothing else', async (t) => {
+  const { add, tasks, hook, states, store } = await bench(t);
+  await add();
+  await when(() => hook.calls.length === 1);
+  tasks.move('t1', 'TASK_STATE_WORKING');
+  tasks.complete('t1', 'Hello');
+  await when(() => hook.calls.length === 4);
+  t.same(states(), ['SUBMITTED', 'WORKING', 'artifact', 'COMPLETED']);
+  t.match(hook.calls[2]?.body, {
+    artifactUpdate: {
+      taskId: 't1',
+      artifact: { parts: [{ text: 'Hello' }] },
+      append: false,
+      lastChunk: true,
+    },
+  });
+  for (const { body } of hook.calls) t.equal(Object.keys(body).length, 1);
+  await when(() => store.pushOutbox.markOf(place()) === undefined);
+  t.equal(tasks.watchers(), 0);
+  t.ok(store.pushConfigs.get(place()), 'the config is kept');
+});
 
-t.test('a config that is added to a task that is over hears its status once', async (t) => {
+t.test('sends the final status once for a config of a finished task', async (t) => {
   const { add, tasks, hook, states, store } = await bench(t);
   tasks.complete('t1', 'Hello');
   await add();
@@ -105,7 +102,7 @@ t.test('a config that is added to a task that is over hears its status once', as
   t.equal(hook.calls.length, 1);
 });
 
-t.test('token and authentication are headers, and nothing is said of either in the body', async (t) => {
+t.test('sends token and authentication as headers, and neither in the body', async (t) => {
   const { add, hook } = await bench(t);
   await add('c1', { token: 'tok', authentication: { scheme: 'Bearer', credentials: 'secret' } });
   await add('c2', { authentication: { scheme: 'Negotiate' } });
@@ -120,7 +117,7 @@ t.test('token and authentication are headers, and nothing is said of either in t
   t.notOk(JSON.stringify(hook.calls.map(({ body }) => body)).includes('secret'));
 });
 
-t.test('what is refused is repeated after 1 s and 2 s, and holds back what comes after it', async (t) => {
+t.test('retries a rejected event after 1 s and 2 s, and delays later events', async (t) => {
   const { add, tasks, hook, states, pass, store } = await bench(t);
   hook.answers.push(500, 302);
   await add();
@@ -141,11 +138,11 @@ t.test('what is refused is repeated after 1 s and 2 s, and holds back what comes
   t.same(states(), ['SUBMITTED', 'SUBMITTED', 'SUBMITTED', 'artifact', 'COMPLETED']);
   t.ok(
     hook.calls.every(({ path }) => path === '/hook'),
-    'no redirect is followed',
+    'redirects are not followed',
   );
 });
 
-t.test('after five attempts an event is given up, and the next one has its turn', async (t) => {
+t.test('abandons an event after five attempts and continues with the next one', async (t) => {
   const { add, tasks, hook, states, pass, store, warnings } = await bench(t);
   hook.answers.push(500, 500, 500, 500, 500);
   await add();
@@ -164,7 +161,7 @@ t.test('after five attempts an event is given up, and the next one has its turn'
   t.same(states().slice(5), ['artifact', 'COMPLETED']);
 });
 
-t.test('one config that fails does not hold back another one', async (t) => {
+t.test('does not delay the events of other configs', async (t) => {
   const { add, tasks, hook, store } = await bench(t);
   hook.answers.push(500);
   await add('c1');
@@ -175,7 +172,7 @@ t.test('one config that fails does not hold back another one', async (t) => {
   t.equal(store.pushOutbox.count(place('c1')), 3);
 });
 
-t.test('a restart between two attempts goes on with the attempts and the delay', async (t) => {
+t.test('continues the attempts and the delay after a restart', async (t) => {
   const { add, hook, pass, store, restart } = await bench(t);
   hook.answers.push(500, 500);
   await add();
@@ -192,7 +189,7 @@ t.test('a restart between two attempts goes on with the attempts and the delay',
   t.equal(hook.calls.length, 2);
 });
 
-t.test('what happened while the process was gone is told after a restart, and nothing twice', async (t) => {
+t.test('sends changes that happened while the process was down once after a restart', async (t) => {
   const { add, tasks, hook, states, push, restart, store } = await bench(t);
   await add();
   await when(() => hook.calls.length === 1 && store.pushOutbox.count(place()) === 0);
@@ -207,7 +204,7 @@ t.test('what happened while the process was gone is told after a restart, and no
   t.same(states(), ['SUBMITTED', 'artifact', 'COMPLETED']);
 });
 
-t.test('a restart without a change tells nothing', async (t) => {
+t.test('sends nothing after a restart without a change', async (t) => {
   const { add, hook, restart, store } = await bench(t);
   await add();
   await when(() => hook.calls.length === 1 && store.pushOutbox.count(place()) === 0);
@@ -216,7 +213,7 @@ t.test('a restart without a change tells nothing', async (t) => {
   t.equal(hook.calls.length, 1);
 });
 
-t.test('a removed config is told nothing more, also not what was queued', async (t) => {
+t.test('sends nothing to a removed config, not even queued events', async (t) => {
   const { add, tasks, hook, pass, push, store, restart } = await bench(t);
   hook.answers.push(500);
   await add();
@@ -231,7 +228,7 @@ t.test('a removed config is told nothing more, also not what was queued', async 
   t.equal(store.pushConfigs.get(place()), undefined);
 });
 
-t.test('a config that is stored again is told the status again, at its new address', async (t) => {
+t.test('sends the status again to the new address of a replaced config', async (t) => {
   const { add, hook, push } = await bench(t);
   await add();
   await when(() => hook.calls.length === 1);
@@ -241,7 +238,7 @@ t.test('a config that is stored again is told the status again, at its new addre
   t.equal(hook.calls.length, 1);
 });
 
-t.test('a config is in the commit that it comes with: both are there, or neither is', async (t) => {
+t.test('stores a config in the same commit as its message, or not at all', async (t) => {
   const { add, hook, push, store, tasks } = await bench(t);
   const isEmpty = (): boolean => store.pushOutbox.count(place('kept')) === 0;
   await add('kept');
@@ -264,7 +261,11 @@ t.test('a config is in the commit that it comes with: both are there, or neither
   tasks.move('t1', 'TASK_STATE_WORKING');
   await when(() => hook.calls.length > 1);
   await when(isEmpty);
-  t.strictSame(hook.calls.map(stateIn), ['SUBMITTED', 'WORKING'], 'the one that was there goes on');
+  t.strictSame(
+    hook.calls.map(stateIn),
+    ['SUBMITTED', 'WORKING'],
+    'the stored config receives further events',
+  );
   await push.include(SCOPE, async (alongside) => {
     const batch = store.batch();
     alongside({ id: 'new', taskId: 't1', url: hook.url })(batch, found);
@@ -274,7 +275,7 @@ t.test('a config is in the commit that it comes with: both are there, or neither
   t.equal(hook.calls.map(stateIn).at(-1), 'WORKING');
 });
 
-t.test('configs that can be read before their commit is over count once', async (t) => {
+t.test('counts configs once that can be read before their commit is complete', async (t) => {
   const real = await storeFor(t);
   const isOver = defer();
   const store: Store = Object.create(real, {
@@ -291,7 +292,7 @@ t.test('configs that can be read before their commit is over count once', async 
   await t.resolves(Promise.all(adding));
 });
 
-t.test('a config whose task is gone goes with it', async (t) => {
+t.test('removes a config together with its task', async (t) => {
   const { add, tasks, store, restart, hook } = await bench(t);
   await add();
   await when(() => hook.calls.length === 1);
@@ -301,7 +302,7 @@ t.test('a config whose task is gone goes with it', async (t) => {
   t.same([...store.pushOutbox.followed()], []);
 });
 
-t.test('what the store could not queue is made up for a second later', async (t) => {
+t.test('repairs a failed write to the queue a second later', async (t) => {
   const real = await storeFor(t);
   let broken = false;
   const store: Store = Object.create(real, {
@@ -322,7 +323,7 @@ t.test('what the store could not queue is made up for a second later', async (t)
   t.same(states(), ['SUBMITTED', 'WORKING']);
 });
 
-t.test('a webhook that does not answer in time has failed', async (t) => {
+t.test('fails a webhook that does not respond in time', async (t) => {
   const hook = await startWebhook(t);
   hook.answers.push('silent');
   const post = createPost({ timeoutMs: 20 });
@@ -331,7 +332,7 @@ t.test('a webhook that does not answer in time has failed', async (t) => {
   });
 });
 
-t.test('with a guard, addresses that are not allowed are not connected to', async (t) => {
+t.test('does not connect to addresses that the guard rejects', async (t) => {
   const hook = await startWebhook(t);
   const { port } = new URL(hook.url);
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -346,7 +347,7 @@ t.test('with a guard, addresses that are not allowed are not connected to', asyn
   t.equal(hook.calls.length, 0);
 });
 
-t.test('a config that is added and removed at once is not told of what comes later', async (t) => {
+t.test('sends nothing for a config that is added and removed at once', async (t) => {
   const { add, push, tasks, hook, store } = await bench(t);
   await Promise.all([add(), add(), push.remove([place()])]);
   await settle();
@@ -358,7 +359,7 @@ t.test('a config that is added and removed at once is not told of what comes lat
   t.same([store.pushOutbox.count(place()), [...store.pushOutbox.followed()]], [0, []]);
 });
 
-t.test('a config that is stored again while its last event leaves is followed', async (t) => {
+t.test('follows a config that is stored again during its last event', async (t) => {
   const { add, tasks, hook, store } = await bench(t);
   tasks.complete('t1', 'Hello');
   await add();
@@ -369,7 +370,7 @@ t.test('a config that is stored again while its last event leaves is followed', 
   t.ok(hook.calls.length >= 2);
 });
 
-t.test('repetitions to a receiver that fails share a budget, whatever the number of configs', async (t) => {
+t.test('shares a retry budget per failing receiver, whatever the number of configs', async (t) => {
   const { add, hook, pass, store } = await bench(t);
   const configs = 50;
   hook.answers.push(...Array.from({ length: 10 * configs }, () => 500));
@@ -387,7 +388,7 @@ t.test('repetitions to a receiver that fails share a budget, whatever the number
   t.ok(repeated <= BURST + 60_000 / INTERVAL_MS, `${repeated} repetitions in a minute`);
 });
 
-t.test('a delivery makes the budget of its receiver whole, and hosts have budgets of their own', (t) => {
+t.test('refills the retry budget of a host on a delivery, with a budget per host', (t) => {
   const slots = createRetrySlots();
   const take = (url: string) => slots.take(url, 1000);
   for (let at = 0; at < BURST; at += 1) t.equal(take('http://a.example/1'), 1000);

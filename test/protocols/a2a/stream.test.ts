@@ -1,18 +1,19 @@
 import t from 'tap';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { StreamResponse } from '../../../src/protocols/a2a/model.ts';
-import { createTasks, type TaskRoom } from '../../../src/protocols/a2a/tasks.ts';
-import { createChannel } from '../../../src/runtime/channel.ts';
+import { createTasks, type TaskService } from '../../../src/protocols/a2a/tasks.ts';
+import { createChannel } from '../../../src/runtime/run/live-channel.ts';
 import { activityOfBlock, blockOfPart } from '../../../src/schema/answer-part.ts';
 import type { ContentBlock } from '../../../src/schema/message.ts';
 import type { Run } from '../../../src/schema/run.ts';
+import type { RunRecord } from '../../../src/schema/run-state.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { settle } from '../../http/serve.ts';
 import { installTime } from '../../property/time.ts';
 import { storeFor } from '../../store/open.ts';
 import { message, run, SCOPE, write } from '../../store/records.ts';
 
-/** One run, moved through its states as the runtime would: what is stored is told, in order. */
+/** One run, moved through its states like the runtime does: stored first, then emitted, in order. */
 const room = async (t: Parameters<typeof storeFor>[0]) => {
   const store = await storeFor(t);
   const time = installTime();
@@ -27,16 +28,16 @@ const room = async (t: Parameters<typeof storeFor>[0]) => {
         return () => actors.push({ ...actor.getSnapshot(), value: 'gone' });
       },
     },
-    log: { error: (data) => t.fail('it failed', data) },
+    log: { error: (event, fields) => t.fail(`${event}: ${JSON.stringify(fields)}`) },
   });
-  /** Long enough for what is gathered to be told. */
+  /** Long enough for collected output to be emitted. */
   const pause = (): Promise<void> => time.advance(60, settle);
   const states = (): unknown[] => actors.map(({ value }) => value);
   return { store, tasks, pause, states, ...driver(store, tasks) };
 };
 
-const driver = (store: Store, tasks: TaskRoom) => {
-  let before: Run | undefined;
+const driver = (store: Store, tasks: TaskService) => {
+  let before: RunRecord | undefined;
   let now = 1000;
   const put = async (
     fields: Partial<Run>,
@@ -61,9 +62,9 @@ const driver = (store: Store, tasks: TaskRoom) => {
   };
   return {
     put,
-    /** Stored and told. */
+    /** Stores and emits the change. */
     move: async (...change: Parameters<typeof put>) => (await put(...change))(),
-    /** `said`: what the answer under way says already when somebody joins. */
+    /** `said`: the existing text of the current completion when a subscriber joins. */
     begin(said = '') {
       const channel = createChannel({ held: false });
       const soFar = (): ContentBlock[] => (said === '' ? [] : [{ type: 'text', text: said }]);
@@ -78,7 +79,7 @@ const driver = (store: Store, tasks: TaskRoom) => {
 const DONE: Partial<Run> = { status: 'done', termination_reason: { type: 'natural_end' } };
 const WAITS: Partial<Run> = { status: 'waiting', waiting: { reason: 'tool_permission' } };
 
-const listen = (tasks: TaskRoom, pieces: boolean) => {
+const listen = (tasks: TaskService, pieces: boolean) => {
   const heard: StreamResponse[] = [];
   const following = tasks.follow(SCOPE, 'r', {
     pieces,
@@ -101,7 +102,7 @@ const short = (event: StreamResponse): string => {
   return `${append ? '+' : '='}${text}${lastChunk ? '.' : ''}`;
 };
 
-t.test('who joins early hears every status, and the artifact before the end', async (t) => {
+t.test('sends every status to an early subscriber, and the artifact before the end', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   await move({ status: 'created' });
@@ -115,7 +116,7 @@ t.test('who joins early hears every status, and the artifact before the end', as
   t.match(heard.at(-1), { statusUpdate: { status: { message: { parts: [{ text: 'Hello, world' }] } } } });
 });
 
-t.test('nothing of a run is told before it is at work', async (t) => {
+t.test('sends no text before the run is working', async (t) => {
   const { tasks, put, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const tell = await put({ status: 'running' });
@@ -127,7 +128,7 @@ t.test('nothing of a run is told before it is at work', async (t) => {
   t.strictSame(heard.map(short), ['WORKING', '=early']);
 });
 
-t.test('an answer that begins again replaces what was said of it', async (t) => {
+t.test('replaces the text of a completion that restarts', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const channel = begin();
@@ -142,22 +143,19 @@ t.test('an answer that begins again replaces what was said of it', async (t) => 
   t.strictSame(heard.map(short), ['WORKING', '=first', '=second', '=third.', 'COMPLETED']);
 });
 
-t.test(
-  'the first who comes in the middle of an answer is shown what was said, and hears the rest',
-  async (t) => {
-    const { tasks, move, begin, pause } = await room(t);
-    const channel = begin('Hel');
-    await move({ status: 'running' });
-    channel.text('Hel');
-    const { heard, artifact } = listen(tasks, true);
-    t.match(artifact(), { parts: [{ text: 'Hel' }] });
-    channel.text('lo');
-    await pause();
-    channel.text('!');
-    await move(DONE, ['Hello!']);
-    t.strictSame(heard.map(short), ['+lo', '+!.', 'COMPLETED']);
-  },
-);
+t.test('sends the existing text to the first subscriber in the middle of a completion', async (t) => {
+  const { tasks, move, begin, pause } = await room(t);
+  const channel = begin('Hel');
+  await move({ status: 'running' });
+  channel.text('Hel');
+  const { heard, artifact } = listen(tasks, true);
+  t.match(artifact(), { parts: [{ text: 'Hel' }] });
+  channel.text('lo');
+  await pause();
+  channel.text('!');
+  await move(DONE, ['Hello!']);
+  t.strictSame(heard.map(short), ['+lo', '+!.', 'COMPLETED']);
+});
 
 const FILE = blockOfPart({ file: 'aGk=', media_type: 'text/plain', filename: 'hi.txt' });
 const CHART = blockOfPart({ url: 'https://x.org/chart.png' });
@@ -173,7 +171,7 @@ const told = (block: typeof FILE) => ({
 
 const INFERRED = { event_type: 'inference_complete', model: 'm', duration_ms: 1 } as const;
 
-t.test('parts that a model gives are pieces between its words', async (t) => {
+t.test('sends parts of a model as chunks between its text', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   const { heard, artifact } = listen(tasks, true);
   const channel = begin();
@@ -191,7 +189,7 @@ t.test('parts that a model gives are pieces between its words', async (t) => {
   t.equal(artifact(), undefined);
 });
 
-t.test('what a tool adds waits for the answer that comes next, and stands in front of it', async (t) => {
+t.test('sends parts of a tool before the next completion', async (t) => {
   const { tasks, put, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const channel = begin();
@@ -219,7 +217,7 @@ t.test('what a tool adds waits for the answer that comes next, and stands in fro
   ]);
 });
 
-t.test('what a tool adds stays in front while more tools are asked for', async (t) => {
+t.test('keeps parts of a tool in front of the completion while more tools are called', async (t) => {
   const { tasks, put, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const channel = begin();
@@ -238,7 +236,7 @@ t.test('what a tool adds stays in front while more tools are asked for', async (
   t.strictSame(heard.map(short).slice(-3), [`+Here`, '+.', 'COMPLETED']);
 });
 
-t.test('an end that is not what was heard comes whole', async (t) => {
+t.test('sends the whole completion if it differs from the streamed text', async (t) => {
   const { tasks, put, move, begin, pause } = await room(t);
   const { heard } = listen(tasks, true);
   const channel = begin();
@@ -250,7 +248,7 @@ t.test('an end that is not what was heard comes whole', async (t) => {
   t.strictSame(heard.map(short), ['WORKING', `=${raw}|Hi`, `=${chart}|Hi.`, 'COMPLETED']);
 });
 
-t.test('text that grows changes no piece that is held back', async (t) => {
+t.test('does not change delayed chunks when more text arrives', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   const pieces: (() => string)[] = [];
   tasks.follow(SCOPE, 'r', { pieces: true, take: (_, json) => pieces.push(json), fail: () => {} });
@@ -263,7 +261,7 @@ t.test('text that grows changes no piece that is held back', async (t) => {
   t.match(pieces.at(-1)?.(), /"Hel"/);
 });
 
-t.test('what was said before the work is durable is told when it is', async (t) => {
+t.test('sends text from before the durable start once the run is working', async (t) => {
   const { tasks, put, begin, pause } = await room(t);
   const tell = await put({ status: 'created' });
   tell();
@@ -276,10 +274,10 @@ t.test('what was said before the work is durable is told when it is', async (t) 
   t.strictSame(heard.map(short), []);
 });
 
-t.test('a task is an actor while somebody follows it and something can happen to it', async (t) => {
+t.test('has an actor for a task while it is followed and active', async (t) => {
   const { tasks, move, states } = await room(t);
   const early = listen(tasks, false);
-  t.strictSame(states(), [], 'there is no task yet');
+  t.strictSame(states(), [], 'no actor exists before the task');
   await move({ status: 'created' });
   await move({ status: 'running' });
   await move(WAITS, ['May I?']);
@@ -291,10 +289,10 @@ t.test('a task is an actor while somebody follows it and something can happen to
   t.strictSame(states().slice(5), ['working', 'working', 'completed', 'gone']);
   late.stop();
   listen(tasks, false).stop();
-  t.equal(states().length, 9, 'of a task that is over there is none');
+  t.equal(states().length, 9, 'an ended task has no actor');
 });
 
-t.test('a task that was over before anybody could see it begin did begin', async (t) => {
+t.test('emits all states of a task that ended before its start was visible', async (t) => {
   const { tasks, move, states } = await room(t);
   const { heard } = listen(tasks, false);
   await move({ status: 'created' });
@@ -303,7 +301,7 @@ t.test('a task that was over before anybody could see it begin did begin', async
   t.strictSame(heard.map(short), ['SUBMITTED', '=Hi.', 'COMPLETED']);
 });
 
-t.test('one who joins others is shown what they were told, and hears the rest with them', async (t) => {
+t.test('sends a later subscriber the existing text, and then the same events', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   const first = listen(tasks, true);
   const channel = begin();
@@ -318,7 +316,7 @@ t.test('one who joins others is shown what they were told, and hears the rest wi
   t.strictSame(first.heard.slice(-2), second.heard);
 });
 
-t.test('one who leaves is told nothing more, and the others are', async (t) => {
+t.test('sends nothing to a subscriber that has left, but to the others', async (t) => {
   const { tasks, move } = await room(t);
   const [first, second] = [listen(tasks, false), listen(tasks, false)];
   await move({ status: 'running' });
@@ -328,7 +326,7 @@ t.test('one who leaves is told nothing more, and the others are', async (t) => {
   t.strictSame(second.heard.map(short), ['WORKING', '=Hi.', 'COMPLETED']);
 });
 
-t.test('what the store showed to one who joined is not told again, though it is told late', async (t) => {
+t.test('does not repeat stored changes to a new subscriber when they are emitted late', async (t) => {
   const { tasks, move, put } = await room(t);
   await move({ status: 'created' });
   const early = listen(tasks, true);
@@ -342,7 +340,7 @@ t.test('what the store showed to one who joined is not told again, though it is 
   t.strictSame(late.heard.map(short), ['WORKING']);
 });
 
-t.test('a step is no news', async (t) => {
+t.test('sends nothing for a step', async (t) => {
   const { tasks, move } = await room(t);
   const { heard } = listen(tasks, true);
   await move({ status: 'running' });
@@ -350,7 +348,7 @@ t.test('a step is no news', async (t) => {
   t.strictSame(heard.map(short), ['WORKING']);
 });
 
-t.test('a watch has the task as it is, then each change and the artifact whole', async (t) => {
+t.test('sends a watcher the current task, then each change and the whole artifact', async (t) => {
   const { tasks, move, begin, pause } = await room(t);
   t.equal(
     tasks.watch(SCOPE, 'r', () => {}),

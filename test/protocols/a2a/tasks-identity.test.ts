@@ -16,7 +16,7 @@ const refusal = (act: () => unknown): string | undefined => {
   }
 };
 
-t.test('a new task takes the named agent, that of its thread, or the public one', async (t) => {
+t.test('assigns the named agent, the agent of the thread or the public agent to a new task', async (t) => {
   const thread = { named: undefined, last: undefined, used: false, publicAgent: 'public' };
   t.equal(agentFor({ ...thread, named: 'a', last: 'b', used: true }), 'a');
   t.equal(agentFor({ ...thread, last: 'b', used: true }), 'b');
@@ -25,11 +25,11 @@ t.test('a new task takes the named agent, that of its thread, or the public one'
   t.equal(
     refusal(() => agentFor({ ...thread, used: true })),
     '400 agent',
-    'a thread with messages and no agent',
+    'a thread with messages and no agent is rejected',
   );
 });
 
-t.test('whether the id of a task that is not there may be of a client', async (t) => {
+t.test('accepts an unknown client task id as configured', async (t) => {
   const check = (...args: Parameters<typeof checkClientTaskId>) => refusal(() => checkClientTaskId(...args));
   t.equal(check('t', undefined, 'with_context'), '404 TASK_NOT_FOUND');
   t.equal(check('t', 'c', 'with_context'), undefined);
@@ -38,7 +38,7 @@ t.test('whether the id of a task that is not there may be of a client', async (t
   t.equal(check(undefined, undefined, 'never'), undefined);
 });
 
-t.test('only a task that waits for somebody goes on with a message', async (t) => {
+t.test('continues only a task that waits for input with a message', async (t) => {
   const named = { agent_id: undefined, context_id: undefined };
   const check = (fields: Partial<Run>, more: object = {}, executes = false) =>
     refusal(() => checkContinuation(run('r', fields), { ...named, ...more }, executes));
@@ -47,7 +47,11 @@ t.test('only a task that waits for somebody goes on with a message', async (t) =
   t.equal(check(waits, { agent_id: 'default', context_id: 't1' }), undefined);
   t.equal(check(waits, { agent_id: 'other' }), '404 TASK_NOT_FOUND');
   t.equal(check(waits, { context_id: 't2' }), '400 message.contextId');
-  t.equal(check(waits, {}, true), '400 message.taskId', 'its wait is being written');
+  t.equal(
+    check(waits, {}, true),
+    '400 message.taskId',
+    'a wait that is being committed accepts no input yet',
+  );
   t.equal(check({ status: 'created' }), '400 message.taskId');
   t.equal(check({ status: 'running' }), '400 message.taskId');
   t.equal(check({ status: 'waiting', waiting: { reason: 'background_tasks' } }), '400 message.taskId');

@@ -2,14 +2,14 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
-/** A real webhook on loopback. It answers with the statuses that it is given, then with 200. */
+/** A real webhook on loopback. It responds with the given statuses, and then with 200. */
 
 export type Call = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> };
 
 export type Webhook = {
   url: string;
   calls: Call[];
-  /** What the next calls are answered with; `silent`: not at all. */
+  /** The responses to the next calls; `silent`: no response. */
   answers: (number | 'silent')[];
 };
 
@@ -32,19 +32,19 @@ export const startWebhook = async (t: Test): Promise<Webhook> => {
     server.closeAllConnections();
     server.close();
   });
-  // A server that listens on a port has the address of one.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/hook`, calls, answers };
 };
 
-/** The state that a call tells of, or `artifact`. */
+/** The state in a call, or `artifact`. */
 export const stateIn = ({ body }: Call): string => {
-  // What is sent is a StreamResponse; a test that sees anything else fails.
+  // The body is a StreamResponse; a test with any other body fails.
   const { statusUpdate } = body as { statusUpdate?: { status: { state: string } } };
   return statusUpdate?.status.state.replace('TASK_STATE_', '') ?? 'artifact';
 };
 
-/** The task that a call tells of. */
+/** The task in a call. */
 export const taskIn = ({ body }: Call): string | undefined => {
   const { statusUpdate, artifactUpdate } = body as Record<string, { taskId?: string } | undefined>;
   return (statusUpdate ?? artifactUpdate)?.taskId;

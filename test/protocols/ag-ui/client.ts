@@ -5,10 +5,10 @@ import { EventSchema } from '@ag-ui/core/schemas';
 import { HttpAgent as OldAgent, EventSchemas as OldEventSchema } from 'ag-ui-client-0';
 import { createAgUiEncoder } from '../../../src/protocols/ag-ui/encoder.ts';
 import { splitFrames } from '../../../src/protocols/split-frames.ts';
-import type { Encoder } from '../../../src/runtime/channel.ts';
+import type { Encoder } from '../../../src/runtime/run/live-channel.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
 
-/** Streams as the official clients read them: the one of version 1, and the last but one before it. */
+/** Streams as the official clients read them: version 1, and the last but one before it. */
 
 /** The keys that an event may have (chat-and-agui.md 12). */
 const KEYS: Record<string, { all: string[]; may?: string[] }> = {
@@ -47,10 +47,10 @@ const checkKeys = (event: object & { type: string }): void => {
   }
 };
 
-/** An event, with the key that only clients from before interrupts know. */
+/** An event, with the key of clients without interrupts. */
 export type WireEvent = AGUIEvent & { interrupt?: unknown };
 
-/** The events in some frames, each one valid by the official schemas. */
+/** The events in some frames, each validated by the official schemas. */
 export const eventsOf = (frames: string): WireEvent[] =>
   splitFrames(frames).map((frame) => {
     const json = /^data: (\{.*\})\n\n$/s.exec(frame)?.[1];
@@ -77,25 +77,25 @@ export type Played = {
   state: unknown;
   result: unknown;
   interrupts: Interrupt[];
-  /** Why the client gave up, if it did. */
+  /** The error of the client, if any. */
   error: string | undefined;
 };
 
-/** A client with a conversation; it gets the frames of a response without a server in between. */
+/** A client with a conversation, which receives the frames of a response without a server. */
 export const createClient = (Agent: Version = NewAgent, messages: Message[] = []) => {
   let frames = '';
   const sent: Record<string, unknown>[] = [];
   const agent = new Agent({
     url: 'http://127.0.0.1/v1/ag-ui/run',
     threadId: 'T',
-    // The messages of both versions are the same in what these tests use.
+    // The messages of both versions are identical in these tests.
     initialMessages: messages as never[],
     fetch: async (_url, { body }) => {
       sent.push(JSON.parse(String(body)));
       return new Response(frames, { headers: { 'content-type': 'text/event-stream' } });
     },
   });
-  // The messages of both versions are the same in what these tests use.
+  // The messages of both versions are identical in these tests.
   const held = (): Message[] => structuredClone(agent.messages) as Message[];
   return {
     agent,
@@ -115,7 +115,7 @@ export const createClient = (Agent: Version = NewAgent, messages: Message[] = []
   };
 };
 
-/** The client warns of whatever it cannot apply; here it must be able to apply everything but the legacy key. */
+/** The client warns about everything it cannot apply; the legacy key must be the only one. */
 export const quietly = async (run: () => Promise<{ result: unknown }>) => {
   const { warn, error } = console;
   const warnings: string[] = [];
@@ -133,7 +133,7 @@ export const quietly = async (run: () => Promise<{ result: unknown }>) => {
   }
 };
 
-/** What every version has after a response, which is the same for all. */
+/** The state after a response, which is the same for every version. */
 export const play = async (frames: string, messages: Message[] = []): Promise<Played> => {
   eventsOf(frames);
   const [first, ...others] = await inTurn(VERSIONS, (Agent) => createClient(Agent, messages).play(frames));
@@ -148,7 +148,7 @@ const inTurn = async <In, Out>(values: readonly In[], act: (value: In) => Promis
   return results;
 };
 
-/** Types of events, with the id or text that tells them apart. */
+/** Types of events with their distinguishing id or text. */
 export const summary = (frames: string): string[] =>
   eventsOf(frames).map((event) => {
     switch (event.type) {

@@ -35,7 +35,7 @@ const says = (content: unknown, id?: string) => ({ ...(id !== undefined && { id 
 
 const text = (value: string) => [{ type: 'text', text: value }];
 
-t.test('a body of the wrong shape is refused', async (t) => {
+t.test('rejects a body of the wrong shape', async (t) => {
   const wrong = [
     { messages: null },
     { messages: {} },
@@ -58,7 +58,7 @@ t.test('a body of the wrong shape is refused', async (t) => {
   for (const body of wrong) t.notOk(AgUiBody.safeParse(body).success, JSON.stringify(body));
 });
 
-t.test('thread and agent: trimmed, under either name', async (t) => {
+t.test('accepts thread and agent under either name, trimmed', async (t) => {
   const named = (body: object) => {
     const { thread_id, agent_id } = AgUiBody.parse(body);
     return [thread_id, agent_id];
@@ -72,7 +72,7 @@ t.test('thread and agent: trimmed, under either name', async (t) => {
   ]);
 });
 
-t.test('what the official client sends is taken, with and without what it may leave out', async (t) => {
+t.test('accepts the requests of the official client, with and without optional fields', async (t) => {
   const full = {
     threadId: 'T',
     runId: 'r',
@@ -96,7 +96,7 @@ t.test('what the official client sends is taken, with and without what it may le
 
 const call = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
 
-t.test('tools of the client have what they lack made up', async (t) => {
+t.test('fills missing fields of client tools', async (t) => {
   const { tools } = AgUiBody.parse({
     tools: [
       { name: 'a', metadata: 1 },
@@ -110,7 +110,7 @@ t.test('tools of the client have what they lack made up', async (t) => {
   t.strictSame(AgUiBody.parse({}).tools, []);
 });
 
-t.test('messages become input, part by part, under their own ids', async (t) => {
+t.test('converts messages to input, part by part, with their ids', async (t) => {
   const parts = [
     { type: 'text', text: 'look: ' },
     { type: 'image', source: { type: 'url', value: 'https://a.b/c.png', mimeType: 'image/png' } },
@@ -153,7 +153,7 @@ t.test('messages become input, part by part, under their own ids', async (t) => 
   });
 });
 
-t.test('system and developer messages are text; other roles are not input', async (t) => {
+t.test('converts system and developer messages to text, and ignores other roles', async (t) => {
   const messages = [
     { role: 'system', content: [...text('a'), { type: 'foo' }, ...text('b')] },
     { role: 'developer', content: 'c' },
@@ -174,26 +174,23 @@ t.test('system and developer messages are text; other roles are not input', asyn
   ]);
 });
 
-t.test(
-  'answers that the client remembers are history where nothing has run, else they are dropped',
-  async (t) => {
-    const messages = [
-      says('a', 'u1'),
-      { id: 'a1', role: 'assistant', content: 'b', toolCalls: [call('c1')] },
-      { id: 'a2', role: 'assistant', content: '' },
-      { id: 'a3', role: 'assistant', toolCalls: [call('c2')] },
-      says('c', 'u2'),
-    ];
-    t.strictSame(input({ messages }).messages, [
-      { id: 'u1', role: 'user', content: text('a') },
-      { id: 'a1', role: 'assistant', content: text('b') },
-      { id: 'u2', role: 'user', content: text('c') },
-    ]);
-    t.match(input({ messages }, stored()).messages, [{ id: 'u1' }, { id: 'u2' }]);
-  },
-);
+t.test('imports client completions into a thread without runs, and ignores them otherwise', async (t) => {
+  const messages = [
+    says('a', 'u1'),
+    { id: 'a1', role: 'assistant', content: 'b', toolCalls: [call('c1')] },
+    { id: 'a2', role: 'assistant', content: '' },
+    { id: 'a3', role: 'assistant', toolCalls: [call('c2')] },
+    says('c', 'u2'),
+  ];
+  t.strictSame(input({ messages }).messages, [
+    { id: 'u1', role: 'user', content: text('a') },
+    { id: 'a1', role: 'assistant', content: text('b') },
+    { id: 'u2', role: 'user', content: text('c') },
+  ]);
+  t.match(input({ messages }, stored()).messages, [{ id: 'u1' }, { id: 'u2' }]);
+});
 
-t.test('what is stored or staged is not new, and neither is what the request repeats', async (t) => {
+t.test('ignores messages that are stored, staged or repeated in the request', async (t) => {
   const messages = [says('a', 'u1'), says('b', 'u2'), says('c', 'u2'), says('d'), says('d'), says('e', '')];
   t.strictSame(input({ messages }, stored('u1')).messages, [
     { id: 'u2', role: 'user', content: text('b') },
@@ -203,7 +200,7 @@ t.test('what is stored or staged is not new, and neither is what the request rep
   ]);
 });
 
-t.test('a request that brings nothing is refused', async (t) => {
+t.test('rejects a request without new content', async (t) => {
   const error = { message: 'at least one message is required' };
   const nothing = [
     {},
@@ -219,7 +216,7 @@ t.test('a request that brings nothing is refused', async (t) => {
   for (const body of nothing) t.throws(() => decode(body, stored('u1', 'a1')), error, JSON.stringify(body));
 });
 
-t.test('a known question at the end is asked again', async (t) => {
+t.test('runs a known question at the end again', async (t) => {
   const messages = [{ id: 'a1', role: 'assistant', content: 'old' }, says('a', 'u1')];
   t.strictSame(decode({ messages }, stored('u1')), {
     kind: 'input',
@@ -230,7 +227,7 @@ t.test('a known question at the end is asked again', async (t) => {
   t.match(input({ messages, state: { a: 1 } }, stored('u1')).messages, [{ visibility: 'internal' }]);
 });
 
-t.test('what the frontend tells stands in front of the new messages, for the model alone', async (t) => {
+t.test('places the state of the frontend before new messages, for the model only', async (t) => {
   const told = (body: object) => {
     const [first, second] = input({ ...body, messages: [says('hi')] }).messages;
     if (!second) return undefined;
@@ -265,7 +262,7 @@ t.test('what the frontend tells stands in front of the new messages, for the mod
 
 const resume = (resume: unknown, thread = waiting(permission('c1'))) => input({ resume }, thread).decisions;
 
-t.test('entries answer what waits, by the id of the ticket or of the call', async (t) => {
+t.test('decides suspended calls by ticket id or call id', async (t) => {
   const yes = { approved: true };
   const on = (action: string, payload: unknown) => [
     { tool_call_id: 'perm_c1', action, payload, form: 'approval' },
@@ -280,14 +277,14 @@ t.test('entries answer what waits, by the id of the ticket or of the call', asyn
   t.strictSame(resume({ interrupt_id: 'perm_c1' }), on('resume', null));
 });
 
-t.test('a payload is passed on as it is, with the digest of the metadata', async (t) => {
+t.test('passes on a payload unchanged, with the digest of the metadata', async (t) => {
   const entry = [{ interruptId: 'c1', status: 'resolved', payload: { approved: false } }];
   t.match(resume(entry), [{ action: 'resume', payload: { approved: false }, form: 'approval' }]);
   t.match(resume(entry, waiting(forClient('c1'))), [{ action: 'resume', payload: { approved: false } }]);
   t.match(resume([{ ...entry[0], metadata: { digest: 'd' } }]), [{ digest: 'd' }]);
 });
 
-t.test('entries for what does not wait are ignored, and alone there is nothing to run', async (t) => {
+t.test('ignores decisions on other calls, and has nothing to run without messages', async (t) => {
   const stale = { interruptId: 'old', status: 'resolved' };
   t.match(resume([stale, { interruptId: 'c1', status: 'resolved' }]), [{ tool_call_id: 'perm_c1' }]);
   t.strictSame(decode({ resume: [stale] }, waiting(permission('c1'))), { kind: 'stale' });
@@ -301,7 +298,7 @@ t.test('entries for what does not wait are ignored, and alone there is nothing t
 
 const result = (more: object) => ({ role: 'tool', toolCallId: 'c1', id: 't1', ...more });
 
-t.test('a tool message for a call that waits is its result', async (t) => {
+t.test('uses a tool message as the result of a suspended call', async (t) => {
   const of = (more: object) => {
     const { decisions, answered } = input({ messages: [result(more)] }, waiting(forClient('c1')));
     t.strictSame(answered, ['c1']);
@@ -316,21 +313,18 @@ t.test('a tool message for a call that waits is its result', async (t) => {
   t.strictSame(of({ content: '', error: 'no' }), { error: 'no' });
 });
 
-t.test(
-  'a call id that had a ticket before is refused in the answer, and ignored in the history',
-  async (t) => {
-    const thread = { ...waiting(forClient('c1')), issued: issuedBefore(['suspend_c1'], ['c1', 'c1']) };
-    const early = result({ content: '1' });
-    t.throws(() => decode({ messages: [early] }, thread), {
-      name: 'Conflict',
-      message: /decide by ticket id/,
-    });
-    const asked = { role: 'assistant', id: 'a2', content: '' };
-    t.match(input({ messages: [early, asked, says('b', 'u2')] }, thread), { decisions: { length: 0 } });
-  },
-);
+t.test('rejects a reused call id in a response, and ignores it in the history', async (t) => {
+  const thread = { ...waiting(forClient('c1')), issued: issuedBefore(['suspend_c1'], ['c1', 'c1']) };
+  const early = result({ content: '1' });
+  t.throws(() => decode({ messages: [early] }, thread), {
+    name: 'Conflict',
+    message: /decide by ticket id/,
+  });
+  const asked = { role: 'assistant', id: 'a2', content: '' };
+  t.match(input({ messages: [early, asked, says('b', 'u2')] }, thread), { decisions: { length: 0 } });
+});
 
-t.test('tool messages of the past are history', async (t) => {
+t.test('treats tool messages of finished calls as history', async (t) => {
   const past = result({ content: '1' });
   t.throws(() => decode({ messages: [past] }, stored('t1')), { message: /at least one message/ });
   t.strictSame(decode({ messages: [past] }, stored()), { kind: 'stale' });
@@ -344,16 +338,13 @@ t.test('tool messages of the past are history', async (t) => {
   });
 });
 
-t.test(
-  'answers and new messages may come together, without what the frontend tells if there are none',
-  async (t) => {
-    const body = { state: { a: 1 }, resume: [{ interruptId: 'c1', status: 'resolved' }] };
-    const thread = waiting(permission('c1'), forClient('c2'));
-    t.match(decode({ ...body, messages: [says('a', 'u2'), result({ toolCallId: 'c2' })] }, thread), {
-      messages: [{ role: 'system' }, { id: 'u2' }],
-      decisions: [{ tool_call_id: 'suspend_c2' }, { tool_call_id: 'perm_c1' }],
-      answered: ['c2'],
-    });
-    t.match(decode({ ...body, messages: [says('a', 'u1')] }, thread), { messages: { length: 0 } });
-  },
-);
+t.test('accepts decisions and new messages together, and state only with messages', async (t) => {
+  const body = { state: { a: 1 }, resume: [{ interruptId: 'c1', status: 'resolved' }] };
+  const thread = waiting(permission('c1'), forClient('c2'));
+  t.match(decode({ ...body, messages: [says('a', 'u2'), result({ toolCallId: 'c2' })] }, thread), {
+    messages: [{ role: 'system' }, { id: 'u2' }],
+    decisions: [{ tool_call_id: 'suspend_c2' }, { tool_call_id: 'perm_c1' }],
+    answered: ['c2'],
+  });
+  t.match(decode({ ...body, messages: [says('a', 'u1')] }, thread), { messages: { length: 0 } });
+});

@@ -14,10 +14,10 @@ const text = (messages: readonly Message[], role: string): string =>
 const said = (events: readonly RunEvent[], type: 'text_delta' | 'reasoning_delta'): string =>
   events.map((event) => (event.event_type === type ? event.delta : '')).join('');
 
-// A counterexample that is not made small is told at once; a small one takes minutes.
+// A counterexample is reported without shrinking, which would take minutes.
 const options = { endOnFailure: true };
 
-t.test('a run in all its responses gives every text, every call and every result', async () => {
+t.test('emits every text, call and result of a run across its responses', async () => {
   await fc.assert(
     fc.asyncProperty(fc.gen(), async (g) => {
       const { responses, calls } = randomRun(g);
@@ -57,7 +57,7 @@ t.test('a run in all its responses gives every text, every call and every result
   );
 });
 
-t.test('events in any order never give an event that is invalid or out of place', async () => {
+t.test('emits only valid events in valid order for events in any order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 40 }), async (events) => {
       const ended: RunEvent[] = [...events, { event_type: 'error', message: 'over' }];
@@ -65,7 +65,7 @@ t.test('events in any order never give an event that is invalid or out of place'
       assert.equal((await createClient().play(takingBack)).error, undefined);
       const frames = encodeAll(ended);
       assert.equal((await createClient().play(frames)).error, undefined);
-      // Clients before version 1 take nothing behind an error.
+      // Clients before version 1 accept nothing after an error.
       const error = frames.indexOf('data: {"type":"RUN_ERROR"');
       const first = frames.slice(0, frames.indexOf('\n\n', error) + 2);
       assert.equal((await play(first)).error, undefined);
@@ -74,7 +74,7 @@ t.test('events in any order never give an event that is invalid or out of place'
   );
 });
 
-t.test('the same events give the same bytes', async () => {
+t.test('emits the same bytes for the same events', async () => {
   fc.assert(
     fc.property(fc.array(anyEvent), (events) => {
       assert.equal(encodeAll(events, createAgUiEncoder()), encodeAll(events, createAgUiEncoder()));

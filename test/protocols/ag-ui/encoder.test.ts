@@ -20,7 +20,7 @@ import { encodeAll, eventsOf, play, summary } from './client.ts';
 
 /** chat-and-agui.md 12. */
 
-t.test('an answer of text alone is one message within one step', async (t) => {
+t.test('emits a text-only completion as one message in one step', async (t) => {
   const result = { response: 'Hello "you"\n', status: 'done', status_reason: 'natural' };
   const frames = encodeAll([
     runStart(),
@@ -55,7 +55,7 @@ t.test('an answer of text alone is one message within one step', async (t) => {
   });
 });
 
-t.test('the short forms of deltas give the frames of their events', async (t) => {
+t.test('emits the same frames for short forms of deltas as for their events', async (t) => {
   const [long, short] = [createAgUiEncoder(), createAgUiEncoder()];
   for (const encoder of [long, short]) encodeAll([runStart(), stepStart(), callStart('c1')], encoder);
   for (const delta of ['a', '', ' "quoted"', '\u2028 line', '\ud83d', '\ude00']) {
@@ -67,65 +67,62 @@ t.test('the short forms of deltas give the frames of their events', async (t) =>
   }
 });
 
-t.test(
-  'a tool call closes the text before it, and text after it goes on with the same message',
-  async (t) => {
-    const frames = encodeAll([
-      runStart(),
-      stepStart('m1'),
-      text('Let me look.'),
-      callStart('c1'),
-      callDelta('c1', '{"city":'),
-      callDelta('c1', '"Oslo"}'),
-      callReady('c1'),
-      text(' So.'),
-      inference,
-      callDone('c1'),
-      snapshot,
-      stepEnd,
-      stepStart('m2'),
-      text('Seven.'),
-      stepEnd,
-      runFinish(),
-    ]);
-    t.strictSame(summary(frames).slice(1), [
-      'STEP_STARTED step_1',
-      'TEXT_MESSAGE_START m1',
-      'TEXT_MESSAGE_CONTENT m1 Let me look.',
-      'TEXT_MESSAGE_END m1',
-      'TOOL_CALL_START c1',
-      'TOOL_CALL_ARGS c1 {"city":',
-      'TOOL_CALL_ARGS c1 "Oslo"}',
-      'TOOL_CALL_END c1',
-      'TEXT_MESSAGE_START m1',
-      'TEXT_MESSAGE_CONTENT m1  So.',
-      'TOOL_CALL_RESULT c1 {"temp":7}',
-      'STATE_SNAPSHOT',
-      'TEXT_MESSAGE_END m1',
-      'STEP_FINISHED step_1',
-      'STEP_STARTED step_2',
-      'TEXT_MESSAGE_START m2',
-      'TEXT_MESSAGE_CONTENT m2 Seven.',
-      'TEXT_MESSAGE_END m2',
-      'STEP_FINISHED step_2',
-      'RUN_FINISHED',
-    ]);
-    const { messages, error } = await play(frames);
-    t.equal(error, undefined);
-    t.strictSame(messages, [
-      {
-        id: 'm1',
-        role: 'assistant',
-        content: 'Let me look. So.',
-        toolCalls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"city":"Oslo"}' } }],
-      },
-      { id: 'result of c1', role: 'tool', toolCallId: 'c1', content: '{"temp":7}' },
-      { id: 'm2', role: 'assistant', content: 'Seven.' },
-    ]);
-  },
-);
+t.test('closes the text before a tool call, and continues the same message after it', async (t) => {
+  const frames = encodeAll([
+    runStart(),
+    stepStart('m1'),
+    text('Let me look.'),
+    callStart('c1'),
+    callDelta('c1', '{"city":'),
+    callDelta('c1', '"Oslo"}'),
+    callReady('c1'),
+    text(' So.'),
+    inference,
+    callDone('c1'),
+    snapshot,
+    stepEnd,
+    stepStart('m2'),
+    text('Seven.'),
+    stepEnd,
+    runFinish(),
+  ]);
+  t.strictSame(summary(frames).slice(1), [
+    'STEP_STARTED step_1',
+    'TEXT_MESSAGE_START m1',
+    'TEXT_MESSAGE_CONTENT m1 Let me look.',
+    'TEXT_MESSAGE_END m1',
+    'TOOL_CALL_START c1',
+    'TOOL_CALL_ARGS c1 {"city":',
+    'TOOL_CALL_ARGS c1 "Oslo"}',
+    'TOOL_CALL_END c1',
+    'TEXT_MESSAGE_START m1',
+    'TEXT_MESSAGE_CONTENT m1  So.',
+    'TOOL_CALL_RESULT c1 {"temp":7}',
+    'STATE_SNAPSHOT',
+    'TEXT_MESSAGE_END m1',
+    'STEP_FINISHED step_1',
+    'STEP_STARTED step_2',
+    'TEXT_MESSAGE_START m2',
+    'TEXT_MESSAGE_CONTENT m2 Seven.',
+    'TEXT_MESSAGE_END m2',
+    'STEP_FINISHED step_2',
+    'RUN_FINISHED',
+  ]);
+  const { messages, error } = await play(frames);
+  t.equal(error, undefined);
+  t.strictSame(messages, [
+    {
+      id: 'm1',
+      role: 'assistant',
+      content: 'Let me look. So.',
+      toolCalls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"city":"Oslo"}' } }],
+    },
+    { id: 'result of c1', role: 'tool', toolCallId: 'c1', content: '{"temp":7}' },
+    { id: 'm2', role: 'assistant', content: 'Seven.' },
+  ]);
+});
 
-t.test('a call whose arguments were not streamed has them whole', async (t) => {
+t.test('emits the complete arguments of a call that were not streamed', async (t) => {
   const calls = [callStart('c1'), callDelta('c1', ''), callReady('c1'), callReady('c2'), callReady('c2')];
   const frames = encodeAll([runStart(), stepStart(), text('a'), ...calls, stepEnd, runFinish()]);
   t.strictSame(summary(frames).slice(4, -2), [
@@ -140,7 +137,7 @@ t.test('a call whose arguments were not streamed has them whole', async (t) => {
   t.match((await play(frames)).messages, [{ id: 'm1', toolCalls: [{ id: 'c1' }, { id: 'c2' }] }]);
 });
 
-t.test('reasoning is a message of its own, closed by the text that follows it', async (t) => {
+t.test('emits reasoning as a separate message, closed by the following text', async (t) => {
   const encrypted: RunEvent = { event_type: 'reasoning_encrypted_value', encrypted_value: 'x' };
   const frames = encodeAll([
     runStart(),
@@ -188,7 +185,7 @@ t.test('reasoning is a message of its own, closed by the text that follows it', 
   ]);
 });
 
-t.test('what a tool streams out grows an activity, which is announced once', async (t) => {
+t.test('appends the output of a tool to an activity that is announced once', async (t) => {
   const grown = (delta: string) =>
     ({ event_type: 'tool_call_stream_delta', id: 'c1', name: 'look', delta }) as const;
   const begun = [runStart(), stepStart(), callStart('c1'), callReady('c1')];
@@ -221,7 +218,7 @@ t.test('what a tool streams out grows an activity, which is announced once', asy
       { type: 'ACTIVITY_SNAPSHOT', messageId: 'c1', content: { delta: '' } },
       { patch: [{ value: 'c' }] },
     ],
-    'one that goes on after a result begins anew',
+    'output after a result starts another activity',
   );
   const encoder = createAgUiEncoder();
   encodeAll([...begun, grown('a'), stepEnd, runFinish()], encoder);
@@ -232,7 +229,7 @@ t.test('what a tool streams out grows an activity, which is announced once', asy
   ]);
 });
 
-t.test('results: with metadata, failed, without a message', async (t) => {
+t.test('emits results with metadata, failures and empty messages', async (t) => {
   const frames = encodeAll([
     runStart(),
     callDone('c1', { data: 'text', metadata: { took: 2 } }),
@@ -249,7 +246,7 @@ t.test('results: with metadata, failed, without a message', async (t) => {
   t.match(eventsOf(frames).at(-1), { messageId: 'result of c4', role: 'tool' });
 });
 
-t.test('a call that breaks off is closed', async (t) => {
+t.test('closes an interrupted call', async (t) => {
   const begun = [runStart(), stepStart(), callStart('c1'), callDelta('c1', '{"ci')];
   const cancel: RunEvent = { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'malformed' };
   const cancelled = encodeAll([...begun, cancel, cancel, stepEnd, runFinish()]);
@@ -263,7 +260,7 @@ t.test('a call that breaks off is closed', async (t) => {
 
 const reset: RunEvent = { event_type: 'stream_reset', reason: 'connection reset' };
 
-t.test('a reset takes back the text, the reasoning and the calls of the step', async (t) => {
+t.test('retracts text, reasoning and calls of the step on a reset', async (t) => {
   const question = { id: 'u1', role: 'user' as const, content: 'hi' };
   const encoder = () => createAgUiEncoder({ known: () => [question] });
   const attempts: RunEvent[][] = [
@@ -296,7 +293,7 @@ t.test('repeats everything under the same ids when a step continues after a rese
   t.equal(messages.length, 3);
 });
 
-t.test('a reset that voids nothing sends nothing', async (t) => {
+t.test('emits nothing on a reset without output', async (t) => {
   const encoder = createAgUiEncoder({ known: () => [] });
   t.equal(encodeAll([reset], encoder), '');
   encodeAll([runStart(), stepStart()], encoder);
@@ -305,7 +302,7 @@ t.test('a reset that voids nothing sends nothing', async (t) => {
   t.strictSame(summary(encodeAll([reset, reset], encoder)), ['TEXT_MESSAGE_END m1', 'MESSAGES_SNAPSHOT']);
 });
 
-t.test('takes back a call that is cancelled while its message continues, after the step', async (t) => {
+t.test('retracts a call after the step that is cancelled while its message continues', async (t) => {
   const cancel: RunEvent = { event_type: 'tool_call_cancel', id: 'c1', name: 'look', reason: 'broken' };
   const known = () => [{ id: 'm1', role: 'assistant' as const, content: 'so far' }];
   const begun = [runStart(), stepStart(), text('so '), callStart('c1'), cancel, text('far'), stepEnd];
@@ -318,7 +315,7 @@ t.test('takes back a call that is cancelled while its message continues, after t
   }
 });
 
-t.test('how a run ends', async (t) => {
+t.test('emits the ending of a run', async (t) => {
   const end = (termination: Parameters<typeof runFinish>[0]) =>
     eventsOf(encodeAll([runStart(), runFinish(termination)])).slice(1);
   const finished = [{ type: 'RUN_FINISHED', threadId: 'T', runId: 'R' }];
@@ -334,7 +331,7 @@ t.test('how a run ends', async (t) => {
   ]);
 });
 
-t.test('a run that fails before it starts is a single error, one that is cancelled has run', async (t) => {
+t.test('emits a single error for a run that fails before its start, and a run for a cancel', async (t) => {
   const failed = encodeAll([runFinish({ type: 'error', value: 'no agent' })]);
   t.strictSame(summary(failed), ['RUN_ERROR no agent']);
   t.equal((await play(failed)).error, undefined);
@@ -342,7 +339,7 @@ t.test('a run that fails before it starts is a single error, one that is cancell
   t.strictSame(summary(cancelled), ['RUN_STARTED R', 'RUN_FINISHED']);
 });
 
-t.test('whatever is open at the end is closed first', async (t) => {
+t.test('closes everything open before the end', async (t) => {
   const open = [runStart(), stepStart(), text('Well'), reasoning('Hm')];
   const closing = ['TEXT_MESSAGE_END m1', 'REASONING_MESSAGE_END reasoning_m1', 'STEP_FINISHED step_1'];
   const lines = summary(encodeAll([...open, runFinish()]));
@@ -351,7 +348,7 @@ t.test('whatever is open at the end is closed first', async (t) => {
   t.strictSame(failed.slice(-4), [...closing, 'RUN_ERROR broken']);
 });
 
-t.test('a run that was cut off by the end of its process goes on for the client', async (t) => {
+t.test('continues a run for the client that the end of its process interrupted', async (t) => {
   const open = [runStart(), stepStart(), text('Well'), callStart('c1')];
   const frames = encodeAll([...open, runStart(), stepStart('m2'), text('Again'), stepEnd, runFinish()]);
   t.strictSame(summary(frames).slice(4), [
@@ -369,7 +366,7 @@ t.test('a run that was cut off by the end of its process goes on for the client'
   t.equal((await play(frames)).error, undefined);
 });
 
-t.test('nothing follows the end but another start, which counts its steps anew', async (t) => {
+t.test('ignores events after the end until another start, which resets the step count', async (t) => {
   const encoder = createAgUiEncoder();
   t.equal(encodeAll([stepStart(), text('early')], encoder), '');
   encodeAll([runStart(), stepStart(), callStart('c1'), text('a'), stepEnd, runFinish()], encoder);
@@ -383,12 +380,12 @@ t.test('nothing follows the end but another start, which counts its steps anew',
   ]);
 });
 
-t.test('a sub-agent names the run that it belongs to', async (t) => {
+t.test('names the parent run of a sub-agent', async (t) => {
   const event: RunEvent = { event_type: 'run_start', thread_id: 'T', run_id: 'R', parent_run_id: 'P' };
   t.match(eventsOf(encodeAll([event])), [{ parentRunId: 'P' }]);
 });
 
-t.test('state and activities go through, and change what the client has', async (t) => {
+t.test('passes on state and activities, which change the state of the client', async (t) => {
   const frames = encodeAll([
     runStart(),
     snapshot,
@@ -417,7 +414,7 @@ t.test('state and activities go through, and change what the client has', async 
   t.match(eventsOf(encodeAll([runStart(), kept])).at(-1), { replace: false });
 });
 
-t.test('a snapshot of messages is one of official messages', async (t) => {
+t.test('emits a message snapshot as official messages', async (t) => {
   const event: RunEvent = {
     event_type: 'messages_snapshot',
     messages: [
@@ -429,7 +426,7 @@ t.test('a snapshot of messages is one of official messages', async (t) => {
   t.strictSame(messages, [{ id: 'u1', role: 'user', content: 'hi' }]);
 });
 
-t.test('readers whose requests brought other results do not share frames', async (t) => {
+t.test('does not share frames between requests with different results', async (t) => {
   t.equal(agUiProtocol().name, agUiProtocol({ answered: [] }).name);
   t.not(agUiProtocol().name, agUiProtocol({ answered: ['c1'] }).name);
   t.not(agUiProtocol({ answered: ['a', 'b'] }).name, agUiProtocol({ answered: ['a,b'] }).name);

@@ -35,7 +35,7 @@ const goesOn = [stepStart('m2'), text('Done.'), inference, stepEnd, snapshot, ru
 const endOf = (events: readonly RunEvent[], options?: Parameters<typeof createAgUiEncoder>[0]) =>
   eventsOf(encodeAll(events, createAgUiEncoder(options))).at(-1);
 
-t.test('calls that need a person interrupt the run, one entry each', async (t) => {
+t.test('interrupts the run with one entry for each call that needs a person', async (t) => {
   const events = [...asked('c1', 'c2'), needsApproval('c1'), needsApproval('c2'), ...suspends];
   const entry = (id: string) => ({
     id: `perm_${id}`,
@@ -56,11 +56,15 @@ t.test('calls that need a person interrupt the run, one entry each', async (t) =
 });
 
 for (const Version of VERSIONS) {
-  t.test('the client answers every interrupt, and the same messages go on', async (t) => {
+  t.test('continues the same messages once the client has answered every interrupt', async (t) => {
     const client = createClient(Version);
     const first = await client.play(encodeAll([...asked('c1'), needsApproval('c1'), ...suspends]));
     t.equal(first.interrupts.length, 1);
-    t.match((await client.play('')).error, /pending interrupt/, 'it may not go on without an answer');
+    t.match(
+      (await client.play('')).error,
+      /pending interrupt/,
+      'a request without a response to the interrupt is rejected',
+    );
     const response = encodeAll([runStart(), resumed('c1', { temp: 7 }), ...goesOn]);
     t.strictSame(summary(response).slice(0, 3), [
       'RUN_STARTED R',
@@ -79,29 +83,26 @@ for (const Version of VERSIONS) {
     ]);
   });
 
-  t.test(
-    'a tool of the client needs no answer to an interrupt, and its result is not told back',
-    async (t) => {
-      const client = createClient(Version);
-      const waiting = encodeAll([...asked('c1'), isForClient('c1'), ...suspends]);
-      t.strictSame(eventsOf(waiting).at(-1), { type: 'RUN_FINISHED', threadId: 'T', runId: 'R' });
-      t.strictSame((await client.play(waiting)).interrupts, []);
-      client.agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'c1', content: '42' });
-      const encoder = createAgUiEncoder({ answered: ['c1'] });
-      const { messages, error } = await client.play(
-        encodeAll([runStart(), resumed('c1', 42), ...goesOn], encoder),
-      );
-      t.equal(error, undefined);
-      t.match(client.sent.at(-1), { messages: [{}, { id: 't1', role: 'tool', content: '42' }] });
-      t.strictSame(
-        messages.map(({ id }) => id),
-        ['m1', 't1', 'm2'],
-      );
-    },
-  );
+  t.test('needs no interrupt for a client tool, and does not echo its result', async (t) => {
+    const client = createClient(Version);
+    const waiting = encodeAll([...asked('c1'), isForClient('c1'), ...suspends]);
+    t.strictSame(eventsOf(waiting).at(-1), { type: 'RUN_FINISHED', threadId: 'T', runId: 'R' });
+    t.strictSame((await client.play(waiting)).interrupts, []);
+    client.agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'c1', content: '42' });
+    const encoder = createAgUiEncoder({ answered: ['c1'] });
+    const { messages, error } = await client.play(
+      encodeAll([runStart(), resumed('c1', 42), ...goesOn], encoder),
+    );
+    t.equal(error, undefined);
+    t.match(client.sent.at(-1), { messages: [{}, { id: 't1', role: 'tool', content: '42' }] });
+    t.strictSame(
+      messages.map(({ id }) => id),
+      ['m1', 't1', 'm2'],
+    );
+  });
 }
 
-t.test('of calls of both kinds only those that need a person interrupt', async (t) => {
+t.test('interrupts only for the calls that need a person', async (t) => {
   const events = [...asked('c1', 'c2'), needsApproval('c1'), isForClient('c2'), ...suspends];
   t.match(endOf(events), {
     outcome: { interrupts: [{ id: 'perm_c1' }] },
@@ -110,7 +111,7 @@ t.test('of calls of both kinds only those that need a person interrupt', async (
   t.equal((await play(encodeAll(events))).interrupts.length, 1);
 });
 
-t.test('a call that waits without a ticket is asked about by its own id', async (t) => {
+t.test('identifies a suspended call without a ticket by its id', async (t) => {
   const events = [...asked('c1'), callDone('c1', { status: 'pending', data: null }), ...suspends];
   t.match(endOf(events), {
     outcome: { interrupts: [{ id: 'c1', reason: 'tool_call', toolCallId: 'c1' }] },
@@ -118,7 +119,7 @@ t.test('a call that waits without a ticket is asked about by its own id', async 
   });
 });
 
-t.test('a ticket says what answer it wants', async (t) => {
+t.test('describes the expected response of a ticket', async (t) => {
   const ticket = (response_schema: null | boolean | Record<string, string>) =>
     callDone('c1', {
       status: 'pending',
@@ -133,10 +134,13 @@ t.test('a ticket says what answer it wants', async (t) => {
   const end = endOf([...asked('c1'), ticket(responseSchema), ...suspends]);
   t.match(end, { outcome: { interrupts: [{ id: 'c1', responseSchema, metadata: { action: 'ask' } }] } });
   const odd = endOf([...asked('c1'), ticket(true), ...suspends]);
-  t.notOk(JSON.stringify(odd).includes('responseSchema'), 'the official type is an object');
+  t.notOk(
+    JSON.stringify(odd).includes('responseSchema'),
+    'the schema is omitted, because the official type is an object',
+  );
 });
 
-t.test('a remote agent that waits for the user takes an ordinary message', async (t) => {
+t.test('accepts an ordinary message for a remote agent that waits for input', async (t) => {
   const result = { response: 'Which city?', status: 'waiting_input', status_reason: 'input_required' };
   const run = { thread_id: 'T', run_id: 'R' };
   const events: RunEvent[] = [
@@ -153,7 +157,7 @@ t.test('a remote agent that waits for the user takes an ordinary message', async
   t.match(await play(encodeAll(events)), { interrupts: [], result });
 });
 
-t.test('what an earlier response left open interrupts again, and what is answered does not', async (t) => {
+t.test('repeats open interrupts of earlier responses, but not answered ones', async (t) => {
   const earlier = [...asked('c1', 'c2', 'c3'), needsApproval('c1'), needsApproval('c2'), needsApproval('c3')];
   const waiting: OpenTickets = new Map();
   for (const event of earlier) noteTickets(waiting, event);
@@ -167,18 +171,22 @@ t.test('what an earlier response left open interrupts again, and what is answere
   ];
   const open = { outcome: { interrupts: [{ id: 'perm_c3' }, { id: 'perm_c2' }] } };
   t.match(endOf(partly, { waiting }), open);
-  t.match(endOf([...earlier, ...suspends, ...partly]), open, 'the encoder of all responses knows it itself');
-  t.equal(waiting.size, 3, 'the given tickets are left as they are');
+  t.match(
+    endOf([...earlier, ...suspends, ...partly]),
+    open,
+    'one encoder for all responses needs no earlier tickets',
+  );
+  t.equal(waiting.size, 3, 'the input is not changed');
 });
 
-t.test('what has been superseded does not interrupt a later step', async (t) => {
+t.test('does not repeat superseded calls in the interrupts of a later step', async (t) => {
   const later = [runStart(), stepStart('m2'), callReady('c2'), inference, needsApproval('c2'), ...suspends];
   const end = endOf([...asked('c1'), needsApproval('c1'), ...suspends, ...later]);
   t.match(end, { outcome: { interrupts: [{ id: 'perm_c2' }] } });
   t.notOk(JSON.stringify(end).includes('perm_c1'));
 });
 
-t.test('a refusal and a failure are results like any other', async (t) => {
+t.test('emits denials and failures as results', async (t) => {
   const frames = encodeAll([
     runStart(),
     resumed('c1', { approved: false }, 'cancel'),

@@ -23,13 +23,13 @@ const never = (): boolean => false;
 const idsOf = (...given: Parameters<typeof knownMessages>): string[] =>
   knownMessages(...given).map(({ id }) => id);
 
-t.test('messages of the request that wait to join the history are part of the conversation', async (t) => {
+t.test('includes staged messages of the request in the conversation', async (t) => {
   const { visibility, ...context } = { ...user('hidden'), visibility: 'internal' as const };
   const added = [{ ...context, visibility }, user('u1'), user('u2'), { ...user(''), id: undefined }];
   t.strictSame(idsOf({ history: [user('u1')], sent: [], added: added as Message[] }, never), ['u1', 'u2']);
 });
 
-t.test('results that the client gave keep the ids that it gave them', async (t) => {
+t.test('keeps the ids of results from the client', async (t) => {
   const history = [
     calls('a1', 'c1'),
     result('placeholder', 'c1'),
@@ -43,7 +43,7 @@ t.test('results that the client gave keep the ids that it gave them', async (t) 
   t.strictSame(idsOf({ history, sent, added: [] }, never), ['a1', 'mine', 'a2', 's2', 'a3', 'other']);
 });
 
-t.test('a call that waits has no result', async (t) => {
+t.test('omits results of suspended calls', async (t) => {
   const given = { history: [calls('a1', 'c1'), result('placeholder', 'c1')], sent: [], added: [] };
   t.strictSame(
     idsOf(given, (id) => id === 'c1'),

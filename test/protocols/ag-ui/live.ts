@@ -1,14 +1,14 @@
 import type { Test } from 'tap';
 import { type AgUiOptions, agUiProtocol } from '../../../src/protocols/ag-ui/encoder.ts';
-import { openTicketsOf } from '../../../src/protocols/ag-ui/interrupts.ts';
+import { findOpenTickets } from '../../../src/protocols/ag-ui/interrupts.ts';
 import { type HistoryItem, toHistoryItems } from '../../../src/protocols/ag-ui/messages.ts';
 import { agUiReplay } from '../../../src/protocols/ag-ui/replay.ts';
-import { suspensionsOf } from '../../../src/protocols/ai-sdk/suspensions.ts';
+import { indexSuspensions } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import { replayPage } from '../../../src/protocols/replay-log.ts';
 import { type DecisionInput, listMessages } from '../../../src/runtime/index.ts';
 import { sourceOf, startChat } from '../ai-sdk/live.ts';
 
-/** The runtime on a real store, with clients of this protocol on its channels. */
+/** The runtime on a real store, with AG-UI clients on its channels. */
 
 const scope = 'default';
 
@@ -51,12 +51,12 @@ export const startAgUi = async (t: Test, mode?: Parameters<typeof startChat>[1])
     runtime,
     steps,
     send,
-    waiting: (run_id: string) => openTicketsOf(source.run(run_id, 1)),
+    waiting: (run_id: string) => findOpenTickets(source.run(run_id, 1)),
     history: (): HistoryItem[] => {
       const filter = { order: 'asc', visibility: 'external' } as const;
       const { rows } = listMessages({ store, scope, thread_id: 'T' }, filter, { offset: 0 }, 1_000);
       const runs = store.runs.list(scope, { thread_id: 'T' }, { offset: 0, limit: 100 }).items;
-      return toHistoryItems(rows, suspensionsOf(runs));
+      return toHistoryItems(rows, indexSuspensions(runs));
     },
     replay: (cursor?: string, limit = 500) => replayPage(source, agUiReplay, cursor, limit),
   };

@@ -63,7 +63,7 @@ const MEDIA: Message['content'] = [
   { type: 'document', source: { type: 'url', url: 'https://a.b/d' }, title: 'd' },
 ];
 
-t.test('items of the list keep their content, and say which calls they are about', async (t) => {
+t.test('keeps the content of listed messages and names their calls', async (t) => {
   const messages: Message[] = [
     { id: 'u1', role: 'user', content: MEDIA },
     asked('a1', ['c1'], text('Let me look.')),
@@ -80,14 +80,18 @@ t.test('items of the list keep their content, and say which calls they are about
 
 const PLACEHOLDER = "Tool 'look' suspended: awaiting decision";
 
-t.test('a placeholder is no result: neither while the call waits nor behind its result', async (t) => {
+t.test('hides a placeholder while the call is suspended and after its result', async (t) => {
   const open = [asked('a1', ['c1', 'c2']), answer('c1', PLACEHOLDER), answer('c2', '2')];
   t.strictSame(ids(open, waits(true)), ['a1', 'c2: 2']);
   t.strictSame(ids([...open, answer('c1', '1')], waits(false)), ['a1', 'c2: 2', 'c1: 1']);
-  t.strictSame(ids(open, waits(false)), ['a1', `c1: ${PLACEHOLDER}`, 'c2: 2'], 'a tool may say so');
+  t.strictSame(
+    ids(open, waits(false)),
+    ['a1', `c1: ${PLACEHOLDER}`, 'c2: 2'],
+    'a result may equal the placeholder',
+  );
 });
 
-t.test('where a model uses an id again, each result belongs to its own call', async (t) => {
+t.test('assigns each result to its call if a model reuses an id', async (t) => {
   const again = [asked('a1', ['c1']), answer('c1', '1'), asked('a2', ['c1']), answer('c1', PLACEHOLDER)];
   t.strictSame(ids(again), ['a1', 'c1: 1', 'a2', `c1: ${PLACEHOLDER}`]);
   t.strictSame(ids(again, waits(true)), ['a1', 'c1: 1', 'a2']);
@@ -95,36 +99,33 @@ t.test('where a model uses an id again, each result belongs to its own call', as
   t.strictSame(ids(other, waits(true)), ['a0', 'c1: 0', 'a2']);
 });
 
-t.test(
-  'official messages: text as a string, media as parts, thoughts as a message of their own',
-  async (t) => {
-    const thoughts: Message['content'] = [{ type: 'thinking', thinking: 'hm' }, ...text('Well')];
-    const messages: Message[] = [
-      { id: 's1', role: 'system', content: text('be') },
-      { id: 'u1', role: 'user', content: [...text('a'), ...text('b')] },
-      { id: 'u2', role: 'user', content: MEDIA },
-      asked('a1', ['c1'], thoughts),
-      answer('c1', PLACEHOLDER),
-      answer('c1', '{"temp":7}'),
-      asked('a2', []),
-      { id: 't0', role: 'tool', content: text('of no call') },
-      { id: 'i1', role: 'system', content: text('secret'), visibility: 'internal' },
-    ];
-    t.strictSame(convert(messages), [
-      { id: 's1', role: 'system', content: 'be' },
-      { id: 'u1', role: 'user', content: 'ab' },
-      {
-        id: 'u2',
-        role: 'user',
-        content: [
-          { type: 'text', text: 'look' },
-          { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } },
-          { type: 'document', source: { type: 'url', value: 'https://a.b/d' } },
-        ],
-      },
-      { id: 'reasoning_a1', role: 'reasoning', content: 'hm' },
-      { id: 'a1', role: 'assistant', content: 'Well', toolCalls: [call('c1')] },
-      { id: 'c1: {"temp":7}', role: 'tool', toolCallId: 'c1', content: '{"temp":7}' },
-    ]);
-  },
-);
+t.test('converts to official messages: text as strings, media as parts, reasoning as messages', async (t) => {
+  const thoughts: Message['content'] = [{ type: 'thinking', thinking: 'hm' }, ...text('Well')];
+  const messages: Message[] = [
+    { id: 's1', role: 'system', content: text('be') },
+    { id: 'u1', role: 'user', content: [...text('a'), ...text('b')] },
+    { id: 'u2', role: 'user', content: MEDIA },
+    asked('a1', ['c1'], thoughts),
+    answer('c1', PLACEHOLDER),
+    answer('c1', '{"temp":7}'),
+    asked('a2', []),
+    { id: 't0', role: 'tool', content: text('of no call') },
+    { id: 'i1', role: 'system', content: text('secret'), visibility: 'internal' },
+  ];
+  t.strictSame(convert(messages), [
+    { id: 's1', role: 'system', content: 'be' },
+    { id: 'u1', role: 'user', content: 'ab' },
+    {
+      id: 'u2',
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } },
+        { type: 'document', source: { type: 'url', value: 'https://a.b/d' } },
+      ],
+    },
+    { id: 'reasoning_a1', role: 'reasoning', content: 'hm' },
+    { id: 'a1', role: 'assistant', content: 'Well', toolCalls: [call('c1')] },
+    { id: 'c1: {"temp":7}', role: 'tool', toolCallId: 'c1', content: '{"temp":7}' },
+  ]);
+});

@@ -7,11 +7,11 @@ import { says } from '../ai-sdk/live.ts';
 import { createClient, play, summary, VERSIONS } from './client.ts';
 import { startAgUi } from './live.ts';
 
-/** What a client has read live is what the message list and the replay of the thread say. */
+/** A client that read live events holds the same messages as the message list and the replay of the thread. */
 
 type Essence = { id: string; role: string; content: unknown; toolCalls: unknown; toolCallId: unknown };
 
-/** What both have: texts, calls, results, and the ids of them. */
+/** The common part of both: texts, calls, results, and their ids. */
 const essence = (messages: readonly Message[]): Essence[] =>
   messages
     .filter(({ role }) => role === 'assistant' || role === 'tool')
@@ -34,10 +34,10 @@ const listed = (items: readonly HistoryItem[]): Essence[] =>
       toolCallId,
     }));
 
-/** The client puts a result next to the others of its message; elsewhere it stands where it came. */
+/** The client groups the results of a message; elsewhere they are in order of arrival. */
 const byCall = (messages: readonly Essence[]): Essence[] =>
   messages
-    // The client gave the result of its own tool an id of its own.
+    // The client has assigned an id to the result of its tool.
     .map((message) => (message.toolCallId === 'c2' ? { ...message, id: 't1' } : message))
     .toSorted((a, b) => (`${a.toolCallId}` < `${b.toolCallId}` ? -1 : 1));
 
@@ -80,13 +80,13 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
   });
 
   for (const Version of VERSIONS) {
-    t.test(`${mode}: a run that waits, is answered in two responses, and goes on`, async (t) => {
+    t.test(`${mode}: a run that is suspended, answered in two responses, and completed`, async (t) => {
       const { steps, send, history, replay, waiting } = await startAgUi(t, mode);
       const client = createClient(Version);
       steps.push(asks(['c1', 'risky'], ['c2', 'pick_color'], ['c3', 'risky']), says('Done.'));
       const first = await send('hi');
       t.match((await client.play(first.frames)).interrupts, [{ id: 'perm_c1' }, { id: 'perm_c3' }]);
-      t.strictSame(listed(history()), essence(client.messages()), 'nothing has a result yet');
+      t.strictSame(listed(history()), essence(client.messages()), 'no call has a result yet');
 
       const answers = ['perm_c1', 'perm_c3'].map((interruptId) => ({
         interruptId,
@@ -100,7 +100,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
       const partial = await client.play(second.frames, { resume: answers });
       t.match(partial, { error: undefined, interrupts: { length: 0 } });
       const finish = second.frames.slice(second.frames.lastIndexOf('data: '));
-      t.notMatch(finish, /outcome|interrupt/, 'the call of the client still waits, and only that');
+      t.notMatch(finish, /outcome|interrupt/, 'the interrupt lists only the pending call of the client');
 
       client.agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'c2', content: '"red"' });
       const color = [{ tool_call_id: 'c2', action: 'resume', payload: 'red' } as const];
@@ -113,7 +113,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
     });
   }
 
-  t.test(`${mode}: a new message instead of an answer`, async (t) => {
+  t.test(`${mode}: a new message instead of a decision`, async (t) => {
     const { steps, send, history, replay, waiting } = await startAgUi(t, mode);
     steps.push(asks(['c1', 'risky'], ['c2', 'risky']), asks(['c3', 'risky']));
     const first = await send('hi');
@@ -122,18 +122,18 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
     t.equal(second.run_id, first.run_id);
     const live = await play(second.frames);
     t.match(live.interrupts, [{ id: 'perm_c3' }]);
-    t.equal(live.interrupts.length, 1, 'what was superseded does not interrupt');
+    t.equal(live.interrupts.length, 1, 'superseded calls are not interrupts');
     t.match(essence(live.messages), [
       { role: 'tool', toolCallId: 'c1', content: '{"approved":false}' },
       { role: 'assistant', toolCalls: [{ id: 'c3' }] },
     ]);
-    t.match(listed(history()), [{ toolCalls: [{ id: 'c3' }] }], 'calls that were taken back are gone');
+    t.match(listed(history()), [{ toolCalls: [{ id: 'c3' }] }], 'retracted calls are not listed');
     const replayed = await play(joined(replay()));
     t.match(replayed, { error: undefined, interrupts: [{ id: 'perm_c3' }] });
     t.equal(replayed.interrupts.length, 1);
   });
 
-  t.test(`${mode}: pages of the replay, from any cursor, are parts of the same replay`, async (t) => {
+  t.test(`${mode}: replay pages from any cursor are parts of the same replay`, async (t) => {
     const { steps, send, replay } = await startAgUi(t, mode);
     steps.push(asks(['c1', 'note']), says('One', '.'), says('Two', '.'));
     await send('first');
@@ -150,7 +150,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
   });
 }
 
-t.test('a compacted log is replayed with the steps, texts and arguments that it does not have', async (t) => {
+t.test('rebuilds the steps, texts and arguments of a compacted log in a replay', async (t) => {
   const { steps, send, replay } = await startAgUi(t);
   steps.push(asks(['c1', 'note']), says('Do', 'ne.'));
   await send('hi');

@@ -3,7 +3,7 @@ import { answerTo } from '../../../src/protocols/ai-sdk/answer.ts';
 import { asks } from '../../service/models.ts';
 import { says, sourceOf, startChat } from './live.ts';
 
-/** chat-and-agui.md 5: a question that is asked again is told its answer. */
+/** chat-and-agui.md 5: a repeated question receives its completion. */
 
 const asked = async (t: Parameters<typeof startChat>[0]) => {
   const { steps, send, store } = await startChat(t, 'full_fidelity');
@@ -17,7 +17,7 @@ const asked = async (t: Parameters<typeof startChat>[0]) => {
   return { rows, question: question ?? '' };
 };
 
-t.test('the answer to a question is one stream, however often the run waited', async (t) => {
+t.test('returns the completion of a question as one stream across suspensions', async (t) => {
   const { rows, question } = await asked(t);
   const frames = answerTo(question, rows).map(({ frame }) => frame);
   t.equal(frames.filter((frame) => frame.includes('"type":"start"')).length, 1);
@@ -26,7 +26,7 @@ t.test('the answer to a question is one stream, however often the run waited', a
   t.match(frames.join(''), /"delta":"One"/);
 });
 
-t.test('a question that the log of the run does not have has no answer', async (t) => {
+t.test('returns no completion for a question outside the log of the run', async (t) => {
   const { rows } = await asked(t);
   t.strictSame(answerTo('of another run', rows), []);
 });

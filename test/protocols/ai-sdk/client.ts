@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { asSchema, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from 'ai';
 import { createChatEncoder } from '../../../src/protocols/ai-sdk/encoder.ts';
 import { splitFrames } from '../../../src/protocols/split-frames.ts';
-import type { Encoder } from '../../../src/runtime/channel.ts';
+import type { Encoder } from '../../../src/runtime/run/live-channel.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
 
 /** Streams as the official client reads them. */
 
-/** The keys that a frame may have (chat-and-agui.md 4): early clients refuse any other. */
+/** The keys that a frame may have (chat-and-agui.md 4): early clients reject any other. */
 const KEYS: Record<string, { all: string[]; may?: string[] }> = {
   start: { all: ['messageId'] },
   'start-step': { all: [] },
@@ -47,7 +47,7 @@ const checkKeys = (chunk: UIMessageChunk): void => {
   for (const key of Object.keys(rest)) assert.ok(allowed.includes(key), `${chunk.type} has ${key}`);
 };
 
-/** The chunks in some frames, each one valid by the official schema. */
+/** The chunks in some frames, each validated by the official schema. */
 export const chunksOf = async (frames: string): Promise<UIMessageChunk[]> => {
   const schema = asSchema(uiMessageChunkSchema);
   const chunks: UIMessageChunk[] = [];
@@ -67,7 +67,7 @@ export const encodeAll = (events: readonly RunEvent[], encoder: Encoder = create
 
 export type Played = { message: UIMessage | undefined; errors: string[] };
 
-/** What the client has after a response; `message`: the assistant message that it goes on with. */
+/** The state of the client after a response; `message`: the assistant message to continue. */
 export const play = async (frames: string, message?: UIMessage): Promise<Played> => {
   const chunks = await chunksOf(frames);
   const errors: string[] = [];
@@ -84,7 +84,7 @@ export const play = async (frames: string, message?: UIMessage): Promise<Played>
   return { message: last, errors };
 };
 
-/** Types of frames, with the text or id that tells them apart. */
+/** Types of frames with their distinguishing text or id. */
 export const summary = async (frames: string): Promise<string[]> =>
   (await chunksOf(frames)).map((chunk) => {
     switch (chunk.type) {

@@ -28,7 +28,7 @@ const says = (text: string, id?: string) => ({
 
 const text = (value: string) => [{ type: 'text', text: value }];
 
-t.test('a body of the wrong shape is refused', async (t) => {
+t.test('rejects a body of the wrong shape', async (t) => {
   const wrong = [
     { messages: null },
     { messages: {} },
@@ -46,23 +46,20 @@ t.test('a body of the wrong shape is refused', async (t) => {
   for (const body of wrong) t.notOk(ChatBody.safeParse(body).success, JSON.stringify(body));
 });
 
-t.test(
-  'thread and agent: trimmed, under either name, the id of the chat where no thread is named',
-  async (t) => {
-    const named = (body: object) => {
-      const { thread_id, agent_id } = ChatBody.parse(body);
-      return [thread_id, agent_id];
-    };
-    t.strictSame(named({ threadId: ' T ', agent_id: ' a ', id: 'chat' }), ['T', 'a']);
-    t.strictSame(named({ thread_id: 'T', agentId: null }), ['T', undefined]);
-    t.strictSame(named({ threadId: '  ', id: ' chat ', agentId: ' ' }), ['chat', undefined]);
-    t.strictSame(named({ threadId: null, id: 'chat' }), ['chat', undefined]);
-    t.strictSame(named({ id: ' ' }), [undefined, undefined]);
-    t.strictSame(named({}), [undefined, undefined]);
-  },
-);
+t.test('accepts thread and agent under either name, or the chat id as the thread', async (t) => {
+  const named = (body: object) => {
+    const { thread_id, agent_id } = ChatBody.parse(body);
+    return [thread_id, agent_id];
+  };
+  t.strictSame(named({ threadId: ' T ', agent_id: ' a ', id: 'chat' }), ['T', 'a']);
+  t.strictSame(named({ thread_id: 'T', agentId: null }), ['T', undefined]);
+  t.strictSame(named({ threadId: '  ', id: ' chat ', agentId: ' ' }), ['chat', undefined]);
+  t.strictSame(named({ threadId: null, id: 'chat' }), ['chat', undefined]);
+  t.strictSame(named({ id: ' ' }), [undefined, undefined]);
+  t.strictSame(named({}), [undefined, undefined]);
+});
 
-t.test('what the stock client sends is taken, whatever else it brings', async (t) => {
+t.test('accepts the requests of the stock client with additional fields', async (t) => {
   const body = ChatBody.parse({
     id: 'chat',
     messages: [{ ...says('hi', 'u1'), metadata: { a: 1 }, content: 'old' }],
@@ -74,7 +71,7 @@ t.test('what the stock client sends is taken, whatever else it brings', async (t
   t.equal(ChatBody.parse({ trigger: 5, messageId: {} }).regenerate, false);
 });
 
-t.test('the message that the client goes on with: a named answer, else a last one', async (t) => {
+t.test('continues a named assistant message, or else the last message if it is one', async (t) => {
   const answer = (id: string | undefined) => ({ ...(id !== undefined && { id }), role: 'assistant' });
   const of = (body: object) => ChatBody.parse(body).continues;
   t.equal(of({ messages: [says('a', 'u1'), answer('a1')] }), 'a1');
@@ -86,7 +83,7 @@ t.test('the message that the client goes on with: a named answer, else a last on
   t.equal(of({ messages: [answer('')] }), undefined);
 });
 
-t.test('messages become input, part by part, under their own ids', async (t) => {
+t.test('converts messages to input, part by part, with their ids', async (t) => {
   const parts = [
     { type: 'text', text: 'look: ' },
     { type: 'file', url: 'data:image/PNG;base64,AAAA', mediaType: 'image/png', filename: 'a.png' },
@@ -120,7 +117,7 @@ t.test('messages become input, part by part, under their own ids', async (t) => 
   });
 });
 
-t.test('only user and system messages are input; the texts of a system message are one', async (t) => {
+t.test('accepts user and system messages only, and joins the texts of a system message', async (t) => {
   const system = { role: 'system', parts: [...text('a'), { type: 'file' }, ...text('b')] };
   const messages = [
     system,
@@ -141,7 +138,7 @@ t.test('only user and system messages are input; the texts of a system message a
   t.match(decode({ messages: [...empty, says('e')] }), { messages: { length: 1 } });
 });
 
-t.test('what is stored or staged is not new, and neither is what the request repeats', async (t) => {
+t.test('ignores messages that are stored, staged or repeated in the request', async (t) => {
   const messages = [says('a', 'u1'), says('b', 'u2'), says('c', 'u2'), says('d'), says('d'), says('e', '')];
   t.match(decode({ messages }, stored('u1')), {
     messages: [
@@ -153,7 +150,7 @@ t.test('what is stored or staged is not new, and neither is what the request rep
   });
 });
 
-t.test('a request without anything new is refused', async (t) => {
+t.test('rejects a request without new content', async (t) => {
   const error = { message: 'no new messages or interaction responses' };
   t.throws(() => decode({}), error);
   t.throws(() => decode({ state: { a: 1 } }), error);
@@ -166,7 +163,7 @@ t.test('a request without anything new is refused', async (t) => {
   t.throws(() => decode({ messages: [{ role: 'assistant', parts: [executed] }] }, waiting('c1')), error);
 });
 
-t.test('what the frontend tells stands in front of the new messages, for the model alone', async (t) => {
+t.test('places the state of the frontend before new messages, for the model only', async (t) => {
   const first = (state: unknown) => {
     const request = decode({ messages: [says('hi')], ...(state !== undefined && { state }) });
     return request.kind === 'input' ? request.messages[0] : undefined;
@@ -191,7 +188,7 @@ const decisions = (body: object, thread = waiting('c1')) => {
   return request.kind === 'input' ? request.decisions : request.kind;
 };
 
-t.test('responses in tool parts are decisions on the calls that wait', async (t) => {
+t.test('converts responses in tool parts to decisions on suspended calls', async (t) => {
   const only = (...parts: object[]) => decisions(answered(...parts));
   const on = (action: string, payload: unknown, form = 'output') => [
     { tool_call_id: 'perm_c1', action, payload, form },
@@ -207,7 +204,7 @@ t.test('responses in tool parts are decisions on the calls that wait', async (t)
   );
 });
 
-t.test('an approval is for its ticket, or for its call', async (t) => {
+t.test('applies an approval to its ticket or its call', async (t) => {
   const approval = { id: 'perm_c1', approved: true };
   const only = (more: object) =>
     decisions(answered(part('approval-responded', { toolCallId: 'x', ...more })));
@@ -230,7 +227,7 @@ t.test('an approval is for its ticket, or for its call', async (t) => {
   t.throws(() => only({ approval: 'yes' }), { message: 'no new messages or interaction responses' });
 });
 
-t.test('what does not wait is stale history: there is nothing to do', async (t) => {
+t.test('treats responses to calls that are not suspended as stale history', async (t) => {
   t.equal(decisions(answered(part('output-available')), NOTHING), 'stale');
   t.equal(decisions(answered(part('output-available')), waiting('c2')), 'stale');
   const ignored = [
@@ -244,7 +241,7 @@ t.test('what does not wait is stale history: there is nothing to do', async (t) 
   t.throws(() => decisions(fromUser), { message: /no new messages/ });
 });
 
-t.test('the last response to a call counts, by whatever id it is called', async (t) => {
+t.test('uses the last response to a call, under either id', async (t) => {
   const body = answered(
     part('output-available', { output: 1 }),
     part('approval-responded', { approval: { id: 'perm_c1', approved: true } }),
@@ -261,31 +258,28 @@ t.test('the last response to a call counts, by whatever id it is called', async 
   ]);
 });
 
-t.test('a question that a client refuses to answer is cancelled', async (t) => {
+t.test('cancels a question that a client declines', async (t) => {
   const [ticket] = waiting('c1').tickets;
   const question = { ...waiting(), tickets: [{ ...ticket, resume_mode: 'pass_decision_to_tool' as const }] };
   const refusal = part('approval-responded', { approval: { id: 'perm_c1', approved: false } });
   t.match(decisions(answered(refusal), question as ThreadView), [{ action: 'cancel' }]);
 });
 
-t.test(
-  'a call id that had a ticket before is refused in the answer, and ignored in the history',
-  async (t) => {
-    const again: ThreadView = { ...waiting('c1'), issued: issuedBefore(['perm_c1'], ['c1', 'c1']) };
-    const output = part('output-available', { output: 1 });
-    t.throws(() => decisions(answered(output), again), {
-      name: 'Conflict',
-      message: "'c1' names more than one call; decide by ticket id",
-    });
-    const { messages } = answered(output);
-    t.match(decode({ messages: [...messages, says('else', 'u2')] }, again), { decisions: { length: 0 } });
-    t.throws(() => decode({ messages: [...messages, says('else', 'u2')], messageId: 'a1' }, again), {
-      name: 'Conflict',
-    });
-  },
-);
+t.test('rejects a reused call id in a response, and ignores it in the history', async (t) => {
+  const again: ThreadView = { ...waiting('c1'), issued: issuedBefore(['perm_c1'], ['c1', 'c1']) };
+  const output = part('output-available', { output: 1 });
+  t.throws(() => decisions(answered(output), again), {
+    name: 'Conflict',
+    message: "'c1' names more than one call; decide by ticket id",
+  });
+  const { messages } = answered(output);
+  t.match(decode({ messages: [...messages, says('else', 'u2')] }, again), { decisions: { length: 0 } });
+  t.throws(() => decode({ messages: [...messages, says('else', 'u2')], messageId: 'a1' }, again), {
+    name: 'Conflict',
+  });
+});
 
-t.test('an approval is not taken for a call whose id is that of the ticket', async (t) => {
+t.test('does not apply an approval to a call whose id equals the ticket id', async (t) => {
   const thread = waiting('A', 'perm_A');
   const approval = part('approval-responded', {
     toolCallId: 'A',
@@ -296,7 +290,7 @@ t.test('an approval is not taken for a call whose id is that of the ticket', asy
   t.match(decisions(answered(output), thread), [{ tool_call_id: 'perm_perm_A' }]);
 });
 
-t.test('decisions and new messages may come together', async (t) => {
+t.test('accepts decisions and new messages together', async (t) => {
   const { messages } = answered(part('output-available', { output: 1 }));
   t.match(decode({ messages: [...messages, says('and', 'u2')], state: { a: 1 } }, waiting('c1')), {
     kind: 'input',
@@ -313,7 +307,7 @@ const plain = (bytes: number) =>
 
 const attach = (...parts: object[]) => decode({ messages: [{ id: 'u1', role: 'user', parts }] });
 
-t.test('attachments that are not allowed are refused with the reason', async (t) => {
+t.test('rejects invalid attachments with the reason', async (t) => {
   const refused: [object, string | RegExp][] = [
     [file(undefined), /^invalid file attachment part: url/],
     [{ type: 'file', url: 'data:text/plain;base64,' }, /^invalid file attachment part: mediaType/],
@@ -343,7 +337,7 @@ t.test('attachments that are not allowed are refused with the reason', async (t)
   });
 });
 
-t.test('attachments up to the limits are taken, by the class of their type', async (t) => {
+t.test('accepts attachments up to the limits, classified by type', async (t) => {
   t.match(attach(plain(8_388_608)), { kind: 'input' });
   t.match(attach(...Array.from({ length: 4 }, () => plain(1))), { messages: [{ content: { length: 4 } }] });
   const types = [
@@ -362,7 +356,7 @@ t.test('attachments up to the limits are taken, by the class of their type', asy
   }
 });
 
-t.test('files in messages that are not input are nobody’s attachments', async (t) => {
+t.test('ignores files in messages that are not input', async (t) => {
   const remote = [file('https://example.org/a.png', 'image/png')];
   const messages = [
     { id: 'a1', role: 'assistant', parts: remote },
@@ -371,7 +365,7 @@ t.test('files in messages that are not input are nobody’s attachments', async 
   t.match(decode({ messages: [...messages, says('hi', 'u2')] }, stored('u1')), { messages: { length: 1 } });
 });
 
-t.test('a transcript is input as a whole, answers included, with what was said to its calls', async (t) => {
+t.test('reads a whole transcript with completions and responses to calls', async (t) => {
   const response = part('approval-responded', { input: { a: 1 }, approval: { id: 'p', approved: true } });
   const messages = [
     says('a', 'u1'),

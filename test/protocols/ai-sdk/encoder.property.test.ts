@@ -7,7 +7,7 @@ import fc from '../../random.ts';
 import { chunksOf, encodeAll, play } from './client.ts';
 import { anyEvent, randomRun } from './random-run.ts';
 
-/** Steps and blocks alternate, deltas are inside, and a stream that has ended has nothing open. */
+/** Checks that steps and blocks alternate, that deltas are inside of them, and that nothing stays open at the end. */
 const checkPairs = (chunks: readonly UIMessageChunk[]): void => {
   const open = new Set<string>();
   let ended = false;
@@ -38,11 +38,11 @@ const checkPairs = (chunks: readonly UIMessageChunk[]): void => {
 const isTool = (part: UIMessage['parts'][number]): part is Extract<typeof part, { toolCallId: string }> =>
   'toolCallId' in part;
 
-/** What the events say the answer is. */
+/** The text of the completion according to the events. */
 const textIn = (events: readonly RunEvent[]): string =>
   events.map((event) => (event.event_type === 'text_delta' ? event.delta : '')).join('');
 
-t.test('a run in all its responses is one message, which has every text and every call', async () => {
+t.test('emits a run across its responses as one message with every text and call', async () => {
   await fc.assert(
     fc.asyncProperty(fc.gen(), async (g) => {
       const { responses, calls } = randomRun(g);
@@ -74,7 +74,7 @@ t.test('a run in all its responses is one message, which has every text and ever
   );
 });
 
-t.test('events in any order never give a frame that is invalid or out of place', async () => {
+t.test('emits only valid frames in valid order for events in any order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 40 }), async (events) => {
       const closed = [...events, { event_type: 'error', message: 'over' } as const];
@@ -84,7 +84,7 @@ t.test('events in any order never give a frame that is invalid or out of place',
   );
 });
 
-t.test('the same events give the same bytes', async () => {
+t.test('emits the same bytes for the same events', async () => {
   fc.assert(
     fc.property(fc.array(anyEvent), (events) => {
       assert.equal(encodeAll(events, createChatEncoder()), encodeAll(events, createChatEncoder()));

@@ -23,7 +23,7 @@ import {
 
 /** chat-and-agui.md 4, 5. */
 
-t.test('an answer of text alone is one block within one step', async (t) => {
+t.test('emits a text-only completion as one block in one step', async (t) => {
   const frames = encodeAll([
     runStart(),
     stepStart(),
@@ -60,7 +60,7 @@ t.test('an answer of text alone is one block within one step', async (t) => {
   ]);
 });
 
-t.test('the short forms of deltas give the frames of their events', async (t) => {
+t.test('emits the same frames for short forms of deltas as for their events', async (t) => {
   const [long, short] = [createChatEncoder(), createChatEncoder()];
   for (const encoder of [long, short]) encodeAll([runStart(), stepStart(), callStart('c1')], encoder);
   for (const delta of ['a', '', ' "quoted"', '\u2028 line', '\ud83d', '\ude00']) {
@@ -71,7 +71,7 @@ t.test('the short forms of deltas give the frames of their events', async (t) =>
   }
 });
 
-t.test('a tool closes the text before it, and the text after it is another block', async (t) => {
+t.test('closes the text before a tool call, and starts another block after it', async (t) => {
   const frames = encodeAll([
     runStart(),
     stepStart('m1'),
@@ -114,7 +114,7 @@ t.test('a tool closes the text before it, and the text after it is another block
   );
 });
 
-t.test('reasoning is closed by the text that follows it, and named after the first step', async (t) => {
+t.test('closes reasoning before text, and names it after the first step', async (t) => {
   const frames = encodeAll([
     runStart(),
     stepStart('m1'),
@@ -154,7 +154,7 @@ t.test('reasoning is closed by the text that follows it, and named after the fir
   t.strictSame((await play(frames)).errors, []);
 });
 
-t.test('what a tool streams out grows, and its result takes the place', async (t) => {
+t.test('accumulates the output of a tool and replaces it with the result', async (t) => {
   const grown = (delta: string) =>
     ({ event_type: 'tool_call_stream_delta', id: 'c1', name: 'look', delta }) as const;
   const outputs = encodeAll([
@@ -179,7 +179,7 @@ t.test('what a tool streams out grows, and its result takes the place', async (t
   );
 });
 
-t.test('results: with metadata, failed, without a message', async (t) => {
+t.test('emits results with metadata, failures and empty messages', async (t) => {
   const frames = encodeAll([
     runStart(),
     stepStart(),
@@ -201,7 +201,7 @@ const waits = [runStart(), stepStart(), callStart('c1'), callReady('c1'), infere
 
 const suspends = [snapshot, stepEnd, snapshot, runFinish({ type: 'suspended' })];
 
-t.test('a call that needs approval asks for it, and the decision continues the message', async (t) => {
+t.test('requests an approval, and continues the message after the decision', async (t) => {
   const first = encodeAll([...waits, needsApproval('c1'), ...suspends]);
   t.strictSame((await summary(first)).slice(-5), [
     'tool-approval-request c1',
@@ -241,16 +241,16 @@ t.test('a call that needs approval asks for it, and the decision continues the m
   t.match((await chunksOf(failed)).at(-1), { type: 'tool-output-error', errorText: 'gone' });
 });
 
-t.test('a call that the client executes is left as it is', async (t) => {
+t.test('leaves a client tool call open', async (t) => {
   const frames = encodeAll([...waits, isForClient('c1'), ...suspends]);
   t.notOk((await summary(frames)).some((line) => line.startsWith('tool-approval-request')));
   const { message } = await play(frames);
   const part = message?.parts.find(({ type }) => type === 'tool-look');
   t.match(part, { state: 'input-available', input: { city: 'Oslo' } });
-  t.notOk(part && 'providerExecuted' in part && part.providerExecuted, 'the client may answer it');
+  t.notOk(part && 'providerExecuted' in part && part.providerExecuted, 'the client returns the result');
 });
 
-t.test('a new message of the client is told of the calls that it does not hold', async (t) => {
+t.test('announces earlier calls to a new message of the client', async (t) => {
   const events = [
     runStart('N'),
     resumed('c1', { temp: 7 }),
@@ -277,7 +277,7 @@ t.test('a new message of the client is told of the calls that it does not hold',
   ]);
 });
 
-t.test('an encoder that has seen the call tells a new message of it, and not the same message', async (t) => {
+t.test('announces a known call to a new message, but not to the same one', async (t) => {
   const first = [...waits, needsApproval('c1'), ...suspends];
   const told = async (turn_id?: string) => {
     const encoder = createChatEncoder();
@@ -288,16 +288,16 @@ t.test('an encoder that has seen the call tells a new message of it, and not the
   t.strictSame(await told('N'), ['tool-input-available c1', 'tool-output-available c1']);
 });
 
-t.test('a live answer keeps the id of the message that the client goes on with', async (t) => {
+t.test('keeps the id of the message that the client continues', async (t) => {
   const protocol = chatProtocol({ continues: 'stored-1' });
   const events = [runStart('N'), resumed('c1', 1), stepStart('m2'), reasoning('Hm'), stepEnd, runFinish()];
   const lines = await summary(encodeAll(events, protocol.createEncoder()));
   t.equal(lines[0], 'start stored-1');
   t.ok(lines.includes('reasoning-start reasoning_m2'));
-  t.not(protocol.name, chatProtocol().name, 'readers with other options do not share its frames');
+  t.not(protocol.name, chatProtocol().name, 'readers with other options have separate frames');
 });
 
-t.test('how a run ends', async (t) => {
+t.test('emits the ending of a run', async (t) => {
   const end = async (termination: Parameters<typeof runFinish>[0]) =>
     (await summary(encodeAll([runStart(), runFinish(termination)]))).slice(2);
   t.strictSame(await end({ type: 'natural_end' }), ['finish stop']);
@@ -309,13 +309,13 @@ t.test('how a run ends', async (t) => {
   t.strictSame(await end({ type: 'error', value: 'it broke' }), ['error it broke', 'finish error']);
 });
 
-t.test('a run that fails before it starts is an error, which the client shows', async (t) => {
+t.test('emits an error for a run that fails before its start', async (t) => {
   const frames = encodeAll([runFinish({ type: 'error', value: 'no agent' })]);
   t.strictSame(await summary(frames), ['error no agent', 'finish error']);
   t.strictSame((await play(frames)).errors, ['no agent']);
 });
 
-t.test('whatever is open at the end is closed first', async (t) => {
+t.test('closes everything open before the end', async (t) => {
   const open = [runStart(), stepStart(), reasoning('Hm'), text('Well'), reasoning('Hm')];
   const closing = ['text-end txt_0', 'reasoning-end reasoning_m1', 'finish-step'];
   const lines = await summary(encodeAll([...open, runFinish({ type: 'suspended' })]));
@@ -333,7 +333,7 @@ t.test('whatever is open at the end is closed first', async (t) => {
   ]);
 });
 
-t.test('nothing follows the end but another start', async (t) => {
+t.test('ignores events after the end until another start', async (t) => {
   const encoder = createChatEncoder();
   encodeAll([runStart(), stepStart(), callStart('c1'), text('a'), stepEnd, runFinish()], encoder);
   t.equal(encodeAll([text('b'), stepEnd, runFinish({ type: 'cancelled' })], encoder), '');
@@ -347,11 +347,11 @@ t.test('nothing follows the end but another start', async (t) => {
   ]);
 });
 
-t.test('arguments of a call that nobody was told of are left out, as the client fails on them', async (t) => {
+t.test('omits arguments of an unannounced call, which would break the client', async (t) => {
   t.equal(encodeAll([callDelta('c9', '{')]), '');
 });
 
-t.test('events without a frame of their own become data, or nothing', async (t) => {
+t.test('converts events without a frame type to data, or to nothing', async (t) => {
   const frames = encodeAll([
     runStart(),
     stepStart(),
@@ -375,7 +375,7 @@ t.test('events without a frame of their own become data, or nothing', async (t) 
   ]);
 });
 
-t.test('activities that have a part of their own become it, with what is missing made up', async (t) => {
+t.test('converts activities with a part type to that part, and fills missing fields', async (t) => {
   const of = async (type: string, content: Parameters<typeof activity>[1]) =>
     (await chunksOf(encodeAll([activity(type, content)]))).slice(0, -1);
   t.strictSame(await of('source-url', { url: 'https://a.b', title: 'A', sourceId: 's1' }), [
@@ -412,7 +412,7 @@ t.test('activities that have a part of their own become it, with what is missing
   ]);
 });
 
-/** What the official client holds in the end. */
+/** The final parts of the official client. */
 const partsOf = async (frames: string) => (await play(frames)).message?.parts ?? [];
 
 const attempt = (...texts: string[]): RunEvent[] => [
@@ -420,7 +420,7 @@ const attempt = (...texts: string[]): RunEvent[] => [
   ...texts.map((delta): RunEvent => ({ event_type: 'text_delta', delta })),
 ];
 
-/** A first attempt that fails in the middle of its text, and the next one. */
+/** A first attempt that fails within its text, and the next one. */
 const twice = (text: string, ...again: string[]): string =>
   encodeAll([
     runStart(),
@@ -445,7 +445,25 @@ t.test('shows a text once that a second attempt repeats', async (t) => {
   }
 });
 
-t.test('marks a text that another one replaces', async (t) => {
+t.test('reports a failed attempt and the number of the next one in one part', async (t) => {
+  const reset = (attempt: number): RunEvent => ({
+    event_type: 'stream_reset',
+    reason: 'resumed from checkpoint',
+    error: 'inference failed: rate limited',
+    attempt,
+    max_attempts: 5,
+  });
+  const failed = (attempt: number): RunEvent[] => [reset(attempt), { event_type: 'step_end' }];
+  const events = [runStart(), ...attempt(''), ...failed(2), ...failed(3), ...attempt('Hi')];
+  const parts = await partsOf(encodeAll([...events, { event_type: 'step_end' }, runFinish()]));
+  t.match(
+    parts.filter(({ type }) => type === 'data-retry'),
+    [{ id: 'retry', data: { error: 'inference failed: rate limited', attempt: 3, maxAttempts: 5 } }],
+  );
+  t.equal(parts.filter(({ type }) => type === 'data-retry').length, 1);
+});
+
+t.test('marks a text as void that another one replaces', async (t) => {
   for (const again of ['Rome.', 'The', '']) {
     const parts = await partsOf(twice('The capital', again));
     const texts = parts.flatMap((part) =>
@@ -455,7 +473,7 @@ t.test('marks a text that another one replaces', async (t) => {
   }
 });
 
-t.test('ends a call that a reset, a cancel or the end of the step has cut off', async (t) => {
+t.test('ends a call that a reset, a cancel or the end of the step cut off', async (t) => {
   const started: RunEvent = { event_type: 'tool_call_start', id: 'c1', name: 'note' };
   const events: RunEvent[] = [
     { event_type: 'stream_reset', reason: 'connection reset' },

@@ -1,7 +1,7 @@
 import type { RunEvent, RunEventOf, Ticket } from '../../../src/schema/run-event.ts';
 import { clientTicket, permissionTicket } from '../../../src/tools/tickets.ts';
 
-/** Events of a run `R` on the thread `T`, and the sequences in which they come (runtime.md 6.3). */
+/** Events of a run `R` on the thread `T`, in their valid sequences (runtime.md 6.3). */
 
 export const runStart = (turn_id?: string): RunEvent => ({
   event_type: 'run_start',

@@ -41,7 +41,7 @@ const follow = (capacity: number) => {
 
 const withoutIds = (frames: string): string => frames.replaceAll(/^id: \d+\n/gm, '');
 
-t.test('frames that come together have a position each', async (t) => {
+t.test('assigns a position to each of several joined frames', async (t) => {
   const { feed, attach } = follow(100);
   const reader = attach();
   const frames = encodeAll([runStart(), stepStart(), text('a "b" \n'), stepEnd, runFinish()]);
@@ -72,7 +72,7 @@ const eventOf = ({ of, delta }: { of: string; delta: string }): RunEvent => {
   return of === 'reasoning' ? reasoning(delta) : callDelta(of, delta);
 };
 
-t.test('past the capacity deltas are joined, and the client reads the same message', async () => {
+t.test('joins deltas above the capacity without changing the message of the client', async () => {
   const calls = ['c1', 'c"2', ',"delta":"'];
   const begun = [runStart(), stepStart(), ...calls.map((id) => callStart(id))];
   await fc.assert(
@@ -86,7 +86,7 @@ t.test('past the capacity deltas are joined, and the client reads the same messa
       const joined = attach();
       const replayed = await play(withoutIds(joined.text));
       assertSame(replayed, whole);
-      // Whoever has the first frames and comes back gets the rest.
+      // A client that has the first frames reconnects and receives the rest.
       const had = [...pieces.join('').matchAll(/data: [^\n]*\n\n/g)].map(([frame]) => frame);
       const rest = attach(Math.min(taken, had.length));
       assertSame(await play(had.slice(0, taken).join('') + withoutIds(rest.text)), whole);
@@ -95,7 +95,7 @@ t.test('past the capacity deltas are joined, and the client reads the same messa
   );
 });
 
-t.test('deltas of a call are joined whatever its id', async (t) => {
+t.test('joins the deltas of a call with any id', async (t) => {
   for (const id of ['c1', 'c"2', ',"delta":"', 'c\u2028']) {
     const encoder = createChatEncoder();
     const { feed, attach } = follow(10);

@@ -3,7 +3,7 @@ import type { Provider } from '../../../src/models/model.ts';
 import { type ChatOptions, chatProtocol } from '../../../src/protocols/ai-sdk/encoder.ts';
 import type { UIMessage } from '../../../src/protocols/ai-sdk/messages.ts';
 import { chatReplay } from '../../../src/protocols/ai-sdk/replay.ts';
-import { suspensionsOf } from '../../../src/protocols/ai-sdk/suspensions.ts';
+import { indexSuspensions } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import type { ReplaySource } from '../../../src/protocols/replay-log.ts';
 import { replayPage } from '../../../src/protocols/replay-log.ts';
 import { type DecisionInput, listMessages } from '../../../src/runtime/index.ts';
@@ -12,7 +12,7 @@ import type { Inference } from '../../service/models.ts';
 import { createTestTools } from '../../service/tools.ts';
 import { toUIMessages } from './ui-messages.ts';
 
-/** The runtime on a real store, with chat clients on its channels. The model plays the steps that a test puts up. */
+/** The runtime on a real store, with chat clients on its channels. The model executes the steps that a test queues. */
 
 type Mode = 'compacted' | 'full_fidelity';
 
@@ -83,13 +83,13 @@ export const startChat = async (t: Test, mode: Mode = 'compacted') => {
       const filter = { order: 'asc', visibility: 'external' } as const;
       const { rows } = listMessages({ store, scope, thread_id: 'T' }, filter, { offset: 0 }, 1_000);
       const runs = store.runs.list(scope, { thread_id: 'T' }, { offset: 0, limit: 100 }).items;
-      return toUIMessages(rows, suspensionsOf(runs));
+      return toUIMessages(rows, indexSuspensions(runs));
     },
     replay: (cursor?: string, limit = 500) => replayPage(sourceOf(store), chatReplay, cursor, limit),
   };
 };
 
-/** As many rows as are taken, in small reads. */
+/** Yields rows on demand, in small reads. */
 export const sourceOf = ({ events }: Awaited<ReturnType<typeof startRuntime>>['store']): ReplaySource => {
   function* rows(by: { thread_id: string } | { run_id: string }, from: number) {
     for (let at = from - 1; ; ) {

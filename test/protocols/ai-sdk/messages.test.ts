@@ -1,6 +1,6 @@
 import { safeValidateUIMessages } from 'ai';
 import t from 'tap';
-import { type Suspensions, suspensionsOf } from '../../../src/protocols/ai-sdk/suspensions.ts';
+import { indexSuspensions, type Suspensions } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { toUIMessages } from './ui-messages.ts';
 
@@ -33,7 +33,7 @@ const suspended = (
   run: { status: 'waiting' | 'done' },
   ticket = 'perm_c1',
 ) =>
-  suspensionsOf([
+  indexSuspensions([
     {
       run_id: 'R',
       ...run,
@@ -63,7 +63,7 @@ const convert = async (messages: Message[], suspensions: Suspensions = NONE) => 
 const toolPart = async (messages: Message[], suspensions?: Suspensions) =>
   (await convert(messages, suspensions))[0]?.parts[0];
 
-t.test('texts and media are parts, and a message without any is left out', async (t) => {
+t.test('converts texts and media to parts, and omits messages without any', async (t) => {
   const media: Message['content'] = [
     ...text('look'),
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
@@ -89,7 +89,7 @@ t.test('texts and media are parts, and a message without any is left out', async
   );
 });
 
-t.test('results are merged into the parts of their calls', async (t) => {
+t.test('merges results into the parts of their calls', async (t) => {
   const thinking: Message['content'] = [{ type: 'thinking', thinking: 'hm' }, ...text('Let me look.')];
   const messages = [asked('a1', ['c1', 'c2'], thinking), answer('c1', '{"temp":7}'), answer('c2', 'seven')];
   const part = (id: string, output: unknown) => ({
@@ -115,13 +115,13 @@ t.test('results are merged into the parts of their calls', async (t) => {
   ]);
 });
 
-t.test('a call without a result is an input, and a result without its call is left out', async (t) => {
+t.test('shows a call without a result as input, and omits a result without a call', async (t) => {
   t.match(await toolPart([asked('a1', ['c1'])]), { state: 'input-available', providerExecuted: true });
   t.strictSame(await convert([answer('c1', 'x')]), []);
   t.strictSame(await convert([answer('c1', 'x'), asked('a1', ['c1'])]), await convert([asked('a1', ['c1'])]));
 });
 
-t.test('where a model uses an id again, a result belongs to the nearest call before it', async (t) => {
+t.test('assigns a result to the nearest earlier call if a model reuses an id', async (t) => {
   const first = [asked('a1', ['c1']), answer('c1', '1')];
   const converted = await convert([...first, asked('a2', ['c1'], [], 1), answer('c1', '2')]);
   t.match(converted, [{ parts: [{ output: 1 }] }, { parts: [{ output: 2 }] }]);
@@ -129,7 +129,7 @@ t.test('where a model uses an id again, a result belongs to the nearest call bef
 
 const PLACEHOLDER = "Tool 'look' suspended: awaiting decision";
 
-t.test('a call that waits shows who may answer it, by its status and not by a text', async (t) => {
+t.test('shows the kind of a suspended call by its status rather than its text', async (t) => {
   const open = [asked('a1', ['c1']), answer('c1', PLACEHOLDER)];
   const waiting = { status: 'waiting' } as const;
   const approval = await toolPart(open, suspended('suspended', 'replay_tool_call', waiting));
@@ -148,12 +148,16 @@ t.test('a call that waits shows who may answer it, by its status and not by a te
   ] as const) {
     const part = await toolPart(open, suspended('suspended', mode, waiting, ticket));
     t.match(part, { state: 'input-available' });
-    t.notOk(part && 'providerExecuted' in part, 'the client may answer');
+    t.notOk(part && 'providerExecuted' in part, 'the client returns the result');
   }
-  t.match(await toolPart(open), { state: 'output-available', output: PLACEHOLDER }, 'a tool may say so');
+  t.match(
+    await toolPart(open),
+    { state: 'output-available', output: PLACEHOLDER },
+    'a result may equal the placeholder',
+  );
 });
 
-t.test('a call that nobody may answer any more is an input that the service has', async (t) => {
+t.test('shows a call that can no longer be answered as input of the service', async (t) => {
   const open = [asked('a1', ['c1']), answer('c1', PLACEHOLDER)];
   for (const suspensions of [
     suspended('suspended', 'replay_tool_call', { status: 'done' }),
@@ -164,14 +168,14 @@ t.test('a call that nobody may answer any more is an input that the service has'
   }
 });
 
-t.test('the result of a decision takes the place of the placeholder', async (t) => {
+t.test('replaces the placeholder with the result of a decision', async (t) => {
   const decided = [asked('a1', ['c1']), answer('c1', PLACEHOLDER), answer('c1', '{"temp":7}')];
   const wanted = { state: 'output-available', output: { temp: 7 }, providerExecuted: true };
   t.match(await toolPart(decided, suspended('succeeded', 'replay_tool_call', { status: 'done' })), wanted);
   t.match(await toolPart(decided), wanted);
 });
 
-t.test('only calls of the last step wait', async (t) => {
+t.test('treats only calls of the last step as suspended', async (t) => {
   const waiting = suspended('suspended', 'replay_tool_call', { status: 'waiting' });
   const messages = [
     asked('a1', ['c1']),
@@ -185,7 +189,7 @@ t.test('only calls of the last step wait', async (t) => {
   ]);
 });
 
-t.test('shows a result with an integer that a number cannot hold as text, with its digits', async (t) => {
+t.test('shows a result with an inexact integer as text with all digits', async (t) => {
   const exact = '{"id":1234567890123456789}';
   t.match(await toolPart([asked('a1', ['c1']), answer('c1', exact)]), {
     state: 'output-available',

@@ -20,17 +20,17 @@ import {
   text,
 } from './events.ts';
 
-/** Runs as they may be: the responses of one run, each the events of its stream (runtime.md 6.3). */
+/** Random runs: the responses of one run, each as the events of its stream (runtime.md 6.3). */
 
 type Draw = fc.GeneratorValue;
 
-// Made once: an arbitrary that is made at each draw is compared in depth with every one before.
+// Created once: an arbitrary created at each draw is compared deeply with all earlier ones.
 const STRINGS = fc.array(fc.string(), { maxLength: 3 });
 const strings = (): typeof STRINGS => STRINGS;
 
 const deltas = (g: Draw, of: (delta: string) => RunEvent): RunEvent[] => g(strings).map(of);
 
-/** What a model says in one inference, with the calls that it asks for. */
+/** The output of one inference, with its calls. */
 const said = (g: Draw, ids: readonly string[]): RunEvent[] => {
   const streamed = [...deltas(g, reasoning), ...deltas(g, text)];
   for (const id of ids) {
@@ -53,7 +53,7 @@ const result = (g: Draw, id: string): RunEvent[] => {
 
 export type RandomRun = {
   responses: RunEvent[][];
-  /** Calls that were asked for, by their step. */
+  /** The requested calls, by step. */
   calls: string[];
 };
 
@@ -68,7 +68,7 @@ export const randomRun = (g: Draw): RandomRun => {
     const ids = Array.from({ length: g(fc.nat, 3) }, (_, index) => `c${steps}_${index}`);
     events.push(stepStart(`m${steps}`));
     if (g(fc.nat, 7) === 0) {
-      // An inference that breaks off and is made again.
+      // An inference that is interrupted and repeated.
       events.push(...said(g, []).slice(0, -1), { event_type: 'stream_reset', reason: 'connection reset' });
       events.push(stepEnd, stepStart(`m${steps}`));
     }
@@ -113,7 +113,7 @@ const ENDINGS = fc.constantFrom<Parameters<typeof runFinish>[0]>(
 );
 const endings = (): typeof ENDINGS => ENDINGS;
 
-/** A call of the model provider in each of its states, and one that is none. */
+/** A call of the model provider in each of its states, and an invalid one. */
 const PROVIDER_CALLS: JsonObject[] = [
   { id: 'p1', tool: 'web_search', status: 'running' },
   { id: 'p1', tool: 'web_search', status: 'running', input: { queries: ['a'] } },

@@ -16,7 +16,7 @@ import { says, startChat } from './live.ts';
 
 const joined = (rows: readonly ReplayFrame[]): string => rows.map(({ frame }) => frame).join('');
 
-/** A thread with a run that waited, one that was cancelled while it waited, and one that answered. */
+/** A thread with a run that was suspended, one that was cancelled while suspended, and a completed one. */
 const played = async (t: Parameters<typeof startChat>[0], mode?: Parameters<typeof startChat>[1]) => {
   const chat = await startChat(t, mode);
   chat.steps.push(asks(['c1', 'risky']), says('One', '.'), asks(['c1', 'risky']), says('Two', '.'));
@@ -31,7 +31,7 @@ const played = async (t: Parameters<typeof startChat>[0], mode?: Parameters<type
 };
 
 for (const mode of ['compacted', 'full_fidelity'] as const) {
-  t.test(`${mode}: pages of any size, from any cursor, are parts of one and the same replay`, async (t) => {
+  t.test(`${mode}: pages of any size from any cursor are parts of the same replay`, async (t) => {
     const { replay } = await played(t, mode);
     const all = replay();
     t.strictSame(replay(), all);
@@ -50,7 +50,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
   });
 }
 
-t.test('a compacted log is replayed with the steps and the texts that it does not have', async (t) => {
+t.test('rebuilds the steps and texts of a compacted log', async (t) => {
   const lines = await summary(joined((await played(t)).replay()));
   const [first, second] = ['R1', 'R2'];
   const ids = [...new Set(lines.filter((line) => line.startsWith('start ')))];
@@ -94,14 +94,14 @@ t.test('a compacted log is replayed with the steps and the texts that it does no
   ]);
 });
 
-t.test('a full log is replayed as it was streamed', async (t) => {
+t.test('replays a full log as it was streamed', async (t) => {
   const chat = await startChat(t, 'full_fidelity');
   chat.steps.push(asks(['c1', 'note']), says('Do', 'ne.'));
   const { frames } = await chat.send('hi');
   t.equal(joined(chat.replay()), frames);
 });
 
-t.test('the rows of a page carry their cursors', async (t) => {
+t.test('includes the cursors in the rows of a page', async (t) => {
   const { replay } = await played(t);
   const page = replay(undefined, 3);
   t.match(replayText(page), /^id: prcur_v6_\d+_0_[\w-]+\ndata: \{"type":"start",.*\}\n\nid: prcur_v6_/);
@@ -111,7 +111,7 @@ t.test('the rows of a page carry their cursors', async (t) => {
 /** The cursor without the number of the frame. */
 const eventIn = (cursor: string): string => cursor.replace(/^(prcur_v6_\d+)_\d+_/, '$1_');
 
-t.test('cursors that are blank or none of ours are refused, those of elsewhere are gone', async (t) => {
+t.test('rejects blank and malformed cursors, and returns 410 for foreign ones', async (t) => {
   let own = '';
   await t.test('here', async (t) => {
     const { replay } = await played(t);
@@ -120,7 +120,7 @@ t.test('cursors that are blank or none of ours are refused, those of elsewhere a
     for (const text of ['garbage', '17', 'prcur_', 'prcur_v6_0_0_x', 'prcur_v6_1_0_', 'prcur_v6_1_0_x y'])
       t.throws(() => replay(text), Invalid, text);
     own = replay()[0]?.cursor ?? '';
-    // The first event has so many frames; there is none behind the last of them.
+    // The first event has this many frames, and none follows the last of them.
     const frames = replay().filter(({ cursor }) => eventIn(cursor) === eventIn(own)).length;
     const last = own.replace(/_0_/, `_${frames - 1}_`);
     t.equal(replay(last, 1)[0]?.cursor, replay()[frames]?.cursor);
@@ -141,12 +141,12 @@ t.test('cursors that are blank or none of ours are refused, those of elsewhere a
 
 const EMPTY: ReplaySource = { thread: () => [], run: () => [] };
 
-t.test('a thread without events has nothing to replay', async (t) => {
+t.test('returns nothing for a thread without events', async (t) => {
   t.strictSame(replayPage(EMPTY, chatReplay, undefined, 10), []);
   t.throws(() => replayPage(EMPTY, chatReplay, 'prcur_v6_1_0_abc', 10), Gone);
 });
 
-t.test('of a run whose beginning has expired only the end is left', async (t) => {
+t.test('returns only the end of a run whose start has expired', async (t) => {
   const chat = await startChat(t);
   await chat.send('hi');
   const rows = chat.store.events.list('default', { thread_id: 'T' }, 0, 100).rows;
@@ -156,7 +156,7 @@ t.test('of a run whose beginning has expired only the end is left', async (t) =>
   t.strictSame(await summary(joined(replayPage(source, chatReplay, undefined, 100))), ['finish stop']);
 });
 
-t.test('a page reads no more of the log than it needs', async (t) => {
+t.test('reads no more of the log than a page needs', async (t) => {
   const chat = await startChat(t);
   for (let run = 0; run < 5; run += 1) await chat.send('hi');
   let read = 0;
@@ -179,13 +179,13 @@ t.test('a page reads no more of the log than it needs', async (t) => {
   t.ok(read < rows.length / 2, `${read} of ${rows.length}`);
 });
 
-t.test('the size of a page', async (t) => {
+t.test('limits the size of a page', async (t) => {
   const sizes = [undefined, '0', '1', '500', '9999'].map((text) => ReplayLimit.parse(text));
   t.strictSame(sizes, [100, 1, 1, 500, 500]);
   for (const text of ['x', '-1', '1.5', '']) t.notOk(ReplayLimit.safeParse(text).success);
 });
 
-t.test('a Last-Event-ID of digits is a live position, any other a cursor', async (t) => {
+t.test('treats a numeric Last-Event-ID as a live position, and any other as a cursor', async (t) => {
   t.strictSame(resumePoint(undefined), { after: undefined });
   t.strictSame(resumePoint(''), { after: undefined });
   t.strictSame(resumePoint('5'), { after: 5 });

@@ -4,14 +4,14 @@ import { asks } from '../../service/models.ts';
 import { play, summary } from './client.ts';
 import { says, startChat } from './live.ts';
 
-/** What a client has read live is what the history and the replay of the thread say. */
+/** A client that read a live stream holds the same messages as the history and the replay of the thread. */
 
 type Part = UIMessage['parts'][number];
 
-/** What both have: texts, and calls with their results. */
+/** The common part of both: texts, and calls with their results. */
 const essence = (messages: readonly { parts: readonly unknown[] }[]): unknown[] =>
   messages
-    // The parts of the history are checked by the official validator.
+    // The official validator checks the parts of the history.
     .flatMap(({ parts }) => parts as readonly Part[])
     .flatMap((part): unknown[] => {
       if (part.type === 'text') return [part.text];
@@ -55,7 +55,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
       (part) => typeof part === 'object' && part && 'state' in part && part.state === 'output-error',
     );
     const stored = essence(answersOf(history));
-    t.equal(failed, 2, 'a stored result does not say that it failed');
+    t.equal(failed, 2, 'stored results have no failure flag');
     t.strictSame(stored.toSpliced(failed, 1), live.toSpliced(failed, 1));
 
     const replayed = await play(joined(chat.replay()));
@@ -64,7 +64,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
     t.strictSame(essence(replayed.message ? [replayed.message] : []), live);
   });
 
-  t.test(`${mode}: a run that waits, is answered in two responses, and goes on`, async (t) => {
+  t.test(`${mode}: a run that is suspended, answered in two responses, and completed`, async (t) => {
     const chat = await startChat(t, mode);
     chat.steps.push(asks(['c1', 'risky'], ['c2', 'pick_color']), says('Done.'));
     const first = await chat.send('hi');
@@ -98,7 +98,7 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
     t.strictSame(essence(replayed.message ? [replayed.message] : []), live);
   });
 
-  t.test(`${mode}: a new message instead of an answer, with a decision`, async (t) => {
+  t.test(`${mode}: a new message with a decision`, async (t) => {
     const chat = await startChat(t, mode);
     chat.steps.push(asks(['c1', 'risky'], ['c2', 'risky']), says('Well.'));
     const first = await chat.send('hi');
@@ -108,9 +108,9 @@ for (const mode of ['compacted', 'full_fidelity'] as const) {
     t.equal(second.run_id, first.run_id);
     const { message, errors } = await play(second.frames);
     t.strictSame(errors, []);
-    t.not(message?.id, first.run_id, 'the client sees a new message');
+    t.not(message?.id, first.run_id, 'the client receives a new message');
     t.match(essence(message ? [message] : []), [{ toolCallId: 'c1', state: 'output-denied' }, 'Well.']);
-    t.strictSame(essence(answersOf(chat.history())), ['Well.'], 'calls that were taken back are gone');
+    t.strictSame(essence(answersOf(chat.history())), ['Well.'], 'retracted calls are not listed');
     const lines = await summary(joined(chat.replay()));
     const start = lines.findLastIndex((line) => line.startsWith('start '));
     t.match(lines.slice(start + 2, start + 4), ['tool-input-available c1', 'tool-output-denied c1']);

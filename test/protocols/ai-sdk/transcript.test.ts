@@ -30,7 +30,7 @@ const asked = (id: string) => tool(id, 'approval-requested', { approval: { id: `
 const responded = (id: string, approved: boolean, reason?: string) =>
   tool(id, 'approval-responded', { approval: { id: `perm_${id}`, approved, ...(reason && { reason }) } });
 
-/** The history in a line each. */
+/** The history with one line per message. */
 const lines = ({ messages }: ReturnType<typeof read>): string[] =>
   messages.map(({ role, content, tool_calls, tool_call_id, visibility }) => {
     const said = content.map((block) => ('text' in block ? block.text : block.type)).join(' ');
@@ -39,7 +39,7 @@ const lines = ({ messages }: ReturnType<typeof read>): string[] =>
     return `${visibility ?? ''}${role}${about}: ${said}${calls}`;
   });
 
-t.test('a conversation becomes a history, step by step, with calls and their results', async (t) => {
+t.test('converts a conversation to a history, step by step, with calls and results', async (t) => {
   const transcript = read([
     { role: 'system', parts: [text('be '), text('nice')] },
     user('hi'),
@@ -60,7 +60,7 @@ t.test('a conversation becomes a history, step by step, with calls and their res
   t.strictSame(transcript.waiting, []);
 });
 
-t.test('an approved call of the last step waits with its decision', async (t) => {
+t.test('keeps an approved call of the last step suspended with its decision', async (t) => {
   const transcript = read([user('hi'), answer(STEP, text('shall I?'), responded('c1', true))]);
   t.strictSame(lines(transcript), ['user: hi', 'assistant: shall I? asks c1']);
   t.strictSame(transcript.waiting, [
@@ -74,43 +74,37 @@ t.test('an approved call of the last step waits with its decision', async (t) =>
   t.strictSame(transcript.options, { continues: 'a1' });
 });
 
-t.test('a denied call of the last step waits with its decision and the reason', async (t) => {
+t.test('keeps a denied call of the last step suspended with its decision and reason', async (t) => {
   const { waiting } = read([user('hi'), answer(STEP, responded('c1', false, 'no'))]);
   t.match(waiting, [
     { decision: { action: 'resume', form: 'approval', payload: { approved: false }, reason: 'no' } },
   ]);
 });
 
-t.test(
-  'a decision counts also when the user has gone on, and the client is told of the call again',
-  async (t) => {
-    const transcript = read([user('hi'), answer(STEP, responded('c1', true)), user('and now?')]);
-    t.strictSame(lines(transcript), ['user: hi', 'assistant:  asks c1', 'user: and now?']);
-    t.equal(transcript.waiting.length, 1);
-    t.match(transcript.options.earlier?.('c1'), { name: 'make', arguments: { n: 'c1' } });
-  },
-);
+t.test('applies a decision despite a newer user message, and announces the call again', async (t) => {
+  const transcript = read([user('hi'), answer(STEP, responded('c1', true)), user('and now?')]);
+  t.strictSame(lines(transcript), ['user: hi', 'assistant:  asks c1', 'user: and now?']);
+  t.equal(transcript.waiting.length, 1);
+  t.match(transcript.options.earlier?.('c1'), { name: 'make', arguments: { n: 'c1' } });
+});
 
-t.test(
-  'a call that nobody decided waits on beside a decided one, as long as the user waits too',
-  async (t) => {
-    const both = answer(STEP, responded('c1', true), asked('c2'));
-    const waiting = read([user('hi'), both]);
-    t.match(waiting.waiting, [{ ticket_id: 'perm_c1' }, { ticket_id: 'perm_c2', decision: undefined }]);
-    t.strictSame(lines(waiting), ['user: hi', 'assistant:  asks c1 asks c2']);
-    const passedOver = read([user('hi'), both, user('never mind')]);
-    t.match(passedOver.waiting, [{ ticket_id: 'perm_c1' }]);
-    t.equal(passedOver.waiting.length, 1);
-  },
-);
+t.test('keeps an undecided call suspended alongside a decided one until a new user message', async (t) => {
+  const both = answer(STEP, responded('c1', true), asked('c2'));
+  const waiting = read([user('hi'), both]);
+  t.match(waiting.waiting, [{ ticket_id: 'perm_c1' }, { ticket_id: 'perm_c2', decision: undefined }]);
+  t.strictSame(lines(waiting), ['user: hi', 'assistant:  asks c1 asks c2']);
+  const passedOver = read([user('hi'), both, user('never mind')]);
+  t.match(passedOver.waiting, [{ ticket_id: 'perm_c1' }]);
+  t.equal(passedOver.waiting.length, 1);
+});
 
-t.test('a call that was never decided is not there', async (t) => {
+t.test('drops a call that was never decided', async (t) => {
   const transcript = read([user('hi'), answer(STEP, text('shall I?'), asked('c1')), user('no, wait')]);
   t.strictSame(lines(transcript), ['user: hi', 'assistant: shall I?', 'user: no, wait']);
   t.strictSame(transcript.waiting, []);
 });
 
-t.test('what was decided in an earlier step or answer is history', async (t) => {
+t.test('treats decisions of earlier steps and messages as history', async (t) => {
   const transcript = read([
     user('hi'),
     answer(STEP, responded('c1', true), responded('c2', false)),
@@ -136,7 +130,7 @@ t.test('what was decided in an earlier step or answer is history', async (t) => 
   ]);
 });
 
-t.test('a failed call is shown with its error', async (t) => {
+t.test('shows a failed call with its error', async (t) => {
   const failed = tool('c1', 'output-error', { errorText: 'it broke', providerExecuted: true });
   t.strictSame(lines(read([user('hi'), answer(STEP, failed), user('oh')])), [
     'user: hi',
@@ -146,7 +140,7 @@ t.test('a failed call is shown with its error', async (t) => {
   ]);
 });
 
-t.test('a failed call without a text of its error is shown as one that failed', async (t) => {
+t.test('shows a failed call without an error text as failed', async (t) => {
   const failed = tool('c1', 'output-error', { providerExecuted: true });
   const odd = tool('c2', 'output-available', { output: 'done', errorText: 'stray', providerExecuted: true });
   t.strictSame(lines(read([answer(STEP, failed, odd), user('oh')])).slice(1, 3), [
@@ -155,7 +149,7 @@ t.test('a failed call without a text of its error is shown as one that failed', 
   ]);
 });
 
-t.test('parts that are none and answers without any are left out', async (t) => {
+t.test('ignores invalid parts and messages without any', async (t) => {
   const odd = {
     role: 'assistant',
     parts: [null, 5, {}, { type: 'tool-make' }, { type: 'reasoning', text: 'hm' }],
@@ -166,14 +160,14 @@ t.test('parts that are none and answers without any are left out', async (t) => 
   ]);
 });
 
-t.test('the state of the client stands first', async (t) => {
+t.test('places the state of the client first', async (t) => {
   t.strictSame(lines(read([user('hi')], { state: { page: 'agents' } })), [
     'internalsystem: <frontend-context>\n{"page":"agents"}\n</frontend-context>',
     'user: hi',
   ]);
 });
 
-t.test('files of users are attachments, within the limits of a request', async (t) => {
+t.test('accepts user files as attachments within the limits of a request', async (t) => {
   const file = (data: string) => ({
     type: 'file',
     mediaType: 'text/plain',
@@ -187,13 +181,13 @@ t.test('files of users are attachments, within the limits of a request', async (
   );
 });
 
-t.test('a request with nothing in it is refused', async (t) => {
+t.test('rejects an empty request', async (t) => {
   const nothing = new Invalid('no preview messages or interaction responses');
   t.throws(() => read([]), nothing);
   t.throws(() => read([{ role: 'user', parts: [] }]), nothing);
 });
 
-t.test('calls that the model provider has executed are no calls of tools', async (t) => {
+t.test('does not treat calls of the model provider as tool calls', async (t) => {
   const mark = { callProviderMetadata: { troupe: { executedBy: 'provider' } } };
   const searched = tool('p1', 'output-available', { output: {}, providerExecuted: true, ...mark });
   const failed = tool('p2', 'output-error', { errorText: 'no', providerExecuted: true, ...mark });

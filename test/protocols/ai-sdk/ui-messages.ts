@@ -3,7 +3,7 @@ import { createOutline } from '../../../src/protocols/ai-sdk/outline.ts';
 import type { Suspensions } from '../../../src/protocols/ai-sdk/suspensions.ts';
 import type { Message } from '../../../src/schema/message.ts';
 
-/** All messages of the client for a history in memory, the oldest first. */
+/** All client messages for a history in memory, oldest first. */
 export const toUIMessages = (messages: readonly Message[], suspensions: Suspensions): UIMessage[] => {
   const outline = createOutline<Message>();
   for (const message of messages.toReversed()) outline.add(message, message);

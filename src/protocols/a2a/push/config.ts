@@ -3,10 +3,10 @@ import { checkHost } from '../../../a2a/fetch-text.ts';
 import { isObject } from '../../../schema/endpoint.ts';
 import { newIdProblem } from '../../../schema/id.ts';
 import { invalidRequest, type Violation } from '../errors.ts';
-import { selectorOf } from '../selector.ts';
+import { findSelector } from '../selector.ts';
 import type { PostGuard } from './post.ts';
 
-/** Where the status of a task is told to as it changes (a2a.md 11.1), as it is shown: checked, and with an id. */
+/** The target of the status notifications of a task (a2a.md 11.1) in its public form: validated and with an id. */
 export const PushConfig = z
   .object({
     id: z.string(),
@@ -16,29 +16,30 @@ export const PushConfig = z
     token: z.string().optional(),
     authentication: z.object({ scheme: z.string(), credentials: z.string().optional() }).optional(),
   })
-  .meta({ id: 'A2aPushNotificationConfig', description: 'An address that changes are sent to.' });
+  .meta({ id: 'A2aPushNotificationConfig', description: 'A push notification configuration.' });
 export type PushConfig = z.infer<typeof PushConfig>;
 
-export const PushConfigList = z
-  .object({ configs: z.array(PushConfig), nextPageToken: z.string() })
-  .meta({ id: 'A2aPushNotificationConfigList', description: 'One page of addresses.' });
+export const PushConfigList = z.object({ configs: z.array(PushConfig), nextPageToken: z.string() }).meta({
+  id: 'A2aPushNotificationConfigList',
+  description: 'One page of push notification configurations.',
+});
 
-/** What a config belongs to. */
+/** The task and tenant of a config. */
 export type Enclosing = { task_id: string; tenant: string | undefined };
 
-/** Blank is absent. */
+/** Blank means absent. */
 const blankAbsent = (text: string | null | undefined): string | undefined => text?.trim() || undefined;
 
 const Name = z.string().nullish().transform(blankAbsent);
 
-/** Anything else would fail each delivery. */
+/** Any other value would fail each delivery. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HeaderValue = z.string().regex(HEADER_VALUE, 'has characters that a header cannot carry');
 
 const NO_SCHEME = 'authentication scheme must not be empty';
 const NO_URL = 'push notification URL must be an absolute URL';
 
-/** As a client gives it. */
+/** The config in the form that a client sends. */
 export const PushConfigInput = z
   .object({
     id: Name.superRefine((id, context) => {
@@ -63,11 +64,11 @@ export const PushConfigInput = z
       })
       .nullish(),
   })
-  .meta({ id: 'A2aPushNotificationConfigInput', description: 'An address that changes are sent to.' });
+  .meta({ id: 'A2aPushNotificationConfigInput', description: 'A push notification configuration.' });
 
 const FIELD = 'pushNotificationConfig';
 
-/** @throws A2aError 400, with all violations */
+/** @throws A2aError 400 with all violations */
 export const checkPushConfig = (
   config: unknown,
   enclosing: Enclosing,
@@ -91,7 +92,7 @@ export const checkPushConfig = (
   };
 };
 
-/** What can be seen without asking for the addresses of a name, which may be others when it is delivered. */
+/** Checks the host without a DNS lookup, whose result may differ at the time of delivery. */
 const refusedHost = (url: string, guard: PostGuard): Violation[] => {
   try {
     checkHost(new URL(url).hostname, guard);
@@ -114,11 +115,11 @@ const violationOf = ({ path, message }: z.core.$ZodIssue): Violation => ({
   description: message,
 });
 
-/** Looked at also when something else is wrong, so that all of it is said at once. */
+/** Checked even if other checks fail, so that all problems are reported at once. */
 const mismatches = (config: unknown, { task_id, tenant }: Enclosing): Violation[] => {
   const taskId =
     isObject(config) && typeof config.taskId === 'string' ? blankAbsent(config.taskId) : undefined;
-  const selector = selectorOf(config);
+  const selector = findSelector(config);
   return [
     ...(taskId !== undefined && taskId !== task_id
       ? [

@@ -2,13 +2,13 @@ import { taskAgentOf } from '../../../schema/task-state.ts';
 import type { PushConfigRow, PushPlace, Store } from '../../../store/index.ts';
 import { type AccessDeps, type Asker, taskFor } from '../access.ts';
 import { noPush, pushConfigNotFound } from '../errors.ts';
-import { selectorOf } from '../selector.ts';
+import { findSelector } from '../selector.ts';
 import type { PushConfig } from './config.ts';
 import { type Push, shownConfig } from './push.ts';
 
 /**
- * Push notification configs of a task (a2a.md 11.1). Below a tenant there are those of the tenant; without one, all of
- * the task can be read and removed.
+ * Manages the push notification configs of a task (a2a.md 11.1). A tenant has access to its own configs; without a
+ * tenant, all configs of the task can be read and removed.
  */
 
 export type PushConfigDeps = AccessDeps & {
@@ -28,7 +28,7 @@ export const addConfig = async (
 ): Promise<PushConfig> => {
   checkEnabled(deps);
   const agent = taskAgentOf(taskFor(deps, asker, task_id).run);
-  const selected = selectorOf(body);
+  const selected = findSelector(body);
   const tenant = asker.tenant ?? (selected === agent ? selected : undefined);
   const config = deps.push.check(body, { task_id, tenant });
   await deps.push.add(asker.scope, config);
@@ -63,7 +63,7 @@ export const readConfig = (deps: PushConfigDeps, asker: Asker, task_id: string, 
   return shownConfig(config);
 };
 
-/** Of one that is not there any more, nothing is left to do. @throws A2aError 400, 404 */
+/** Does nothing if the config does not exist. @throws A2aError 400, 404 */
 export const removeConfig = async (
   deps: PushConfigDeps,
   asker: Asker,

@@ -1,35 +1,36 @@
 import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
 import { type PushContext, pushDeliveryMachine } from '../../../../machines/push-delivery.ts';
+import type { ServiceLog } from '../../../schema/log-events.ts';
 import type { PushEvent, PushPlace } from '../../../store/index.ts';
 import { createFollower, type Follower, type FollowerDeps } from './follower.ts';
 import type { Post } from './post.ts';
 import type { RetrySlots } from './retry-slots.ts';
 
 /**
- * The machine of one config with the services of this process (a2a.md 11.3).
+ * Runs the delivery machine of one config with the services of this process (a2a.md 11.3).
  *
- * Guarantees: the config is read again before each attempt; a delivery that was stopped sends, queues and writes
- * nothing more. Costs one actor and one listener of the task for each config whose task is not over.
+ * Guarantees: the config is read again before each attempt. A stopped delivery sends, queues and writes nothing.
+ * Cost: one actor and one task listener per config whose task is not over.
  */
 export type DeliveryDeps = FollowerDeps & {
   post: Post;
-  /** Of all deliveries together. */
+  /** Shared by all deliveries. */
   retries: RetrySlots;
-  log: { warn(data: object, text: string): void };
-  /** Told of every actor that begins; what it returns is called when the actor is gone. */
+  log: Pick<ServiceLog, 'warn'>;
+  /** Notified of each new actor; the returned function is called when the actor ends. */
   actors: {
     began(actor: AnyActorRef, scope: string, of: { machine: 'a2a-task'; id: string }): () => void;
   };
-  /** Tests bring their own. */
+  /** Replaced in tests. */
   timers?: Timers | undefined;
 };
 
 type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
 export type Delivery = {
-  /** Nothing is sent, queued or written any more; what is stored is for the caller to remove. */
+  /** Stops sending, queueing and writing; the caller removes the stored state. */
   remove(): void;
-  /** The same, and what is stored is for somebody else to go on with. */
+  /** Stops sending, queueing and writing; the stored state remains for a later process. */
   stop(): void;
 };
 
@@ -43,7 +44,7 @@ const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 30_000;
 const STORE_PAUSE_MS = 1000;
 
-/** After so many attempts that failed; milliseconds. */
+/** Returns the delay after a number of failed attempts, in milliseconds. */
 const delayAfter = (attempts: number): number =>
   Math.min(FIRST_DELAY_MS * 2 ** (attempts - 1), LONGEST_DELAY_MS);
 
@@ -55,7 +56,7 @@ type Host = {
   rest(): Promise<void>;
 };
 
-// The host of every machine that this file starts is made here.
+// This file creates the host of every machine that it starts.
 const hostOf = ({ host }: { host: object }): Host => host as Host;
 
 const machine = pushDeliveryMachine.provide({
@@ -68,13 +69,13 @@ const machine = pushDeliveryMachine.provide({
   delays: { retryDelay: ({ context }) => hostOf(context).delay() },
 });
 
-/** @param ended is called once, when the delivery has nothing left to do or was stopped */
+/** @param ended called once, when the delivery is finished or stopped */
 export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () => void): Delivery => {
   const { store, log, timers = SYSTEM } = deps;
   const follower = createFollower(deps, place, {
     queued: (last) => actor.send({ type: 'QUEUED', last }),
     missed(error) {
-      log.warn({ err: error, ...named(place) }, 'a change of a task could not be queued');
+      log.warn('push.enqueue_failed', { err: error, ...named(place) });
       actor.send({ type: 'MISSED' });
     },
   });
@@ -84,7 +85,7 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
   const actor = createActor(machine, { id, input, clock: timers });
   actor.subscribe({
     error(error) {
-      log.warn({ err: error, ...named(place) }, 'the delivery of push notifications failed');
+      log.warn('push.machine_failed', { err: error, ...named(place) });
       leave();
     },
     complete() {
@@ -104,22 +105,24 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
   return { remove: () => actor.send({ type: 'REMOVED' }), stop: () => actor.stop() };
 };
 
-/** Without the credentials. */
+/** Log fields without the credentials. */
 const named = ({ scope, task_id, id, tenant }: PushPlace) => ({ scope, task_id, push_config: id, tenant });
 
-/** What was sent to its end is not looked at after a restart. If this is lost, the next one finds nothing to do. */
+/**
+ * A finished delivery need not be resumed after a restart. If this write is lost, the next process finds nothing to do.
+ */
 const unfollow = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
   const batch = store.batch();
   store.pushOutbox.unfollow(batch, place);
-  store.commit(batch).catch((err) => log.warn({ err, ...named(place) }, 'an ended delivery is still noted'));
+  store.commit(batch).catch((err) => log.warn('push.cleanup_failed', { err, ...named(place) }));
 };
 
-/** There is no such task any more, so nobody can ask for the config either. */
+/** The task no longer exists, so the config is not accessible either. */
 const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
   const batch = store.batch();
   store.pushConfigs.remove(batch, place);
   store.pushOutbox.clear(batch, place);
-  store.commit(batch).catch((err) => log.warn({ err, ...named(place) }, 'a config without a task is kept'));
+  store.commit(batch).catch((err) => log.warn('push.config_cleanup_failed', { err, ...named(place) }));
 };
 
 const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host => {
@@ -137,7 +140,7 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
     else pushOutbox.put(batch, place, { ...failed, available_at: clock.now() + delayAfter(tried) });
     await store.commit(batch);
     if (verdict === 'given_up') {
-      log.warn({ err: error, ...named(place), attempts: tried }, 'a push notification was given up');
+      log.warn('push.abandoned', { err: error, ...named(place), attempts: tried });
     }
   };
 
@@ -156,7 +159,7 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
     delay() {
       const { available_at = 0, attempts = 0 } = pushOutbox.first(place) ?? {};
       if (attempts === 0) return 0;
-      // Never longer than the pause that was chosen: the wall clock may have been set back since.
+      // Never longer than the chosen delay, because the wall clock may have been set back since.
       const ms = Math.min(delayAfter(attempts), Math.max(0, available_at - clock.now()));
       const config = pushConfigs.get(place);
       return config ? retries.take(config.url, clock.now() + ms) - clock.now() : ms;

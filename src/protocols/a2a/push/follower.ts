@@ -4,18 +4,17 @@ import type { Batch, PushMark, PushPlace, Store } from '../../../store/index.ts'
 import type { ArtifactUpdate, StatusUpdate, Task, Tasks } from '../model.ts';
 
 /**
- * What is put into the queue of one config after the status that it began with: each change of its task and each
- * artifact (a2a.md 11.2).
+ * Queues each status change and each artifact of a task for one config, after the initial status (a2a.md 11.2).
  *
- * Guarantees: an event and the note that it was queued are one commit, so after a restart the task is compared with
- * what really was queued last, and only the difference is queued: for a status that has changed, the artifacts that
- * belong to it and the status. An artifact may then be queued twice, a status is not.
+ * Guarantees: an event and the mark that it was queued are one commit. So after a restart, the task is compared with
+ * the last queued status, and only the difference is queued: for a changed status, its artifacts and the status. An
+ * artifact may then be queued twice, a status never.
  * Relies on the store for the order of the queue: commits become visible in the order in which they are made.
  */
 export type Follower = {
   /**
-   * Queues what was missed, and everything from then on. A second call begins anew. `gone`: there is nothing to
-   * follow.
+   * Queues missed events and all later ones. A second call restarts following. `gone` means that the task or its config
+   * does not exist.
    */
   follow(): Promise<'watching' | 'ended' | 'gone'>;
   stop(): void;
@@ -32,11 +31,11 @@ export type FollowerDeps = {
 export const createFollower = (
   { store, clock, tasks }: FollowerDeps,
   place: PushPlace,
-  told: { queued(last: boolean): void; missed(error: unknown): void },
+  listener: { queued(last: boolean): void; missed(error: unknown): void },
 ): Follower => {
   const { scope, task_id } = place;
   let watching: { stop(): void } | undefined;
-  /** Counts up when what is watched changes: what comes later from before is not told. */
+  /** Incremented when following restarts or stops, to ignore late results of earlier rounds. */
   let round = 0;
 
   const stop = (): void => {
@@ -45,7 +44,7 @@ export const createFollower = (
     watching = undefined;
   };
 
-  /** Resolves when the events are in the queue. */
+  /** Resolves when the events are queued. */
   const queue = (events: readonly Queued[]): Promise<void> => {
     const batch = store.batch();
     for (const event of events) enqueue({ store, clock }, batch, place, event);
@@ -62,13 +61,13 @@ export const createFollower = (
       const watched = tasks.watch(scope, task_id, (event) => {
         queue([event]).then(
           () => {
-            if (own === round) told.queued(isLast(event));
+            if (own === round) listener.queued(isLast(event));
           },
           (error) => {
-            // One report is enough: what comes next will be found missing with it.
+            // One report is enough: the restarted follower will find all later events missing as well.
             if (own !== round) return;
             stop();
-            told.missed(error);
+            listener.missed(error);
           },
         );
       });
@@ -81,7 +80,7 @@ export const createFollower = (
   };
 };
 
-/** With the note that it was queued, from which a later process goes on. */
+/** Queues an event with the mark from which a later process continues. */
 export const enqueue = (
   { store, clock }: Pick<FollowerDeps, 'store' | 'clock'>,
   batch: Batch,

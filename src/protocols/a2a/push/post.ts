@@ -6,11 +6,11 @@ import { timerMs } from '../../../schema/timer.ts';
 import type { PushTarget } from '../../../store/index.ts';
 
 /**
- * One notification, sent to an address that a client wrote down (a2a.md 11.2).
+ * Sends one notification to an address that a client configured (a2a.md 11.2).
  *
- * Guarantees: it resolves when the answer is any 2xx, and rejects otherwise, also when there is none in time; nothing
- * of the answer is read, and no redirect is followed, so credentials go to the address that was given and nowhere
- * else. With a guard it connects to addresses that the guard allows, checked when the socket asks for them.
+ * Guarantees: it resolves for any 2xx response, and rejects otherwise or after a timeout. The response body is not read
+ * and redirects are not followed, so credentials are sent to the configured address only. With a guard, the address is
+ * checked when the socket resolves it, and only allowed addresses are used.
  */
 export type Post = (target: PushTarget, body: string, signal: AbortSignal) => Promise<void>;
 

@@ -9,89 +9,67 @@ import type { PostGuard } from './post.ts';
 import { createRetrySlots } from './retry-slots.ts';
 
 /**
- * Push notifications (a2a.md 11): configs, and one delivery for each whose task is not over.
+ * Push notifications (a2a.md 11): configs, and one delivery for each config whose task is not over.
  *
- * Guarantees: what is stored here is followed, also after a restart; a config that was removed is told nothing more.
- * A config that is stored again begins anew with the status as it is; what was queued for it stays queued.
- * Costs nothing for a task without configs.
+ * Guarantees: stored configs are followed, also after a restart; a removed config receives no more notifications. A
+ * config that is stored again restarts with the current status; its queued events stay queued.
+ * Cost: none for a task without configs.
  */
 export type Push = InlinePush & {
   /**
-   * Over one of the same id. Resolves when it is stored, with the status as it is now as its first event.
-   * @throws A2aError 404 when there is no such task
+   * Stores a config and replaces one with the same id. Resolves when it is stored with the current status as its first
+   * event.
+   * @throws A2aError 404 if the task does not exist
    */
   add(scope: string, config: PushConfig): Promise<void>;
   remove(places: readonly PushPlace[]): Promise<void>;
-  /** Takes up what an earlier process has left. */
+  /** Resumes the deliveries of an earlier process. */
   start(): void;
   stop(): void;
 };
 
-/** What the send routes need for `configuration.taskPushNotificationConfig`. */
+/** The operations for `configuration.taskPushNotificationConfig` of the send routes. */
 export type InlinePush = {
-  /** @throws A2aError 400, with all violations, or that there are no push notifications */
+  /** @throws A2aError 400 with all violations, or if push notifications are disabled */
   check(config: unknown, enclosing: Enclosing): PushConfig;
   /**
-   * A config is stored in the commit of its caller, or not at all; what becomes of that commit is waited for.
-   * @throws A2aError 400 when the task has as many as it may
+   * Stores a config in the commit of the caller, or not at all; waits for the outcome of that commit.
+   * @throws A2aError 400 if the task has reached the limit of configs
    */
   include<Done>(
     scope: string,
-    commit: (alongside: (config: PushConfig) => Alongside) => Promise<Done>,
+    commit: (addConfig: (config: PushConfig) => ConfigWrite) => Promise<Done>,
   ): Promise<Done>;
 };
 
-/** Puts a config into a commit, with the status that its task has in there. */
-type Alongside = (batch: Batch, found: TimedRun) => void;
+/** Adds a config to a commit, with the status of its task in that commit. */
+type ConfigWrite = (batch: Batch, found: TimedRun) => void;
 
 export type PushDeps = Omit<DeliveryDeps, 'retries'> & {
   ids: Ids;
   tasks: Pick<Tasks, 'find' | 'update' | 'watch'>;
-  /** The same that `post` has. */
+  /** The same guard as that of `post`. */
   guard?: PostGuard | undefined;
   enabled: boolean;
 };
 
 export const createPush = (deps: PushDeps): Push => {
   const { store, ids, tasks, guard, enabled } = deps;
-  const deliveries = new Map<string, Delivery>();
-  const retries = createRetrySlots();
+  const deliveries = createDeliveries(deps);
+  const reservations = createReservations(store);
 
-  const drive = (place: PushPlace): void => {
-    const key = keyOf(place);
-    deliveries.get(key)?.stop();
-    const delivery = startDelivery({ ...deps, retries }, place, () => {
-      if (deliveries.get(key) === delivery) deliveries.delete(key);
-    });
-    deliveries.set(key, delivery);
-  };
-
-  /**
-   * Configs of each task whose commit is under way. They may be read from the store already: what is seen in both
-   * places is one.
-   */
-  const coming = new Map<string, string[]>();
-
-  /** @throws A2aError 400 */
-  const checkRoom = (place: PushPlace): void => {
-    const known = new Set(coming.get(keyOfTask(place)));
-    for (const stored of store.pushConfigs.list(place.scope, place.task_id)) known.add(keyOf(stored));
-    if (!known.has(keyOf(place)) && known.size >= MOST_CONFIGS) throw tooMany();
-  };
-
-  /** A delivery ends before what it works on changes, so that nothing of it is written behind the change. */
+  /** Stops the delivery before its config changes, so that it cannot overwrite the change. */
   const include: InlinePush['include'] = async (scope, commit) => {
     let place: PushPlace | undefined;
     let before: Delivery | undefined;
-    let announced: PushPlace | undefined;
-    const alongside = (config: PushConfig): Alongside => {
+    let reserved: PushPlace | undefined;
+    const addConfig = (config: PushConfig): ConfigWrite => {
       const at = placeOf(scope, config);
-      checkRoom(at);
-      announced = at;
-      comes(at);
+      reservations.reserve(at);
+      reserved = at;
       return (batch, found) => {
         place = at;
-        before = deliveries.get(keyOf(at));
+        before = deliveries.get(at);
         before?.stop();
         const { url, token, authentication } = config;
         store.pushConfigs.put(batch, { ...at, url, token, authentication });
@@ -99,28 +77,15 @@ export const createPush = (deps: PushDeps): Push => {
       };
     };
     try {
-      const done = await commit(alongside);
-      if (place) drive(place);
+      const done = await commit(addConfig);
+      if (place) deliveries.start(place);
       return done;
     } catch (error) {
-      if (place && before) drive(place);
+      if (place && before) deliveries.start(place);
       throw error;
     } finally {
-      if (announced) arrived(announced);
+      if (reserved) reservations.release(reserved);
     }
-  };
-
-  const comes = (place: PushPlace): void => {
-    const task = keyOfTask(place);
-    coming.set(task, [...(coming.get(task) ?? []), keyOf(place)]);
-  };
-
-  const arrived = (place: PushPlace): void => {
-    const task = keyOfTask(place);
-    const before = coming.get(task) ?? [];
-    const left = before.toSpliced(before.indexOf(keyOf(place)), 1);
-    if (left.length > 0) coming.set(task, left);
-    else coming.delete(task);
   };
 
   return {
@@ -130,11 +95,11 @@ export const createPush = (deps: PushDeps): Push => {
     },
     include,
     add: (scope, config) =>
-      include(scope, (alongside) => {
+      include(scope, (addConfig) => {
         const found = tasks.find(scope, config.taskId);
         if (!found) throw taskNotFound(config.taskId);
         const batch = store.batch();
-        alongside(config)(batch, found);
+        addConfig(config)(batch, found);
         return store.commit(batch, 'input');
       }),
     async remove(places) {
@@ -143,26 +108,72 @@ export const createPush = (deps: PushDeps): Push => {
         store.pushConfigs.remove(batch, place);
         store.pushOutbox.clear(batch, place);
       }
-      const stopped = places.filter((place) => deliveries.has(keyOf(place)));
-      for (const place of stopped) deliveries.get(keyOf(place))?.remove();
+      const stopped = places.filter((place) => deliveries.get(place));
+      for (const place of stopped) deliveries.get(place)?.remove();
       await store.commit(batch, 'input').catch((error) => {
-        for (const place of stopped) drive(place);
+        for (const place of stopped) deliveries.start(place);
         throw error;
       });
-      // One that was added meanwhile, and removed with the rest.
-      for (const place of places) deliveries.get(keyOf(place))?.remove();
+      // A config that was added during the commit was removed with the others.
+      for (const place of places) deliveries.get(place)?.remove();
     },
     start() {
-      for (const { place } of store.pushOutbox.followed()) drive(place);
+      for (const { place } of store.pushOutbox.followed()) deliveries.start(place);
     },
-    stop() {
-      for (const delivery of deliveries.values()) delivery.stop();
-      deliveries.clear();
+    stop: deliveries.stop,
+  };
+};
+
+/** The running deliveries, one for each config. */
+const createDeliveries = (deps: Omit<DeliveryDeps, 'retries'>) => {
+  const running = new Map<string, Delivery>();
+  const retries = createRetrySlots();
+  return {
+    get: (place: PushPlace): Delivery | undefined => running.get(keyOf(place)),
+    /** Replaces the running delivery of the config. */
+    start(place: PushPlace): void {
+      const key = keyOf(place);
+      running.get(key)?.stop();
+      const delivery = startDelivery({ ...deps, retries }, place, () => {
+        if (running.get(key) === delivery) running.delete(key);
+      });
+      running.set(key, delivery);
+    },
+    stop(): void {
+      for (const delivery of running.values()) delivery.stop();
+      running.clear();
     },
   };
 };
 
-/** Each change of a task is one request for each of its configs, of whatever tenant. */
+/**
+ * Limits the configs of a task, including those of pending commits. A config may be readable from the store while its
+ * commit is still pending, so duplicates are counted once.
+ */
+const createReservations = (store: Pick<PushDeps['store'], 'pushConfigs'>) => {
+  const pending = new Map<string, string[]>();
+  return {
+    /** @throws A2aError 400 */
+    reserve(place: PushPlace): void {
+      const task = keyOfTask(place);
+      const ofTask = pending.get(task) ?? [];
+      const known = new Set(ofTask);
+      for (const stored of store.pushConfigs.list(place.scope, place.task_id)) known.add(keyOf(stored));
+      if (!known.has(keyOf(place)) && known.size >= MOST_CONFIGS) throw tooMany();
+      pending.set(task, [...ofTask, keyOf(place)]);
+    },
+    /** Called after the commit. */
+    release(place: PushPlace): void {
+      const task = keyOfTask(place);
+      const ofTask = pending.get(task) ?? [];
+      const others = ofTask.toSpliced(ofTask.indexOf(keyOf(place)), 1);
+      if (others.length > 0) pending.set(task, others);
+      else pending.delete(task);
+    },
+  };
+};
+
+/** Each change of a task causes one request per config, across all tenants. */
 const MOST_CONFIGS = 100;
 
 const tooMany = () =>
@@ -185,7 +196,7 @@ const placeOf = (scope: string, { taskId: task_id, id, tenant }: PushConfig): Pu
 const keyOf = ({ scope, task_id, id, tenant }: PushPlace): string =>
   JSON.stringify([scope, task_id, id, tenant ?? null]);
 
-/** As it is shown. */
+/** Returns the public form of a config. */
 export const shownConfig = ({
   task_id,
   id,

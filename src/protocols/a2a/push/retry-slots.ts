@@ -1,13 +1,13 @@
 /**
- * When a notification that failed may be sent again, by the host of its receiver.
+ * Limits retries of failed notifications per receiver host.
  *
- * Many configs may name one receiver, and each of them has attempts of its own. So that a receiver that fails is not
- * sent a multiple of what happened, the repetitions to one host share a budget: `BURST` at once, then one every
- * `INTERVAL_MS`, until something is delivered there. First attempts are never held back, so one client cannot keep the
- * notifications of others away by letting a shared host fail.
+ * Many configs may name one receiver, each with its own attempts. So that a failing receiver is not sent a multiple of
+ * the events, the retries to one host share a budget: `BURST` at once, then one every `INTERVAL_MS`, until a delivery
+ * succeeds. First attempts are never delayed, so a client cannot block the notifications of others by letting a shared
+ * host fail.
  */
 export type RetrySlots = {
-  /** The time at which a repetition that is due may be sent; milliseconds. The slot is taken. */
+  /** Reserves a slot and returns the time in milliseconds at which a due retry may be sent. */
   take(url: string, due: number): number;
   delivered(url: string): void;
 };
@@ -17,7 +17,7 @@ export const INTERVAL_MS = 10_000;
 const MOST_HOSTS = 10_000;
 
 export const createRetrySlots = (): RetrySlots => {
-  /** When the budget of a host is whole again; the one that was used last is the last. */
+  /** Time at which the budget of a host is full again; ordered by last use, latest last. */
   const wholeAt = new Map<string, number>();
   return {
     take(url, due) {

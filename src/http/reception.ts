@@ -1,0 +1,171 @@
+import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
+import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { Call, Caller } from './call.ts';
+import { type Decoded, decode, readAs } from './decode.ts';
+import { Refusal } from './errors.ts';
+import { setDisconnectListener } from './exchange.ts';
+import type { RequestHeaders } from './headers.ts';
+import type { Origin } from './origin.ts';
+import type { Endpoint } from './router.ts';
+import type { Senders } from './senders.ts';
+
+/**
+ * Receives the body of a request, decodes it and calls the handler.
+ *
+ * Guarantees: a short body is decoded and handled in the event-loop tick in which it is complete. A long one is parsed,
+ * validated and handled in separate ticks, so that other requests are served in between.
+ */
+export type Reception = {
+  readonly caller: Caller;
+  readonly bodyBudget: BodyBudget;
+  readonly senders: Senders;
+  /** Maximum number of bytes for each kind of route. */
+  readonly limits: Readonly<Record<NonNullable<Endpoint['bodyLimit']>, number>>;
+};
+
+/** A request in progress, with the values that were read during its callback. */
+export type Arrival = Call & {
+  from: Origin;
+  /** Whether a page of another site made a browser send this state-changing request. */
+  isCrossSite: boolean;
+  headers: RequestHeaders;
+  params: Record<string, string>;
+  query: string;
+  contentType: string;
+  contentEncoding: string;
+  contentLength: number;
+};
+
+export const receive = (reception: Reception, arrival: Arrival, scope: string): void => {
+  const { exchange, endpoint } = arrival;
+  if (endpoint.reads === 'nothing') {
+    deliver(reception, arrival, scope, '');
+    return;
+  }
+  checkBody(reception, arrival);
+  readBody(exchange.res, readingOf(reception, arrival), (text) => {
+    try {
+      deliver(reception, arrival, scope, text);
+    } catch (error) {
+      reception.caller.fail(exchange, error);
+    }
+  });
+};
+
+/** Reads the body while the scope is being resolved, because uWebSockets.js offers it only once. */
+export const receiveLater = async (
+  reception: Reception,
+  arrival: Arrival,
+  scope: Promise<string>,
+): Promise<void> => {
+  const { exchange, endpoint } = arrival;
+  const reads = endpoint.reads !== 'nothing';
+  const body = reads
+    ? new Promise<BodyText>((resolve) => readBody(exchange.res, readingOf(reception, arrival), resolve))
+    : '';
+  const resolved = await scope;
+  if (reads) checkBody(reception, arrival);
+  deliver(reception, arrival, resolved, await body);
+};
+
+/** Rejects a body by the headers alone. */
+const checkBody = (
+  reception: Reception,
+  { endpoint, contentType, contentEncoding, contentLength }: Arrival,
+): void => {
+  if (endpoint.reads === 'json' && !isJson(contentType)) throw NOT_JSON;
+  if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') throw encoded(contentEncoding);
+  const limit = limitOf(reception, endpoint);
+  if (contentLength > limit) throw tooLarge(limit);
+};
+
+const limitOf = ({ limits }: Reception, { bodyLimit = 'default' }: Endpoint): number => limits[bodyLimit];
+
+const readingOf = (reception: Reception, { exchange, endpoint }: Arrival): Reading => ({
+  limit: limitOf(reception, endpoint),
+  bodyBudget: reception.bodyBudget,
+  isOver: () => exchange.done,
+  onGone(listener) {
+    exchange.onGone = listener;
+  },
+});
+
+const deliver = (reception: Reception, arrival: Arrival, scope: string, text: BodyText): void => {
+  const { endpoint } = arrival;
+  if (text instanceof Refusal) throw text;
+  if (text.length > LONG) deliverInSteps(reception, arrival, scope, text);
+  else call(reception, arrival, scope, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
+};
+
+/** Parses, validates and handles a long body, each in a separate event-loop tick. */
+const deliverInSteps = (reception: Reception, arrival: Arrival, scope: string, text: string): void => {
+  const { endpoint } = arrival;
+  const step = (work: () => void): void => inOwnTurn(reception, arrival, work);
+  step(() => {
+    const body = readAs(endpoint, text);
+    step(() => {
+      const decoded = decode(endpoint, { ...arrival, body });
+      step(() => call(reception, arrival, scope, decoded));
+    });
+  });
+};
+
+/** Skips the work if the client has disconnected before. */
+const inOwnTurn = ({ caller }: Reception, { exchange }: Arrival, work: () => void): void =>
+  waitForTurn(() => {
+    try {
+      if (!exchange.done) work();
+    } catch (error) {
+      caller.fail(exchange, error);
+    }
+  });
+
+const call = (
+  reception: Reception,
+  arrival: Arrival,
+  scope: string,
+  { params, query, body }: Decoded,
+): void => {
+  const { caller, senders } = reception;
+  const { exchange, endpoint, headers } = arrival;
+  caller.admit(arrival, {
+    params,
+    query,
+    body,
+    scope,
+    header: headers.get,
+    requestId: exchange.requestId,
+    names: headers.has,
+    ip: () => senders.addressOf(exchange, headers),
+    route: endpoint.path,
+    isAdmin: () => isAdmin(senders, arrival),
+    hold: () => caller.leave(arrival),
+    onGone: (listener) => setDisconnectListener(exchange, listener),
+  });
+};
+
+/** A wrong token counts as a guess, as on admin routes. */
+const isAdmin = (senders: Senders, { exchange, from, headers }: Arrival): boolean => {
+  if (from.from === 'program') return true;
+  if (!headers.has('authorization')) return false;
+  try {
+    senders.checkAdmin(exchange, headers);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Minimum length, in characters, of a body that is processed in separate ticks: shorter ones take a few milliseconds at
+ * most.
+ */
+const LONG = 32 * 1024;
+
+const NOT_JSON = new Refusal(415, 'content-type must be application/json');
+
+const encoded = (coding: string): Refusal =>
+  new Refusal(415, `content-encoding '${coding}' is not supported: send the body as it is`, {
+    'accept-encoding': 'identity',
+  });

@@ -1,0 +1,15 @@
+/** Random values that are reproducible by a seed. */
+
+/** 0 ≤ value < 1 */
+export type Random = () => number;
+
+/** mulberry32 */
+export const randomFrom = (seed: number): Random => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};

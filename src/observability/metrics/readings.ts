@@ -1,0 +1,76 @@
+import { MCP_STATES, type McpState } from '../../schema/mcp-status.ts';
+import { createReading, type Families } from './families.ts';
+
+/** Size of the store, as reported by it. */
+type StoreSize = { file_bytes: number; used_bytes: number; rows: Readonly<Record<string, number>> };
+
+const breakerStates = ['closed', 'open', 'half_open'] as const;
+
+type BreakerState = { model: string; state: (typeof breakerStates)[number] };
+
+/** Values read at each rendering of the metrics. A reading costs nothing in between, and must not throw. */
+export type Readings = {
+  store(): StoreSize;
+  breakers(): readonly BreakerState[];
+  work(): { waiting: number };
+  /** Number of open sessions of MCP clients. */
+  sessions(): number;
+  mcpServers(): readonly { server: string; state: McpState }[];
+};
+
+export const createReadings = (
+  families: Families,
+  { store, breakers, work, sessions, mcpServers }: Readings,
+): void => {
+  createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
+    [store().file_bytes],
+  ]);
+  createReading(families, [], { suffix: 'store_used_bytes', help: 'Used bytes of the data file' }, () => [
+    [store().used_bytes],
+  ]);
+  createReading(families, ['table'], { suffix: 'store_rows', help: 'Rows of the store' }, () =>
+    Object.entries(store().rows).map(([table, rows]) => [rows, table]),
+  );
+  createReading(
+    families,
+    [],
+    {
+      suffix: 'threads_waiting',
+      help: 'Threads whose next run waits for a concurrency slot',
+    },
+    () => [[work().waiting]],
+  );
+  createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
+    [sessions()],
+  ]);
+  createStates(
+    families,
+    { label: 'model', states: breakerStates },
+    {
+      suffix: 'circuit_breaker_state',
+      help: '1 for the state of the circuit breaker of a model',
+    },
+    () => breakers().map(({ model, state }) => [model, state]),
+  );
+  createStates(
+    families,
+    { label: 'server', states: MCP_STATES },
+    {
+      suffix: 'mcp_connection_state',
+      help: '1 for the state of the connection to an MCP server',
+    },
+    () => mcpServers().map(({ server, state }) => [server, state]),
+  );
+};
+
+/** Creates one series per subject and possible state; the value of the current state is 1. */
+const createStates = <const State extends string>(
+  families: Families,
+  { label, states }: { label: string; states: readonly State[] },
+  { suffix, help }: { suffix: string; help: string },
+  read: () => readonly (readonly [of: string, state: State])[],
+): void => {
+  createReading(families, [label, 'state'], { suffix, help: `${help}: ${states.join(', ')}` }, () =>
+    read().flatMap(([of, state]) => states.map((each) => [each === state ? 1 : 0, of, each] as const)),
+  );
+};

@@ -1,9 +1,0 @@
-import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { ExportTarget } from './config.ts';
-
-/** The exporters of one protocol. */
-export type Exporters = {
-  traces(target: ExportTarget): SpanExporter;
-  metrics(target: ExportTarget): PushMetricExporter;
-};

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { listReply } from '../http/list-reply.ts';
+import { Invalid } from '../schema/outcome.ts';
+import { Cursor, Limit, Offset } from '../schema/paging.ts';
+import { type ListedRun, type Run, RunStatus } from '../schema/run.ts';
+import { RUN_OUTCOMES, RUN_SORTS } from '../schema/run-query.ts';
+import { type RunRecord, wireRun } from '../schema/run-state.ts';
+import { type Position, Position as PositionSchema } from '../store/index.ts';
+import { choice } from './choice.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { Instant } from './parameters.ts';
+import { createPreview, createTextSearch, inputOf, PreviewQuery, SearchQuery } from './previews.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+/** Lists of the runs of a scope or a thread: filters, orders and pages (runtime.md 5.2). */
+
+const Status = choice(RunStatus.options, (given) => new Invalid(`invalid status filter: ${given}`));
+
+const Outcome = choice(RUN_OUTCOMES, (given) => new Invalid(`invalid outcome filter: ${given}`));
+
+export const OutcomeQuery = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(Outcome))
+  .optional()
+  .meta({
+    description: `only runs that ended so: one or several of ${RUN_OUTCOMES.join(', ')}, separated by commas`,
+  });
+
+export const ListQuery = z.object({
+  offset: Offset,
+  limit: Limit,
+  cursor: Cursor,
+  status: Status.optional().meta({ description: 'only runs with this status' }),
+  outcome: OutcomeQuery,
+  agent_id: z.string().optional().meta({ description: 'only runs that were requested from this agent' }),
+  created_after: Instant.optional().meta({ description: 'RFC 3339, inclusive' }),
+  created_before: Instant.optional().meta({ description: 'RFC 3339, exclusive' }),
+  q: SearchQuery,
+  sort: z.enum(RUN_SORTS).optional().meta({
+    description:
+      'order; default `created`. By duration, tokens and cost, only the 1,000 runs that changed last are sorted',
+  }),
+  preview: PreviewQuery,
+});
+export type ListQuery = z.output<typeof ListQuery>;
+
+export const listRuns = (
+  { store, clock }: RouteDeps,
+  scope: string,
+  query: ListQuery,
+  thread_id?: string,
+) => {
+  const { status, outcome, agent_id, created_after, created_before, q, sort, preview, limit } = query;
+  const filter = {
+    ...(thread_id !== undefined && { thread_id }),
+    ...(status !== undefined && { status }),
+    ...(outcome !== undefined && { outcomes: outcome }),
+    ...(agent_id !== undefined && { agent_id }),
+    ...(created_after !== undefined && { created_after }),
+    ...(created_before !== undefined && { created_before }),
+  };
+  const bound = { ...filter, ...(q !== undefined && { q }), ...(sort !== undefined && { sort }) };
+  const page = store.runs.list(
+    scope,
+    filter,
+    {
+      limit,
+      ...startOf(query, bound),
+      ...(sort && { sort }),
+      text: q === undefined ? undefined : createRunSearch(store, scope, q),
+      now: clock.now(),
+    },
+    preview === 'true' ? withPreview(store, scope) : undefined,
+  );
+  return listReply('items', page.texts, {
+    total: page.total,
+    ...(page.searched !== undefined && { searched: page.searched }),
+    has_more: page.next !== undefined,
+    next_cursor: page.next === undefined ? null : encodeCursor('run_', page.next, bound),
+    ...(page.prev !== undefined && { prev_cursor: encodeCursor('run_', page.prev, bound) }),
+  });
+};
+
+/** Creates the search of one page. */
+export const createRunSearch = (store: RouteDeps['store'], scope: string, q: string) => {
+  const search = createTextSearch(store, scope, q);
+  return {
+    isSpent: search.isSpent,
+    /** @param others texts of the row that are not part of the run */
+    matches(run: Run, others: readonly (string | undefined)[] = []): boolean {
+      const { run_id, thread_id, agent_id } = run;
+      const input = inputOf(run);
+      const texts = [run_id, thread_id, agent_id, ...others];
+      return search.matches({ texts, thread_id: input?.thread_id ?? thread_id, bounds: input?.bounds });
+    },
+  };
+};
+
+export const withPreview = (store: RouteDeps['store'], scope: string) => {
+  const preview = createPreview(store, scope);
+  return (run: RunRecord): ListedRun => {
+    const input = inputOf(run);
+    return { ...wireRun(run), preview: input ? preview(input.thread_id, input.bounds) : null };
+  };
+};
+
+const startOf = ({ cursor, offset }: ListQuery, filters: object): { offset: number; after?: Position } => {
+  if (cursor === undefined) return { offset };
+  const start = decodeCursor(cursor, {
+    prefix: 'run_',
+    kind: 'run',
+    filters,
+    filtered: Object.keys(filters).some((name) => name !== 'thread_id'),
+    position: PositionSchema,
+  });
+  return 'offset' in start ? start : { offset: 0, after: start.position };
+};
