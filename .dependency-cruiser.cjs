@@ -1,52 +1,51 @@
 const swc = require('@swc/core');
 
-// The parser takes TSX when it is told so, which the cruiser does not do.
+// The cruiser does not enable TSX in the parser.
 const { parseFileSync } = swc;
 swc.parseFileSync = (file, options) => parseFileSync(file, { ...options, tsx: file.endsWith('.tsx') });
 
 /**
- * The arrows between rooms. A room imports only what its row names (and itself), and there is no cycle.
- * `src/app.ts`, `src/main.ts` and `src/index.ts` compose; everything else is below them.
+ * The modules, and what each may import in addition to its own files. Cycles are not allowed. The files directly in
+ * `src`, `src/composition` and `src/embedding` assemble the service: no module below imports them.
  */
-const rooms = {
+const modules = {
   machines: [],
   'src/schema': ['machines'],
   'src/client': ['src/schema'],
   'src/console': ['src/client', 'src/react', 'src/schema', 'machines'],
+  'src/manual': [],
   'src/react': ['src/client', 'src/schema'],
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
-  'src/models': ['machines', 'src/schema'],
+  'src/models': ['machines', 'src/processes', 'src/schema'],
   'src/ai-sdk': ['src/models', 'src/schema'],
   'src/tools': ['src/schema'],
   'src/plugins': ['src/processes', 'src/tools', 'src/models', 'src/schema'],
-  'src/registry': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
-  'src/telemetry': ['src/store', 'src/schema'],
-  'src/otel': ['src/traces', 'src/runtime', 'src/loop', 'src/schema'],
+  'src/configuration': ['src/store', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
+  'src/observability': ['src/runtime', 'src/loop', 'src/store', 'src/schema'],
   'src/loop': ['machines', 'src/models', 'src/tools', 'src/plugins', 'src/schema'],
-  'src/assistant': ['src/runtime', 'src/registry', 'src/models', 'src/tools', 'src/store', 'src/schema'],
+  'src/assistant': ['src/runtime', 'src/configuration', 'src/models', 'src/tools', 'src/store', 'src/schema'],
   'src/runtime': ['machines', 'src/store', 'src/loop', 'src/tools', 'src/schema'],
-  'src/traces': ['src/loop', 'src/store', 'src/schema'],
   'src/evals': [
     'machines',
     'src/runtime',
-    'src/registry',
+    'src/configuration',
     'src/loop',
     'src/plugins',
     'src/models',
     'src/tools',
-    'src/traces',
+    'src/observability',
     'src/store',
     'src/schema',
   ],
   'src/http': ['src/schema'],
   'src/settings': ['src/schema'],
-  'src/terminal': [],
-  'src/statecharts': ['machines', 'src/schema'],
+  'src/terminal': ['src/schema'],
+  'src/diagrams': ['machines', 'src/schema'],
   'src/events': ['src/store', 'src/schema'],
-  'src/inspection': ['machines', 'src/statecharts', 'src/schema'],
-  'src/programs': ['src/inspection', 'src/statecharts', 'src/http', 'src/schema'],
-  'src/load': ['src/schema'],
+  'src/inspection': ['machines', 'src/diagrams', 'src/schema'],
+  'src/programs': ['src/inspection', 'src/diagrams', 'src/http', 'src/schema'],
+  'src/load-generator': ['src/schema'],
   'src/a2a': ['machines', 'src/tools', 'src/schema'],
   'src/mcp': ['machines', 'src/processes', 'src/tools', 'src/schema'],
   'src/protocols': ['machines', 'src/a2a', 'src/runtime', 'src/http', 'src/store', 'src/tools', 'src/schema'],
@@ -66,11 +65,10 @@ module.exports = {
     },
     {
       name: 'composition-stays-on-top',
-      comment:
-        'Only the composition root, the commands and the test kit may import the files directly under src/.',
+      comment: 'Only the commands and the test kit may import the modules that assemble the service.',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: '^src/(commands|testing)/' },
-      to: { path: '^src/[^/]+\\.ts$' },
+      from: { path: '^src/[^/]+/', pathNot: '^src/(commands|testing|composition|embedding)/' },
+      to: { path: '^src/([^/]+\\.ts$|composition/|embedding/)' },
     },
     {
       name: 'one-module-starts-programs',
@@ -79,13 +77,21 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/processes/' },
       to: { path: '^(node:)?(child_process|cluster)$' },
     },
-    ...Object.entries(rooms).map(([room, allowed]) => ({
-      name: `arrows-of-${room.replace('src/', '')}`,
+    {
+      name: 'screens-stay-on-top',
+      comment:
+        'What several screens of the console share imports neither a screen nor the shell around them.',
       severity: 'error',
-      from: { path: `^${literal(room)}/` },
+      from: { path: '^src/console/[^/]+/', pathNot: '^src/console/(screens|shell|dictionaries)/' },
+      to: { path: '^src/console/(screens|shell|dictionaries)/' },
+    },
+    ...Object.entries(modules).map(([module, allowed]) => ({
+      name: `imports-of-${module.replace('src/', '')}`,
+      severity: 'error',
+      from: { path: `^${literal(module)}/` },
       to: {
         path: '^(src|machines)/',
-        pathNot: [room, ...allowed].map((target) => `^${literal(target)}/`),
+        pathNot: [module, ...allowed].map((target) => `^${literal(target)}/`),
       },
     })),
   ],

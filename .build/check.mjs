@@ -3,11 +3,12 @@ import { availableParallelism } from 'node:os';
 import concurrently from 'concurrently';
 
 /**
- * Runs all scripts `check:*`, as many at a time as there are cores. Each is its command, without an npm around it, which
- * takes as long to start as the shortest check.
+ * Runs all `check:*` scripts, up to one per core at a time. Commands run without npm, which takes as long to start as
+ * the shortest check.
  */
 
-// A checker keeps nearly all that it makes: to look for garbage takes a third of its time. Past the limit it does.
+// Type checkers retain nearly everything that they allocate, so garbage collection takes a third of their time. It
+// starts only at the memory limit.
 const GO = { GOGC: 'off', GOMEMLIMIT: '3GiB' };
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,26 +1,26 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { InlineConfig, Plugin } from 'vite';
+import type { InlineConfig, Plugin, Rolldown } from 'vite';
+import { buildManual } from './manual.ts';
+import { hashOfSources, packageOf, ROOT } from './sources.ts';
 import { statecharts } from './statecharts.ts';
 
 /**
- * Builds the browser console into `dist/console`, unless what is there was made of the same sources. With `--serve` it
- * serves the sources themselves, as they are changed, at http://127.0.0.1:3002.
+ * Builds the browser console into `dist/console` and the manual into `dist/docs`, unless their current builds are of the
+ * same sources. With `--serve`, serves the sources of the console with live reload at http://127.0.0.1:3002.
  */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUT = join(ROOT, 'dist/console');
 
-/** What the last build was made of: no part of the package. */
+/** Record of the last build; not part of the package. */
 export const RECORD = join(ROOT, 'dist/console.json');
 
 export type ConsoleRecord = {
-  /** A hash of everything that the build reads, apart from packages, of which the lock file tells. */
+  /** A hash of all inputs of the build except packages, which the lock file covers. */
   sources: string;
-  /** Folders of the packages that are inside, from the root of the project. */
+  /** Folders of the bundled packages, relative to the root of the project. */
   packages: string[];
 };
 
@@ -29,29 +29,13 @@ const SOURCES = [
   'src/client',
   'src/react',
   'src/schema',
-  'src/statecharts',
+  'src/diagrams',
   'machines',
   '.build/console.ts',
+  '.build/sources.ts',
   '.build/statecharts.ts',
   'package-lock.json',
 ];
-
-const filesOf = (path: string): string[] => {
-  if (!existsSync(path)) return [];
-  const entries =
-    path.includes('.') && /\.\w+$/.test(path) ? undefined : readdirSync(path, { recursive: true });
-  return entries
-    ? entries.map((name) => join(path, String(name))).filter((name) => /\.\w+$/.test(name))
-    : [path];
-};
-
-const sourcesNow = (): string => {
-  const hash = createHash('sha256');
-  for (const file of SOURCES.flatMap((path) => filesOf(join(ROOT, path))).sort()) {
-    hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
-  }
-  return hash.digest('hex');
-};
 
 const isBuiltOf = (sources: string): boolean => {
   if (!existsSync(RECORD) || !existsSync(join(OUT, 'index.html'))) return false;
@@ -59,12 +43,17 @@ const isBuiltOf = (sources: string): boolean => {
   return record.sources === sources;
 };
 
-/** Of what may be sent as it is: smaller files do not gain. */
+/** Minimum size in bytes of assets to compress; smaller files do not benefit. */
 const WORTH_GZIP = 1024;
 
-const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
+type Output = Rolldown.OutputChunk | Rolldown.OutputAsset;
 
-/** Puts a compressed form beside each asset, and records what the build was made of. */
+const packagesOf = (output: Output): string[] =>
+  (output.type === 'chunk' ? output.moduleIds : output.originalFileNames).flatMap(
+    (id) => packageOf(relative(ROOT, id.replace(/^\0/, ''))) ?? [],
+  );
+
+/** Writes a compressed copy of each asset, and records the inputs of the build. */
 const finish = (sources: string): Plugin => ({
   name: 'finish',
   writeBundle(_, bundle) {
@@ -74,18 +63,14 @@ const finish = (sources: string): Plugin => ({
       if (content.length > WORTH_GZIP && output.fileName.startsWith('assets/')) {
         writeFileSync(join(OUT, `${output.fileName}.gz`), gzipSync(content, { level: 9 }));
       }
-      const modules = output.type === 'chunk' ? output.moduleIds : output.originalFileNames;
-      for (const id of modules) {
-        const [folder] = PACKAGE.exec(relative(ROOT, id.replace(/^\0/, ''))) ?? [];
-        if (folder) packages.add(folder);
-      }
+      for (const folder of packagesOf(output)) packages.add(folder);
     }
     const record: ConsoleRecord = { sources, packages: [...packages].sort() };
     writeFileSync(RECORD, `${JSON.stringify(record)}\n`);
   },
 });
 
-/** The service tells its console where it is; here nobody else does, and nothing has to be told. */
+/** The service configures its console with this file; the development server needs no configuration. */
 const emptyConfiguration: Plugin = {
   name: 'empty-configuration',
   configureServer(server) {
@@ -96,32 +81,50 @@ const emptyConfiguration: Plugin = {
   },
 };
 
+/**
+ * Joins small modules into few files, so that a first visit needs about half of the requests: all that the entry
+ * imports, and what most screens and most lists share.
+ */
+const CHUNKS: Rolldown.CodeSplittingGroup[] = [
+  { name: 'start', tags: ['$initial'], priority: 2 },
+  {
+    name: 'frame',
+    test: /src\/console\/((design|data|i18n|navigation|feedback)\/|list\/(use-query-state|list-state|match|use-typed))/,
+    minShareCount: 4,
+    priority: 1,
+  },
+  { name: 'list', test: /src\/console\/list\//, minShareCount: 4, priority: 1 },
+];
+
 const configuration: InlineConfig = {
   root: join(ROOT, 'src/console'),
   configFile: false,
   logLevel: 'warn',
-  // What is small stays a file too: the page loads nothing that is inside of something else.
+  // Small assets stay separate files: the page loads no inlined resources.
   build: {
     outDir: OUT,
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    // In kilobytes before compression: the file with everything that the first screen needs.
+    chunkSizeWarningLimit: 720,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // Packages tell servers of React which files are for browsers; here all are.
-      onwarn: (warning, tell) => {
-        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') tell(warning);
+      output: { codeSplitting: { groups: CHUNKS } },
+      // Directives in packages mark browser files for React servers; here all files are for browsers.
+      onwarn: (warning, log) => {
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') log(warning);
       },
     },
   },
 };
 
-/** @returns whether there was anything to do */
+/** @returns false if the build was up to date */
 export const buildConsole = async (): Promise<boolean> => {
-  const sources = sourcesNow();
+  const sources = hashOfSources(SOURCES);
   if (isBuiltOf(sources)) return false;
-  // Not before: whoever has a build does not need the bundler.
+  // Imported lazily: an up-to-date build does not need the bundler.
   const { build } = await import('vite');
-  // Which a build sets for what it builds, and leaves set for whoever asked for it.
+  // Vite sets this variable for its build and does not restore it.
   const { NODE_ENV } = process.env;
   await build({ ...configuration, plugins: [statecharts(), finish(sources)] });
   if (NODE_ENV === undefined) delete process.env.NODE_ENV;
@@ -143,5 +146,6 @@ const serve = async (): Promise<void> => {
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await (process.argv.includes('--serve') ? serve() : buildConsole());
+  if (process.argv.includes('--serve')) await serve();
+  else await Promise.all([buildManual(), buildConsole()]);
 }

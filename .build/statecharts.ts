@@ -1,9 +1,9 @@
 import type { Plugin } from 'vite';
-import { describeAll } from '../src/statecharts/describe.ts';
+import { describeAll } from '../src/diagrams/describe.ts';
 
 /**
- * Lays out every machine when the console is built, so that no browser loads a layout engine: the module
- * `virtual:statecharts` has them by name, each as a chunk of its own.
+ * Lays out every machine when the console is built, so that browsers load no layout engine: the module
+ * `virtual:statecharts` exports the layouts by name, each in a separate chunk.
  */
 
 const ALL = 'virtual:statecharts';
@@ -22,8 +22,8 @@ export const statecharts = (): Plugin => {
       if (id === ALL) return `export default { ${machines.map(({ name }) => loaderOf(name)).join(', ')} };`;
       const machine = machines.find(({ name }) => name === ONE.exec(id)?.[1]);
       if (!machine) return undefined;
-      // Only who builds needs the layout engine.
-      const { chartLevels } = await import('../src/statecharts/chart.ts');
+      // Only builds need the layout engine.
+      const { chartLevels } = await import('../src/diagrams/chart.ts');
       return `export default JSON.parse(${JSON.stringify(JSON.stringify(await chartLevels(machine)))});`;
     },
   };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from 'esbuild';
-import { OUTSIDE, SERVICE } from '../.build/programs.ts';
+import { OUTSIDE, TARGET } from '../.build/programs.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,14 +25,22 @@ const loadedBySources = (): Set<string> => {
   return new Set(imports.map(([, name = '']) => name));
 };
 
-/** What is only there to test and to measure is not shipped. */
+/** Packages that are only used to test and to measure are not shipped. */
 const onlyToTest = (): string[] => {
   const loaded = loadedBySources();
   return Object.keys(devDependencies).filter((name) => !loaded.has(name));
 };
 
-/** How sources become programs wherever they are measured or tested: as `.build/programs.ts` makes the service. */
+/** Build options for all measured or tested programs, with the packages of the service in `.build/programs.ts`. */
 export const asShipped = (): BuildOptions => ({
-  ...SERVICE,
+  bundle: true,
+  platform: 'node',
+  target: TARGET,
+  format: 'esm',
+  // CommonJS packages load modules of Node with `require`.
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.filename);",
+  },
+  logLevel: 'warning',
   external: [...OUTSIDE, ...Object.keys(peerDependencies), ...onlyToTest()],
 });

@@ -2,39 +2,38 @@ import type { Build } from './build.ts';
 import type { Measured } from './row.ts';
 
 export type Context = {
-  /** A smoke run: the figures mean nothing. */
+  /** True for a smoke run, whose figures are meaningless. */
   short: boolean;
-  /** What is measured. */
   build: Build;
-  /** How long a load is in one round; `usual` when nobody says. */
+  /** Duration of a load in one round; `usual` unless set by an option. */
   roundMs(usual: number): number;
-  /** How many runs are open when the server of `recovery` is killed. */
+  /** Number of open runs when the server of `recovery` is killed. */
   openRuns: number;
-  /** The root folder of another Linux, whose C library a benchmark may use. */
+  /** Root folder of another Linux, whose C library a benchmark may use. */
   root: string | undefined;
-  /** The command of LiteLLM, which a benchmark may start. */
+  /** Command that starts LiteLLM. */
   litellm: string | undefined;
-  /** The folder for profiles: a benchmark that can write one measures only the rows that it profiles. */
+  /** Folder for profiles: a benchmark that supports profiles measures only the profiled rows. */
   profile: string | undefined;
-  /** Below the table. */
+  /** Adds a note below the table. */
   note(text: string): void;
-  /** At once: how far it is. */
+  /** Prints progress immediately. */
   report(text: string): void;
-  /** An empty folder that is removed at the end. */
+  /** Creates an empty folder that is removed at the end. */
   folder(): string;
 };
 
 /**
- * A benchmark measures one round: it starts what it needs, measures Troupe and what stands beside it in turns, and
- * stops all of it. Whoever runs it does so several times, in turns with another build when two are compared.
+ * A benchmark measures one round: it starts its processes, measures Troupe and the baselines in turns, and stops all of
+ * them. The runner repeats this several times, alternating with another build when two are compared.
  */
 export type Benchmark = {
   name: string;
   title: string;
-  /** How many rounds there are when nobody says; 3 when left out. */
+  /** Default number of rounds; 3 if omitted. */
   rounds?: number;
-  /** Its rows are too many for the README. */
+  /** True if the rows are too many for the page of benchmarks. */
   long?: true;
-  /** @throws BenchError when a server fails: a figure beside an error means nothing */
+  /** @throws BenchError when a server fails, because the figures are then meaningless */
   run(context: Context): Promise<Measured[]>;
 };

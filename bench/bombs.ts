@@ -6,8 +6,8 @@ import type { Measured } from './row.ts';
 import { ADMIN_TOKEN, type Server, startTroupe } from './servers.ts';
 
 /**
- * Bodies within the limits that would cost much more than their bytes if they were taken as they come: on every
- * route that strangers can send one to, and on those of operators. What counts is the worst of them.
+ * Request bodies within the limits whose processing would cost far more than their size suggests, on every route that
+ * unauthenticated clients can send one to, and on those of operators. The worst body of each route is reported.
  */
 
 const MIB = 2 ** 20;
@@ -30,7 +30,7 @@ const counted = (bytes: number, most: number, item: (index: number) => string): 
   return items;
 };
 
-/** Just below the number of values that a body may have. */
+/** Just below the limit of values in a body. */
 const MOST = 49_000;
 
 const BOMBS: readonly Bomb[] = [
@@ -39,9 +39,9 @@ const BOMBS: readonly Bomb[] = [
   { name: 'nested lists', json: (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2) },
   { name: 'one string', json: (bytes) => JSON.stringify('x'.repeat(bytes - 2)) },
   { name: 'a string of escapes', json: (bytes) => `"${'\\"'.repeat(bytes / 2 - 1)}"` },
-  { name: 'signs of three bytes', json: (bytes) => `"${'\u4e2d'.repeat(bytes / 3 - 1)}"` },
+  { name: 'characters of three bytes', json: (bytes) => `"${'\u4e2d'.repeat(bytes / 3 - 1)}"` },
   { name: 'one number', json: (bytes) => '1'.repeat(bytes) },
-  { name: 'one key, often', json: (bytes) => `{${'"a":1,'.repeat(bytes / 6 - 1)}"a":1}` },
+  { name: 'one repeated key', json: (bytes) => `{${'"a":1,'.repeat(bytes / 6 - 1)}"a":1}` },
   {
     name: 'keys',
     json: (bytes) => `{${counted(bytes, MOST / 2, (index) => `"k${index}":0`).join(',')}}`,
@@ -51,7 +51,7 @@ const BOMBS: readonly Bomb[] = [
     json: (bytes) => `{${counted(bytes, MOST / 2, (index) => `"${'k'.repeat(200)}${index}":0`).join(',')}}`,
   },
   {
-    name: 'objects of a key each',
+    name: 'objects with one key',
     json: (bytes) => `[${counted(bytes, MOST / 3, (index) => `{"k${index}":0}`).join(',')}]`,
   },
   { name: 'many wrong items', json: (bytes) => `[${counted(bytes, 9000, () => '{}').join(',')}]` },
@@ -61,7 +61,7 @@ type Target = {
   method: 'POST' | 'PATCH' | 'PUT';
   path: string;
   bytes: number;
-  /** What stands around the bomb. */
+  /** Text before and after the bomb. */
   around: readonly [string, string];
   admin?: true;
 };
@@ -150,7 +150,7 @@ const throwAt = async (server: Server, target: Target, bomb: Bomb, scale: number
     body,
   });
   await response.text();
-  // The program answers the end of a measurement with Turns.
+  // The program responds to the end of a measurement with Turns.
   const { longest_ms, peak_kib } = (await server.process.ask('end')) as Turns;
   return {
     bomb: bomb.name,
@@ -162,8 +162,8 @@ const throwAt = async (server: Server, target: Target, bomb: Bomb, scale: number
 };
 
 /**
- * Growth over a body that is smaller is that of a running service, which allocates anyway: of those, the most that
- * the memory rose by is told.
+ * For a smaller body, growth is dominated by the usual allocations of a running service, so the largest rise of the
+ * memory is reported instead.
  */
 const SIZED = MIB;
 
@@ -187,8 +187,8 @@ const rowsOf = (
   });
   context.note(`${name}: slowest ${slowest.bomb} (${slowest.status}), largest ${largest?.bomb ?? 'none'}`);
   return [
-    row('the longest turn', 'ms of processor', slowest.turn, 50),
-    ...(largest ? [row('the most memory', 'times its size', largest.growth, 20)] : []),
+    row('the longest tick', 'ms of CPU', slowest.turn, 50),
+    ...(largest ? [row('the most memory', 'times the body', largest.growth, 20)] : []),
     ...(risen.length === 0 ? [] : [row('bodies below 1 MiB', 'MiB at most', Math.max(...risen))]),
   ];
 };
@@ -203,10 +203,10 @@ export const bombs: Benchmark = {
   name: 'bombs',
   long: true,
   title:
-    'bombs: the longest turn that a body within the limits takes, and the memory (the worst of each route)',
+    'bombs: the longest event-loop tick of a body within the limits, and its memory (the worst of each route)',
   async run(context: Context) {
     if (process.platform !== 'linux') {
-      context.note('skipped: processor time of a thread is read from Linux');
+      context.note('skipped: CPU time of a thread is read from Linux');
       return [];
     }
     const server = await startTroupe(context, {

@@ -5,7 +5,7 @@ import { hasChromium, launchChromium } from './chromium.ts';
 
 export type Opened = { go(path: string): Promise<Page>; close(): Promise<void> };
 
-/** Undefined: this machine has no browser. It is where this process is, beside the servers. */
+/** Returns undefined if this host has no browser. The browser runs on the core of this process, not of the servers. */
 export const openPage = async (url: string, token: string): Promise<Opened | undefined> => {
   if (!hasChromium()) return undefined;
   const browser = await launchChromium();

@@ -8,20 +8,20 @@ import { BenchError } from './error.ts';
 import { removedAtExit } from './folders.ts';
 
 /**
- * A build of the service that is measured, and the programs of the benchmarks that belong to it.
+ * A measured build of the service, and the benchmark programs that belong to it.
  *
- * Everything that is measured starts as the service starts: sources and packages bundled, plain node with the
- * flags of the command's first line. Programs that open a store or embed the service are bundled with the sources
- * of the build that they are for; the packages are those of this tree.
+ * Everything is started like the service: sources and packages bundled, plain node with the flags of the command's
+ * first line. Programs that open a store or embed the service are bundled with the sources of their build; packages are
+ * those of this tree.
  */
 export type Build = {
   root: string;
   main: string;
-  /** `-dirty` behind it when the tree has changes of its own. */
+  /** Ends in `-dirty` if the tree has uncommitted changes. */
   commit: string;
-  /** Flags of node that the command starts itself with. */
+  /** Flags of node in the first line of the command. */
   flags: readonly string[];
-  /** The folder of the bundled programs. */
+  /** Folder of the bundled programs. */
   programs: string;
 };
 
@@ -37,13 +37,13 @@ export const makeBuild = (): Promise<Build> => {
   return buildIn(ROOT);
 };
 
-/** A checkout that is built. @throws BenchError */
+/** Reads a built checkout. @throws BenchError */
 export const buildIn = async (folder: string): Promise<Build> => {
   const root = resolve(folder);
   const main = join(root, 'dist/src/main.js');
   for (const needed of [main, join(root, 'src')]) {
     if (!existsSync(needed)) {
-      throw new BenchError(`${folder} is no checkout that was built: there is no ${relative(root, needed)}`);
+      throw new BenchError(`${folder} is not a built checkout: ${relative(root, needed)} is missing`);
     }
   }
   return { root, main, commit: commitOf(root), flags: flagsOf(main), programs: await bundlePrograms(root) };
@@ -57,7 +57,7 @@ const flagsOf = (main: string): string[] => {
 const commitOf = (root: string): string => {
   const git = (...args: string[]): string =>
     spawnSync('git', ['-C', root, ...args], { encoding: 'utf8' }).stdout.trim();
-  // A folder inside of another checkout is not of its commit.
+  // A folder within another checkout does not belong to its commit.
   if (git('rev-parse', '--show-toplevel') !== realpathSync(root)) return 'unknown';
   const dirty = git('status', '--porcelain', '--', 'src', 'machines', 'package.json') !== '';
   return git('rev-parse', '--short=12', 'HEAD') + (dirty ? '-dirty' : '');
@@ -66,7 +66,7 @@ const commitOf = (root: string): string => {
 const PROGRAMS = join(ROOT, 'bench/programs');
 
 const bundlePrograms = async (root: string): Promise<string> => {
-  // Inside of this tree, so that its packages are found.
+  // Within this tree, so that its packages resolve.
   const outdir = removedAtExit(mkdtempSync(join(ROOT, 'dist', 'bench-')));
   await bundle({
     entryPoints: [join(PROGRAMS, '*.ts')],
@@ -77,13 +77,13 @@ const bundlePrograms = async (root: string): Promise<string> => {
   return outdir;
 };
 
-/** What a program takes from the service comes from that tree; its public interface, from that build. */
+/** Resolves imports of a program from the service to that tree, and its public interface to that build. */
 const sourcesOf = (root: string): Plugin => ({
   name: 'sources',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.\/\.\.\/src\// }, ({ path, importer }) => {
-      // The load is of this tree, whatever it is put on.
-      if (path.startsWith('../../src/load/')) return undefined;
+      // The load generator is always the one of this tree.
+      if (path.startsWith('../../src/load-generator/')) return undefined;
       if (path === '../../src/index.ts') return { path: join(root, 'dist/src/index.js'), external: true };
       return { path: join(root, relative(ROOT, join(dirname(importer), path))) };
     });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onServerCore, type Place } from './pin.ts';
 
-/** Processes that a benchmark starts. None outlives this one, however it ends. */
+/** Child processes of a benchmark. None outlives this process, however it ends. */
 
 const children = new Set<ChildProcess>();
 
@@ -18,9 +18,9 @@ for (const [signal, code] of [
 
 export type Child = {
   readonly pid: number;
-  /** The next line of its output that matches. */
+  /** The first match in the output so far or later. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends a message and waits for the one that comes back. */
+  /** Sends a message and waits for the response. */
   ask(message: object | string): Promise<unknown>;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
@@ -31,11 +31,11 @@ export const startChild = (
   args: readonly string[],
   place: Place = onServerCore,
   variables: Record<string, string> = {},
-  hear: (printed: string) => void = () => {},
+  onLine: (printed: string) => void = () => {},
   node: readonly string[] = [process.execPath],
 ): Child => {
   const [command = '', ...rest] = place([...node, ...args]);
-  // Plain node: what the environment would load into it is not part of the service.
+  // NODE_OPTIONS is removed, because it would load code that is not part of the service.
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -46,7 +46,7 @@ export const startChild = (
   const collect = (chunk: Buffer): void => {
     const text = chunk.toString();
     printed = (printed + text).slice(-20_000);
-    hear(text);
+    onLine(text);
   };
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);

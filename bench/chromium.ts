@@ -3,7 +3,9 @@ import type { Browser } from 'playwright-core';
 
 /** A real browser, without a window and without a graphics card. */
 
-/** Where Debian's packages put it. The shell is the same engine without what surrounds it, at two thirds of the cost. */
+/**
+ * Paths of Debian's packages. The shell has the same engine without the browser around it, at two thirds of the cost.
+ */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 export const CHROMIUM =
@@ -12,17 +14,17 @@ export const CHROMIUM =
 export const hasChromium = (): boolean => existsSync(CHROMIUM);
 
 /**
- * For pages that are there for seconds: code that is compiled well takes longer to compile than it saves. Compositing
- * without a thread of its own would save as much again, but then frames stop coming now and then.
+ * For pages that exist for seconds: optimized code takes longer to compile than it saves. Compositing on the main
+ * thread would save as much again, but frames then occasionally stop.
  */
 export const SHORT_LIVED_PAGES = ['--js-flags=--no-opt --no-maglev --single-threaded-gc'];
 
 /**
- * It asks nobody for anything, and none of its processes is more than a page needs.
- * @param flags of Chromium, besides
+ * The browser makes no background requests, and its processes are limited to those that a page needs.
+ * @param flags additional flags of Chromium
  */
 export const launchChromium = async (flags: readonly string[] = []): Promise<Browser> => {
-  // It takes longer to load than all else that a command loads which may never need a browser.
+  // Imported lazily: it takes longer to load than all other modules of a command that may need no browser.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: CHROMIUM,

@@ -1,4 +1,4 @@
-/** Flags of a node that collects its garbage when it is told to: memory in use, apart from what waits for that. */
+/** Flags of a node that collects garbage on a signal, to measure memory in use without garbage. */
 export const COLLECTS = [
   '--expose-gc',
   "--import=data:text/javascript,process.on('SIGUSR2',()=>globalThis.gc())",

@@ -3,18 +3,18 @@ import type { Outcome, Result } from './result-file.ts';
 import type { Row } from './row.ts';
 
 /**
- * One result held against another.
+ * Compares one result with another.
  *
- * A row has lost when its median is more than 10 % worse and its rounds do not overlap with those of the other:
- * even the best round is worse than the other's worst. Two rounds of one build are often 10 % apart on a machine
- * that does other things as well; that none of three is as good as any of three happens by chance once in twenty.
- * With fewer than three on a side nothing is called a loss.
+ * A row has lost if its median is more than 10 % worse and its rounds do not overlap with those of the other: even the
+ * best round is worse than the other's worst. Two rounds of one build often differ by 10 % on a busy host; that none of
+ * three is as good as any of three happens by chance once in twenty. With fewer than three rounds on a side, no row
+ * counts as lost.
  */
 
 const MOST_LOSS = 0.1;
 const LEAST_ROUNDS = 3;
 
-/** `unclear`: the medians are far enough apart for a loss, the rounds are not. */
+/** `unclear`: the medians differ enough for a loss, but the rounds overlap. */
 export type Verdict = 'same' | 'lost' | 'gained' | 'unclear' | 'does not count' | 'not in both';
 
 export type Comparison = {
@@ -23,12 +23,12 @@ export type Comparison = {
   unit: string;
   before?: number;
   now?: number;
-  /** How much worse it is: 0.1 when it costs, or takes, a tenth more; negative when it is better. */
+  /** Relative loss: 0.1 for an increase of cost or time by a tenth; negative for a gain. */
   worse?: number;
   verdict: Verdict;
 };
 
-/** Of all benchmarks that both have. */
+/** Compares all benchmarks that both results contain. */
 export const compareResults = (before: readonly Outcome[], now: readonly Outcome[]): Comparison[] =>
   now.flatMap(({ name, rows }) => {
     const earlier = before.find((outcome) => outcome.name === name);
@@ -53,7 +53,7 @@ const compareRow = (
   const either = now ?? before;
   if (!either) return undefined;
   const { unit } = either;
-  const metric = either.baseline ? `${either.metric}, beside ${either.baseline.name}` : either.metric;
+  const metric = either.baseline ? `${either.metric}, against ${either.baseline.name}` : either.metric;
   const figures = {
     ...(before && { before: before.value.median }),
     ...(now && { now: now.value.median }),
@@ -64,7 +64,7 @@ const compareRow = (
   return { benchmark, metric, unit, ...figures, worse, verdict };
 };
 
-/** A rate that is halved is as bad as a time that is doubled. */
+/** Halving a rate is as bad as doubling a time. */
 const worseBy = (better: Row['better'], before: number, now: number): number =>
   (better === 'lower' ? now / before : before / now) - 1;
 
@@ -81,7 +81,7 @@ const verdictOf = (before: Row, now: Row, worse: number): Verdict => {
 export const losses = (comparisons: readonly Comparison[]): Comparison[] =>
   comparisons.filter(({ verdict }) => verdict === 'lost');
 
-/** Why two results cannot be held against each other; undefined when they can. */
+/** The reason why two results cannot be compared, or undefined. */
 export const incomparable = (
   before: Pick<Result, 'machine' | 'settings'>,
   now: Pick<Result, 'machine' | 'settings'>,

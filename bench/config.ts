@@ -5,11 +5,11 @@ import type { Benchmark, Context } from './benchmark.ts';
 import { BenchError } from './error.ts';
 import { interleaved, median, percentile } from './rounds.ts';
 import type { Aim, Measured } from './row.ts';
-import { ADMIN_TOKEN, framesOf, type Server, startTroupe, stopAll } from './servers.ts';
+import { ADMIN_TOKEN, readFrames, type Server, startTroupe, stopAll } from './servers.ts';
 
 /**
- * What a large configuration costs: the same questions and writes to a service with many agents and tools and to
- * one with few, and a run while the configuration is written beside the same run in peace.
+ * Costs of a large configuration: the same requests and writes on a service with many agents and tools and on one with
+ * few, and a run during configuration writes compared with the same run without them.
  */
 
 const FEW = 5;
@@ -19,7 +19,7 @@ const planOf = ({ short }: Context) =>
 
 const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
 
-/** A module with that many tools, as an embedding program would have it. */
+/** Writes a module with this number of tools, as an embedding program would have it. */
 const toolsModule = (context: Context, tools: number): string => {
   const file = join(context.folder(), 'troupe.config.mjs');
   const schema = { type: 'object', properties: { text: { type: 'string' } } };
@@ -62,7 +62,7 @@ const timed = async (act: () => Promise<void>): Promise<number> => {
   return performance.now() - began;
 };
 
-/** Without the garbage of `fetch`, which would be measured too. */
+/** Avoids `fetch`, whose garbage would be measured too. */
 const capabilitiesMs = ({ url }: Server, agent: Agent): Promise<number> =>
   timed(
     () =>
@@ -108,10 +108,10 @@ const row = (metric: string, baseline: string, mine: Rounds, theirs: Rounds, aim
 const runMs = (server: Server): Promise<number> =>
   timed(async () => {
     const messages = [{ role: 'user', content: 'Go.' }];
-    await framesOf(server, JSON.stringify({ agentId: 'bench', messages }));
+    await readFrames(server, JSON.stringify({ agentId: 'bench', messages }));
   });
 
-/** The measure while writes follow each other without a pause. */
+/** Measures while writes follow each other without a pause. */
 const besideWrites = async (server: Server, measure: () => Promise<number[]>): Promise<number[]> => {
   let over = false;
   const writing = (async () => {
@@ -127,7 +127,7 @@ const besideWrites = async (server: Server, measure: () => Promise<number[]>): P
 
 export const config: Benchmark = {
   name: 'config',
-  title: `config: a service with many agents and tools beside one with ${FEW} of each`,
+  title: `config: a service with many agents and tools, compared with one with ${FEW} of each`,
   async run(context) {
     const { many: size, repeats, requests, runs } = planOf(context);
     const [many, few] = [await startWith(context, size), await startWith(context, FEW)];
@@ -158,7 +158,7 @@ export const config: Benchmark = {
         row(`GET /v1/capabilities, ${of}`, fewOf, asked.many, asked.few, aim),
         row(`the first one after a write, ${of}`, fewOf, fresh.many, fresh.few, aim),
         row(`PUT of an agent, ${of}`, fewOf, written.many, written.few),
-        row('a run of 200 tokens beside writes without a pause', 'alone', ran.busy, ran.calm),
+        row('a run of 200 tokens during continuous writes', 'alone', ran.busy, ran.calm),
       ];
     } finally {
       await stopAll([many, few]);

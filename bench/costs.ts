@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { createGcTrace, type GcTrace } from './gc-trace.ts';
 import { type Played, playLoad } from './load.ts';
@@ -7,15 +7,14 @@ import { type Server, startTroupe } from './servers.ts';
 import { peakResidentKiB, writtenBytes } from './usage.ts';
 
 /**
- * What a durable run of 200 tokens costs besides the processor time of a busy server: bytes on the disk, what the
- * collector of garbage moves, memory, the rate of a server that has just started, and a run on one that has nothing
- * else to do.
+ * Costs of a durable run of 200 tokens other than the CPU time of a busy server: bytes written to disk, bytes moved by
+ * the garbage collector, memory, the rate of a server after its start, and a run on an otherwise idle server.
  */
 
 const CONNECTIONS = 64;
 const MIB = 2 ** 20;
 
-/** Bytes that each collection of the young generation has moved. */
+/** Bytes moved by each collection of the young generation. */
 type Scavenges = { copied: number[]; promoted: number[] };
 
 const createScavenges = (): Scavenges & GcTrace => {
@@ -43,7 +42,11 @@ const row = (metric: string, unit: string, round: Round, aim?: Aim): Measured =>
 const atMost = (most: number): Aim => ({ of: 'value', most });
 
 const burst = (server: Server, context: Context, duration_ms: number): Promise<Played> =>
-  playLoad(server, { connections: context.short ? 2 : CONNECTIONS, duration_ms, body: runOf('bench') });
+  playLoad(server, {
+    connections: context.short ? 2 : CONNECTIONS,
+    duration_ms,
+    body: createRunBody('bench'),
+  });
 
 const busy = async (context: Context): Promise<Measured[]> => {
   const scavenges = createScavenges();
@@ -81,16 +84,16 @@ const busy = async (context: Context): Promise<Measured[]> => {
 
 const alone = async (context: Context): Promise<Measured> => {
   const server = await startTroupe(context);
-  const load = { connections: 1, pause_ms: 2, body: runOf('bench') };
+  const load = { connections: 1, pause_ms: 2, body: createRunBody('bench') };
   await playLoad(server, { ...load, duration_ms: context.short ? 100 : 1500 });
   const { cost, granted, p50, p99 } = await playLoad(server, { ...load, duration_ms: context.roundMs(3000) });
   await server.process.stop();
   const round = { value: cost, p50, p99, shares: { Troupe: granted } };
-  return row('a run on an idle server, one after the other', 'ms of processor', round, atMost(1.2));
+  return row('a run on an idle server, one after the other', 'ms of CPU', round, atMost(1.2));
 };
 
 export const costs: Benchmark = {
   name: 'costs',
-  title: 'costs: of a run of 200 tokens, besides the time of a busy server',
+  title: 'costs: of a run of 200 tokens, in addition to the time of a busy server',
   run: async (context) => [...(await busy(context)), await alone(context)],
 };

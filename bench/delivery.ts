@@ -1,10 +1,10 @@
 import { createHistogram } from 'node:perf_hooks';
-import type { OnEvents, Sample } from '../src/load/index.ts';
+import type { OnEvents, Sample } from '../src/load-generator/index.ts';
 
 /**
- * How late paced tokens arrive. The script gives token `n` at its start plus `n` times the pace and does not
- * drift, but its start is not known here: the least delayed token of a stream stands for it. So a delay that all
- * tokens of a stream share is not seen; it would be in the time to first token.
+ * Lateness of paced tokens. The script emits token `n` at its start plus `n` times the pace and does not drift, but its
+ * start is unknown here: the least delayed token of a stream replaces it. A delay shared by all tokens of a stream is
+ * therefore not visible; it would appear in the time to first token.
  */
 
 export type Delivery = {
@@ -12,7 +12,7 @@ export type Delivery = {
   onSample(sample: Sample): void;
   /** Milliseconds behind the pace. */
   lateness(rank: number): number;
-  /** Milliseconds between one arrival and the next of a stream. */
+  /** Milliseconds between two consecutive arrivals of a stream. */
   gap(rank: number): number;
   readonly tokens: number;
 };
@@ -22,7 +22,7 @@ export type DeliveryOptions = {
   tokens: number;
   /** Frames before the first token. */
   leading: number;
-  /** Only arrivals of this time count (`performance.now()`). */
+  /** Start of the window of counted arrivals (`performance.now()`). */
   from: number;
   until: number;
 };
@@ -31,7 +31,7 @@ const HOUR_IN_MICROSECONDS = 3_600_000_000;
 
 const histogram = () => createHistogram({ highest: HOUR_IN_MICROSECONDS, figures: 3 });
 
-/** A histogram of Node takes values from 1 on. */
+/** Histograms of Node accept values from 1 on. */
 const micro = (ms: number): number => Math.min(HOUR_IN_MICROSECONDS, Math.max(1, Math.round(ms * 1000)));
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {

@@ -1,2 +1,2 @@
-/** What the person who asked for benchmarks can act on: told as one line, without a stack. */
+/** An error that the user of the benchmarks can act on, printed as one line without a stack. */
 export class BenchError extends Error {}

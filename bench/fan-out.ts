@@ -5,13 +5,13 @@ import { startClient } from './program.ts';
 import type { ReadersAnswer, ReadersOrder } from './programs/event-readers.ts';
 import { interleaved, median, percentile } from './rounds.ts';
 import type { Measured } from './row.ts';
-import { framesOf, type Server, startTroupe } from './servers.ts';
+import { readFrames, type Server, startTroupe } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
 /**
  * One run in full fidelity, of 200 tokens, whose thread is watched by no reader, by one, and by a thousand event
- * streams: how many events they get, and what it costs the run. The next run begins when every reader has the
- * last event of the one before, so a run meets only its own readers. Readers are in a process of their own.
+ * streams: the rate of delivered events, and the cost for the run. The next run starts when every reader has the last
+ * event of the previous one, so a run affects only its own readers. Readers run in a separate process.
  */
 
 const AGENT = 'bench';
@@ -21,13 +21,13 @@ const planOf = ({ short }: Context) =>
 
 type Watched = { thread: string; readers: Child | undefined };
 
-/** A run, and the time until its client and its readers have had everything. */
+/** A run, and the time until its client and its readers have received everything. */
 type Watch = { run_ms: number; whole_ms: number; events: number };
 
 type Played = { watches: Watch[]; rate: number; cost: number };
 
 const ask = async (readers: Child, order: ReadersOrder): Promise<ReadersAnswer> => {
-  // The program answers every order with a ReadersAnswer.
+  // The program responds to every order with a ReadersAnswer.
   const answer = (await readers.ask(order)) as ReadersAnswer;
   if ('failed' in answer) throw new BenchError(`event readers: ${answer.failed}`);
   return answer;
@@ -44,7 +44,7 @@ const watchedBy = async ({ build }: Context, url: string, count: number): Promis
 const watch = async (server: Server, { thread, readers }: Watched): Promise<Watch> => {
   const body = { agentId: AGENT, threadId: thread, messages: [{ role: 'user', content: 'Go.' }] };
   const began = performance.now();
-  await framesOf(server, JSON.stringify(body));
+  await readFrames(server, JSON.stringify(body));
   const run_ms = performance.now() - began;
   const answer = readers && (await ask(readers, { finish: true }));
   const events = answer && 'events' in answer ? answer.events : 0;
@@ -76,7 +76,7 @@ const runRow = (metric: string, watched: readonly Played[], alone: readonly Play
   const cost = (played: readonly Played[]): number => median(played.map((each) => each.cost));
   return {
     metric,
-    unit: 'ms of processor',
+    unit: 'ms of CPU',
     baseline: 'without a reader',
     rounds: [{ value: cost(watched), baseline: cost(alone), p50: median(times), p99: percentile(times, 99) }],
   };
@@ -103,8 +103,8 @@ export const fanOut: Benchmark = {
       context.note(`one run is ${played.one[0]?.watches[0]?.events} events in the log of its thread`);
       return [
         rateRow(`events delivered to ${readers} readers together`, played.many, played.one),
-        runRow(`a run beside ${readers} readers`, played.many, played.none),
-        runRow('a run beside 1 reader', played.one, played.none),
+        runRow(`a run with ${readers} readers`, played.many, played.none),
+        runRow('a run with 1 reader', played.one, played.none),
       ];
     } finally {
       await Promise.all([one.readers?.stop(), many.readers?.stop(), server.process.stop()]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Folders that do not outlive this process. */
+/** Folders that are removed when this process exits. */
 
 const folders: string[] = [];
 
@@ -15,5 +15,5 @@ export const removedAtExit = (folder: string): string => {
   return folder;
 };
 
-/** An empty one. */
+/** Creates an empty folder. */
 export const newFolder = (): string => removedAtExit(mkdtempSync(join(tmpdir(), 'troupe-bench-')));

@@ -1,10 +1,10 @@
-/** The collections of a process as node prints them with `--trace-gc-nvp`. */
+/** Parses the collections of a process from the output of `--trace-gc-nvp`. */
 export type GcTrace = {
-  /** Receives the output of the process, cut anywhere. */
+  /** Receives the output of the process, split at any position. */
   hear(printed: string): void;
 };
 
-/** One collection: `s` of the young generation, `ms` of the whole heap. A figure that it does not have is NaN. */
+/** One collection: `s` of the young generation, `ms` of the whole heap. A missing figure is NaN. */
 export type Collection = { kind: string; figure(name: string): number };
 
 export function createGcTrace(report: (collection: Collection) => void): GcTrace {

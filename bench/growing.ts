@@ -1,23 +1,23 @@
 import { median } from './rounds.ts';
 
 /**
- * Whether a figure that was read again and again, each time at rest, grows without bound.
+ * Decides whether a figure that was read repeatedly on an idle system grows without bound.
  *
- * The first third of the readings is left out: caches fill, code is compiled. Of the rest a line is drawn by the
- * slopes between all pairs (their median, so that a single odd reading says nothing). It grows when the line rises by
- * more than the allowance from its beginning to its end, and the last third lies above all that came before it: what
- * has found its level goes up and down.
+ * The first third of the readings is dropped: caches fill, and code is compiled. A line is fitted to the rest with the
+ * median of the slopes between all pairs, so that a single outlier has no effect. The figure grows if the line rises by
+ * more than the allowance from start to end, and the last third is above all earlier readings: a stable figure goes up
+ * and down.
  */
 export type Reading = { hours: number; value: number };
 
 export type Growth = { perHour: number; from: number; to: number; grows: boolean };
 
-/** What a figure may rise by over the readings: a share of its level, and as much as it moves by anyway. */
+/** Allowed rise over the readings: a share of the level, and the usual fluctuation. */
 export type Allowance = { share: number; least: number };
 
 const LEAST_READINGS = 9;
 
-export const growthOf = (readings: readonly Reading[], { share, least }: Allowance): Growth => {
+export const measureGrowth = (readings: readonly Reading[], { share, least }: Allowance): Growth => {
   const settled = readings.slice(Math.floor(readings.length / 3));
   const [first, last] = [settled[0], settled.at(-1)];
   if (!first || !last) return { perHour: Number.NaN, from: Number.NaN, to: Number.NaN, grows: false };
@@ -38,7 +38,7 @@ export const growthOf = (readings: readonly Reading[], { share, least }: Allowan
   };
 };
 
-/** Theil and Sen. */
+/** The Theil–Sen estimator. */
 const medianSlope = (readings: readonly Reading[]): number => {
   const slopes: number[] = [];
   for (const [index, a] of readings.entries()) {

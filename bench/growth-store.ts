@@ -2,13 +2,13 @@ import type { Context } from './benchmark.ts';
 import { startMeasured } from './program.ts';
 import type { GrowthAnswer, GrowthOrder } from './programs/growth-store.ts';
 
-/** A store in a process of its own, whose threads grow when it is told to. */
+/** A store in a separate process, whose threads grow on request. */
 export type GrowthStore = { ask(order: GrowthOrder): Promise<GrowthAnswer>; stop(): Promise<void> };
 
 export const startGrowthStore = (context: Context, dir: string): GrowthStore => {
   const program = startMeasured(context.build, 'growth-store', [dir]);
   return {
-    // The program answers every order with a GrowthAnswer.
+    // The program responds to every order with a GrowthAnswer.
     ask: async (order) => (await program.ask(order)) as GrowthAnswer,
     stop: program.stop,
   };

@@ -4,11 +4,11 @@ import type { Build } from './build.ts';
 import { startGrowthStore } from './growth-store.ts';
 import { interleaved, median, percentile } from './rounds.ts';
 import type { Aim, Measured } from './row.ts';
-import { framesOf, type Server, startTroupe } from './servers.ts';
+import { readFrames, type Server, startTroupe } from './servers.ts';
 
 /**
- * What a long history and many threads cost: the same work in a thread of ten messages and in long ones, the
- * same list of a hundred threads and of many. The baseline of every row is the smallest of its kind.
+ * Costs of a long history and of many threads: the same work in a thread of ten messages and in long ones, the same
+ * list of a hundred threads and of many. The baseline of every row is the smallest of its kind.
  */
 
 const SHORTEST = 10;
@@ -59,7 +59,9 @@ const rowsOf = (
     }));
 };
 
-/** Threads enough that a step leaves no thread much longer, and no more messages than fit into a minute. */
+/**
+ * Number of threads, such that steps do not make a thread much longer and the messages can be written within a minute.
+ */
 const threadsFor = (messages: number, steps: number): number =>
   Math.max(1, Math.min(steps, Math.ceil(200_000 / messages)));
 
@@ -70,7 +72,7 @@ const stepRows = async (context: Context): Promise<Measured[]> => {
     const threads = Math.max(steps, threadsFor(messages, repeats * steps));
     await store.ask({ do: 'fill', status: 'running', threads, messages });
   }
-  // Neither the compiler nor the files are warm yet; the threads that are measured must not grow from that.
+  // Warms up the compiler and the files with threads that are not measured, so that the measured ones do not grow.
   await store.ask({ do: 'fill', status: 'running', threads: steps, messages: 0 });
   for (let round = 0; round < repeats; round += 1)
     await store.ask({ do: 'step', threads: steps, messages: 0 });
@@ -92,11 +94,11 @@ const stepRows = async (context: Context): Promise<Measured[]> => {
 const runMs = async (server: Server, threadId: string): Promise<number> => {
   const began = performance.now();
   const messages = [{ role: 'user', content: 'Go.' }];
-  await framesOf(server, JSON.stringify({ agentId: 'bench', threadId, messages }));
+  await readFrames(server, JSON.stringify({ agentId: 'bench', threadId, messages }));
   return performance.now() - began;
 };
 
-/** Two runs a thread: the first has to read the history, for the next one it is in memory. */
+/** Two runs per thread: the first one reads the history, which is in memory for the next one. */
 const runRows = async (context: Context): Promise<Measured[]> => {
   const { lengths, repeats } = sizesOf(context);
   const fills = lengths.map((messages) => ({ threads: repeats + 1, messages }));
@@ -143,7 +145,7 @@ const cursorIn = (page: unknown): string | undefined => {
   return typeof page.next_cursor === 'string' ? page.next_cursor : undefined;
 };
 
-/** Page after page of a list, from its start again behind its end. */
+/** Reads a list page by page, and starts over at its end. */
 const walkMs = async (url: string, requests: number, agent: Agent): Promise<number[]> => {
   const times: number[] = [];
   let cursor: string | undefined;
@@ -156,7 +158,7 @@ const walkMs = async (url: string, requests: number, agent: Agent): Promise<numb
   return times;
 };
 
-/** Made once for a build: lists change nothing. */
+/** Created once per build, because lists change nothing. */
 const ofThreads = new Map<Build, Map<number, Promise<string>>>();
 
 const folderOfThreads = (context: Context, threads: number): Promise<string> => {
@@ -200,7 +202,7 @@ const listRows = async (context: Context): Promise<Measured[]> => {
 
 export const growth: Benchmark = {
   name: 'growth',
-  title: `growth: long threads beside ones of ${SHORTEST} messages, lists of many threads beside ones of ${FEWEST}`,
+  title: `growth: long threads against ones of ${SHORTEST} messages, lists of many threads against ones of ${FEWEST}`,
   run: async (context) => [
     ...(await stepRows(context)),
     ...(await runRows(context)),

@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import { playLoad } from './load.ts';
@@ -6,14 +6,14 @@ import type { Measured, Round } from './row.ts';
 import { type Durability, durabilitiesOf, type Server, startTroupe } from './servers.ts';
 
 /**
- * What users wait for on a server that is half busy: durable runs of 200 tokens come by chance, half as many as it
- * can end in the same seconds, and do not wait for each other. Beside them a few streams of 50 tokens a second show
- * how even the pace is that others get. How many it can end is measured first, by connections that never rest.
+ * Latencies on a server at half load: durable runs of 200 tokens arrive randomly and independently, at half the rate
+ * that the server can complete. A few concurrent streams of 50 tokens a second show how even the pace of other streams
+ * is. The maximum rate is measured first, with connections that never pause.
  */
 
 const CLOSED_CONNECTIONS = 64;
 
-/** More than are ever needed at half load: a stream that comes finds one free. */
+/** More than half load ever needs, so an arriving stream finds a free connection. */
 const OPEN_CONNECTIONS = 512;
 
 const PACED_STREAMS = 8;
@@ -32,7 +32,7 @@ const pacedBeside = async (server: Server, duration_ms: number): Promise<Deliver
     connections: PACED_STREAMS,
     streams: PACED_STREAMS,
     rest_ms: 0,
-    body: runOf('bench-paced'),
+    body: createRunBody('bench-paced'),
     onEvents: delivery.onEvents,
     onSample: delivery.onSample,
   });
@@ -41,9 +41,9 @@ const pacedBeside = async (server: Server, duration_ms: number): Promise<Deliver
 
 const measure = async (context: Context, durability: Durability): Promise<Measured[]> => {
   const server = await startTroupe(context, { durability });
-  const body = runOf('bench');
+  const body = createRunBody('bench');
   const connections = context.short ? 2 : CLOSED_CONNECTIONS;
-  // Paced streams last four seconds: the load goes on beside all of them.
+  // Paced streams last four seconds, and the load lasts longer than all of them.
   const duration_ms = context.roundMs(5000);
   try {
     if (!context.short) await playLoad(server, { body, connections, duration_ms: 2000 });
@@ -62,7 +62,7 @@ const measure = async (context: Context, durability: Durability): Promise<Measur
       `${durability}: ${Math.round(full.rate)} streams/s at most; at ${Math.round(half.rate)} a second the server ` +
         `used ${Math.round(half.share * 100)} % of its core`,
     );
-    // What is half of a maximum that the server could not reach?
+    // The rows do not count if the server could not reach its maximum.
     const shares = { 'Troupe at full load': full.share, 'Troupe at half load': half.granted };
     const row = (metric: string, figures: { p50: number; p99: number }): Measured => {
       const round: Round = { value: figures.p99, p50: figures.p50, p99: figures.p99, shares };
@@ -80,7 +80,8 @@ const measure = async (context: Context, durability: Durability): Promise<Measur
 
 export const halfLoad: Benchmark = {
   name: 'half-load',
-  title: 'half-load: latencies at half of what the server can do, streams come by chance; p50 and p99 are ms',
+  title:
+    'half-load: latencies at half of the maximum rate of the server, with random arrivals; p50 and p99 are ms',
   async run(context) {
     const rows: Measured[] = [];
     for (const durability of durabilitiesOf(context)) rows.push(...(await measure(context, durability)));

@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { createServer } from 'node:net';
 import type { Child } from './child.ts';
 
-/** Waiting for a server that is starting. */
+/** Waits for a starting server. */
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -20,14 +20,14 @@ const isHealthy = (address: string): Promise<boolean> =>
     }).on('error', () => resolve(false));
   });
 
-/** Asks every millisecond until it is ready. @throws Error when the process ends instead */
+/** Polls every millisecond until the server is ready. @throws Error if the process ends first */
 export const untilHealthy = async (child: Child, url: string, path = '/health'): Promise<void> => {
   let ended = false;
   const exited = child.exited.then(() => {
     ended = true;
   });
   while (!(await isHealthy(url + path))) {
-    // It rejects with what the process has printed.
+    // This rejects with the output of the process.
     if (ended) await child.line(/never printed/);
     await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 1))]);
   }

@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Context } from './benchmark.ts';
 import { type Load, type Played, playLoad } from './load.ts';
 import { findNodes, type HttpServer, type Node, type Nodes } from './nodes.ts';
@@ -6,8 +6,8 @@ import type { Measured } from './row.ts';
 import { startTroupe } from './servers.ts';
 
 /**
- * CPU time of a stream with each HTTP server on each version of Node. The baseline of `node:http` is uWebSockets.js
- * on the same Node; where its binary does not load, and for uWebSockets.js itself, the first row.
+ * CPU time of a stream with each HTTP server on each version of Node. The baseline of `node:http` is uWebSockets.js on
+ * the same Node; if its binary does not load, and for uWebSockets.js itself, the first row.
  */
 
 const NAMES: Record<HttpServer, string> = { uws: 'uWebSockets.js', node: 'node:http' };
@@ -43,7 +43,7 @@ const rowOf = (variant: Variant, variants: readonly Variant[]): Measured => {
   const rates: [number, number?] = baseline ? [played.rate, baseline.played.rate] : [played.rate];
   return {
     metric: `a stream, all at once, ${name}`,
-    unit: 'ms of processor',
+    unit: 'ms of CPU',
     ...(baseline && { baseline: baseline.name }),
     rounds: [
       {
@@ -63,7 +63,7 @@ export const measureHttpServers = async (context: Context, load: Load): Promise<
   const variants: Variant[] = [];
   for (const node of nodesOf(context)) {
     for (const http of node.servers) {
-      const played = await play(context, http, node, { ...load, body: runOf('bench') });
+      const played = await play(context, http, node, { ...load, body: createRunBody('bench') });
       variants.push({ name: `${NAMES[http]} on Node ${node.major}`, http, node, played });
     }
   }

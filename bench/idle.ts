@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { COLLECT, COLLECTS } from './collect.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
@@ -10,8 +10,8 @@ import { type Server, startTroupe } from './servers.ts';
 import { fileLimit, residentKiB } from './usage.ts';
 
 /**
- * 10,000 streams whose model is silent, and one client that never reads what it is sent: other streams keep
- * their pace, and an idle stream costs little memory.
+ * 10,000 streams whose model is silent, and one client that never reads its stream: other streams keep their pace, and
+ * an idle stream costs little memory.
  */
 
 const SPARE_FILES = 300;
@@ -41,7 +41,7 @@ const pacedStreams = async (context: Context, server: Server): Promise<Delivery>
     connections: short ? 5 : 50,
     ...(short ? { streams: 5 } : { duration_ms: context.roundMs(6000), ramp_ms: 1000 }),
     rest_ms: 0,
-    body: runOf('bench-paced'),
+    body: createRunBody('bench-paced'),
     onEvents: delivery.onEvents,
     onSample: delivery.onSample,
   });
@@ -68,7 +68,7 @@ const measure = async (context: Context, wanted: number): Promise<Measured[]> =>
   const ask = (wish: Wish): Promise<unknown> => clients.ask(wish);
 
   const streams = context.short ? 100 : 5000;
-  await playLoad(server, { connections: 16, streams, body: runOf('bench') });
+  await playLoad(server, { connections: 16, streams, body: createRunBody('bench') });
   const alone = await pacedStreams(context, server);
   const before = await memoryOf(server);
   const began = performance.now();
@@ -82,8 +82,8 @@ const measure = async (context: Context, wanted: number): Promise<Measured[]> =>
   await server.process.stop();
   const each = (of: keyof Memory): number => (now[of] - before[of]) / wanted;
   return [
-    paceRow(`beside ${wanted} idle streams`, beside, alone),
-    paceRow('beside them and a client that never reads', besideFlood, alone),
+    paceRow(`with ${wanted} idle streams`, beside, alone),
+    paceRow('with them and a client that never reads', besideFlood, alone),
     memoryRow('resident memory of an idle stream, its run included', each('asItIs'), {
       of: 'value',
       most: 20,
@@ -95,7 +95,7 @@ const measure = async (context: Context, wanted: number): Promise<Measured[]> =>
 export const idle: Benchmark = {
   name: 'idle',
   title:
-    'idle: paced streams beside idle ones (p50 and p99: ms between two tokens), memory of an idle stream',
+    'idle: paced streams with idle ones open (p50 and p99: ms between two tokens), memory of an idle stream',
   async run(context) {
     const wanted = context.short ? 100 : 10_000;
     const limit = fileLimit() ?? 0;

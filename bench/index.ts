@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceTable } from '../test/readme/replace-table.ts';
+import { replaceTable } from '../test/docs/replace-table.ts';
 import { type Build, buildIn, makeBuild, ROOT } from './build.ts';
 import { BENCHMARKS } from './catalogue.ts';
 import { compareResults, incomparable, losses } from './compare.ts';
@@ -8,17 +8,17 @@ import { BenchError } from './error.ts';
 import { machineLine, thisMachine } from './machine.ts';
 import { helpText, type Options, parseOptions } from './options.ts';
 import {
+  createResult,
   type Outcome,
   type Result,
   readResult,
-  resultOf,
   type Settings,
   writeResult,
 } from './result-file.ts';
-import { outcomeOf, runRounds, type Tally, tallyOf } from './runner.ts';
-import { formatComparison, formatOutcome, readmeTable } from './table.ts';
+import { createOutcome, createTally, runRounds, type Tally } from './runner.ts';
+import { formatComparison, formatOutcome, markdownTable } from './table.ts';
 
-/** `npm run bench`: each figure beside a baseline that was measured in the same round. See `--help`. */
+/** `npm run bench`: each figure with a baseline that was measured in the same round. See `--help`. */
 
 const print = (text: string): void => {
   process.stdout.write(text);
@@ -31,19 +31,19 @@ const settingsOf = ({ short, rounds, duration, openRuns }: Options): Settings =>
   open_runs: openRuns,
 });
 
-/** With another build, each has its turn; a result that was measured before is read only once. */
+/** Another build is measured in alternation; an earlier result is only read. */
 type Other = { build: Build } | { result: Result } | undefined;
 
 const otherOf = async ({ against }: Options): Promise<Other> => {
   if (against === undefined) return undefined;
-  if (!existsSync(against)) throw new BenchError(`--against: there is no ${against}`);
+  if (!existsSync(against)) throw new BenchError(`--against: ${against} does not exist`);
   if (statSync(against).isDirectory()) return { build: await buildIn(against) };
   return { result: readResult(against) };
 };
 
 type Measurement = { now: Outcome[]; before: Outcome[] };
 
-/** @param save is given what there is after each benchmark: a failure of the next one loses nothing */
+/** @param save receives the outcomes so far after each benchmark, so that a later failure loses nothing */
 const measureAll = async (
   options: Options,
   build: Build,
@@ -55,13 +55,13 @@ const measureAll = async (
   const earlier = other && 'result' in other ? other.result.benchmarks : [];
   const measurement: Measurement = { now: [], before: [] };
   for (const benchmark of chosen) {
-    const mine = tallyOf(build);
-    const theirs = other && 'build' in other ? tallyOf(other.build) : undefined;
+    const mine = createTally(build);
+    const theirs = other && 'build' in other ? createTally(other.build) : undefined;
     const tallies: Tally[] = theirs ? [theirs, mine] : [mine];
     const outcomes = (): [Outcome, Outcome[]] => [
-      outcomeOf(benchmark, mine, options),
+      createOutcome(benchmark, mine, options),
       theirs
-        ? [outcomeOf(benchmark, theirs, options)]
+        ? [createOutcome(benchmark, theirs, options)]
         : earlier.filter(({ name }) => name === benchmark.name),
     ];
     await runRounds(benchmark, options, tallies);
@@ -79,8 +79,8 @@ const measureAll = async (
   return measurement;
 };
 
-/** What stands in the README between the marks of the benchmarks. */
-const readmeText = (
+/** Text of the page of benchmarks between the marks of a benchmark. */
+const markdownText = (
   { at, commit, machine, settings: { rounds }, benchmarks }: Result,
   { names }: Options,
 ): string => {
@@ -89,27 +89,29 @@ const readmeText = (
     names.length === 0 ? !tooLong.includes(name) : names.includes(name),
   );
   const often = rounds === null ? '' : `, rounds: ${rounds}`;
-  return `Measured on ${machineLine(machine)}${often}; commit ${commit}, ${at.slice(0, 10)}.\n\n${readmeTable(shown)}`;
+  return `Measured on ${machineLine(machine)}${often}; commit ${commit}, ${at.slice(0, 10)}.\n\n${markdownTable(shown)}`;
 };
 
-const showReadme = (result: Result, options: Options): void => {
-  if (options.readme) print(`\n${readmeText(result, options)}`);
+const showMarkdown = (result: Result, options: Options): void => {
+  if (options.markdown) print(`\n${markdownText(result, options)}`);
   const [name] = options.names;
-  if (!options.updateReadme || name === undefined) return;
-  replaceTable(markOf(name), readmeText(result, options).trimEnd());
-  print(`written to README.md, between the marks ${markOf(name)}\n`);
+  if (!options.updateDocs || name === undefined) return;
+  replaceTable(markOf(name), markdownText(result, options).trimEnd(), PAGE);
+  print(`written to ${PAGE}, between the marks ${markOf(name)}\n`);
 };
+
+const PAGE = 'src/docs/benchmarks.md';
 
 const markOf = (name: string): string => `benchmark-${name}`;
 
-/** @returns whether nothing was lost */
+/** @returns true if no row has lost */
 const compared = (before: readonly Outcome[], now: readonly Outcome[], of: string): boolean => {
   const comparisons = compareResults(before, now);
   if (comparisons.length === 0)
     throw new BenchError(`nothing to compare: ${of} has none of these benchmarks`);
   const lost = losses(comparisons);
   print(`against ${of}:\n\n${formatComparison(comparisons)}\n`);
-  print(lost.length === 0 ? 'nothing that counts lost more than 10 %\n' : 'lost more than 10 %:\n');
+  print(lost.length === 0 ? 'no counted figure lost more than 10 %\n' : 'lost more than 10 %:\n');
   for (const { benchmark, metric } of lost) print(`  ${benchmark}: ${metric}\n`);
   return lost.length === 0;
 };
@@ -124,7 +126,7 @@ const fromFile = async (options: Options, file: string): Promise<boolean> => {
   const result = readResult(file);
   const { names } = options;
   const chosen = result.benchmarks.filter(({ name }) => names.length === 0 || names.includes(name));
-  if (options.readme || options.updateReadme) showReadme(result, options);
+  if (options.markdown || options.updateDocs) showMarkdown(result, options);
   else for (const outcome of chosen) print(`${formatOutcome(outcome)}\n`);
   if (!other) return true;
   if (!('result' in other)) throw new BenchError('--against: with --from it is a result, not a build');
@@ -140,12 +142,12 @@ const measured = async (options: Options): Promise<boolean> => {
   print(`${machineLine(machine)}\ncommit ${build.commit}\n\n`);
   const begun = new Date().toISOString().replace(/[:.]/g, '-');
   const file = options.json ?? join(ROOT, '.bench', `${begun}-${build.commit}.json`);
-  const resultWith = (outcomes: Outcome[]): Result => resultOf(build.commit, machine, settings, outcomes);
+  const resultWith = (outcomes: Outcome[]): Result => createResult(build.commit, machine, settings, outcomes);
   const { now, before } = await measureAll(options, build, other, (outcomes) =>
     writeResult(file, resultWith(outcomes)),
   );
   print(`written to ${file}\n`);
-  showReadme(resultWith(now), options);
+  showMarkdown(resultWith(now), options);
   if (!other) return true;
   return compared(
     before,

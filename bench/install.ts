@@ -7,9 +7,8 @@ import { outputIn, pack } from './package.ts';
 import type { Measured } from './row.ts';
 
 /**
- * What a newcomer waits for who has the package: its install for production, the start of the service, the first
- * frame of the first stream. And how large it is. What npm has in its cache it does not fetch again, so only a round
- * behind the first one tells of the same thing each time.
+ * Time from the package to the first stream: the production install, the start of the service, and the first frame of
+ * the first stream; and the sizes. npm caches downloads, so only rounds after the first one are comparable.
  */
 
 const bytesIn = (folder: string): number =>
@@ -26,7 +25,7 @@ const installFrom = async (project: string, file: string): Promise<number> => {
   return performance.now() - began;
 };
 
-/** Milliseconds until the service answers with the first frame of a stream. */
+/** Milliseconds until the service sends the first frame of a stream. */
 const firstFrame = async (context: Context, troupe: string): Promise<number> => {
   const began = performance.now();
   const options = ['--http-addr', '127.0.0.1:0', '--storage-dir', context.folder()];

@@ -1,20 +1,20 @@
-import { type LoadOptions, type LoadReport, runLoad } from '../src/load/index.ts';
+import { type LoadOptions, type LoadReport, runLoad } from '../src/load-generator/index.ts';
 import { BenchError } from './error.ts';
 import type { Round } from './row.ts';
 import type { Server } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
-/** A load on a server under measurement, and what the server used for it. */
+/** A load on a measured server, and the resources that the server used. */
 
 export type Played = {
   report: LoadReport;
-  /** Streams a second. */
+  /** Streams per second. */
   rate: number;
-  /** Milliseconds of processor time of the server a stream, all threads: stays what it is on a busy machine. */
+  /** Milliseconds of CPU time of the server per stream, all threads; independent of other load on the host. */
   cost: number;
-  /** Of its core, used by the server; 1 means that neither the load nor anything else held it back. */
+  /** Share of its core used by the server; 1 means that neither the load generator nor another process limited it. */
   share: number;
-  /** Of what it wanted of its core: for a load that is not meant to fill it. */
+  /** Share of the requested CPU time that the server received, for loads that do not saturate the core. */
   granted: number;
   p50: number;
   p99: number;
@@ -23,15 +23,15 @@ export type Played = {
 export type Load = Omit<LoadOptions, 'url'> & { path?: string };
 
 /**
- * The load looks at its connections so often: a wake-up for each frame costs more than the frame, the server too,
- * and would make the load the limit.
+ * Interval at which the load generator reads its connections: a wake-up per frame costs more than the frame, also for
+ * the server, and would make the load generator the bottleneck.
  */
 const REST_MS = 1;
 
-/** A load that was too short to begin a single stream is played again with more time, up to this. */
+/** A load that was too short to start a stream is repeated with a longer duration, up to this. */
 const ENOUGH_MS = 10_000;
 
-/** @throws BenchError when a stream fails: then nothing that was measured counts */
+/** @throws BenchError when a stream fails, because no figure counts then */
 export const playLoad = async (server: Server, { path = '', ...load }: Load): Promise<Played> => {
   const url = server.url + path;
   const used = usageFrom(server.process.pid);
@@ -56,7 +56,7 @@ const assertClean = (server: Server, url: string, { errors, streams }: LoadRepor
   if (streams === 0) throw new BenchError(`${server.name} ended no stream at ${url}`);
 };
 
-/** Processor time a stream of one beside that of another, each with a core for itself. */
+/** A round that compares CPU time per stream, with a core for each of the two. */
 export const besideRound = (mine: Played, theirs: Played, baseline: string): Round => ({
   value: mine.cost,
   baseline: theirs.cost,

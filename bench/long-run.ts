@@ -7,8 +7,8 @@ import type { Measured } from './row.ts';
 import { type Server, startTroupe } from './servers.ts';
 
 /**
- * What a round costs at the end of a long run, beside one at its beginning: the commit of a step alone, and the
- * whole round over HTTP, from one `step_start` to the next. Each run gives one value for each of its two ends.
+ * Costs of a round at the end of a long run compared with its start: the commit of a step alone, and the whole round
+ * over HTTP, from one `step_start` to the next. Each run gives one value for each end.
  */
 
 const sizesOf = ({ short }: Context) =>
@@ -16,13 +16,13 @@ const sizesOf = ({ short }: Context) =>
 
 const TOOLS = 2;
 
-/** Both ends of one run, each as the mean of a block of its rounds. */
+/** Both ends of one run, each the mean of a block of rounds. */
 type Ends = { beginning: number; end: number };
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The first round is left out: it is the run's beginning as well. */
+/** The first round is dropped, because it includes the start of the run. */
 const endsOf = (costs: readonly number[], block: number): Ends => ({
   beginning: mean(costs.slice(1, 1 + block)),
   end: mean(costs.slice(-block)),
@@ -39,7 +39,7 @@ const rowOf = (metric: string, unit: string, runs: readonly Ends[]): Measured =>
   };
 };
 
-/** Threads that step together, in one commit: a single one would be too short to time. */
+/** Threads that step together in one commit, because a single step is too short to measure. */
 const THREADS = 16;
 
 const storeRow = async (context: Context): Promise<Measured> => {
@@ -59,10 +59,10 @@ const storeRow = async (context: Context): Promise<Measured> => {
   const ends: Ends[] = [];
   for (let run = 0; run < runs; run += 1) ends.push(await runOnce());
   await store.stop();
-  return rowOf(`commit of a step, at the end of ${rounds} beside the beginning`, 'µs', ends);
+  return rowOf(`commit of a step, at the end of ${rounds} rounds`, 'µs', ends);
 };
 
-/** When each step of a run of its own began to be seen; milliseconds. */
+/** Times in milliseconds at which the steps of a new run became visible. */
 const stepTimes = async ({ name, url }: Server): Promise<number[]> => {
   const messages = [{ role: 'user', content: 'Go.' }];
   const response = await fetch(`${url}/v1/runs`, {
@@ -87,7 +87,7 @@ const httpRow = async (context: Context): Promise<Measured> => {
   const server = await startTroupe(context, { flags: ['--config', agentsModule(context, { rounds })] });
   const runOnce = async (): Promise<Ends> => {
     const times = await stepTimes(server);
-    // One more step says that it is done.
+    // The final step contains the completion.
     if (times.length !== rounds + 1)
       throw new BenchError(`a run of ${rounds} rounds had ${times.length} steps`);
     const costs = times.slice(1).map((time, round) => time - (times[round] ?? Number.NaN));
@@ -97,15 +97,11 @@ const httpRow = async (context: Context): Promise<Measured> => {
   const ends: Ends[] = [];
   for (let run = 0; run < runs; run += 1) ends.push(await runOnce());
   await server.process.stop();
-  return rowOf(
-    `a round of ${TOOLS} tools over HTTP, at the end of ${rounds} beside the beginning`,
-    'ms',
-    ends,
-  );
+  return rowOf(`a round of ${TOOLS} tools over HTTP, at the end of ${rounds} rounds`, 'ms', ends);
 };
 
 export const longRun: Benchmark = {
   name: 'rounds',
-  title: 'rounds: the last rounds of a long run beside its first',
+  title: 'rounds: the last rounds of a long run, compared with its first',
   run: async (context) => [await storeRow(context), await httpRow(context)],
 };

@@ -8,7 +8,7 @@ export const Machine = z.object({
   memory_gib: z.number(),
   node: z.string(),
   kernel: z.string(),
-  /** Servers on one core, the load on another. */
+  /** Servers run on one core, the load generator on another. */
   pinned: z.boolean(),
 });
 export type Machine = z.output<typeof Machine>;
@@ -26,4 +26,4 @@ export const machineLine = (machine: Machine): string =>
   `${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, ${machine.kernel}; ` +
   (machine.pinned
     ? 'servers pinned to core 0, load on core 1'
-    : 'nothing pinned: servers and load share the cores');
+    : 'not pinned: servers and load generators share the cores');

@@ -1,9 +1,9 @@
 import { BenchError } from './error.ts';
 import type { Server } from './servers.ts';
 
-/** What a service tells of itself at /metrics. */
+/** Metrics of a service, read from /metrics. */
 export type Metrics = {
-  /** @throws BenchError when there is no such metric */
+  /** @throws BenchError for an unknown metric */
   value(name: string): number;
   /** Rows of the store, by table. */
   rows: ReadonlyMap<string, number>;

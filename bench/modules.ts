@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Which module a place of a bundled program comes from: esbuild writes the path of each above its code. */
+/** Maps positions of a bundled program to modules: bundlers write the path of each module above its code. */
 
 type Section = { line: number; path: string };
 
@@ -12,13 +12,13 @@ export function listModules(url: string): string[] {
   return sectionsIn(url).map(({ path }) => path);
 }
 
-/** The path of the module at a line, which counts from 0, or the address of a script that is not bundled. */
+/** The path of the module at a 0-based line, or the address of a script that is not bundled. */
 export function moduleAt(url: string, line: number): string {
   const section = sectionsIn(url).findLast((section) => section.line <= line);
   return section?.path ?? url;
 }
 
-/** A package, a folder of the sources, or what the path is if it is neither: `node:internal/…` is node. */
+/** The package or source folder of a path, or the path itself if it is in neither; `node:internal/…` is node. */
 export function groupOf(path: string): string {
   const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/g;
   const packages = Array.from(path.matchAll(name), ([, found = '']) => found);
@@ -35,7 +35,7 @@ function sectionsIn(url: string): readonly Section[] {
   const file = url.startsWith('file:') ? fileURLToPath(url) : '';
   if (existsSync(file)) {
     for (const [line, text] of readFileSync(file, 'utf8').split('\n').entries()) {
-      const [, path] = /^\/\/ ((?:\.\.\/)*(?:src|machines|node_modules)\/\S+)$/.exec(text) ?? [];
+      const [, path] = /^\/\/(?:#region)? ((?:\.\.\/)*(?:src|machines|node_modules)\/\S+)$/.exec(text) ?? [];
       if (path !== undefined) sections.push({ line, path });
     }
   }

@@ -2,20 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
 
-/** The versions of Node that the HTTP servers of Troupe are measured on: this one, and the current ones of npm. */
+/**
+ * The versions of Node on which the HTTP servers of Troupe are measured: the one of this process, and the current ones
+ * on npm.
+ */
 
 export type HttpServer = 'uws' | 'node';
 
 export type Node = {
   major: number;
-  /** Starts it; the arguments of Node follow. */
+  /** Command that starts this Node; arguments are appended. */
   command: readonly string[];
   servers: readonly HttpServer[];
 };
 
 export type Nodes = {
   nodes: Node[];
-  /** Why a version, or uWebSockets.js on it, is not measured. */
+  /** Reasons why a version, or uWebSockets.js on it, is not measured. */
   missing: string[];
 };
 
@@ -24,9 +27,9 @@ const MAJORS = [22, 24, 26];
 const OWN_MAJOR = Number(process.versions.node.split('.')[0]);
 
 /**
- * @param root the root folder of another Linux, whose C library is used where uWebSockets.js needs a newer one than
- *   this system has
- * @param short leaves all versions out but this one: nothing is installed
+ * @param root root folder of another Linux, whose C library is used where uWebSockets.js needs a newer one than this
+ *   system has
+ * @param short only the version of this process, so that nothing is installed
  */
 export const findNodes = (root: string | undefined, short: boolean): Nodes => {
   const found: Nodes = { nodes: [], missing: [] };
@@ -54,7 +57,7 @@ const installNode = (major: number): string | undefined => {
   return status === 0 ? stdout.trim() : undefined;
 };
 
-/** Starts the dynamic linker of that root: the process stays one, unlike with `chroot` in a namespace. */
+/** Starts the dynamic linker of that root, which keeps a single process, unlike `chroot` in a namespace. */
 const withLibrariesOf = (root: string, path: string): string[] => [
   join(root, 'lib64/ld-linux-x86-64.so.2'),
   '--library-path',

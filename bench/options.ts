@@ -4,7 +4,7 @@ import { BenchError } from './error.ts';
 /** The command line of the benchmarks. */
 
 export type Options = {
-  /** Of benchmarks; all when there is none. */
+  /** Names of benchmarks; empty for all. */
   names: string[];
   rounds: number | undefined;
   /** Seconds. */
@@ -15,29 +15,29 @@ export type Options = {
   build: string | undefined;
   /** A result, or a built checkout. */
   against: string | undefined;
-  /** A result that is taken instead of measuring. */
+  /** A result to use instead of measuring. */
   from: string | undefined;
-  /** The root folder of another Linux. */
+  /** Root folder of another Linux. */
   root: string | undefined;
-  /** The command that starts LiteLLM. */
+  /** Command that starts LiteLLM. */
   litellm: string | undefined;
-  /** A folder. */
+  /** Folder for profiles. */
   profile: string | undefined;
   json: string | undefined;
-  readme: boolean;
-  updateReadme: boolean;
+  markdown: boolean;
+  updateDocs: boolean;
   help: boolean;
 };
 
 const ROWS = {
-  rounds: ['N', 'how often each thing is measured, in turns with what stands beside it (3; soak 1)'],
-  duration: ['SECONDS', 'of load in a round; soak: of the whole (each benchmark has its own)'],
-  'open-runs': ['N', 'runs that are open when the server of `recovery` is killed (1000)'],
-  against: [
-    'RESULT',
-    'compare with a result, or with the build of another checkout, whose rounds then take turns',
+  rounds: ['N', 'number of measurements of each row, alternating with its baseline (3; soak 1)'],
+  duration: [
+    'SECONDS',
+    'duration of the load in a round; soak: total duration (default: that of the benchmark)',
   ],
-  from: ['RESULT', 'take this result instead of measuring'],
+  'open-runs': ['N', 'runs that are open when the server of `recovery` is killed (1000)'],
+  against: ['RESULT', 'compare with a result, or with the build of another checkout, in alternating rounds'],
+  from: ['RESULT', 'use this result instead of a measurement'],
   build: ['FOLDER', 'measure the build in this checkout; without it, this tree is built and measured'],
   root: [
     'FOLDER',
@@ -46,15 +46,15 @@ const ROWS = {
   litellm: ['COMMAND', 'starts LiteLLM, which `provider` measures too'],
   profile: [
     'FOLDER',
-    'write a CPU and an allocation profile of `provider` here, print them by module, measure nothing else',
+    'write a CPU and an allocation profile of `provider` here, print them by module, and skip all measurements',
   ],
   json: ['FILE', 'where the result is written (.bench/TIME-COMMIT.json)'],
-  readme: [undefined, 'print the rows as a table for the README'],
-  'update-readme': [
+  markdown: [undefined, 'print the rows as a Markdown table'],
+  'update-docs': [
     undefined,
-    'write the table of the benchmark into README.md, between its marks: one benchmark must be named',
+    'write the table of the benchmark into src/docs/benchmarks.md, between its marks: one benchmark must be named',
   ],
-  short: [undefined, 'see that everything runs: the figures mean nothing'],
+  short: [undefined, 'short rounds that only check that everything runs; the figures have no meaning'],
   help: [undefined, 'this text'],
 } as const satisfies Record<string, readonly [string | undefined, string]>;
 
@@ -67,7 +67,7 @@ export const helpText = (benchmarks: readonly { name: string; title: string }[])
   const lines = (rows: string[][]): string =>
     rows.map(([left = '', right = '']) => `  ${left.padEnd(29)}${right}\n`).join('');
   return (
-    'npm run bench -- [benchmarks…] [options]: the service beside its baselines, all of them without a name.\n\n' +
+    'npm run bench -- [benchmarks…] [options]: compares the service with its baselines, in all benchmarks by default.\n\n' +
     `Options:\n${lines(options)}\nBenchmarks:\n${lines(names)}\n` +
     'It fails when a server does, when something grows without bound (soak), and with --against when a row that\n' +
     'counts lost more than 10 %: its medians differ by that and its rounds do not overlap, also after the\n' +
@@ -75,13 +75,12 @@ export const helpText = (benchmarks: readonly { name: string; title: string }[])
   );
 };
 
-/** @throws BenchError that says what is allowed */
+/** @throws BenchError with the allowed values */
 export const parseOptions = (args: readonly string[], benchmarks: readonly string[]): Options => {
   const { values, positionals } = parsed(args);
-  for (const name of positionals) {
-    if (!benchmarks.includes(name)) {
-      throw new BenchError(`there is no benchmark '${name}'; allowed: ${benchmarks.join(', ')}`);
-    }
+  const unknown = positionals.find((name) => !benchmarks.includes(name));
+  if (unknown !== undefined) {
+    throw new BenchError(`unknown benchmark '${unknown}'; allowed: ${benchmarks.join(', ')}`);
   }
   const options = {
     names: positionals,
@@ -96,20 +95,24 @@ export const parseOptions = (args: readonly string[], benchmarks: readonly strin
     litellm: values.litellm,
     profile: values.profile,
     json: values.json,
-    readme: values.readme ?? false,
-    updateReadme: values['update-readme'] ?? false,
+    markdown: values.markdown ?? false,
+    updateDocs: values['update-docs'] ?? false,
     help: values.help ?? false,
   };
-  if (options.from !== undefined && (options.build !== undefined || options.json !== undefined)) {
-    throw new BenchError('--from takes a result as it is: neither --build nor --json goes with it');
+  checkCombination(options);
+  return options;
+};
+
+const checkCombination = ({ names, from, build, json, profile, updateDocs }: Options): void => {
+  if (from !== undefined && (build !== undefined || json !== undefined)) {
+    throw new BenchError('--from uses an existing result, so neither --build nor --json is allowed');
   }
-  if (options.profile !== undefined && options.names.join() !== 'provider') {
+  if (profile !== undefined && names.join() !== 'provider') {
     throw new BenchError('--profile: name the benchmark provider, and no other');
   }
-  if (options.updateReadme && options.names.length !== 1) {
-    throw new BenchError('--update-readme: name one benchmark, such as provider');
+  if (updateDocs && names.length !== 1) {
+    throw new BenchError('--update-docs: name one benchmark, such as provider');
   }
-  return options;
 };
 
 const parsed = (args: readonly string[]) => {
@@ -128,8 +131,8 @@ const parsed = (args: readonly string[]) => {
         json: { type: 'string' },
         litellm: { type: 'string' },
         profile: { type: 'string' },
-        readme: { type: 'boolean' },
-        'update-readme': { type: 'boolean' },
+        markdown: { type: 'boolean' },
+        'update-docs': { type: 'boolean' },
         short: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

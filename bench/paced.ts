@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
-import { runLoad, runOf } from '../src/load/index.ts';
+import { createRunBody, runLoad } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { createDelivery } from './delivery.ts';
 import type { Measured } from './row.ts';
 import { type Found, searchMost } from './search.ts';
-import { framesOf, type Server, startBare, startTroupe, stopAll } from './servers.ts';
+import { readFrames, type Server, startBare, startTroupe, stopAll } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
 /**
- * How many streams of 50 tokens a second one core carries while 99 of 100 tokens arrive within 50 ms of their
- * time. The streams are opened over half of their length; it counts while all are open and none begins or ends,
- * so that it is the streaming that is measured, and not the runs.
+ * The number of streams of 50 tokens a second that one core serves while 99 of 100 tokens arrive within 50 ms of their
+ * time. The streams are opened over half of their length; tokens count while all streams are open and none starts or
+ * ends, so that streaming is measured rather than runs.
  */
 
 const PACE_MS = 20;
 const TOKENS = 400;
 const LIMIT_MS = 50;
 
-/** Without it, the load is at its end long before the server is. It makes every token late by so much at most. */
+/** Without pauses, the load generator saturates long before the server. They delay every token by at most this time. */
 const REST_MS = 2;
 
 const MOST = 8000;
@@ -55,7 +55,7 @@ const play = async ({ short }: Context, target: Target, streams: number): Promis
     streams,
     ramp_ms,
     rest_ms: REST_MS,
-    body: runOf('bench-long'),
+    body: createRunBody('bench-long'),
     onEvents: delivery.onEvents,
     onSample: delivery.onSample,
   });
@@ -69,7 +69,7 @@ const play = async ({ short }: Context, target: Target, streams: number): Promis
   };
 };
 
-/** Of the server and of this process, within the window. */
+/** Shares of the server and of this process, within the window. */
 const shareOfCore = async (
   { process: { pid } }: Server,
   { from, until }: { from: number; until: number },
@@ -100,7 +100,7 @@ export const paced: Benchmark = {
   title: `paced: streams of 50 tokens/s with p99 at most ${LIMIT_MS} ms late; p50 and p99 are ms at that count`,
   async run(context) {
     const server = await startTroupe(context);
-    const frames = await framesOf(server, runOf('bench')(0));
+    const frames = await readFrames(server, createRunBody('bench')(0));
     const delta = frames.filter((frame) => frame.includes('"text_delta"'));
     const bare = await startBare(context, [...delta, ...delta, 'data: "run_finish"\n\n']);
     try {

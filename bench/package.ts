@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The package as it is published. */
+/** The published package. */
 export type Packed = {
   filename: string;
   size: number;
@@ -16,17 +16,19 @@ const SOURCES = [
   ...['src', 'machines', '.build'],
 ];
 
-/** The console is built again only if its record tells of other sources: its build takes longer than all the others. */
+/**
+ * The copied console is rebuilt only if its record is of other sources, because its build takes longer than all others.
+ */
 const CONSOLE = ['dist/console', 'dist/console.json'];
 
-/** Runs a command as its user does: without what runners of tests load into every node. */
+/** Runs a command without the modules that test runners load into every node. */
 export const outputIn = async (folder: string, command: string, ...args: string[]): Promise<string> => {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const { stdout } = await promisify(execFile)(command, args, { cwd: folder, env, maxBuffer: 2 ** 26 });
   return stdout;
 };
 
-/** Builds a copy of the sources and packs it into the folder: the build of the checkout stays as it is. */
+/** Builds a copy of the sources and packs it into the folder, so that the build of the checkout stays unchanged. */
 export const pack = async (root: string, folder: string): Promise<Packed> => {
   const stage = join(folder, 'stage');
   mkdirSync(stage, { recursive: true });
@@ -35,7 +37,7 @@ export const pack = async (root: string, folder: string): Promise<Packed> => {
   symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
   const said = await outputIn(stage, 'npm', 'pack', '--json', '--foreground-scripts=false');
   const [packed]: Packed[] = JSON.parse(said);
-  if (!packed) throw new Error(`npm pack said ${said}`);
+  if (!packed) throw new Error(`npm pack printed ${said}`);
   renameSync(join(stage, packed.filename), join(folder, packed.filename));
   return packed;
 };

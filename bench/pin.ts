@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 
 /**
- * One core for what is measured, another for what measures it: otherwise the two take turns on a core, and a
- * figure shows the scheduler. All threads of a server stay on its core, those that flush the store too.
+ * Pins measured processes to one core and the measuring process to another: otherwise they would share cores, and the
+ * figures would show the scheduler. All threads of a server stay on its core, including those that flush the store.
  */
 
 const SERVER_CORE = '0';
@@ -13,7 +13,7 @@ const works = (args: readonly string[]): boolean => spawnSync('taskset', args).s
 
 let isPinned: boolean | undefined;
 
-/** Puts this process on its core when it is asked for the first time. @returns whether that could be done */
+/** Pins this process on the first call. @returns true if that succeeded */
 export const pinned = (): boolean => {
   isPinned ??=
     cpus().length >= 2 &&
@@ -22,15 +22,15 @@ export const pinned = (): boolean => {
   return isPinned;
 };
 
-/** Turns a command into one that runs in its place. */
+/** Turns a command into one that runs on certain cores. */
 export type Place = (command: readonly string[]) => readonly string[];
 
 export const onServerCore: Place = (command) =>
   pinned() ? ['taskset', '-c', SERVER_CORE, ...command] : command;
 
-/** For what is asked one thing at a time, where the load takes next to nothing. */
+/** For sequential requests, where the load generator uses next to no CPU time. */
 export const onAllCores: Place = (command) =>
   pinned() ? ['taskset', '-c', `0-${cpus().length - 1}`, ...command] : command;
 
-/** Not on the core of the servers, but where this process is: children stay there. */
+/** Runs on the core of this process, which children inherit, not on that of the servers. */
 export const beside: Place = (command) => command;

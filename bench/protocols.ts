@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark } from './benchmark.ts';
 import { BenchError } from './error.ts';
 import { besideRound, type Load, type Played, playLoad } from './load.ts';
@@ -6,8 +6,8 @@ import type { Measured } from './row.ts';
 import { type Server, startTroupe } from './servers.ts';
 
 /**
- * The same durable runs, 200 tokens each, asked for in each protocol of one server: processor time of the server a
- * stream, beside the native stream; rates beside it. A further protocol is a further row of `PROTOCOLS`.
+ * The same durable runs of 200 tokens in each protocol of one server: CPU time of the server per stream, with the
+ * native stream as the baseline, and rates. Further protocols are further rows of `PROTOCOLS`.
  */
 
 const TOKENS = 200;
@@ -19,7 +19,7 @@ const chatBody = JSON.stringify({
 
 let sent = 0;
 
-/** A message that was sent before would be answered with its task. */
+/** A new message id per request: a repeated one would return the existing task. */
 const a2aBody = (): string => {
   sent += 1;
   const messageId = `message-${sent}`;
@@ -27,11 +27,11 @@ const a2aBody = (): string => {
 };
 
 type Protocol = Required<Pick<Load, 'path' | 'body' | 'first' | 'terminal'>> & {
-  /** What every request carries, where a server gives it out. */
+  /** Headers of every request, if the server assigns them. */
   headersOf?: (server: Server) => Promise<Record<string, string>>;
 };
 
-/** A protocol as a load on this server. */
+/** Converts a protocol to a load on this server. */
 export const loadIn = async (server: Server, { headersOf, ...load }: Protocol) => ({
   ...load,
   ...(headersOf && { headers: await headersOf(server) }),
@@ -39,7 +39,7 @@ export const loadIn = async (server: Server, { headersOf, ...load }: Protocol) =
 
 let calls = 0;
 
-/** Requests of one session that are under way have ids of their own. */
+/** Concurrent requests of one session need unique ids. */
 const callBody = (): string => {
   calls += 1;
   const params = { name: 'bench', arguments: { message: 'Go.' } };
@@ -56,7 +56,7 @@ export const mcpSession = async ({ name, url }: Server): Promise<Record<string, 
 
 export const NATIVE: Protocol = {
   path: '/v1/runs',
-  body: runOf('bench'),
+  body: createRunBody('bench'),
   first: '"text_delta"',
   terminal: '"run_finish"',
 };
@@ -70,18 +70,18 @@ export const PROTOCOLS: Record<string, Protocol> = {
   },
   'AG-UI': {
     path: '/v1/ag-ui/run',
-    body: runOf('bench'),
+    body: createRunBody('bench'),
     first: '"TEXT_MESSAGE_CONTENT"',
     terminal: '"RUN_FINISHED"',
   },
-  // It joins the tokens of a turn in one frame.
+  // It joins the tokens of an event-loop tick in one frame.
   A2A: {
     path: '/v1/a2a/bench/message:stream',
     body: a2aBody,
     first: '"artifactUpdate"',
     terminal: '"TASK_STATE_COMPLETED"',
   },
-  // A call of the agent; all of its text is in the answer, before which it is told how far the run is.
+  // A call of the agent; the result contains its whole text, after progress notifications.
   MCP: {
     path: '/v1/mcp',
     headersOf: mcpSession,
@@ -91,20 +91,20 @@ export const PROTOCOLS: Record<string, Protocol> = {
   },
 };
 
-/** The aim that the protocols have whose frames are the tokens. */
+/** Protocols that send one frame per token have an aim. */
 const AIMED = new Set(['chat v6', 'AG-UI']);
 
 const NATIVE_STREAM = 'the native stream';
 
 const nativeRow = ({ cost, rate, share, p50, p99 }: Played): Measured => ({
   metric: 'a native stream',
-  unit: 'ms of processor',
+  unit: 'ms of CPU',
   rounds: [{ value: cost, rates: [rate], shares: { Troupe: share }, p50, p99 }],
 });
 
 const rowOf = (name: string, mine: Played, native: Played): Measured => ({
   metric: `a stream in ${name}`,
-  unit: 'ms of processor',
+  unit: 'ms of CPU',
   baseline: NATIVE_STREAM,
   ...(AIMED.has(name) && { aim: { of: 'ratio', most: 1.11 } }),
   rounds: [besideRound(mine, native, NATIVE_STREAM)],
@@ -112,7 +112,7 @@ const rowOf = (name: string, mine: Played, native: Played): Measured => ({
 
 export const protocols: Benchmark = {
   name: 'protocols',
-  title: `protocols: durable runs of ${TOKENS} tokens beside the native stream; p50 and p99 are ms for a stream`,
+  title: `protocols: durable runs of ${TOKENS} tokens against the native stream; p50 and p99 are ms for a stream`,
   async run(context) {
     const server = await startTroupe(context);
     const connections = context.short ? 2 : 64;

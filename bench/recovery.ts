@@ -7,21 +7,21 @@ import { askJson, type Server, spawnTroupe, startTroupe } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
 /**
- * A process is killed while runs are open, and the next one takes them up: how long until it is ready, and until all
- * of them have ended. The model was silent in the first life and answers at once in the second.
+ * A process is killed while runs are open, and the next one resumes them: the time until it is ready, and until all
+ * runs have ended. The model never completes in the first process, and completes at once in the second.
  */
 
 const AT_A_TIME = 32;
 
 const GIVE_UP_MS = 600_000;
 
-/** Runs that nobody streams, as a queue would start them. */
+/** Starts runs without streams, as a queue would. */
 const openRuns = async (server: Server, count: number): Promise<void> => {
   let left = count;
   const opener = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      // The shape of the route's answer.
+      // The shape of the route's response.
       const { id } = (await askJson(server, '/v1/threads', { title: 'recovery' })) as { id: string };
       const messages = [{ role: 'user', content: 'Go.' }];
       await askJson(server, `/v1/threads/${id}/messages`, { agentId: 'bench-open', messages });
@@ -36,7 +36,7 @@ type Summary = { running: number; waiting: number; created: number };
 const untilRunning = async (server: Server, reached: (open: number) => boolean): Promise<void> => {
   const began = performance.now();
   for (;;) {
-    // The shape of the route's answer.
+    // The shape of the route's response.
     const { running, waiting, created } = (await askJson(server, '/v1/runs/summary')) as Summary;
     if (reached(running + waiting + created)) return;
     if (performance.now() - began > GIVE_UP_MS)
@@ -46,7 +46,7 @@ const untilRunning = async (server: Server, reached: (open: number) => boolean):
 };
 
 const assertAllDone = async (server: Server, count: number): Promise<void> => {
-  // The shape of the route's answer.
+  // The shape of the route's response.
   const page = (await askJson(server, '/v1/runs?status=done&limit=200')) as {
     total: number;
     items: { termination_reason?: { type: string } }[];
@@ -94,7 +94,7 @@ export const recovery: Benchmark = {
     return [
       row(`${of}: until /health answers`, 'ms', healthy),
       row(`${of}: until all have ended`, 'ms', ended),
-      row(`${of}: start and recovery, a run`, 'ms of processor', processor / context.openRuns),
+      row(`${of}: start and recovery, a run`, 'ms of CPU', processor / context.openRuns),
     ];
   },
 };

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { BenchError } from './error.ts';
 import { Machine } from './machine.ts';
 
-/** A result as a file: what was measured where, with every sample, so that another can be held against it. */
+/** A result as a file: the figures with every sample, and the host, so that another result can be compared with it. */
 
 const VERSION = 1;
 
-/** JSON knows no NaN and no Infinity: a figure that could not be measured is null in it. */
+/** JSON has no NaN and no Infinity: a figure that could not be measured is null. */
 const Figure = z
   .number()
   .nullable()
@@ -46,9 +46,9 @@ export type Outcome = z.output<typeof Outcome>;
 
 const Settings = z.object({
   short: z.boolean(),
-  /** null: as many as each benchmark takes. */
+  /** null: the number of each benchmark. */
   rounds: z.int().nullable(),
-  /** Seconds; null: what each benchmark takes. */
+  /** Seconds; null: the duration of each benchmark. */
   duration: z.number().nullable(),
   open_runs: z.int(),
 });
@@ -64,7 +64,7 @@ const Result = z.object({
 });
 export type Result = z.output<typeof Result>;
 
-export const resultOf = (
+export const createResult = (
   commit: string,
   machine: Machine,
   settings: Settings,

@@ -3,17 +3,17 @@ import { BenchError } from './error.ts';
 import { playResumes, type Resume } from './resumer.ts';
 import { percentile } from './rounds.ts';
 import type { Measured } from './row.ts';
-import { askJson, framesOf, type Server, startTroupe } from './servers.ts';
+import { askJson, readFrames, type Server, startTroupe } from './servers.ts';
 
 /**
- * What a client costs that comes back after a cut with `Last-Event-ID`: to a chat whose answer is still being made,
- * which is replayed from memory, and to the event log of a thread, which is read from the store.
+ * Costs of a client that reconnects with `Last-Event-ID`: to a chat whose completion is in progress, which is replayed
+ * from memory, and to the event log of a thread, which is read from the store.
  */
 
 const CLIENTS = 64;
 const TOKENS = 200;
 
-/** Of the chat stream before its first token; the client has seen half of the tokens. */
+/** Events of the chat stream before its first token; the client has received half of the tokens. */
 const LEADING = 4;
 
 const chatBody = (threadId: string): string =>
@@ -23,7 +23,7 @@ const chatBody = (threadId: string): string =>
     messages: [{ role: 'user', parts: [{ type: 'text', text: 'Go.' }] }],
   });
 
-/** A chat whose client goes away when all tokens are there that there will be. */
+/** A chat whose client disconnects once all its tokens have arrived; the model then stays silent. */
 const cutChat = async ({ name, url }: Server, threadId: string): Promise<Resume> => {
   const response = await fetch(`${url}/v1/ai-sdk/chat`, {
     method: 'POST',
@@ -47,10 +47,10 @@ const cutChat = async ({ name, url }: Server, threadId: string): Promise<Resume>
 
 const RUNS_A_THREAD = 20;
 
-/** A thread of finished runs; the client has seen the older half of its events. */
+/** A thread of finished runs; the client has received the older half of its events. */
 const cutLog = async (server: Server, threadId: string, runs: number): Promise<Resume> => {
   const body = { agentId: 'bench', threadId, messages: [{ role: 'user', content: 'Go.' }] };
-  for (let run = 0; run < runs; run += 1) await framesOf(server, JSON.stringify(body));
+  for (let run = 0; run < runs; run += 1) await readFrames(server, JSON.stringify(body));
   const path = `/v1/threads/${threadId}/events`;
   const ids = await eventIds(server, path);
   const half = Math.ceil(ids.length / 2);
@@ -63,7 +63,7 @@ const eventIds = async (server: Server, path: string): Promise<string[]> => {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    // The shape of the route's answer.
+    // The shape of the route's response.
     const page = (await askJson(server, `${path}?limit=200${query}`)) as EventPage;
     ids.push(...page.items.map((event) => event.cursors_by_scope[0]?.cursor ?? ''));
     cursor = page.next_cursor;
@@ -81,12 +81,12 @@ const measure = async (
   const { milliseconds, rate, cost, granted } = await playResumes(server, resumes, context.roundMs(3000));
   return {
     metric: `${metric}, ${resumes[0]?.events} events`,
-    unit: 'ms of processor',
+    unit: 'ms of CPU',
     rounds: [
       {
         value: cost,
         rates: [rate],
-        // A client of a connection each time is slower than the server.
+        // A client with a new connection each time is slower than the server.
         shares: { Troupe: granted },
         p50: percentile(milliseconds, 50),
         p99: percentile(milliseconds, 99),
@@ -97,7 +97,7 @@ const measure = async (
 
 export const resume: Benchmark = {
   name: 'resume',
-  title: `resume: ${CLIENTS} clients that come back after a cut (Last-Event-ID); p50 and p99 are ms for what was missed`,
+  title: `resume: ${CLIENTS} clients that resume after an interruption (Last-Event-ID); p50 and p99 are ms for the missed events`,
   async run(context) {
     const server = await startTroupe(context);
     const [clients, runs] = context.short ? [2, 1] : [CLIENTS, RUNS_A_THREAD];

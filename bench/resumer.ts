@@ -1,22 +1,22 @@
 import { connect } from 'node:net';
-import { createFrames } from '../src/load/frames.ts';
-import { createResponseReader } from '../src/load/response.ts';
+import { createFrames } from '../src/load-generator/frames.ts';
+import { createResponseReader } from '../src/load-generator/response.ts';
 import { BenchError } from './error.ts';
 import type { Server } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
-/** Clients that were cut off and come back: each on a new connection, with the id of the last event that it has. */
+/** Clients that reconnect, each on a new connection with the id of its last event. */
 
 export type Resume = {
   path: string;
   lastEventId: string;
-  /** It has what it missed after so many events, and goes away. */
+  /** Number of missed events, after which the client disconnects. */
   events: number;
 };
 
 const PATIENCE_MS = 30_000;
 
-/** Of all clients: what a piece holds is counted before the next one is read. */
+/** Shared by all clients: each chunk is counted before the next one is read. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
 
 /** @returns milliseconds from the connection to the last event */
@@ -38,7 +38,7 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
     };
     const reader = createResponseReader({
       head: (status) => {
-        if (status !== 200) fail(`was answered with ${status}`);
+        if (status !== 200) fail(`got status ${status}`);
       },
       body: (piece, from, to) => {
         came += frames.push(piece, from, to);
@@ -63,7 +63,7 @@ const resume = ({ name, url }: Server, { path, lastEventId, events }: Resume): P
 
 export type Resumed = { milliseconds: number[]; rate: number; cost: number; granted: number };
 
-/** Clients that come back again and again, each to its own of these streams. @throws BenchError */
+/** Reconnects clients repeatedly, each to its own stream. @throws BenchError */
 export const playResumes = async (
   server: Server,
   resumes: readonly Resume[],

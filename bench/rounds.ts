@@ -1,4 +1,4 @@
-/** Several variants measured in turns, A B C A B C: what changes on the machine meanwhile meets all of them. */
+/** Measures several variants in turns, A B C A B C, so that changes on the host affect all of them. */
 
 export const interleaved = async <Name extends string, Value>(
   rounds: number,
@@ -15,7 +15,7 @@ export const interleaved = async <Name extends string, Value>(
 
 export const median = (values: readonly number[]): number => percentile(values, 50);
 
-/** Of raw values, exact: the nearest rank. */
+/** The exact percentile of raw values, by nearest rank. */
 export const percentile = (values: readonly number[], rank: number): number => {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((rank / 100) * sorted.length) - 1)] ?? Number.NaN;

@@ -1,38 +1,38 @@
 import { median } from './rounds.ts';
 
 /**
- * What a benchmark measures, and the row that it makes.
+ * Measurements of a benchmark, and the rows that they make.
  *
- * A row is a figure of Troupe, once a round, with what was measured beside it in the same round. A ratio is of
- * medians; its range is that of the rounds, each with its own neighbour. A row in which a server had less than nine
- * tenths of its core, or of what it wanted of it where the load is not meant to fill it, says so and does not count:
- * neither is it held against its aim nor compared with another build's.
+ * A row is a figure of Troupe, one per round, with a baseline measured in the same round. A ratio is of medians; its
+ * range is that of the rounds, each with its own baseline. A row is marked and does not count if a server received less
+ * than nine tenths of its core, or of the requested CPU time where the load is not meant to saturate the core: it is
+ * neither compared with its aim nor with another build.
  */
 
 export type Round = {
   value: number;
   baseline?: number;
-  /** Of Troupe and of its baseline, beside a figure that is not a rate itself; a second. */
+  /** Rates per second of Troupe and of its baseline, for a figure that is not a rate itself. */
   rates?: readonly [number, number?];
-  /** What each server had of its core, by its name. */
+  /** Share of its core that each server received, by its name. */
   shares?: Record<string, number>;
   p50?: number;
   p99?: number;
 };
 
-/** What is wanted of the figure, or of its ratio or p99. */
+/** Target for the figure, its ratio or its p99. */
 export type Aim = { of: 'value' | 'ratio' | 'p99' } & ({ most: number } | { least: number });
 
 export type Measured = {
-  /** With the name of the baseline, it names the row. */
+  /** Identifies the row together with the name of the baseline. */
   metric: string;
   unit: string;
-  /** `lower` when left out. */
+  /** Default: `lower`. */
   better?: 'lower' | 'higher';
-  /** What stands beside Troupe. */
+  /** Name of the baseline. */
   baseline?: string;
   aim?: Aim;
-  /** A benchmark measures one at a time. */
+  /** A benchmark measures one round at a time. */
   rounds: Round[];
 };
 
@@ -43,7 +43,7 @@ export type Row = {
   unit: string;
   better: 'lower' | 'higher';
   value: Range;
-  /** Of Troupe, one a round. */
+  /** Figures of Troupe, one per round. */
   samples: number[];
   baseline?: { name: string; value: Range; samples: number[] };
   ratio?: Range;
@@ -52,13 +52,13 @@ export type Row = {
   p99?: number;
   aim?: Aim;
   counted: boolean;
-  /** Why it does not count. */
+  /** The reason why the row does not count. */
   reason?: string;
 };
 
 const LEAST_SHARE = 0.9;
 
-export const rowOf = ({ metric, unit, better = 'lower', baseline, aim, rounds }: Measured): Row => {
+export const createRow = ({ metric, unit, better = 'lower', baseline, aim, rounds }: Measured): Row => {
   const samples = rounds.map(({ value }) => value);
   const beside = rounds.flatMap((round) => round.baseline ?? []);
   const rates = rounds.flatMap((round) => round.rates ?? []).length > 0 && ratesOf(rounds);
@@ -117,7 +117,7 @@ const starved = (rounds: readonly Round[]): string | undefined => {
   return poor.filter((text) => text !== '').join(', ') || undefined;
 };
 
-/** Undefined when there is no aim, or nothing that counts. */
+/** Undefined without an aim, or if the row does not count. */
 export const meetsAim = ({ aim, counted, value, ratio, p99 }: Row): boolean | undefined => {
   if (!aim || !counted) return undefined;
   const figure = { value: value.median, ratio: ratio?.median, p99 }[aim.of];
@@ -125,7 +125,7 @@ export const meetsAim = ({ aim, counted, value, ratio, p99 }: Row): boolean | un
   return 'most' in aim ? figure <= aim.most : figure >= aim.least;
 };
 
-/** The samples of both, as if they had been measured at once. */
+/** Combines the samples of both measurements. */
 export const joined = (before: readonly Measured[], after: readonly Measured[]): Measured[] => {
   const nameOf = ({ metric, baseline = '' }: Measured): string => JSON.stringify([metric, baseline]);
   const later = new Map(after.map((measured) => [nameOf(measured), measured]));

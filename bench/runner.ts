@@ -3,19 +3,19 @@ import type { Build } from './build.ts';
 import { newFolder } from './folders.ts';
 import type { Options } from './options.ts';
 import type { Outcome } from './result-file.ts';
-import { joined, type Measured, type Row, rowOf } from './row.ts';
+import { createRow, joined, type Measured, type Row } from './row.ts';
 
-/** Runs benchmarks, a round at a time: of one build, or of two in turns. */
+/** Runs benchmarks one round at a time, for one build or alternating between two. */
 
 const ROUNDS = 3;
 const SHORT_ROUND_MS = 50;
 
-/** What has been measured of one build, with the samples of all rounds. */
+/** Measurements of one build, with the samples of all rounds. */
 export type Tally = { build: Build; notes: string[]; measured: Measured[] };
 
-export const tallyOf = (build: Build): Tally => ({ build, notes: [], measured: [] });
+export const createTally = (build: Build): Tally => ({ build, notes: [], measured: [] });
 
-/** Each build has its turn in every round, so that what changes on the machine meets all of them. */
+/** Every build is measured in every round, so that changes on the host affect all of them. */
 export const runRounds = async (
   benchmark: Benchmark,
   options: Pick<Options, 'rounds' | 'duration' | 'short' | 'openRuns' | 'root' | 'litellm' | 'profile'>,
@@ -46,17 +46,17 @@ export const runRounds = async (
 const shortRow = (row: Row): Row => ({
   ...row,
   counted: false,
-  reason: 'the figures of a short run mean nothing',
+  reason: 'the figures of a short run have no meaning',
 });
 
-export const outcomeOf = (
+export const createOutcome = (
   { name, title }: Benchmark,
   { notes, measured }: Tally,
   { short }: Pick<Options, 'short'>,
 ): Outcome => ({
   name,
   title,
-  rows: measured.map(rowOf).map((row) => (short ? shortRow(row) : row)),
-  // The same in every round, most of them.
+  rows: measured.map(createRow).map((row) => (short ? shortRow(row) : row)),
+  // Most notes are the same in every round.
   notes: [...new Set(notes)],
 });

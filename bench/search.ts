@@ -1,6 +1,6 @@
 /**
- * Searches the largest load that a server carries: twice as much until it does not, then halfway between the last that
- * it carried and the first that it did not.
+ * Searches the largest load that a server can handle: doubles the load until it fails, then bisects between the last
+ * success and the first failure.
  */
 export type SearchOptions<Step> = {
   attempt(load: number): Promise<Step>;
@@ -12,7 +12,7 @@ export type SearchOptions<Step> = {
 
 export type Found<Step> = { best: { load: number; step: Step } | undefined; steps: Step[] };
 
-/** A second try, because a pause of the host says nothing about the server. */
+/** A second attempt, because a pause of the host must not count against the server. */
 const TRIES = 2;
 
 export async function searchMost<Step>(options: SearchOptions<Step>): Promise<Found<Step>> {

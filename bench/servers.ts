@@ -6,7 +6,7 @@ import { BenchError } from './error.ts';
 import type { Place } from './pin.ts';
 import { startMeasured } from './program.ts';
 
-/** Servers under measurement, each in its own process. */
+/** Measured servers, each in its own process. */
 
 export type Server = { name: string; url: string; process: Child };
 
@@ -18,7 +18,7 @@ const agentOf = (id: string, model_id: string) => ({ id, model_id, max_rounds: 1
 
 const DAY_MS = 86_400_000;
 
-/** Agents that only the benchmarks need. The seeded ones answer at once or at 20 ms a token. */
+/** Agents that only the benchmarks need. The seeded ones complete at once or at 20 ms per token. */
 const SETTINGS = {
   providers: [
     {
@@ -30,7 +30,7 @@ const SETTINGS = {
           'bench-long': { tokens: 400, text: 'token ', delay_ms: 20 },
           'bench-silent': { tokens: 1, first_delay_ms: DAY_MS },
           'bench-flood': { tokens: 4000, text: 'x'.repeat(8192), delay_ms: 5 },
-          // 200 tokens at once, and then nothing for a day.
+          // 200 tokens at once, then silence for a day.
           'bench-halfway': { tokens: 201, text: 'token ', gap_every: 200, gap_ms: DAY_MS },
         },
       },
@@ -44,31 +44,31 @@ const SETTINGS = {
   ],
 };
 
-/** Those that a benchmark measures one after the other. */
+/** Durabilities to measure in sequence. */
 export const durabilitiesOf = ({ short }: Context): readonly Durability[] =>
   short ? ['process'] : ['process', 'power'];
 
 export type TroupeOptions = {
   durability?: Durability;
   dir?: string;
-  /** 0, which is the default, takes a free one. */
+  /** 0, the default, selects a free port. */
   port?: number;
-  /** The command that starts node; this node without it. */
+  /** Command that starts node; default: the node of this process. */
   node?: readonly string[];
-  /** Of node, besides those that the service starts itself with. */
+  /** Arguments of node, in addition to those of the service's command. */
   nodeArguments?: readonly string[];
-  /** Of the service, such as `--config`. */
+  /** Flags of the service, such as `--config`. */
   flags?: readonly string[];
   /** Entries of the settings file, in addition to those that every benchmark has. */
   settings?: Partial<Record<keyof typeof SETTINGS, readonly object[]>>;
-  /** What it finds in its environment, besides what is there. */
+  /** Environment variables, in addition to those of this process. */
   variables?: Record<string, string>;
   place?: Place;
-  /** Is told what it prints. */
+  /** Receives the output of the process. */
   hear?: (printed: string) => void;
 };
 
-/** Does not wait until it listens. */
+/** Does not wait until the service listens. */
 export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
   const { durability = 'process', dir = context.folder(), port = 0, flags = [] } = options;
   const { place, variables, hear, node } = options;
@@ -87,7 +87,7 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
     'seed-profile': 'demo',
     'admin-api-bearer-token': ADMIN_TOKEN,
     'shutdown-timeout-ms': '0',
-    // What a benchmark asks for executes at once.
+    // Prevents queueing of runs.
     'max-concurrent-runs': '100000',
     durability,
   };
@@ -109,8 +109,8 @@ export const stopAll = async (servers: readonly Server[]): Promise<void> => {
   await Promise.all(servers.map(({ process }) => process.stop()));
 };
 
-/** Asks for one run. @returns the frames of its stream, as they came */
-export const framesOf = async ({ name, url }: Server, body: string): Promise<string[]> => {
+/** Starts one run. @returns the frames of its stream */
+export const readFrames = async ({ name, url }: Server, body: string): Promise<string[]> => {
   const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -121,7 +121,7 @@ export const framesOf = async ({ name, url }: Server, body: string): Promise<str
   return text.split(/(?<=\n\n)/);
 };
 
-/** Asks for JSON, as an admin. @throws BenchError when the answer is not a good one */
+/** Requests JSON as an admin. @throws BenchError for an error response */
 export const askJson = async ({ name, url }: Server, path: string, body?: object): Promise<unknown> => {
   const response = await fetch(url + path, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
@@ -132,7 +132,7 @@ export const askJson = async ({ name, url }: Server, path: string, body?: object
   return JSON.parse(text);
 };
 
-/** One of `programs/` that prints where it listens. */
+/** Starts a program of `programs/` that prints its address. */
 export const startProgram = async (
   { build }: Context,
   name: string,
@@ -145,7 +145,7 @@ export const startProgram = async (
   return { name, url, process };
 };
 
-/** Writes these frames and stores nothing. */
+/** A server that writes these frames and stores nothing. */
 export const startBare = (context: Context, frames: readonly string[]): Promise<Server> => {
   const file = join(context.folder(), 'frames.json');
   writeFileSync(file, JSON.stringify(frames));

@@ -1,17 +1,17 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import { BenchError } from './error.ts';
 import { playLoad } from './load.ts';
 import { loadIn, mcpSession, NATIVE, PROTOCOLS } from './protocols.ts';
-import { ADMIN_TOKEN, askJson, framesOf, type Server } from './servers.ts';
+import { ADMIN_TOKEN, askJson, readFrames, type Server } from './servers.ts';
 
-/** What a service meets in its days, all of it at once, and its end: nothing executes, and no thread is left. */
+/** All kinds of load on a service at once, and their end: no run executes, and no thread is left. */
 
 const CONNECTIONS = 4;
 
-/** Between two runs of a connection: the machine is not the limit, time is what is tested. */
+/** Pause between two runs of a connection: the test is about time, not about the limit of the host. */
 const PAUSE_MS = 25;
 
-/** Clients that go away while their run executes, one after the other. */
+/** Clients that disconnect during their run, one after another. */
 const cuts = async ({ name, url }: Server, until: number): Promise<number> => {
   let runs = 0;
   do {
@@ -19,7 +19,7 @@ const cuts = async ({ name, url }: Server, until: number): Promise<number> => {
     const response = await fetch(`${url}/v1/runs`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: runOf('bench-turns')(0),
+      body: createRunBody('bench-turns')(0),
       signal: gone.signal,
     });
     if (!response.ok) throw new BenchError(`${name} answered ${response.status}`);
@@ -30,7 +30,7 @@ const cuts = async ({ name, url }: Server, until: number): Promise<number> => {
   return runs;
 };
 
-/** Readers of the event log of a thread that come and go. */
+/** Readers of the event log of a thread that connect and disconnect. */
 const watchers = async ({ name, url }: Server, until: number): Promise<void> => {
   do {
     const gone = new AbortController();
@@ -41,15 +41,18 @@ const watchers = async ({ name, url }: Server, until: number): Promise<void> => 
   } while (performance.now() < until);
 };
 
-/** As often an agent of its own model and provider comes, has a run and goes; and a client of MCP with its session. */
+/**
+ * Interval at which an agent with its own model and provider is created, executes a run and is deleted, and an MCP
+ * client opens and closes a session.
+ */
 const CHANGE_MS = 1000;
 
-/** They come again: what is known by name, such as series of metrics, has its level soon. */
+/** Names repeat, so that data kept by name, such as metric series, reaches its final size soon. */
 const NAMES = 50;
 
 let changed = 0;
 
-/** An administrator at work, and peers that come and go. @returns how many runs there were */
+/** Configuration changes and short-lived peers. @returns the number of runs */
 const changes = async (server: Server, until: number): Promise<number> => {
   let runs = 0;
   do {
@@ -61,7 +64,7 @@ const changes = async (server: Server, until: number): Promise<number> => {
       ['agents', { id, model_id: id }],
     ] as const;
     for (const [namespace, entry] of entries) await askJson(server, `/v1/config/${namespace}`, entry);
-    const frames = await framesOf(server, runOf(id)(0));
+    const frames = await readFrames(server, createRunBody(id)(0));
     if (!frames.at(-1)?.includes('run_finish'))
       throw new BenchError(`the run of ${id} ended with ${frames.at(-1)}`);
     runs += 1;
@@ -72,10 +75,10 @@ const changes = async (server: Server, until: number): Promise<number> => {
   return runs;
 };
 
-/** @returns how many runs there were */
+/** @returns the number of runs */
 export const work = async (server: Server, duration_ms: number): Promise<number> => {
   const until = performance.now() + duration_ms;
-  const rounds = { ...NATIVE, body: runOf('bench-rounds') };
+  const rounds = { ...NATIVE, body: createRunBody('bench-rounds') };
   const protocols = await Promise.all(Object.values(PROTOCOLS).map((protocol) => loadIn(server, protocol)));
   const loads = [NATIVE, rounds, ...protocols].map((load) =>
     playLoad(server, { ...load, duration_ms, connections: CONNECTIONS, pause_ms: PAUSE_MS, rest_ms: 0 }),
@@ -89,9 +92,9 @@ export const work = async (server: Server, duration_ms: number): Promise<number>
   return played.reduce((sum, { report }) => sum + report.streams, cut + come);
 };
 
-/** Until nothing executes; then every thread is deleted. */
+/** Waits until no run executes, then deletes every thread. */
 export const comeToRest = async (server: Server): Promise<void> => {
-  // The shapes of the routes' answers.
+  // The shapes of the routes' responses.
   while (((await askJson(server, '/v1/runs/summary')) as { running: number }).running > 0) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -2,31 +2,31 @@ import { agentsModule } from './agents.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { COLLECT, COLLECTS } from './collect.ts';
 import { BenchError } from './error.ts';
-import { type Allowance, growthOf } from './growing.ts';
+import { type Allowance, measureGrowth } from './growing.ts';
 import { type Metrics, readMetrics } from './metrics.ts';
 import { type Server, startTroupe } from './servers.ts';
 import { comeToRest, work } from './soak-work.ts';
 import { anonymousKiB } from './usage.ts';
 
 /**
- * Hours of work, two minutes of it in the short form: runs in all protocols, tools, clients that go away, agents with
- * models of their own that come and go. Now and then the work rests, all threads are deleted, garbage is collected,
- * and what the service still holds is read and told at once: a soak that is cut short says what it saw. It fails when
- * something of that grows without bound (`growing.ts`). Runs leave their records behind, threads do not; so rows are
- * held against the runs that there were, and tables of what is in progress against nothing at all.
+ * Hours of load, or two minutes in the short form: runs in all protocols, tools, disconnecting clients, and agents with
+ * their own models that are created and deleted. Periodically the load pauses, all threads are deleted, garbage is
+ * collected, and the remaining resources of the service are read and printed at once, so an interrupted soak has
+ * reported its readings. The soak fails if a figure grows without bound (`growing.ts`). Runs leave records behind,
+ * threads do not; so rows are compared with the number of runs, and tables of work in progress must not grow at all.
  */
 
 const MINUTES_2 = 120_000;
 const READINGS = 24;
 const MIB = 2 ** 20;
 
-/** Of the time between two readings. */
+/** Minimum share of the time between two readings. */
 const LEAST_WORK = 0.5;
 
-/** Until the collector has done what it was told to. */
+/** Time for the garbage collection to finish. */
 const COLLECTION_MS = 300;
 
-/** Where what is over leaves rows: for good, or until they are swept by their age. */
+/** Tables in which finished work leaves rows, permanently or until they are swept by age. */
 const KEPT = new Set([
   'runs',
   'run_index',
@@ -75,13 +75,13 @@ const FIGURES: Record<string, Figure> = {
     of: ({ metrics }) => metrics.value('process_open_fds'),
     allowance: { share: 0, least: 8 },
   },
-  'rows of what is in progress': {
+  'rows of work in progress': {
     unit: 'rows',
     of: ({ metrics }) => rowsOf(metrics, false),
     allowance: { share: 0, least: 8 },
   },
-  'rows of what is over': {
-    unit: 'rows a run',
+  'rows of finished work': {
+    unit: 'rows per run',
     of: ({ metrics, runs }) => rowsOf(metrics, true) / runs,
     allowance: { share: 0.05, least: 0.05 },
   },
@@ -99,7 +99,7 @@ const collectReads = async (context: Context, server: Server): Promise<Read[]> =
   const began = performance.now();
   const reads: Read[] = [];
   for (let runs = 0; reads.length < readings; ) {
-    // The rest before is part of the time: an hour is an hour, however long the threads take to be deleted.
+    // The preceding pause is part of the time: an hour is an hour, however long the deletion of threads takes.
     const untilNext = began + sliceMs * (reads.length + 1) - performance.now();
     runs += await work(server, Math.ceil(Math.max(untilNext, sliceMs * LEAST_WORK)));
     await comeToRest(server);
@@ -120,7 +120,7 @@ const collectReads = async (context: Context, server: Server): Promise<Read[]> =
 export const soak: Benchmark = {
   name: 'soak',
   title:
-    'soak: what the service holds after 2 minutes of work (--duration 3600: an hour); fails when it grows',
+    'soak: resources of the service after 2 minutes of work (--duration 3600: an hour); fails if they grow',
   rounds: 1,
   async run(context) {
     const flags = ['--config', agentsModule(context, { rounds: 2 })];
@@ -130,14 +130,14 @@ export const soak: Benchmark = {
       const found = Object.entries(FIGURES).map(([name, { unit, of, allowance }]) => ({
         name,
         unit,
-        ...growthOf(
+        ...measureGrowth(
           reads.map((read) => ({ hours: read.hours, value: of(read) })),
           allowance,
         ),
       }));
       const text = found.map(
         ({ name, unit, from, to, perHour }) =>
-          `${name}: ${from.toFixed(2)} to ${to.toFixed(2)} ${unit}, ${perHour.toFixed(2)} an hour`,
+          `${name}: ${from.toFixed(2)} to ${to.toFixed(2)} ${unit}, ${perHour.toFixed(2)} per hour`,
       );
       const growing = found.filter(({ grows }) => grows).map(({ name }) => name);
       if (growing.length > 0) {

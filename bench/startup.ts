@@ -8,16 +8,16 @@ import type { Measured } from './row.ts';
 import { spawnTroupe } from './servers.ts';
 
 /**
- * From the start of the process until /health answers, with an empty folder and with one of a million events.
- * Beside it: node that opens the same folder with bare lmdb and ends.
+ * Time from the start of the process until /health responds, with an empty folder and with one of a million events.
+ * Baseline: node that opens the same folder with bare lmdb and exits.
  */
 
 const EVENTS = { full: 1_000_000, short: 2000 };
 
-/** A round; the median of them is its figure. */
+/** Starts per round; the figure is their median. */
 const STARTS = { full: 5, short: 1 };
 
-/** Made once for a build: a start leaves as many events as it found. */
+/** Created once per build, because a start does not change the number of events. */
 const filled = new Map<Build, Promise<string>>();
 
 const filledFolder = (context: Context, events: number): Promise<string> => {
@@ -85,7 +85,7 @@ const measure = async (
 
 export const startup: Benchmark = {
   name: 'startup',
-  title: 'startup: until /health answers, beside node that opens bare lmdb; p99 is the slowest of a round',
+  title: 'startup: until /health answers, against node that opens bare lmdb; p99 is the slowest of a round',
   async run(context) {
     const events = context.short ? EVENTS.short : EVENTS.full;
     const folder = await filledFolder(context, events);

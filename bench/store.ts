@@ -5,7 +5,7 @@ import type { Measured } from './row.ts';
 import type { Durability } from './servers.ts';
 import { type StoreWorker, startStoreWorker } from './store-worker.ts';
 
-/** Commits a second, each the batch that accepts a run, by one, 8 and 64 committers. */
+/** Commits per second, each of the batch that accepts a run, by 1, 8 and 64 committers. */
 
 const CONCURRENCY = [1, 8, 64];
 
@@ -36,7 +36,7 @@ const measure = async (
 
 export const store: Benchmark = {
   name: 'store',
-  title: 'store: commits of the batch that accepts a run, beside 20 puts on bare lmdb; p50 and p99 are ms',
+  title: 'store: commits of the batch that accepts a run, against 20 puts on bare lmdb; p50 and p99 are ms',
   async run(context: Context) {
     const worker = startStoreWorker(context);
     const rows: Measured[] = [];

@@ -1,14 +1,14 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { measureHttpServers } from './http-servers.ts';
 import { besideRound, type Load, type Played, playLoad } from './load.ts';
 import type { Aim, Measured, Round } from './row.ts';
-import { framesOf, type Server, startAi, startBare, startTroupe, stopAll } from './servers.ts';
+import { readFrames, type Server, startAi, startBare, startTroupe, stopAll } from './servers.ts';
 
 /**
- * Processor time of the server a stream of 200 tokens, 64 connections, durable runs on Troupe; rates stand beside it.
- * Beside Troupe: a bare loop that writes the same frames one by one and stores nothing, the same loop corked, which is
- * the limit of the socket, and `streamText` on node:http. At the end, both HTTP servers on each version of Node.
+ * CPU time of the server per stream of 200 tokens, with 64 connections and durable runs on Troupe, and rates.
+ * Baselines: a bare loop that writes the same frames one by one and stores nothing, the same loop corked, which is the
+ * limit of the socket, and `streamText` on node:http. At the end, both HTTP servers on each version of Node.
  */
 
 const TOKENS = 200;
@@ -28,9 +28,9 @@ const BASELINES = {
 
 type Form = 'burst' | 'turns';
 
-const FORMS = { burst: 'all at once', turns: 'one token a turn' };
+const FORMS = { burst: 'all at once', turns: 'one token a tick' };
 
-/** What a form is compared with, and what is wanted of it. */
+/** The baseline and the aim of each form. */
 const ROWS: readonly [Form, 'process' | 'power', keyof typeof BASELINES, Aim?][] = [
   ['burst', 'process', 'bare', { of: 'value', most: 0.6 }],
   ['burst', 'power', 'bare', { of: 'value', most: 0.6 }],
@@ -42,7 +42,7 @@ const ROWS: readonly [Form, 'process' | 'power', keyof typeof BASELINES, Aim?][]
 ];
 
 const measure = async (servers: Servers, form: Form, load: Load): Promise<Record<Variant, Played>> => {
-  const body = runOf(form === 'turns' ? 'bench-turns' : 'bench');
+  const body = createRunBody(form === 'turns' ? 'bench-turns' : 'bench');
   return {
     process: await playLoad(servers.process, { ...load, body }),
     bare: await playLoad(servers.bare, { ...load, body, path: `/${form}` }),
@@ -53,8 +53,8 @@ const measure = async (servers: Servers, form: Form, load: Load): Promise<Record
 };
 
 /**
- * The corked loop writes once a stream, at whatever rate, so what a stream costs it does not depend on its share of
- * the core; and its rate is that of the load, which reads all of it.
+ * The corked loop writes once per stream at any rate, so its cost per stream does not depend on its share of the core;
+ * and its rate is limited by the load generator, which reads all of it.
  */
 const roundOf = (mine: Played, theirs: Played, baseline: keyof typeof BASELINES): Round => {
   const round = besideRound(mine, theirs, BASELINES[baseline]);
@@ -68,7 +68,7 @@ const rowOf = (
   played: Record<Variant, Played>,
 ): Measured => ({
   metric: `a stream, ${FORMS[form]}, ${mine}`,
-  unit: 'ms of processor',
+  unit: 'ms of CPU',
   baseline: BASELINES[theirs],
   ...(aim && { aim }),
   rounds: [roundOf(played[mine], played[theirs], theirs)],
@@ -76,7 +76,7 @@ const rowOf = (
 
 const startAll = async (context: Context): Promise<Servers> => {
   const first = await startTroupe(context);
-  const frames = await framesOf(first, runOf('bench')(0));
+  const frames = await readFrames(first, createRunBody('bench')(0));
   context.note(
     `one stream is ${frames.length} frames, ${(frames.join('').length / 1024).toFixed(1)} KiB; ` +
       'the bare loop writes the same bytes; ai 6 writes its own frames for the same tokens',

@@ -2,12 +2,12 @@ import type { Comparison } from './compare.ts';
 import type { Outcome } from './result-file.ts';
 import { type Aim, meetsAim, type Range, type Row } from './row.ts';
 
-/** Results as text: for a terminal, for a comparison, and for the README. */
+/** Results as text: for a terminal, for a comparison, and for the manual. */
 
-/** Of a column of text, not of figures. */
+/** Heads of text columns, which are left-aligned, unlike figures. */
 const LEFT = new Set(['metric', 'row', '', 'aim']);
 
-const HEAD = ['metric', 'Troupe', 'beside it', '', 'ratio (min to max)', 'rates/s', 'p50', 'p99', 'aim'];
+const HEAD = ['metric', 'Troupe', 'baseline', '', 'ratio (min to max)', 'rates/s', 'p50', 'p99', 'aim'];
 
 export const formatOutcome = ({ title, rows, notes }: Outcome): string =>
   [
@@ -19,7 +19,7 @@ export const formatOutcome = ({ title, rows, notes }: Outcome): string =>
     '',
   ].join('\n');
 
-/** Each reason once, with the rows that it marks. */
+/** Each reason once, with the number of rows that it marks. */
 const uncounted = (rows: readonly Row[]): string[] =>
   [...new Set(rows.flatMap(({ reason }) => reason ?? []))].map((reason) => {
     const count = rows.filter((row) => row.reason === reason).length;
@@ -87,15 +87,15 @@ const aligned = (table: readonly (readonly string[])[]): string[] => {
   return table.map((row) => row.map(pad).join('  ').trimEnd());
 };
 
-const README_HEAD = ['What', 'Troupe', 'Beside it', 'Ratio', 'Aim'];
+const HEAD_CELLS = ['What', 'Troupe', 'Baseline', 'Ratio', 'Aim'];
 
-/** The rows of all benchmarks as one table of Markdown; what does not count is marked. */
-export const readmeTable = (outcomes: readonly Outcome[]): string =>
-  [README_HEAD, README_HEAD.map(() => '---'), ...outcomes.flatMap(({ rows }) => rows.map(readmeCells))]
+/** The rows of all benchmarks as one Markdown table; rows that do not count are marked. */
+export const markdownTable = (outcomes: readonly Outcome[]): string =>
+  [HEAD_CELLS, HEAD_CELLS.map(() => '---'), ...outcomes.flatMap(({ rows }) => rows.map(markdownCells))]
     .map((row) => `| ${row.join(' | ')} |\n`)
     .join('');
 
-const readmeCells = (row: Row): string[] => [
+const markdownCells = (row: Row): string[] => [
   `${row.metric}${row.counted ? '' : ' (does not count)'}`,
   `${figure(row.value.median)} ${row.unit}${beside(row.rates?.troupe)}${tail(row)}`,
   row.baseline
@@ -107,7 +107,7 @@ const readmeCells = (row: Row): string[] => [
 
 const beside = (rate: number | undefined): string => (rate === undefined ? '' : ` (${figure(rate)}/s)`);
 
-/** Of a row that is itself of the p99, its value says so. */
+/** Omitted for a row whose value is the p99. */
 const tail = ({ p99, unit, rates, value }: Row): string =>
   p99 === undefined || p99 === value.median || rates || unit.endsWith('/s') ? '' : `, p99 ${figure(p99)}`;
 

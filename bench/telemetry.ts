@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { BenchError } from './error.ts';
 import { startGrowthStore } from './growth-store.ts';
@@ -9,7 +9,9 @@ import { percentile } from './rounds.ts';
 import type { Measured } from './row.ts';
 import { ADMIN_TOKEN, type Server, startTroupe, stopAll } from './servers.ts';
 
-/** What it costs that the runs of an agent are observed: the same streams of one that is and of one that is not. */
+/**
+ * The cost of observing the runs of an agent: the same streams of an observed agent and of one that is not observed.
+ */
 
 const CONNECTIONS = 64;
 const BASELINE = 'not observed';
@@ -20,7 +22,7 @@ const VARIANTS = {
   'every trace kept, with content': ['--trace-sampling-disable', 'true', '--trace-capture-content', 'true'],
 };
 
-/** A collector that takes whatever comes. */
+/** A collector that accepts every request. */
 const startCollector = async (): Promise<{ url: string; taken(): number; stop(): void }> => {
   let taken = 0;
   const server = createServer((request, response) => {
@@ -63,7 +65,7 @@ const withTraces = async (context: Context, traces: number): Promise<Server> => 
   await store.ask({ do: 'traces', traces, events: EVENTS });
   await store.ask({ do: 'close' });
   await store.stop();
-  // Of a time that is long past.
+  // The traces are old, so the retention must be longer.
   return startTroupe(context, {
     dir,
     flags: ['--expose-trace-routes', 'true', '--trace-retention-days', '100000'],
@@ -130,16 +132,16 @@ export const telemetry: Benchmark = {
     const connections = context.short ? 2 : CONNECTIONS;
     const load = { duration_ms: context.roundMs(4000), connections };
     const rowOf = async ([metric, server]: (typeof servers)[number]): Promise<Measured> => {
-      const plain = { ...load, body: runOf('bench-plain') };
-      const observed = { ...load, body: runOf('bench-observed') };
+      const plain = { ...load, body: createRunBody('bench-plain') };
+      const observed = { ...load, body: createRunBody('bench-observed') };
       if (!context.short) for (const each of [plain, observed]) await playLoad(server, each);
-      // Whatever comes second finds a warmer server.
+      // The order is reversed once, because a later load finds a warmer server.
       const [first, second] = [await playLoad(server, plain), await playLoad(server, observed)];
       const [third, fourth] = [await playLoad(server, observed), await playLoad(server, plain)];
       const [theirs, mine] = [mean(first, fourth), mean(second, third)];
       return {
         metric,
-        unit: 'ms of processor',
+        unit: 'ms of CPU',
         baseline: BASELINE,
         aim: { of: 'ratio', most: 1.05 },
         rounds: [besideRound(mine, theirs, BASELINE)],

@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import { agentsModule } from './agents.ts';
 import type { Benchmark } from './benchmark.ts';
 import { playLoad } from './load.ts';
@@ -13,7 +13,7 @@ export const toolRuns: Benchmark = {
   title: `tools: runs of ${ROUNDS} rounds with two tools each, 64 connections; p50 and p99 are ms for a run`,
   async run(context) {
     const connections = context.short ? 2 : 64;
-    const body = runOf('bench-rounds');
+    const body = createRunBody('bench-rounds');
     const flags = ['--config', agentsModule(context, { rounds: ROUNDS })];
     const rows = [];
     for (const durability of durabilitiesOf(context)) {
@@ -27,7 +27,7 @@ export const toolRuns: Benchmark = {
       await server.process.stop();
       rows.push({
         metric: `a run of ${ROUNDS} rounds with two tools, ${durability}`,
-        unit: 'ms of processor',
+        unit: 'ms of CPU',
         rounds: [{ value: cost, rates: [rate] as const, shares: { Troupe: share }, p50, p99 }],
       });
     }

@@ -1,4 +1,4 @@
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark } from './benchmark.ts';
 import { playLoad } from './load.ts';
 import { onAllCores } from './pin.ts';
@@ -8,12 +8,12 @@ import { type Durability, type Server, startTroupe } from './servers.ts';
 import { type StoreWorker, startStoreWorker } from './store-worker.ts';
 
 /**
- * Time to first token on an idle server, one request after the other, over a model that takes no time. The unit
- * is one bare commit of the same rows (with `power`, and its flush), measured in turns with the requests. Nothing
- * is pinned here: an idle server has the machine to itself.
+ * Time to first token on an idle server, with sequential requests and a model without latency. The unit is one bare
+ * commit of the same rows (with `power`, including its flush), measured in turns with the requests. The processes are
+ * not pinned, because an idle server has the host to itself.
  */
 
-/** Long enough for the server to be idle again, its flush done. */
+/** Long enough for the server to be idle again, with its flush done. */
 const PAUSE_MS = 5;
 
 const AIMS = { process: 2.5, power: 1.5 };
@@ -30,7 +30,7 @@ const measure = async (
     duration_ms,
     pause_ms: PAUSE_MS,
     rest_ms: 0,
-    body: runOf('bench'),
+    body: createRunBody('bench'),
     onSample: ({ ttft_ms }) => found.push(ttft_ms ?? Number.NaN),
   });
   const order = { of: 'store', durability, concurrency: 1, duration_ms, pause_ms: PAUSE_MS } as const;

@@ -1,38 +1,38 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What a process uses, as Linux tells it; NaN, or undefined, elsewhere. */
+/** Resource usage of a process on Linux; NaN or undefined elsewhere. */
 
 const read = (file: string): string | undefined =>
   existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of processor time since it began, all threads, its own and the kernel's for it. */
+/** Seconds of CPU time since the start of the process, all threads, user and system. */
 const processorSeconds = (pid: number): number => {
-  // The name of the program stands in parentheses and may hold anything; numbers follow.
+  // The name of the program is in parentheses and may contain anything; numbers follow.
   const fields = read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ');
   return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
 };
 
-/** Milliseconds that the main thread ran, and those that it was ready to run and had to wait. */
+/** Milliseconds that the main thread ran, and that it was ready but had to wait. */
 const mainThread = (pid: number): { ran: number; waited: number } => {
   const [ran, waited] = read(`/proc/${pid}/schedstat`)?.split(' ') ?? [];
   return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
 };
 
-/** Since it was made. */
+/** Usage since the creation of the reader. */
 export type Usage = {
-  /** Milliseconds of processor time. */
+  /** Milliseconds of CPU time. */
   processor: number;
-  /** Milliseconds of the clock. */
+  /** Milliseconds of wall-clock time. */
   elapsed: number;
-  /** Of a core; 1 means that nothing else held the process back, neither a slow load nor other processes. */
+  /** Share of a core; 1 means that neither a slow load generator nor other processes limited the process. */
   share: number;
-  /** Of the time of its core that it wanted; 1 means that no other process held it back. */
+  /** Share of the requested CPU time that was received; 1 means that no other process limited it. */
   granted: number;
 };
 
-/** @returns what the process has used since this call */
+/** @returns a function that returns the usage since this call */
 export const usageFrom = (pid: number): (() => Usage) => {
   const before = processorSeconds(pid);
   const main = mainThread(pid);
@@ -41,7 +41,7 @@ export const usageFrom = (pid: number): (() => Usage) => {
     const processor = (processorSeconds(pid) - before) * 1000;
     const elapsed = performance.now() - began;
     const { ran, waited } = mainThread(pid);
-    // While its other threads have the core, the main thread waits as well, and nobody has taken anything.
+    // The main thread also waits while other threads of the process use the core, which does not count as taken.
     const others = Math.max(0, processor - (ran - main.ran));
     const taken = Math.max(0, waited - main.waited - others);
     return { processor, elapsed, share: processor / elapsed, granted: processor / (processor + taken) };
@@ -55,19 +55,19 @@ const statusKiB = (pid: number, name: string): number => {
 
 export const residentKiB = (pid: number): number => statusKiB(pid, 'VmRSS');
 
-/** The most that it ever was. */
+/** Peak resident memory. */
 export const peakResidentKiB = (pid: number): number => statusKiB(pid, 'VmHWM');
 
-/** What it has sent to the disk, or to the pages that the kernel keeps for that. */
+/** Bytes written to the disk or to dirty pages of the kernel. */
 export const writtenBytes = (pid: number): number => {
   const found = /^write_bytes: (\d+)/m.exec(read(`/proc/${pid}/io`) ?? '');
   return found ? Number(found[1]) : Number.NaN;
 };
 
-/** Without the pages of files, such as those of the store. */
+/** Excludes the pages of files, such as those of the store. */
 export const anonymousKiB = (pid: number): number => statusKiB(pid, 'RssAnon');
 
-/** How many files a node process may open: it asks for as many as the system allows when it starts. */
+/** The maximum number of open files of a node process, which raises its limit to the allowed maximum at startup. */
 export const fileLimit = (): number | undefined => {
   const found = /^Max open files\s+\S+\s+(\d+)/m.exec(read('/proc/self/limits') ?? '');
   return found ? Number(found[1]) : undefined;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { runOf } from '../src/load/index.ts';
+import { createRunBody } from '../src/load-generator/index.ts';
 import { agentsModule } from './agents.ts';
 import type { Benchmark, Context } from './benchmark.ts';
 import { openPage } from './browser.ts';
@@ -11,10 +11,9 @@ import { ADMIN_TOKEN, askJson, type Server, startTroupe } from './servers.ts';
 import { usageFrom } from './usage.ts';
 
 /**
- * What it costs the service that somebody watches: runs that call tools as fast as they can, with and without a reader
- * of the stream of actors. And what the watcher sees: how many pictures a second the console draws while 2,000 runs
- * move through one chart, and while a list shows a thousand of them. The page is drawn by a real Chromium that has the
- * other core, without a graphics card.
+ * The cost of watching for the service: runs that call tools as fast as possible, with and without a reader of the
+ * actor stream. And the frame rate of the console while 2,000 runs move through one chart, and while a list shows a
+ * thousand of them. The page is rendered by a real Chromium on the other core, without a graphics card.
  */
 
 const ROUNDS = 3;
@@ -22,10 +21,13 @@ const ROUNDS = 3;
 const planOf = ({ short }: Context) =>
   short ? { connections: 2, moving: 20, watch_ms: 500 } : { connections: 64, moving: 2000, watch_ms: 8000 };
 
-/** A run takes a step every so often: two transitions for the inference, four for its calls and its commit. */
+/** Mean interval between the steps of a run: two transitions for the inference, four for its calls and its commit. */
 const PAUSE_MS = 4000;
 
-/** Reads the stream of actors until it is told to stop. @returns how many bytes came */
+/**
+ * Reads the actor stream until the returned function is called. @returns a function that stops and returns the number
+ * of bytes received
+ */
 const startReader = async ({ url }: Server): Promise<() => Promise<number>> => {
   const stop = new AbortController();
   const response = await fetch(`${url}/v1/system/actors/stream?machine=run`, {
@@ -45,7 +47,7 @@ const startReader = async ({ url }: Server): Promise<() => Promise<number>> => {
 
 const costOfWatching = async (context: Context): Promise<Measured> => {
   const { connections } = planOf(context);
-  const body = runOf('bench-rounds');
+  const body = createRunBody('bench-rounds');
   const server = await startTroupe(context, {
     flags: ['--config', agentsModule(context, { rounds: ROUNDS })],
   });
@@ -63,12 +65,12 @@ const costOfWatching = async (context: Context): Promise<Measured> => {
       },
     });
     const runs = watched.reduce((sum, { report }) => sum + report.streams, 0);
-    context.note(`the reader got ${Math.round(bytes / 1024)} KiB beside ${runs} runs`);
+    context.note(`the reader received ${Math.round(bytes / 1024)} KiB during ${runs} runs`);
     const medianOf = (of: readonly Played[], figure: 'cost' | 'rate' | 'share'): number =>
       median(of.map((played) => played[figure]));
     return {
       metric: `a run of ${ROUNDS} rounds with two tools, watched`,
-      unit: 'ms of processor',
+      unit: 'ms of CPU',
       baseline: 'not watched',
       aim: { of: 'ratio', most: 1.05 },
       rounds: [
@@ -85,7 +87,7 @@ const costOfWatching = async (context: Context): Promise<Measured> => {
   }
 };
 
-/** Starts them and lets go of their streams: they go on by themselves. */
+/** Starts runs and drops their streams; the runs continue. */
 const startRuns = async ({ url }: Server, count: number): Promise<void> => {
   let left = count;
   const starter = async (): Promise<void> => {
@@ -105,7 +107,7 @@ const startRuns = async ({ url }: Server, count: number): Promise<void> => {
   await Promise.all(Array.from({ length: 50 }, starter));
 };
 
-/** Times between pictures, in milliseconds. */
+/** Times between frames, in milliseconds. */
 const pictures = async (page: Page, watch_ms: number): Promise<number[]> => {
   await page.evaluate(`{
     const times = (window.pictures = []);
@@ -132,7 +134,7 @@ const picturesOf = async (context: Context): Promise<Measured[]> => {
     await startRuns(server, moving);
     const opened = await openPage(server.url, ADMIN_TOKEN);
     if (!opened) {
-      context.note('there is no browser: set CHROMIUM to the path of one');
+      context.note('no browser was found: set CHROMIUM to the path of one');
       return [];
     }
     const rows: Measured[] = [];
@@ -149,7 +151,7 @@ const picturesOf = async (context: Context): Promise<Measured[]> => {
       const rate = 1000 / (times.reduce((sum, time) => sum + time, 0) / times.length);
       context.note(
         `${name}, ${moving} runs: the server used ${Math.round(share * 100)} % of its core, ` +
-          `${Math.round(unwatched * 100)} % when nobody watched`,
+          `${Math.round(unwatched * 100)} % without observers`,
       );
       rows.push({
         metric: `${name}, ${moving} of them moving`,

@@ -2,15 +2,15 @@ import { uuidv7 as uuid } from 'uuidv7';
 import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import type { Dispatch } from '../../src/schema/dispatch.ts';
 import type { Message } from '../../src/schema/message.ts';
-import type { Run } from '../../src/schema/run.ts';
+import { inState, type RunRecord } from '../../src/schema/run-state.ts';
 import type { Batch, Store } from '../../src/store/index.ts';
 
-/** What the service commits when it accepts a run on a new thread: one record of each kind and six events. */
+/** The records that the service commits when it accepts a run on a new thread: one of each kind, and six events. */
 
 export type AcceptRows = {
   thread_id: string;
   message: Message;
-  run: Run;
+  run: RunRecord;
   dispatch: Dispatch;
   events: LoggedEvent[];
 };
@@ -51,7 +51,7 @@ export const acceptRows = (): AcceptRows => {
       agent_id: 'bench',
       parent_run_id: null,
       resolution_id: '1',
-      status: 'running',
+      ...inState('running.inferring'),
       dispatch_id,
       session_id,
       created_at: seconds,
@@ -80,19 +80,23 @@ export const acceptRows = (): AcceptRows => {
       created_at: at,
       updated_at: at,
     },
-    events: KINDS.map((event_kind) => ({
-      event_id: `evt_${uuid()}`,
-      event_kind,
-      payload: facts,
-      thread_id,
-      run_id,
-      correlation_id: dispatch_id,
-      origin: 'mailbox',
-      visibility: 'public',
-      created_at: at,
-    })),
+    events: KINDS.map((event_kind) => createEvent(event_kind, facts, at)),
   };
 };
+
+type Facts = { thread_id: string; run_id: string; dispatch_id: string };
+
+const createEvent = (event_kind: string, facts: Facts, created_at: number): LoggedEvent => ({
+  event_id: `evt_${uuid()}`,
+  event_kind,
+  payload: facts,
+  thread_id: facts.thread_id,
+  run_id: facts.run_id,
+  correlation_id: facts.dispatch_id,
+  origin: 'mailbox',
+  visibility: 'public',
+  created_at,
+});
 
 const SCOPE = 'default';
 

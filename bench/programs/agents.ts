@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { defineProvider, defineTool, type TroupeConfig } from '../../src/index.ts';
 
 /**
- * Agents that a script cannot play: `bench-rounds` calls tools, `bench-moving` does so for ever and rests between, and
- * `bench-open` is in mid-answer until a restart.
+ * Agents that a script cannot express: `bench-rounds` calls tools, `bench-moving` does so endlessly with pauses, and
+ * `bench-open` does not complete before a restart.
  */
 
 export type AgentsOptions = {
-  /** Of two tools each, after which `bench-rounds` answers. */
+  /** Rounds of two tools each, after which `bench-rounds` completes. */
   rounds?: number;
-  /** How long the model of `bench-moving` thinks before each round. */
+  /** Mean delay of the model of `bench-moving` before each round. */
   pause_ms?: number;
-  /** `bench-open` answers; otherwise it is silent for good. */
+  /** True: `bench-open` completes; false: it never does. */
   answers?: boolean;
 };
 
@@ -27,7 +27,7 @@ const caller = (id: string, rounds: number, pause_ms: number) =>
   defineProvider({
     id,
     stream: async ({ messages }, sink) => {
-      // Not all at once: each rests for as long as another one did before.
+      // Random delays keep the runs from moving in step.
       if (pause_ms > 0) await setTimeout(pause_ms * (0.5 + Math.random()));
       const round = Math.floor(messages.length / MESSAGES_A_ROUND);
       if (round >= rounds) {

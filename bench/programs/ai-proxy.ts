@@ -4,7 +4,8 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText } from 'ai';
 
 /**
- * The usual program without Troupe: `streamText` with a provider, piped into a response of node:http. Nothing is stored.
+ * The usual program without Troupe: `streamText` with a provider, piped into a response of node:http. Nothing is
+ * stored.
  *
  * Usage: ai-proxy UPSTREAM; then POST /MODEL
  */
@@ -24,7 +25,7 @@ const server = createServer(async (request, response) => {
   streamText({ model, prompt: messages[0].content }).pipeUIMessageStreamToResponse(response);
 });
 
-// By default it closes a connection that is idle for 5 s, also when a busy event loop has not yet read its next request.
+// By default it closes a connection that is idle for 5 s, even if a busy event loop has not yet read its next request.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', 4096, () => {
   // It listens on TCP, so its address is an AddressInfo.

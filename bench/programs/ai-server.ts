@@ -4,7 +4,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { simulateReadableStream, streamText } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 
-/** What most people would write: `streamText` piped into a response of node:http. Nothing is stored. */
+/** The typical implementation: `streamText` piped into a response of node:http. Nothing is stored. */
 
 const tokens = Number(process.argv[2]);
 
@@ -46,13 +46,13 @@ const server = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
   const { messages } = JSON.parse(body);
-  // The mock keeps every call it was given, so it is made anew.
+  // A new mock per request, because the mock retains all its calls.
   const model = modelOf(request.url === '/turns' ? oneATurn : allAtOnce);
   await streamText({ model, prompt: messages[0].content }).pipeUIMessageStreamToResponse(response);
 });
 
 server.listen(0, '127.0.0.1', () => {
-  // It listens on TCP, so that its address is an AddressInfo.
+  // It listens on TCP, so its address is an AddressInfo.
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`listens on http://127.0.0.1:${port}\n`);
 });

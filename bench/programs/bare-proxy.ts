@@ -6,8 +6,8 @@ import { buildRequest, FORMATS, type FormatName } from '../upstream/request.ts';
 import { PARSE_TEXT } from '../upstream/text.ts';
 
 /**
- * The least that JavaScript can do between a provider and a client: it parses each event of the upstream, encodes its
- * text as a frame like those of Troupe, and stores nothing. Frames of one read of the socket leave together.
+ * The minimum work of a JavaScript proxy between a provider and a client: it parses each event of the upstream, encodes
+ * its text as a frame like those of Troupe, and stores nothing. Frames of one socket read are sent together.
  *
  * Usage: bare-proxy UPSTREAM; then POST /FORMAT/MODEL
  */
@@ -24,7 +24,7 @@ const FINISH = 'data: {"event_type":"run_finish"}\n\n';
 
 type Client = { res: UwsResponse; closed: boolean; pending: string };
 
-/** Calls back with the data of each event; a line that is not whole is kept for the next piece. */
+/** Calls back with the data of each event; an incomplete line is kept for the next chunk. */
 function createLines(report: (data: string) => void): (piece: Buffer) => void {
   const decoder = new StringDecoder('utf8');
   let rest = '';

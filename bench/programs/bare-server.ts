@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import type { UwsModule, UwsResponse } from '../../src/http/uws-module.ts';
 
 /**
- * The least that can stream these frames: nothing is parsed, nothing is stored, nothing is joined.
- * `/burst` writes all in one go, each as its own `write`; `/corked` does so inside one cork, which joins them in
- * the library's buffer; `/turns` writes one each turn of the event loop; `/paced` one each 20 ms.
+ * The minimum that can stream these frames: nothing is parsed, stored or joined. `/burst` writes all at once, each with
+ * a separate `write`; `/corked` does so inside one cork, which joins them in the buffer of the library; `/turns` writes
+ * one per event-loop tick; `/paced` one every 20 ms.
  */
 
 const uws: UwsModule = createRequire(import.meta.url)('uWebSockets.js');

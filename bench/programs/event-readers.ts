@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
-import { createFrames } from '../../src/load/frames.ts';
-import { createResponseReader } from '../../src/load/response.ts';
+import { createFrames } from '../../src/load-generator/frames.ts';
+import { createResponseReader } from '../../src/load-generator/response.ts';
 
 /**
- * `event-readers URL`: opens event streams and reads them. Asked with `open`, it answers when each has its head;
- * asked with `finish`, when each has read a terminal event, with the number of events that came since the last
- * answer. All sockets read into one buffer, so that a thousand of them cost little.
+ * `event-readers URL`: opens and reads event streams. It responds to `open` once each stream has its head; to `finish`,
+ * once each has read a terminal event, with the number of events since the last response. All sockets read into one
+ * buffer, so that a thousand of them cost little.
  */
 
 export type ReadersOrder = { open: number; path: string } | { finish: true };
 
-/** `events`: of all readers together. */
+/** `events`: total of all readers. */
 export type ReadersAnswer = { open: number } | { events: number } | { failed: string };
 
 const url = new URL(process.argv[2] ?? '');

@@ -1,8 +1,9 @@
 import { uuidv7 as uuid } from 'uuidv7';
+import { inState } from '../../src/schema/run-state.ts';
 import { openStore } from '../../src/store/index.ts';
 import { acceptRows } from './accept-batch.ts';
 
-/** `fill-events DIR COUNT`: a folder with so many events of finished runs, a hundred to a thread. */
+/** `fill-events DIR COUNT`: fills a folder with this number of events of finished runs, a hundred per thread. */
 
 const [, , dir = '', total = '0'] = process.argv;
 const PER_THREAD = 100;
@@ -21,7 +22,7 @@ const addThread = async (): Promise<void> => {
     epoch: 1,
   };
   store.threads.put(batch, SCOPE, record, undefined);
-  store.runs.put(batch, SCOPE, { ...run, status: 'done' }, undefined);
+  store.runs.put(batch, SCOPE, { ...run, ...inState('completed') }, undefined);
   const log = Array.from({ length: PER_THREAD / events.length + 1 }, () => events)
     .flat()
     .slice(0, PER_THREAD)

@@ -2,14 +2,17 @@ import { uuidv7 as uuid } from 'uuidv7';
 import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import type { Message } from '../../src/schema/message.ts';
 import type { Run } from '../../src/schema/run.ts';
+import { inState, type RunRecord, type RunState } from '../../src/schema/run-state.ts';
 import type { Batch, Store, ThreadRecord } from '../../src/store/index.ts';
 import { acceptRows } from './accept-batch.ts';
 
-/** A thread with one run, and what a step of that run commits: two messages, seven events, both records. */
+/**
+ * A thread with one run, and the records that a step of the run commits: two messages, seven events, thread and run.
+ */
 
 export type GrownThread = {
   record: ThreadRecord;
-  run: Run;
+  run: RunRecord;
   /** messages so far */
   seq: number;
   lastEvent: number;
@@ -27,9 +30,9 @@ const STEP_KINDS = [
   'ThreadMessagesCheckpointed',
 ];
 
-export const putThread = (store: Store, batch: Batch, id: string, status: Run['status']): GrownThread => {
+export const putThread = (store: Store, batch: Batch, id: string, state: RunState): GrownThread => {
   const at = Date.now();
-  const run: Run = { ...acceptRows().run, thread_id: id, status };
+  const run: RunRecord = { ...acceptRows().run, thread_id: id, ...inState(state) };
   const thread = { id, metadata: { created_at: at, updated_at: at }, latest_run_id: run.run_id };
   const record = { thread, agent_id: run.agent_id, epoch: 1 };
   store.threads.put(batch, SCOPE, record, undefined);
@@ -57,10 +60,10 @@ const eventsOf = ({ run_id, thread_id, dispatch_id = '' }: Run): LoggedEvent[] =
     created_at: Date.now(),
   }));
 
-/** The thread after the step. */
+/** Returns the thread after the step. */
 export const putStep = (store: Store, batch: Batch, before: GrownThread): GrownThread => {
   const { thread, ...rest } = before.record;
-  // The place in the lists of threads changes with every step.
+  // The position in the lists of threads changes with every step.
   const updated_at = Math.max(Date.now(), (thread.metadata.updated_at ?? 0) + 1);
   const record = { ...rest, thread: { ...thread, metadata: { ...thread.metadata, updated_at } } };
   const run = { ...before.run, steps: before.run.steps + 1, output_tokens: before.run.output_tokens + 40 };

@@ -1,24 +1,24 @@
 import { type Batch, openStore } from '../../src/store/index.ts';
 import { type GrownThread, putStep, putThread } from './grown-thread.ts';
 
-/** `growth-store DIR`: fills a store with threads of given lengths, and adds steps to them, when it is asked to. */
+/** `growth-store DIR`: fills a store with threads of given lengths, and adds steps to them on request. */
 
 export type GrowthOrder =
   | { do: 'fill'; threads: number; messages: number; status: 'running' | 'done' }
-  /** A step in each of so many of the threads of that length, in one commit; the threads take turns. */
+  /** A step in each of `threads` threads of that length, in one commit; the threads take turns. */
   | { do: 'step'; threads: number; messages: number }
-  /** Traces of so many runs, with so many events each. */
+  /** Traces of this number of runs, with this number of events each. */
   | { do: 'traces'; traces: number; events: number }
   | { do: 'close' };
 
-/** What a step took. */
+/** Duration of the order. */
 export type GrowthAnswer = { milliseconds: number };
 
-/** While it fills. */
+/** Commit size while filling. */
 const WRITES_A_COMMIT = 5000;
 
 const store = await openStore({ dir: process.argv[2] ?? '', durability: 'process' });
-/** By the length at which they were filled; the one whose turn is next comes first. */
+/** Threads by their initial length, in the order of their next turn. */
 const grown = new Map<number, GrownThread[]>();
 
 const commitFull = async (batch: Batch): Promise<Batch> => {
@@ -31,7 +31,8 @@ const fill = async ({ threads, messages, status }: Extract<GrowthOrder, { do: 'f
   let batch = store.batch();
   const filled: GrownThread[] = [];
   for (let number = 0; number < threads; number += 1) {
-    let thread = putThread(store, batch, `t${messages}-${number}`, status);
+    const state = status === 'done' ? 'completed' : 'running.inferring';
+    let thread = putThread(store, batch, `t${messages}-${number}`, state);
     while (thread.seq < messages) {
       thread = putStep(store, batch, thread);
       batch = await commitFull(batch);

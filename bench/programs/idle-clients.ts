@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * `idle-clients URL`: asked for `{ agent, count }`, opens so many streams and answers when each has its first
- * bytes. Asked with `reads: false`, it sends the request and never reads. What it has opened stays open.
+ * `idle-clients URL`: on `{ agent, count }`, opens this number of streams and responds once each has its first bytes.
+ * With `reads: false`, it sends the request and never reads. Opened streams stay open.
  */
 
 export type Wish = { agent: string; count: number; reads: boolean };

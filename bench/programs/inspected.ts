@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector/promises';
 
 /**
- * Loaded into a service under measurement with `--import`: answers the messages of the benchmark with what V8 has
- * recorded. The service itself is not changed.
+ * Loaded into a measured service with `--import`: responds to messages of the benchmark with profiles and scripts of
+ * V8. The service itself is not changed.
  */
 
 export type Question = 'modules' | 'start cpu' | 'stop cpu' | 'start heap' | 'stop heap';
@@ -12,7 +12,7 @@ session.connect();
 
 const HEAP_SAMPLE_BYTES = 32_768;
 
-/** Objects that were collected count too: the profile is of allocation, not of what remains. */
+/** Includes collected objects: the profile is of allocation, not of the remaining heap. */
 const HEAP_OPTIONS = {
   samplingInterval: HEAP_SAMPLE_BYTES,
   includeObjectsCollectedByMajorGC: true,
@@ -30,7 +30,7 @@ const ANSWERS: Record<Question, () => Promise<unknown>> = {
   'stop heap': async () => (await session.post('HeapProfiler.stopSampling')).profile,
 };
 
-/** Enabling the debugger reports every script that was loaded so far. */
+/** Enabling the debugger reports every script loaded so far. */
 async function listModules(): Promise<string[]> {
   const urls: string[] = [];
   session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url));

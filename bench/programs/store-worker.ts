@@ -4,8 +4,8 @@ import { openStore } from '../../src/store/index.ts';
 import { acceptBatch, acceptRows } from './accept-batch.ts';
 
 /**
- * Commits, when it is asked to, on Troupe's store or on bare lmdb beside it. Bare: the same ten records, and ten
- * index rows, as twenty puts of one lmdb batch, with the settings that lmdb has anyway.
+ * Commits on request to Troupe's store or to bare lmdb. Bare: the same ten records and ten index rows, as twenty puts
+ * of one lmdb batch, with the default settings of lmdb.
  */
 
 export type Order = {
@@ -14,7 +14,7 @@ export type Order = {
   durability: 'process' | 'power';
   concurrency: number;
   duration_ms: number;
-  /** Between two commits of a committer. */
+  /** Pause between two commits of a committer. */
   pause_ms: number;
 };
 

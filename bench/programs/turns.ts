@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Loaded into a server beside its own program: how much processor time its main thread takes in one turn of the
- * loop, and how far its memory rises. Both come from the kernel, so a busy machine does not show in them.
+ * Loaded into a server: measures the longest CPU time of its main thread in one event-loop tick, and the rise of its
+ * memory. Both come from the kernel, so other load on the host does not affect them.
  */
 
-/** What the server has used since it was told to begin. */
+/** Usage of the server since the start of the measurement. */
 export type Turns = { longest_ms: number; total_ms: number; peak_kib: number };
 
 const processorMs = (): number => {
@@ -30,7 +30,7 @@ const watch = (): void => {
 
 const begin = (): void => {
   globalThis.gc?.();
-  // Sets the mark of the highest resident size back to what it is now.
+  // Resets the peak resident size to the current one.
   writeFileSync('/proc/self/clear_refs', '5');
   from = { processor: processorMs(), resident: statusKib('VmRSS') };
   before = from.processor;

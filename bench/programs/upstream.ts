@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createUpstream } from '../upstream/server.ts';
 
-/** A model provider in its own process. Each message of the benchmark is answered with its counts. */
+/** A model provider in its own process. It responds to each message of the benchmark with its counts. */
 
 const { server, counts } = createUpstream();
 

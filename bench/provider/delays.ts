@@ -1,5 +1,5 @@
 import { createHistogram } from 'node:perf_hooks';
-import { runLoad } from '../../src/load/index.ts';
+import { runLoad } from '../../src/load-generator/index.ts';
 import type { Context } from '../benchmark.ts';
 import type { Load } from '../load.ts';
 import type { Measured } from '../row.ts';
@@ -19,14 +19,14 @@ const TOKENS = 400;
 const LENGTH_MS = PACE_MS * TOKENS;
 const LIMIT_MS = 20;
 
-/** Fewer tokens than this part of the expected ones mean that the streams did not keep their pace. */
+/** Minimum share of the expected tokens; fewer mean that the streams did not keep their pace. */
 const LEAST_PART = 0.9;
 
 const FROM = 50;
 const MOST = 6400;
 const HALVINGS = 3;
 
-/** With it the load generator costs a tenth; it adds up to as much to the delay of every token. */
+/** With this pause the load generator costs a tenth; it adds up to the same time to the delay of every token. */
 const SEARCH_REST_MS = 1;
 
 type Step = { streams: number; p50: number; p99: number; tokens: number; expected: number; share: number };
@@ -56,11 +56,11 @@ async function play(context: Context, target: Target, streams: number, rest_ms: 
       const at = performance.now() - began;
       if (at < window.from || at > window.until) return;
       const now = nowMicros();
-      // A histogram of Node takes values from 1 on.
+      // Histograms of Node accept values from 1 on.
       readDepartures(piece, from, to, (departed) => delays.record(Math.max(1, now - departed)));
     },
   });
-  // An empty histogram reports 0, which would pass for a good figure.
+  // An empty histogram reports 0, which would look like a good figure.
   const percentile = (rank: number): number =>
     delays.count === 0 ? Number.NaN : delays.percentile(rank) / 1000;
   const failed = Object.values(report.errors).reduce((sum, count) => sum + count, 0);

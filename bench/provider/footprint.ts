@@ -1,20 +1,23 @@
-import { runOf } from '../../src/load/index.ts';
+import { createRunBody } from '../../src/load-generator/index.ts';
 import type { Context } from '../benchmark.ts';
 import { createGcTrace } from '../gc-trace.ts';
 import { type Load, playLoad } from '../load.ts';
 import { groupOf, listModules } from '../modules.ts';
 import type { Measured } from '../row.ts';
-import { framesOf, type Server } from '../servers.ts';
+import { readFrames, type Server } from '../servers.ts';
 import { TOKENS } from '../upstream/answer.ts';
 import { inspect, inspectedFlags } from './inspected.ts';
 import { LOADS, startWithProvider, type UpstreamServer } from './peers.ts';
 
-/** What a chunk allocates, and what a service loads before it asks a provider for the first time. */
+/** Allocation per chunk, and the modules that a service loads before its first request to a provider. */
 
 const CLIENTS = 32;
 const KB = 1000;
 
-/** The young generation is small here, so that there are many collections: each reports what was allocated before it. */
+/**
+ * The young generation is small here, so that there are many collections, each of which reports the preceding
+ * allocation.
+ */
 const GC_FLAGS = ['--trace-gc-nvp', '--min-semi-space-size=1', '--max-semi-space-size=1'];
 
 async function measureAllocation(context: Context, upstream: UpstreamServer): Promise<Measured> {
@@ -32,7 +35,7 @@ async function measureAllocation(context: Context, upstream: UpstreamServer): Pr
   };
   try {
     const mine = await bytesPerRun(LOADS.troupe('openai-chat', 'turns'));
-    const scripted = await bytesPerRun({ body: runOf('bench-turns') });
+    const scripted = await bytesPerRun({ body: createRunBody('bench-turns') });
     context.note(
       `allocated on the heap for a run, one chunk a tick: ${Math.round(mine / KB)} KB through a provider, ` +
         `${Math.round(scripted / KB)} KB with the scripted model`,
@@ -48,12 +51,13 @@ async function measureAllocation(context: Context, upstream: UpstreamServer): Pr
   }
 }
 
-/** Modules that only a provider needs. */
+/** True for modules that only a provider needs. */
 const isOfProvider = (path: string): boolean =>
-  /^src\/models\/(?:transport|wire)\//.test(path) || /^(?:@ai-sdk\/.+|undici)$/.test(groupOf(path));
+  /^src\/models\/(?:transport|wire)\//.test(path) ||
+  /^(?:@ai-sdk\/.+|@smithy\/.+|aws4fetch|undici)$/.test(groupOf(path));
 
 async function providerModules(server: Server): Promise<string[]> {
-  // The program answers this question with the addresses of all scripts.
+  // The program responds to this question with the addresses of all scripts.
   const urls = (await inspect(server, 'modules')) as string[];
   return urls.flatMap((url) => [...listModules(url), url]).filter(isOfProvider);
 }
@@ -62,7 +66,7 @@ async function measureModules(context: Context, upstream: UpstreamServer): Promi
   const server = await startWithProvider(context, upstream, inspectedFlags(context));
   try {
     const before = await providerModules(server);
-    await framesOf(server, LOADS.troupe('openai-chat', 'burst').body?.(0) ?? '');
+    await readFrames(server, LOADS.troupe('openai-chat', 'burst').body?.(0) ?? '');
     const after = await providerModules(server);
     if (before.length > 0) context.note(`modules of providers after the start: ${before.join(', ')}`);
     context.note(`modules of providers after the first run: ${after.length}`);

@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { runOf } from '../../src/load/index.ts';
+import { createRunBody } from '../../src/load-generator/index.ts';
 import type { Context } from '../benchmark.ts';
 import { type Load, playLoad } from '../load.ts';
 import { onAllCores } from '../pin.ts';
 import { percentile } from '../rounds.ts';
 import type { Measured } from '../row.ts';
-import { type Durability, durabilitiesOf, framesOf, type Server } from '../servers.ts';
+import { type Durability, durabilitiesOf, readFrames, type Server } from '../servers.ts';
 import { LOADS, startUpstream, startWithProvider, type UpstreamServer } from './peers.ts';
 
-/** What one user of an idle service notices: the time to the first token, and whether a connection is opened again. */
+/** Figures for a single user of an idle service: the time to the first token, and the number of new connections. */
 
 const PAUSE_MS = 5;
 
@@ -61,16 +61,16 @@ async function measureFirstToken(
 
 const SILENCE_MS = { full: 30_000, short: 100 };
 
-/** An upstream for this alone, because it counts the connections of all clients. */
+/** Uses a separate upstream, because it counts the connections of all clients. */
 async function measureReconnects(context: Context): Promise<Measured> {
   const upstream = await startUpstream(context);
   const troupe = await startWithProvider(context, upstream);
-  const body = LOADS.troupe('openai-chat', 'burst').body ?? runOf('bench');
+  const body = LOADS.troupe('openai-chat', 'burst').body ?? createRunBody('bench');
   try {
-    await framesOf(troupe, body(0));
+    await readFrames(troupe, body(0));
     const before = await upstream.counts();
     await setTimeout(context.short ? SILENCE_MS.short : SILENCE_MS.full);
-    await framesOf(troupe, body(1));
+    await readFrames(troupe, body(1));
     const after = await upstream.counts();
     return {
       metric: 'new connections of an inference after 30 s without one',

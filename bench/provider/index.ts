@@ -7,9 +7,9 @@ import { measureProfiled } from './profile.ts';
 import { measureRuns } from './runs.ts';
 
 /**
- * Runs of 200 tokens whose model is a provider: an upstream on the core of the load generator that streams as the real
- * services do. Beside Troupe, on its core: a bare proxy that parses each chunk and encodes it again, `ai` on node:http,
- * and LiteLLM.
+ * Runs of 200 tokens whose model is a provider: an upstream on the core of the load generator that streams like the
+ * real services. The baselines, on the core of Troupe: a bare proxy that parses each chunk and encodes it again, `ai`
+ * on node:http, and LiteLLM.
  */
 export const provider: Benchmark = {
   name: 'provider',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runOf } from '../../src/load/index.ts';
+import { createRunBody } from '../../src/load-generator/index.ts';
 import { agentsModule } from '../agents.ts';
 import type { Context } from '../benchmark.ts';
 import { startChild } from '../child.ts';
@@ -13,7 +13,7 @@ import { type Server, startProgram, startTroupe, type TroupeOptions } from '../s
 import { buildRequest, FORMATS, type FormatName } from '../upstream/request.ts';
 import type { Counts } from '../upstream/server.ts';
 
-/** The upstream, and everything that stands between it and a client: Troupe and the programs that it is compared with. */
+/** The upstream, and the servers between it and a client: Troupe and the programs that it is compared with. */
 
 export type UpstreamServer = Server & {
   counts(): Promise<Counts>;
@@ -24,7 +24,7 @@ export type UpstreamServer = Server & {
 export async function startUpstream(context: Context): Promise<UpstreamServer> {
   const server = await startProgram(context, 'upstream', 'upstream', [], beside);
   let seen = 0;
-  // The program answers each message with its counts.
+  // The program responds to each message with its counts.
   const counts = async (): Promise<Counts> => (await server.process.ask('counts')) as Counts;
   const newRefusals = async (): Promise<string[]> => {
     const { refusals } = await counts();
@@ -35,7 +35,7 @@ export async function startUpstream(context: Context): Promise<UpstreamServer> {
   return { ...server, counts, newRefusals };
 }
 
-/** @throws BenchError when a request was refused: then a figure next to it means nothing */
+/** @throws BenchError when a request was refused, because the figures are then meaningless */
 export async function assertAccepted(upstream: UpstreamServer): Promise<void> {
   const refusals = await upstream.newRefusals();
   const [first] = refusals;
@@ -50,7 +50,7 @@ const PROVIDERS: Record<FormatName, { adapter: string; path: string }> = {
   gemini: { adapter: 'gemini', path: '/v1beta' },
 };
 
-/** Models of the upstream, each of which has an agent for each wire format. */
+/** Models of the upstream; each has one agent per wire format. */
 export const MODELS = ['burst', 'turns', 'turns-20', 'paced', 'paced-10', 'paced-400', 'calls'] as const;
 
 export type Model = (typeof MODELS)[number];
@@ -78,7 +78,7 @@ const settingsFor = (upstream: Server): TroupeOptions['settings'] => {
 
 const agentOf = (format: FormatName, model: Model): string => `bench-${format}-${model}`;
 
-/** With the tools of `programs/agents.ts`, and its agent that calls both of them once without a provider. */
+/** Includes the tools of `programs/agents.ts`, and its agent that calls both of them once without a provider. */
 export const startWithProvider = (
   context: Context,
   upstream: Server,
@@ -96,14 +96,14 @@ export const startBareProxy = (context: Context, upstream: Server): Promise<Serv
 export const startAiProxy = (context: Context, upstream: Server): Promise<Server> =>
   startProgram(context, 'ai 6 on node:http', 'ai-proxy', [upstream.url]);
 
-/** It refuses to start without one. */
+/** LiteLLM does not start without a master key. */
 const LITELLM_MASTER_KEY = `sk-${randomBytes(32).toString('hex')}`;
 
 const LITELLM_CLIENTS = 4;
 const LITELLM_STREAM_MS = 300_000;
 const LITELLM_START_MS = 300_000;
 
-/** @returns undefined, with a note, where the benchmark was not given the command */
+/** @returns undefined, with a note, if the option with the command is missing */
 export async function startLitellm(context: Context, upstream: Server): Promise<Server | undefined> {
   const { litellm } = context;
   if (litellm === undefined) {
@@ -135,13 +135,13 @@ const paramsFor = ({ url }: Server): object => ({
   api_key: 'bench',
 });
 
-/** How a client asks each server for a response of the model. */
+/** Requests to each server for a completion of the model. */
 export const LOADS = {
-  troupe: (format: FormatName, model: Model): Load => ({ body: runOf(agentOf(format, model)) }),
+  troupe: (format: FormatName, model: Model): Load => ({ body: createRunBody(agentOf(format, model)) }),
   bare: (format: FormatName, model: Model): Load => ({ path: `/${format}/${model}`, body: () => '{}' }),
   ai: (model: Model): Load => ({
     path: `/${model}`,
-    body: runOf('bench'),
+    body: createRunBody('bench'),
     first: '"text-delta"',
     terminal: 'data: [DONE]',
   }),

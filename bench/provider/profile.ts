@@ -10,12 +10,12 @@ import { inspect, inspectedFlags } from './inspected.ts';
 import { LOADS, startWithProvider, type UpstreamServer } from './peers.ts';
 import { PACED_METRIC, pacedLoad, pacedModel } from './runs.ts';
 
-/** Where the CPU time and the allocation of paced runs go, by module and by function. */
+/** CPU time and allocation of paced runs, by module and by function. */
 
 const MODULES = 25;
 const FUNCTIONS = 30;
 
-/** What one function itself took. */
+/** The amount of one function, without its callees. */
 type Part = { module: string; name: string; amount: number };
 
 type Frame = { functionName: string; url: string; lineNumber: number };
@@ -30,7 +30,7 @@ const partOf = ({ functionName, url, lineNumber }: Frame, amount: number): Part 
   return { module, name: functionName === '' ? '(anonymous)' : functionName, amount };
 };
 
-/** Milliseconds. */
+/** Amounts in milliseconds. */
 function partsOfCpu({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Part[] {
   const self = new Map<number, number>();
   for (const [index, id] of samples.entries()) {
@@ -39,7 +39,7 @@ function partsOfCpu({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile):
   return nodes.map(({ id, callFrame }) => partOf(callFrame, self.get(id) ?? 0));
 }
 
-/** Kilobytes. */
+/** Amounts in kilobytes. */
 function partsOfHeap({ head }: HeapProfiler.SamplingHeapProfile): Part[] {
   const parts: Part[] = [];
   const open = [head];
@@ -77,7 +77,7 @@ function tableOf(title: string, unit: string, runs: number, all: readonly Part[]
   ].join('\n');
 }
 
-/** Measures only the paced runs. The row shows what they cost while the CPU is profiled. */
+/** Measures only the paced runs. The row shows their cost while the CPU is profiled. */
 export async function measureProfiled(
   context: Context,
   upstream: UpstreamServer,
@@ -88,7 +88,7 @@ export async function measureProfiled(
   try {
     if (!context.short) await playPaced(context, server);
     const cpu = await profiled(context, server, 'cpu');
-    // The program answers these questions with the profiles of the inspector.
+    // The program responds to these questions with the profiles of the inspector.
     const cpuProfile = cpu.profile as Profiler.Profile;
     save(context, folder, 'provider.cpuprofile', cpuProfile);
     context.note(tableOf('CPU time', 'ms', cpu.played.report.streams, partsOfCpu(cpuProfile)));

@@ -1,4 +1,4 @@
-import { runOf } from '../../src/load/index.ts';
+import { createRunBody } from '../../src/load-generator/index.ts';
 import type { Context } from '../benchmark.ts';
 import { type Load, type Played, playLoad } from '../load.ts';
 import type { Aim, Measured } from '../row.ts';
@@ -16,8 +16,8 @@ import {
 } from './peers.ts';
 
 /**
- * CPU time of a durable run of 200 tokens through a provider. Another process on the core delays a run without making
- * it cost more, so a row counts as long as the server received the CPU time that it wanted.
+ * CPU time of a durable run of 200 tokens through a provider. Another process on the core delays a run without
+ * increasing its cost, so a row counts as long as the server received the CPU time that it requested.
  */
 
 const CLIENTS = 32;
@@ -50,7 +50,7 @@ const row = (metric: string, mine: Played, theirs?: [Played, string], aim?: Aim,
   ],
 });
 
-/** Plays a load twice: the first time, code is compiled and connections are opened. */
+/** Runs a load twice: during the first run, code is compiled and connections are opened. */
 async function playWarm({ short }: Context, server: Server, load: Load): Promise<Played> {
   if (!short) await playLoad(server, { ...load, duration_ms: 2000 });
   return playLoad(server, load);
@@ -68,7 +68,7 @@ async function measureBurst(context: Context, servers: Servers): Promise<Measure
   const mine = await playWarm(context, troupe, { ...load, ...LOADS.troupe('openai-chat', 'burst') });
   const proxied = await playWarm(context, bare, { ...load, ...LOADS.bare('openai-chat', 'burst') });
   const piped = await playWarm(context, ai, { ...load, ...LOADS.ai('burst') });
-  const scripted = await playWarm(context, troupe, { ...load, body: runOf('bench') });
+  const scripted = await playWarm(context, troupe, { ...load, body: createRunBody('bench') });
   const metric = 'a run through a provider, all at once';
   const rows = [
     row(metric, mine, [proxied, 'the bare proxy']),
@@ -86,7 +86,7 @@ async function measureTurns(context: Context, { troupe, bare, ai }: Servers): Pr
   const mine = await playWarm(context, troupe, { ...load, ...LOADS.troupe('openai-chat', 'turns') });
   const proxied = await playWarm(context, bare, { ...load, ...LOADS.bare('openai-chat', 'turns') });
   const piped = await playWarm(context, ai, { ...load, ...LOADS.ai('turns') });
-  const scripted = await playWarm(context, troupe, { ...load, body: runOf('bench') });
+  const scripted = await playWarm(context, troupe, { ...load, body: createRunBody('bench') });
   const metric = 'a run through a provider, one chunk a tick';
   return [
     row(metric, mine, [piped, 'ai 6 on node:http']),
@@ -100,7 +100,7 @@ async function measureTurns(context: Context, { troupe, bare, ai }: Servers): Pr
   ];
 }
 
-/** Each client has its phase of the pace and of the run, so that runs start all the time. */
+/** Each client has its own phase of the pace and of the run, so that runs start continuously. */
 export const pacedLoad = ({ short }: Context): Load => ({
   connections: short ? 4 : PACED_CLIENTS,
   stream_timeout_ms: STREAM_TIMEOUT_MS,
@@ -130,7 +130,7 @@ const FORMAT_NAMES: Record<FormatName, string> = {
   gemini: 'Gemini',
 };
 
-/** One after the other, with the bare proxy in turns. */
+/** One format after another, each followed by the bare proxy. */
 async function measureFormats(context: Context, { troupe, bare }: Servers): Promise<Measured[]> {
   const load = usual(context);
   const rows: Measured[] = [];
@@ -142,7 +142,7 @@ async function measureFormats(context: Context, { troupe, bare }: Servers): Prom
   return rows;
 }
 
-/** Leaves a format out, with a note, whose service would refuse the request with the results of both calls. */
+/** Skips, with a note, a format whose service would refuse the request with the results of both calls. */
 async function measureCalls(
   context: Context,
   { troupe }: Servers,
@@ -151,7 +151,7 @@ async function measureCalls(
   const load = usual(context);
   const rows: Measured[] = [];
   await assertAccepted(upstream);
-  const inProcess = await playWarm(context, troupe, { ...load, body: runOf('bench-rounds') });
+  const inProcess = await playWarm(context, troupe, { ...load, body: createRunBody('bench-rounds') });
   for (const format of FORMATS) {
     const mine = await playWarm(context, troupe, { ...load, ...LOADS.troupe(format, 'calls') });
     const [refusal] = await upstream.newRefusals();

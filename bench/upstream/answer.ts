@@ -10,13 +10,15 @@ export type Answer = {
   tokens: number;
 };
 
-/** One event of a stream. The filler, which is known when the event leaves, goes between head and tail. */
+/** One event of a stream. The filler, which is computed when the event is sent, goes between head and tail. */
 export type Chunk = { head: string; filler?: Filler; tail: string };
 
-/** A token is its departure time; `text` is the concatenation of all tokens before. */
+/** A token is its departure time; `text` is the concatenation of all preceding tokens. */
 type Filler = 'departure' | 'text';
 
-/** `burst`: all chunks at once; `turns`: one each event-loop tick; `paced`: 50 tokens a second; `calls`: tools, at once. */
+/**
+ * `burst`: all chunks at once; `turns`: one per event-loop tick; `paced`: 50 tokens a second; `calls`: tools, at once.
+ */
 export type Mode = 'burst' | 'turns' | 'paced' | 'calls';
 
 export type Script = { mode: Mode; tokens: number };
@@ -24,7 +26,7 @@ export type Script = { mode: Mode; tokens: number };
 /** A request that passed the checks of its format. */
 export type Asked = {
   model: string;
-  /** The last message holds the results of tool calls. */
+  /** The last message contains the results of tool calls. */
   hasResults: boolean;
   includeUsage: boolean;
 };
@@ -33,20 +35,20 @@ export const PACE_MS = 20;
 export const TOKENS = 200;
 export const INPUT_TOKENS = 10;
 
-/** A reasoning chunk, which is not measured and carries no time. */
+/** A reasoning chunk, which is not measured and contains no time. */
 export const THOUGHT = 'thought ';
 
 const CALL_TOOLS = ['first', 'second'];
 const CALL_CHUNKS = 100;
 
-/** Returns undefined for a model that the upstream does not have: `burst`, `paced-400` and the like. */
+/** Parses a model id such as `burst` or `paced-400`. Returns undefined for an unknown model. */
 export function parseModel(model: string): Script | undefined {
   const [, mode, tokens] = /^(burst|turns|paced|calls)(?:-(\d{1,5}))?$/.exec(model) ?? [];
   // The expression allows the four modes only.
   return mode === undefined ? undefined : { mode: mode as Mode, tokens: Number(tokens ?? TOKENS) };
 }
 
-/** The first response of `calls` has reasoning and two parallel calls, the one after their results has text. */
+/** The first response of `calls` has reasoning and two parallel calls, and the next one has text. */
 export function answerTo({ mode, tokens }: Script, { hasResults }: Asked): Answer {
   if (mode !== 'calls') return { reasoning: 0, calls: [], tokens };
   if (hasResults) return { reasoning: 0, calls: [], tokens: CALL_CHUNKS };
@@ -65,7 +67,7 @@ export function countOutput({ reasoning, calls, tokens }: Answer): number {
   return reasoning + tokens + calls.reduce((sum, { fragments }) => sum + fragments.length, 0);
 }
 
-/** Stand for a filler in the JSON of an event, once at most. */
+/** Placeholders for a filler in the JSON of an event, at most one per event. */
 export const DEPARTURE = '@@departure@@';
 export const TEXT = '@@text@@';
 

@@ -6,7 +6,10 @@
 const DIGITS = 10;
 const RADIX = 36;
 
-/** Where Troupe, the proxies and `ai` put the text of a token. The text of a whole response is elsewhere. */
+/**
+ * Text before a token in the frames of Troupe, the proxies and `ai`. The text of a whole response has a different
+ * prefix.
+ */
 const BEFORE = Buffer.from('"delta":"@');
 
 export function nowMicros(): number {
@@ -14,12 +17,12 @@ export function nowMicros(): number {
   return seconds * 1e6 + Math.floor(nanoseconds / 1000);
 }
 
-/** With a space behind it, as a word has. */
+/** Ends in a space, like a word. */
 export function formatDeparture(micros: number): string {
   return `@${micros.toString(RADIX).padStart(DIGITS, '0')} `;
 }
 
-/** Reports every departure time between two positions of a stream, apart from one that the end cuts. */
+/** Reports every departure time between two positions of a stream, except one that is split at the end. */
 export function readDepartures(
   piece: Buffer,
   from: number,

@@ -6,7 +6,7 @@ export type UpstreamRequest = { url: URL; headers: IncomingHttpHeaders; body: un
 
 /** The wire format of a provider, from its server's side. */
 export type UpstreamFormat = {
-  /** Whether requests to this path are in the format. */
+  /** True for paths that use this format. */
   serves(path: string): boolean;
   /** @throws Refusal where the real service refuses the request */
   read(request: UpstreamRequest): Asked;

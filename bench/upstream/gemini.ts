@@ -12,7 +12,7 @@ import {
 import type { UpstreamFormat } from './format.ts';
 import { Refusal, readBody } from './refusal.ts';
 
-/** `streamGenerateContent?alt=sse`. Lines end with CRLF; a call comes whole, without an id. */
+/** `streamGenerateContent?alt=sse`. Lines end with CRLF; a call arrives complete, without an id. */
 
 const INVALID = 'INVALID_ARGUMENT';
 
@@ -50,7 +50,7 @@ export const gemini: UpstreamFormat = {
   describe: ({ status, kind, message }) => ({ error: { code: status, message, status: kind } }),
 };
 
-/** @throws Refusal unless each turn of calls has as many results in the turn after it */
+/** @throws Refusal unless each turn of calls is followed by a turn with as many results */
 function checkTurns(contents: readonly z.output<typeof Content>[]): void {
   for (const [index, { parts }] of contents.entries()) {
     const calls = parts.filter(({ functionCall }) => functionCall).length;

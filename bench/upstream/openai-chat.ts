@@ -80,7 +80,7 @@ function encode({ model, includeUsage }: Asked, answer: Answer): Chunk[] {
   ];
 }
 
-/** The calls start one after the other; the fragments of their arguments take turns. */
+/** The calls start one after another; the fragments of their arguments are interleaved. */
 function callDeltas({ calls }: Answer): object[][] {
   const starts = calls.map(({ id, name }, index) => [
     { index, id, type: 'function', function: { name, arguments: '' } },

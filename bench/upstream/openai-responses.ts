@@ -15,7 +15,7 @@ import type { UpstreamFormat } from './format.ts';
 import { checkBearer, describeOpenAi, INVALID, Stream } from './openai.ts';
 import { checkResults, readBody } from './refusal.ts';
 
-/** Responses. Reasoning is a summary, and the item carries its encrypted content. */
+/** Responses. Reasoning is a summary, and the item contains its encrypted content. */
 
 const Item = z.looseObject({ type: z.string().optional(), call_id: z.string().optional() });
 

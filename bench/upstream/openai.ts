@@ -6,7 +6,7 @@ import { Refusal } from './refusal.ts';
 
 export const INVALID = 'invalid_request_error';
 
-/** The real services send one JSON document without it, which no caller of the benchmark wants. */
+/** Without it, the real services send one JSON document, which no client of the benchmark needs. */
 export const Stream = z.literal(true, 'this upstream only streams: stream must be true');
 
 /** @throws Refusal */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** An error response of the upstream, with the status and the words of the service that it stands for. */
+/** An error response of the upstream, with the status and the message of the service that it imitates. */
 export class Refusal extends Error {
   readonly status: number;
   readonly kind: string;
@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** @throws Refusal that names the first field that is missing or wrong */
+/** @throws Refusal that names the first missing or invalid field */
 export function readBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
@@ -25,7 +25,7 @@ export function readBody<Schema extends z.ZodType>(
   throw new Refusal(400, kind, `${path === '' ? '' : `${path}: `}${issue?.message ?? 'invalid request'}`);
 }
 
-/** @throws Refusal when a tool call of the history has no result, or a result no call */
+/** @throws Refusal for a tool call of the history without a result, or a result without a call */
 export function checkResults(calls: readonly string[], results: readonly string[], kind: string): void {
   const missing = calls.find((id) => !results.includes(id));
   if (missing !== undefined) throw new Refusal(400, kind, `No tool output found for tool call ${missing}.`);

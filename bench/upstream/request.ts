@@ -1,4 +1,4 @@
-/** The least request of each wire format that a real service accepts. */
+/** The minimal request of each wire format that a real service accepts. */
 
 export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
 

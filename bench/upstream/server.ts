@@ -9,7 +9,7 @@ import { openaiChat } from './openai-chat.ts';
 import { Refusal } from './refusal.ts';
 import { createWheel, type Wheel } from './wheel.ts';
 
-/** A model provider that costs little: streams are encoded once, and a chunk only receives its departure time. */
+/** A model provider with low overhead: streams are encoded once, and only departure times are inserted per chunk. */
 
 export type Counts = {
   /** Connections that have carried an inference. */
@@ -98,9 +98,9 @@ function stream(response: ServerResponse, { mode }: Script, chunks: readonly Chu
 }
 
 type Sender = {
-  /** Sends one chunk. Returns false when it was the last, or the client is gone. */
+  /** Sends one chunk. Returns false after the last one, or if the client has disconnected. */
   send(): boolean;
-  /** Sends the chunks up to and with the next token, after the last token all that are left. */
+  /** Sends the chunks up to and including the next token, and after the last token all remaining ones. */
   sendToken(): boolean;
 };
 

@@ -1,13 +1,13 @@
 import type { FormatName } from './request.ts';
 
-/** Where an event of each wire format has its text. Only the fields that a proxy needs are described. */
+/** Position of the text in an event of each wire format. Only the fields that a proxy needs are declared. */
 
 type ChatEvent = { choices?: { delta?: { content?: string | null } }[] };
 type ResponsesEvent = { type: string; delta?: string };
 type AnthropicEvent = { type: string; delta?: { type?: string; text?: string } };
 type GeminiEvent = { candidates?: { content?: { parts?: { text?: string; thought?: boolean }[] } }[] };
 
-/** The text of an event, '' for an event without text. Parses the whole event. */
+/** The text of an event, or '' for an event without text. Parses the whole event. */
 export const PARSE_TEXT: Readonly<Record<FormatName, (data: string) => string>> = {
   'openai-chat': (data) => {
     const event: ChatEvent = JSON.parse(data);

@@ -1,11 +1,11 @@
 /**
  * Runs many streams at one pace on one timer.
  *
- * Each stream has the millisecond of the pace at which it was added, so streams do not drift and do not bunch. A tick
- * that comes late runs every slot that it missed.
+ * Each stream keeps the millisecond of the pace at which it was added, so streams neither drift nor cluster. A late
+ * tick runs every missed slot.
  */
 export type Wheel = {
-  /** @param step is called once each pace until it returns false */
+  /** @param step is called once per pace until it returns false */
   add(step: () => boolean): void;
 };
 
