@@ -8,23 +8,23 @@ import { placesOfWorker, ROOT } from './run/places.ts';
 /**
  * Node processes that tests start.
  *
- * The runner of tests puts its loaders into the NODE_OPTIONS of every child, whatever environment that is given; they
- * double the time that a start takes. So a child is started by `env`, which takes them away again. A program of
- * TypeScript is bundled first: one that compiles for itself takes seconds to start.
+ * The test runner puts its loaders into the NODE_OPTIONS of every child, regardless of the child's environment, and
+ * they double the startup time. So a child is started by `env`, which removes them. A TypeScript program is bundled
+ * first: a program that compiles itself takes seconds to start.
  */
 
 type Command = [command: string, args: string[]];
 
-/** A command whose node processes have these NODE_OPTIONS, and no others. */
+/** A command whose node processes have exactly these NODE_OPTIONS. */
 export const unhooked = (command: string, args: readonly string[], options?: string): Command => {
   const environment = options === undefined ? ['-u', 'NODE_OPTIONS'] : [`NODE_OPTIONS=${options}`];
   return ['env', [...environment, command, ...args]];
 };
 
 /**
- * Most code of a test runs a few times: baseline compilation at the first call, and a late first garbage collection in
- * one thread, save CPU time. The service that ships has none of these flags. Each of them must exist in every supported
- * Node, since Node exits at an unknown one.
+ * Most code of a test runs only a few times. Baseline compilation at the first call and a late first garbage collection
+ * in one thread save CPU time. The shipped service has none of these flags. Each of them must exist in every supported
+ * Node version, because Node exits at an unknown flag.
  */
 export const SHORT_LIVED = [
   '--always-sparkplug',
@@ -33,18 +33,18 @@ export const SHORT_LIVED = [
   '--max-semi-space-size=64',
 ];
 
-/** The command that starts node with these arguments, for a short life. */
+/** The command that starts a short-lived node process with these arguments. */
 export const nodeCommand = (args: readonly string[], options?: string): Command =>
   unhooked(process.execPath, [...SHORT_LIVED, ...args], options);
 
-/** Inside the project, so that a bundle finds packages as its sources do. */
+/** Inside the project, so that a bundle resolves packages as its sources do. */
 const FOLDER = fileURLToPath(new URL('../.tap/children', import.meta.url));
 
 const bundles = new Map<string, string>();
 
 /**
- * The program as JavaScript: out of the bundle of tests where it is in it, otherwise made once a process. It knows the
- * place of its source either way.
+ * The program as JavaScript: from the bundle of the tests if that contains it, otherwise built once per process. In
+ * both cases it knows the location of its source.
  */
 export const bundled = (source: string): string => {
   const shared = placesOfWorker(process.argv[1] ?? '').bundleOf(relative(ROOT, source));

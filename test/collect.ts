@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects all garbage there is. */
+/** Runs a full garbage collection. */
 export const collect: () => void = runInNewContext('gc');

@@ -1,5 +1,5 @@
-/** `TROUPE_TEST_LONG=1` asks for the long form of every test that has one; each has variables of its own for more. */
+/** `TROUPE_TEST_LONG=1` runs the long form of every test that has one. Some tests also have their own variables. */
 export const LONG = Boolean(process.env.TROUPE_TEST_LONG);
 
-/** How often a race is run: the short form has a third of the rounds, at the same distances. */
+/** The number of rounds of a race. The short form has a third of them, at the same intervals. */
 export const roundsOf = (all: number): number => (LONG ? all : Math.ceil(all / 3));

@@ -1,8 +1,8 @@
 import fc, { type RunDetails } from 'fast-check';
 
 /**
- * What is random in the tests follows from one seed, new for each run. `TROUPE_TEST_SEED` repeats a run's; a property
- * that fails says it, with the path to the counterexample.
+ * All randomness in the tests is derived from one seed, which is new for each run. `TROUPE_TEST_SEED` repeats a run. A
+ * property that fails prints the seed, with the path to the counterexample.
  */
 const seedFrom = (text: string | undefined): number => {
   if (text === undefined || text === '') return Math.floor(Math.random() * 2 ** 31);
@@ -13,7 +13,7 @@ const seedFrom = (text: string | undefined): number => {
 
 export const SEED = seedFrom(process.env.TROUPE_TEST_SEED);
 
-/** tap takes the message for a line of its protocol, and loses the whole of it where it has other ends of lines. */
+/** tap parses the message as a line of its protocol, and loses all of it if it contains other line separators. */
 const inOneLine = (text: string): string =>
   text.replaceAll(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
 
@@ -30,7 +30,7 @@ const character = fc
   .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
   .map((n) => String.fromCodePoint(n < SURROGATES.first ? n : n + SURROGATES.count));
 
-/** Any characters: strings of the unit `binary`, which costs fast-check a second of processor time to prepare. */
+/** Any characters. Strings of the unit `binary` would cost fast-check a second of CPU time to prepare. */
 export const anyText = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.array(character, length).map((characters) => characters.join(''));
 

@@ -4,9 +4,9 @@ import { clientOf, eventually } from '../service/troupe.ts';
 import type { Wait } from './agent.ts';
 import { startKit } from './start.ts';
 
-/** a2a.md 16.3: each message id leads to what the kit expects of it. */
+/** a2a.md 16.3: the behavior that the kit expects for each message id. */
 
-/** Time passes when the test says so. */
+/** Time passes only when the test advances it. */
 const stoppedTime = () => {
   const waiting: { ms: number; go(): void }[] = [];
   const wait: Wait = (ms, signal) =>
@@ -60,7 +60,7 @@ t.test('the agent completes tasks with text, files, addresses and data', async (
   }
 });
 
-t.test('it asks for input, also when it was answered, and rejects', async (t) => {
+t.test('the agent asks for input, also after it was answered, and rejects a task', async (t) => {
   const { send } = await start(t);
   const asked = await send('tck-input-required-1');
   t.equal(asked.status.state, 'TASK_STATE_INPUT_REQUIRED');
@@ -70,7 +70,7 @@ t.test('it asks for input, also when it was answered, and rejects', async (t) =>
   t.equal(rejected.status.state, 'TASK_STATE_REJECTED');
 });
 
-t.test('it works for four seconds where somebody subscribes again', async (t) => {
+t.test('the agent works for four seconds on a task that a client subscribes to again', async (t) => {
   const { wait, waiting } = stoppedTime();
   const { send, read } = await start(t, wait);
   const { id } = await send('test-resubscribe-message-id-1', {}, { returnImmediately: true });
@@ -91,7 +91,7 @@ t.test('it works for four seconds where somebody subscribes again', async (t) =>
   });
 });
 
-t.test('its card has nothing that the protocol no longer has', async (t) => {
+t.test('the agent card contains no field that the protocol has removed', async (t) => {
   const { client } = await start(t);
   const { body } = await client.call('GET', '/.well-known/agent-card.json');
   t.notOk('stateTransitionHistory' in Object(body.capabilities));

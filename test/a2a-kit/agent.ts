@@ -14,8 +14,8 @@ import {
 } from '../../src/index.ts';
 
 /**
- * The agent that the conformance kit of A2A talks to (a2a.md 16.3), as a service. What it does is told by the beginning
- * of the id of the message, which is behind every message that came over A2A.
+ * The agent that the conformance kit of A2A talks to (a2a.md 16.3), as a service. The prefix of the message id selects
+ * its behavior. Every message that arrives over A2A ends with that id.
  */
 
 type Answering = { sink: InferenceSink; wait(ms: number): Promise<void> };
@@ -28,7 +28,7 @@ const says =
   (...texts: string[]): Act =>
   async ({ sink, wait }) => {
     for (const [index, text] of texts.entries()) {
-      // Pieces that come together would be told together.
+      // Consecutive chunks without a pause would be sent as one.
       if (index > 0) await wait(BETWEEN_MS);
       sink.text(text);
     }
@@ -56,7 +56,7 @@ const LONG_MS = 4_000;
 const OUTPUT = { filename: 'output.txt', media_type: 'text/plain' };
 const FILE: Act = gives({ file: Buffer.from('Generated file content'), ...OUTPUT });
 
-/** By the beginning of the id; the longest that fits counts. */
+/** By prefix of the id. The longest matching prefix applies. */
 const ACTS: Readonly<Record<string, Act>> = {
   'tck-complete-task': says('Hello from TCK'),
   'tck-artifact-text': says('Generated text content'),
@@ -102,10 +102,10 @@ const TOOLS: Tool[] = [
   },
 ];
 
-/** Time as the test has it; rejects when the signal fires. */
+/** Time, as the test controls it. Rejects when the signal aborts. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Its own process decides when time passes: a test does not sleep. */
+/** The process decides when time passes, so a test does not sleep. */
 export const startKitAgent = ({
   wait,
   settings,

@@ -9,8 +9,8 @@ import { readBlocks } from '../service/stream.ts';
 import { startKit } from './start.ts';
 
 /**
- * What the public conformance kit demands of a server over HTTP+JSON (a2a.md 16.2), requirement by requirement, with
- * the strict shapes of the protocol. Each test is named by the ids that it stands for.
+ * The requirements of the public conformance kit for a server over HTTP+JSON (a2a.md 16.2), with the strict shapes of
+ * the protocol. Each test is named after the ids of its requirements.
  */
 
 const troupe = await startKit(t);
@@ -94,7 +94,7 @@ t.test(
       defaultOutputModes: [/./],
       skills: [{ id: /./, name: /./, description: /./, tags: [/./] }],
     });
-    t.notOk('stateTransitionHistory' in body.capabilities, 'the card is strict');
+    t.notOk('stateTransitionHistory' in body.capabilities, 'the card has no fields outside of the schema');
   },
 );
 
@@ -109,7 +109,7 @@ t.test('CORE-SEND-001/002/003 CORE-GET-001/002 CORE-EXECUTION-MODE-001/002 DM-TA
   t.equal(
     (await send('tck-complete-task-3', odd)).status.state,
     'TASK_STATE_COMPLETED',
-    'media that nobody knows',
+    'the task accepts an unknown media type',
   );
   const over = await call(
     'POST',
@@ -137,13 +137,14 @@ t.test('CORE-LIST-001..005', async (t) => {
   for (const id of ['a', 'b', 'c']) await send(`tck-complete-task-${id}`, { contextId });
   const first = await list(`contextId=${contextId}&pageSize=2`);
   t.match(first, { totalSize: 3, pageSize: 2, nextPageToken: /./ });
-  for (const task of first.tasks) t.notOk(taskShape(task).artifacts, 'no artifacts unless asked for');
+  for (const task of first.tasks)
+    t.notOk(taskShape(task).artifacts, 'a list without include_artifacts has no artifacts');
   const rest = await list(
     `contextId=${contextId}&pageSize=2&pageToken=${first.nextPageToken}&includeArtifacts=true`,
   );
   t.match(rest, { tasks: [{ artifacts: [{ parts: [{ text: /./ }] }] }], nextPageToken: '' });
   const times = [...first.tasks, ...rest.tasks].map(({ status }: Task) => status.timestamp);
-  t.strictSame(times, [...times].sort().reverse(), 'the newest first');
+  t.strictSame(times, [...times].sort().reverse(), 'the list starts with the newest task');
 });
 
 t.test('CORE-CANCEL-001/002/003 CORE-MULTI-001..006 CORE-HIST-001..006', async (t) => {
@@ -160,7 +161,7 @@ t.test('CORE-CANCEL-001/002/003 CORE-MULTI-001..006 CORE-HIST-001..006', async (
   const texts = (again.history ?? []).flatMap(({ role, parts }) =>
     role === 'ROLE_USER' ? parts.map((part) => ('text' in part ? part.text : '')) : [],
   );
-  t.strictSame(texts, ['one', 'two'], 'the same message id twice');
+  t.strictSame(texts, ['one', 'two'], 'a repeated message id is stored once');
   for (const [length, count] of [
     [0, 0],
     [1, 1],
@@ -193,7 +194,7 @@ t.test('CORE-STREAM-001..003 STREAM-ORDER-001..004', async (t) => {
   }
 });
 
-t.test('STREAM-SUB-001..004 and two who listen', async (t) => {
+t.test('STREAM-SUB-001..004 and two subscribers', async (t) => {
   const { id } = await send('tck-input-required-2');
   const heard = [0, 1].map(async () => {
     const events: StreamResponse[] = [];

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Troupe } from '../../src/index.ts';
 import { startKitAgent, type Wait } from './agent.ts';
 
-/** The agent as a service with a folder of its own; without a `wait`, no time passes. */
+/** The agent as a service with its own folder. Without a `wait`, no time passes. */
 export const startKit = async (t: Test, wait: Wait = async () => {}): Promise<Troupe> => {
   const troupe = await startKitAgent({
     wait,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { a2aPython } from '../interop/a2a-python.ts';
 import { asks } from '../service/models.ts';
 import { eventually, type RunEventLike, startTroupe, type Troupe } from '../service/troupe.ts';
 import { jsPeer, pythonPeer, type SdkPeer, TOKEN } from './peers.ts';
 
-/** Agents that the servers of both official SDKs run, asked directly and as delegates (a2a.md 12, 14). */
+/** Agents that the servers of both official SDKs execute, called directly and as delegates (a2a.md 12, 14). */
 
 const python = await a2aPython();
 
@@ -40,13 +40,13 @@ const deltasIn = (events: readonly RunEventLike[]): unknown[] =>
 
 type TaskBody = { id: string; status: { state: string; message?: { parts: unknown[] } } };
 
-/** What any agent does, whichever SDK runs it. */
+/** The behavior of any agent, regardless of its SDK. */
 const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolean) =>
   t.test(name, async (t) => {
     const peer = await peerOf(t);
     const troupe = await startWith(t, peer);
     const runOf = async (run_id: unknown) => (await troupe.call('GET', `/v1/runs/${run_id}`)).body;
-    /** Whatever is asked, it is asked as often as this says. */
+    /** Checks that the action sends this number of requests. */
     const sends = async (t: Test, count: number, act: () => Promise<void>): Promise<void> => {
       const before = peer.sent.length;
       await act();
@@ -54,17 +54,17 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
         async () => peer.sent.length,
         (length) => length >= before + count,
       );
-      t.equal(peer.sent.length - before, count, 'nothing is said twice');
+      t.equal(peer.sent.length - before, count, 'each text is sent once');
     };
 
-    t.test('it answers', (t) =>
+    t.test('the agent answers', (t) =>
       sends(t, 1, async () => {
         const events = await troupe.runToEnd(say('blue'));
         t.match(events.at(-1), { result: { response: 'blue it is', status: 'done' } });
       }),
     );
 
-    t.test('its words are heard as they come', (t) =>
+    t.test('the text of the agent is streamed', (t) =>
       sends(t, 1, async () => {
         const stream = await troupe.run(say('slow'));
         t.match(await stream.until('text_delta'), { delta: 'one ' });
@@ -79,7 +79,7 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
       ['ask', 'waiting_input', 'user_input', 'Which colour?'],
       ['auth', 'waiting_auth', 'tool_permission', 'Log in first'],
     ] as const)
-      t.test(`a run waits when its agent says ${asks}, and goes on in the same task`, (t) =>
+      t.test(`a run waits when its agent says ${asks}, and continues in the same task`, (t) =>
         sends(t, 2, async () => {
           const asked = say(asks);
           const end = (await troupe.runToEnd(asked)).at(-1);
@@ -90,46 +90,50 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
         }),
       );
 
-    t.test('the question of a delegate is that of the task that called it, and so is its answer', (t) =>
-      sends(t, 2, async () => {
-        troupe.models.steps.push(asks(['c1', 'agent_run_far', { prompt: 'ask' }]));
-        const message = (text: string, taskId?: string) => ({
-          message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) },
-        });
-        const send = async (body: object): Promise<TaskBody> => {
-          const { status, body: answer } = await troupe.post('/v1/a2a/boss/message:send', body);
-          if (status !== 200) throw new Error(JSON.stringify(answer));
-          return answer.task as TaskBody;
-        };
-        const asked = await send(message('Paint it'));
-        t.equal(asked.status.state, 'TASK_STATE_INPUT_REQUIRED');
-        t.match(JSON.stringify(asked.status.message), /Which colour\?/);
-        const done = await send(message('red', asked.id));
-        t.equal(done.status.state, 'TASK_STATE_COMPLETED');
-        const read = troupe.models.requests.at(-1)?.request.messages.findLast(({ role }) => role === 'tool');
-        t.match(JSON.stringify(read?.content), /red it is/, 'the model reads what its delegate says');
-      }),
+    t.test(
+      'passes the question of a delegate to the client of the calling task, and the response back',
+      (t) =>
+        sends(t, 2, async () => {
+          troupe.models.steps.push(asks(['c1', 'agent_run_far', { prompt: 'ask' }]));
+          const message = (text: string, taskId?: string) => ({
+            message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) },
+          });
+          const send = async (body: object): Promise<TaskBody> => {
+            const { status, body: answer } = await troupe.post('/v1/a2a/boss/message:send', body);
+            if (status !== 200) throw new Error(JSON.stringify(answer));
+            return answer.task as TaskBody;
+          };
+          const asked = await send(message('Paint it'));
+          t.equal(asked.status.state, 'TASK_STATE_INPUT_REQUIRED');
+          t.match(JSON.stringify(asked.status.message), /Which colour\?/);
+          const done = await send(message('red', asked.id));
+          t.equal(done.status.state, 'TASK_STATE_COMPLETED');
+          const read = troupe.models.requests
+            .at(-1)
+            ?.request.messages.findLast(({ role }) => role === 'tool');
+          t.match(JSON.stringify(read?.content), /red it is/, "the model receives the delegate's response");
+        }),
     );
 
     for (const [how, text] of [
       ['reject', 'not my job'],
       ['fail', 'out of sheep'],
     ] as const)
-      t.test(`a run ends with the words of an agent that says ${how}`, (t) =>
+      t.test(`a run ends with the text of an agent that says ${how}`, (t) =>
         sends(t, 1, async () => {
           const events = await troupe.runToEnd(say(how));
           t.match(events.at(-1), { termination: { type: 'error', value: text } });
         }),
       );
 
-    t.test('a message instead of a task is the answer', (t) =>
+    t.test('returns a message that replaces a task', (t) =>
       sends(t, 1, async () => {
         const events = await troupe.runToEnd(say('message'));
         t.match(events.at(-1), { termination: { type: 'natural_end' }, result: { response: 'at once' } });
       }),
     );
 
-    t.test('a file comes with its name and bytes', (t) =>
+    t.test('a file arrives with its name and bytes', (t) =>
       sends(t, 1, async () => {
         const events = await troupe.runToEnd(say('file'));
         const content = [{ raw: 'd29vbA==', mediaType: 'text/plain', filename: 'sheep.txt' }];
@@ -140,7 +144,7 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
       }),
     );
 
-    t.test('a wrong token is an error that says so', (t) =>
+    t.test('a wrong token is an error with the reason', (t) =>
       sends(t, 0, async () => {
         const events = await troupe.runToEnd(say('blue', 'stranger'));
         t.match(events.at(-1), { termination: { type: 'error', value: /status 401: who are you/ } });
@@ -162,7 +166,7 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
         }),
     );
 
-    t.test('a call of a delegate ends as cleanly when that is killed in the middle', (t) =>
+    t.test('a call of a delegate also ends cleanly when the delegate is killed in the middle', (t) =>
       sends(t, 1, async () => {
         troupe.models.steps.push(asks(['c1', 'agent_run_far', { prompt: 'slow' }]));
         const stream = await troupe.run(say('Paint it', 'boss'));
@@ -181,7 +185,7 @@ const walk = (name: string, peerOf: (t: Test) => Promise<SdkPeer>, loses: boolea
       }),
     );
 
-    t.test('a service that restarts in the middle follows the task on', (t) =>
+    t.test('a service that restarts in the middle continues to follow the task', (t) =>
       sends(t, 1, async () => {
         const stream = await troupe.run(say('slow'));
         const { run_id } = await stream.until('run_start');

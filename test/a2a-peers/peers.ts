@@ -5,22 +5,22 @@ import { type Says, type Script, startSdkAgent } from '../a2a/remote/sdk-agent.t
 import type { Python } from '../interop/a2a-python.ts';
 
 /**
- * One agent, made with the servers of both SDKs (`interop/a2a-python/server.py` is the other half). What it answers is
- * chosen by what is said to it: `ask`, `auth`, `reject`, `fail`, `message`, `file`, `slow`, and anything else.
+ * One agent, implemented with the servers of both SDKs (`interop/a2a-python/server.py` is the other half). The message
+ * selects its answer: `ask`, `auth`, `reject`, `fail`, `message`, `file`, `slow`, and anything else.
  */
 
-/** Who does not have it is not heard. */
+/** Requests without it are rejected. */
 export const TOKEN = 'token-of-the-peer';
 
 export type SdkPeer = {
   base_url: string;
-  /** What was said to it, since it was made. */
+  /** The messages that it has received since its creation. */
   sent: string[];
-  /** Lets one `slow` answer go on. */
+  /** Lets one `slow` answer continue. */
   go(): Promise<void>;
-  /** It is gone at once, in whatever it was at. */
+  /** Stops it at once, whatever it is doing. */
   kill(): Promise<void>;
-  /** It is there again, at the same address. */
+  /** Starts it again at the same address. */
   restart(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ const RESPONSES: Record<string, (says: Says) => void> = {
   fail: (says) => says.status('FAILED', 'out of sheep'),
 };
 
-/** Its tasks outlive it, and those that it was at go on when it is there again. */
+/** Its tasks survive a restart, and unfinished ones continue afterwards. */
 export const jsPeer = async (t: Test): Promise<SdkPeer> => {
   const sent: string[] = [];
   const store = new InMemoryTaskStore();
@@ -58,7 +58,7 @@ export const jsPeer = async (t: Test): Promise<SdkPeer> => {
     says.status('COMPLETED');
   };
 
-  /** What one does that comes back and finds a task half done. */
+  /** Continues an unfinished task after a restart. */
   const finish = async (id: string): Promise<void> => {
     const context = new ServerCallContext({});
     const task = await store.load(id, context);
@@ -100,7 +100,7 @@ const ALL = ListTasksRequest.fromJSON({});
 
 const partsOf = (text: string) => [Part.fromJSON({ text })];
 
-/** Its tasks are gone with it. */
+/** Its tasks are lost when it stops. */
 export const pythonPeer = async (t: Test, { start }: Python): Promise<SdkPeer> => {
   const sent: string[] = [];
   const begin = async (port: number) => {

@@ -12,11 +12,11 @@ const folder = t.testdir({
 
 const texts = new Map([['MIT', 'MIT License\n\nCopyright (c) Others']]);
 
-t.test('reads the text that a package carries', async (t) => {
+t.test('reads the text that a package contains', async (t) => {
   t.match(readPackage('whole', texts, folder), { name: 'whole', license: 'ISC', text: 'The text' });
 });
 
-t.test('names the author in a text that the package leaves out', async (t) => {
+t.test('inserts the author into the text of a package without one', async (t) => {
   t.equal(readPackage('fallback', texts, folder).text, 'MIT License\n\nCopyright (c) Ada');
 });
 

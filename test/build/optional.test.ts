@@ -5,8 +5,8 @@ import t from 'tap';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** An install may omit optional dependencies, with their types. */
-t.test('the sources compile without optional dependencies', async (t) => {
+/** Optional dependencies may be omitted from an install, including their types. */
+t.test('compiles without optional dependencies', async (t) => {
   const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const names = Object.keys(optionalDependencies).map((name) => name.replaceAll('.', '\\.'));
   t.ok(names.length > 0);

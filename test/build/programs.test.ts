@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildPrograms } from '../../.build/programs.ts';
 
-/** What is bundled into the programs of the package. */
+/** The contents of the bundled programs of the package. */
 
 const { inputs, outputs } = await buildPrograms({ write: false });
 
@@ -30,7 +30,7 @@ t.test('bundles one version of each package', (t) => {
 
 t.test('bundles one JSON Schema validator, one locale and one API of zod', (t) => {
   t.ok(isFrom(/\/ajv\//).length > 0);
-  t.strictSame(isFrom(/ajvProvider/), [], 'the MCP SDK has none of its own');
+  t.strictSame(isFrom(/ajvProvider/), [], 'the MCP SDK does not bundle another validator');
   t.strictSame(
     isFrom(/\/zod\/.*locales\/(?!index)/).map((path) => path.split('/').at(-1)),
     ['en.js'],
@@ -39,22 +39,22 @@ t.test('bundles one JSON Schema validator, one locale and one API of zod', (t) =
   t.end();
 });
 
-t.test('leaves gRPC to the installations that use it', (t) => {
+t.test('does not bundle gRPC', (t) => {
   t.strictSame(isFrom(/@grpc|protobufjs|otlp-grpc/), []);
   t.end();
 });
 
-t.test('imports only types of the AI SDK, whose packages a program brings itself', (t) => {
+t.test('imports only types of the AI SDK, whose packages are installed by the program', (t) => {
   const sources = Object.entries(inputs).filter(([path]) => path.startsWith('src/ai-sdk/'));
   t.ok(sources.length > 5);
   const packages = sources.flatMap(([, { imports }]) =>
-    imports.flatMap(({ path }) => PACKAGE.exec(path)?.[1] ?? []),
+    imports.flatMap((path) => PACKAGE.exec(path)?.[1] ?? []),
   );
   t.strictSame([...new Set(packages)], ['zod']);
   t.end();
 });
 
-/** Outputs that are loaded together with these sources. Dynamic imports load theirs later. */
+/** Outputs loaded together with these sources. Dynamic imports load theirs later. */
 const loadedWith = (...sources: string[]): string[] => {
   const loaded = new Set<string>();
   const load = (path: string): void => {
@@ -65,28 +65,31 @@ const loadedWith = (...sources: string[]): string[] => {
     }
   };
   for (const source of sources) {
-    const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === source) ?? [];
-    if (path === undefined) throw new Error(`no output has the entry point ${source}`);
+    const [path] = Object.entries(outputs).find(([, { inputs }]) => source in inputs) ?? [];
+    if (path === undefined) throw new Error(`no output contains ${source}`);
     load(path);
   }
   return [...loaded];
 };
 
+const modulesOf = (paths: readonly string[]): string[] =>
+  paths.flatMap((path) =>
+    Object.entries(outputs[path]?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [input] : [],
+    ),
+  );
+
 const atStart = loadedWith('src/main.ts', 'src/commands/program.ts', 'src/commands/serve.ts', 'src/app.ts');
 
-/** Of configurations that use a provider, a protocol's client, an exporter, a proxy, or a TypeScript file. */
+/**
+ * Packages of configurations that use a provider, a client of a protocol, an exporter, a proxy, or a TypeScript file.
+ */
 const LATER =
   /^(?:ai|@ai-sdk\/(?!provider$).*|@modelcontextprotocol\/.*|@opentelemetry\/(?!api$).*|undici|ws|jiti|jose|ajv|protobufjs|recheck|elkjs)$/;
 
-t.test('loads at a start no package that only some configurations use', (t) => {
-  const packages = new Set(
-    atStart.flatMap((path) =>
-      Object.entries(outputs[path]?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
-        bytesInOutput > 0 && PACKAGE.test(input) ? nameOf(input) : [],
-      ),
-    ),
-  );
-  t.ok(packages.has('zod'), 'the packages of a start are found');
+t.test('loads no package at startup that only some configurations use', (t) => {
+  const packages = new Set(modulesOf(atStart).flatMap((input) => (PACKAGE.test(input) ? nameOf(input) : [])));
+  t.ok(packages.has('zod'), 'the search finds packages that the startup loads');
   t.strictSame(
     [...packages].filter((name) => LATER.test(name)),
     [],
@@ -94,14 +97,40 @@ t.test('loads at a start no package that only some configurations use', (t) => {
   t.end();
 });
 
-t.test('loads at a start neither HTTPS nor TLS of Node', (t) => {
-  const imported = atStart.flatMap((path) => outputs[path]?.imports ?? []);
-  t.ok(imported.some(({ path, external }) => external && path === 'node:fs'));
+t.test('loads no module of the transport or of a wire format at startup', (t) => {
+  const modules = modulesOf(atStart);
+  t.ok(modules.includes('src/models/adapters.ts'), 'the search finds modules that the startup loads');
   t.strictSame(
-    imported.filter(
-      ({ path, kind }) => kind !== 'dynamic-import' && /^(?:node:)?(?:https|tls|http2)$/.test(path),
-    ),
+    modules.filter((path) => /^src\/models\/(?:transport|wire)\//.test(path)),
     [],
   );
+  t.end();
+});
+
+t.test('loads neither HTTPS nor TLS of Node at startup', (t) => {
+  const imported = atStart.flatMap((path) => outputs[path]?.imports ?? []);
+  t.ok(imported.some(({ path, external }) => external && path === 'node:fs'));
+  const isLater = (path: string): boolean => /^(?:node:)?(?:https|tls|http2)$/.test(path);
+  t.strictSame(
+    imported.filter(({ path, kind }) => kind !== 'dynamic-import' && isLater(path)),
+    [],
+  );
+  // CommonJS packages require them.
+  const requiring = modulesOf(atStart).filter((path) => inputs[path]?.imports.some(isLater));
+  t.strictSame(requiring, []);
+  t.end();
+});
+
+t.test('starts with few files, and loads no part of the service for its statecharts', (t) => {
+  const all = loadedWith('src/main.ts', 'src/commands/program.ts', 'src/commands/dev.ts', 'src/app.ts');
+  t.ok(all.length < 10, `a start reads ${all.length} outputs`);
+  const machines = modulesOf(loadedWith('machines/index.ts'));
+  t.ok(machines.includes('machines/run.ts'));
+  t.strictSame(
+    machines.filter((path) => /^src\/|node_modules\//.test(path)),
+    [],
+  );
+  const help = modulesOf(loadedWith('src/main.ts', 'src/commands/program.ts'));
+  t.notOk(help.includes('src/app.ts'), 'the help of a command loads no service');
   t.end();
 });

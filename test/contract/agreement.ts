@@ -28,14 +28,16 @@ import type {
 import type { Json } from '../../src/schema/json.ts';
 
 /**
- * Types of `troupe/client` beside those that a generator makes of the OpenAPI document. They come from the same
- * schemas by two ways, and a client that drifts from the document is one that does not compile here.
+ * Compares the types of `troupe/client` with those that a generator makes from the OpenAPI document. Both come from the
+ * same schemas in two ways, and a client that differs from the document does not compile here.
  */
 
-/** Any JSON has a name in the client, and none in what is generated. */
+/** Any JSON. The client has a named type for it, the generated types do not. */
 type AnyJson = { readonly anyJson: unique symbol };
 
-/** What a type means, whatever it is made of: intersections are one object, lists are lists, any JSON is the same. */
+/**
+ * The meaning of a type regardless of its form: intersections become one object, lists are lists, any JSON is equal.
+ */
 type Plain<T> = unknown extends T
   ? AnyJson
   : [Json] extends [T]
@@ -56,7 +58,7 @@ type Same<A, B> = [Plain<A>] extends [Plain<B>]
     : false
   : false;
 
-/** Of every form: a field that is optional and that the other does not have is assignable, and drift all the same. */
+/** Keys of all variants. An optional field that only one side has is assignable, but still a difference. */
 type KeysOf<T> = T extends readonly (infer Item)[]
   ? KeysOf<Item>
   : T extends object
@@ -95,7 +97,7 @@ type ClientRecords = {
   TraceSummary: TraceSummary;
 };
 
-/** What an operation answers when all is well. */
+/** The response type of a successful operation. */
 type AnswerOf<Operation> = Operation extends { responses: infer Responses }
   ? { [Status in keyof Responses & (200 | 201 | 202)]: JsonOf<Responses[Status]> }[keyof Responses &
       (200 | 201 | 202)]
@@ -134,7 +136,7 @@ type ClientAnswers = {
   listEvalRuns: Told<Client['evals']['runs']['list']>;
 };
 
-/** What the client takes is something that the operation takes. */
+/** The operation accepts every body that the client accepts. */
 type Bodies<Operations> = {
   [Name in keyof ClientBodies]: Name extends keyof Operations
     ? [Plain<ClientBodies[Name]>] extends [Plain<BodyOf<Operations[Name]>>]
@@ -153,7 +155,7 @@ type ClientBodies = {
 
 type Wrong<Table> = { [Name in keyof Table]: Table[Name] extends true ? never : Name }[keyof Table];
 
-/** Names of what the two do not agree on: `never`, when they agree. */
+/** Names of the types that differ: `never` if there are none. */
 export type Disagreeing<Schemas, Operations> =
   | Wrong<Records<Schemas>>
   | Wrong<Answers<Operations>>

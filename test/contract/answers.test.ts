@@ -13,7 +13,7 @@ import { withTools } from '../service/suspended.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { contractOf } from './document.ts';
 
-/** What services answer is what the OpenAPI document says: frames of streams here, whole answers of all tests. */
+/** Responses of services match the OpenAPI document: frames of streams here, and complete responses of all tests. */
 
 type Frame = { [key: string]: unknown };
 
@@ -35,7 +35,7 @@ const { troupe } = await withTools(t, {
 });
 const contract = contractOf(await (await fetch(`${troupe.url}/openapi.json`)).json());
 
-/** Asks, and holds every frame of the stream against the document, until it ends or `last` has come. */
+/** Sends a request, and validates every frame of the stream against the document until its end or `last`. */
 const framesOf = async (
   t: Test,
   method: 'get' | 'post',
@@ -69,7 +69,7 @@ const framesOf = async (
   await blocks.close();
   t.equal(response.status, 200, path);
   t.strictSame([...faults], [], `${frames.length} frames of ${path}`);
-  t.ok(frames.length > 0, 'there are some');
+  t.ok(frames.length > 0, 'the stream has frames');
   return frames;
 };
 
@@ -81,7 +81,7 @@ const gives =
 const calls = (...of: [tool: string, args: object][]): Inference =>
   gives({ calls: of.map(([tool, args], index) => ({ id: `${tool}-${index}`, tool, args, streamed: true })) });
 
-/** Between them they make every kind of frame. */
+/** Together they produce every kind of frame. */
 const PLAYED: Record<string, readonly Inference[]> = {
   text: [gives({ text: ['Hel', 'lo'], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })],
   reasoning: [
@@ -118,7 +118,7 @@ const PLAYED: Record<string, readonly Inference[]> = {
   fails: [gives({ text: 'half', fails: new ModelError('provider', 'it broke') })],
 };
 
-t.test('frames of runs, whatever happens in them, over every protocol', async (t) => {
+t.test('frames of runs match the document in every protocol, for every kind of frame', async (t) => {
   const { steps } = troupe.models;
   for (const [name, inferences] of Object.entries(PLAYED)) {
     const stream = (path: string, body: object) => {
@@ -151,8 +151,8 @@ t.test('frames of runs, whatever happens in them, over every protocol', async (t
   }
 });
 
-t.test('frames of logs, replays and actors', async (t) => {
-  /** From behind the first event on. */
+t.test('frames of logs, replays and actors match the document', async (t) => {
+  /** Follows from after the first event. */
   const followed = async (path: string, last: (frame: Frame) => boolean): Promise<void> => {
     const { body } = await troupe.admin('GET', `${path}?limit=1`);
     await framesOf(t, 'get', `${path}/stream?cursor=${body.next_cursor}`, { last });
@@ -184,7 +184,7 @@ t.test('frames of logs, replays and actors', async (t) => {
   t.match((await told).at(-1), { type: 'ended', actor: '1:one' });
 });
 
-/** As those of the tests above are read too, when this file runs alone. */
+/** Makes the requests of the tests above again, for when this file runs alone. */
 const fresh = async (method: string, path: string, headers = {}): Promise<RecordedAnswer> => {
   const response = await ask(troupe.url + path, { method, headers });
   return {
@@ -197,11 +197,11 @@ const fresh = async (method: string, path: string, headers = {}): Promise<Record
   };
 };
 
-/** A path that is not there, or a method that it does not have, is answered all the same: not of that service's document. */
+/** True for an unknown path, or a method that the path does not have. These responses are not part of the document. */
 const isNoRoute = ({ status, body }: RecordedAnswer): boolean =>
   status === 405 || (status === 404 && body.startsWith('{"error":"no such path: '));
 
-t.test('whole answers of all tests of this run', async (t) => {
+t.test('complete responses of all tests of this run match the document', async (t) => {
   const own = await Promise.all([
     fresh('GET', '/health'),
     fresh('GET', '/v1/threads'),

@@ -5,8 +5,8 @@ import { generateSource } from 'oazapfts';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 /**
- * Does with an OpenAPI document what its readers do: checks it by a public set of rules, and makes clients of it with
- * two public generators. Prints what the rules say, as JSON.
+ * Processes an OpenAPI document as its readers do: checks it with a public set of rules, and generates clients with two
+ * public generators. Prints the result of the rules as JSON.
  */
 
 const [file = '', folder = ''] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const generate = async (): Promise<void> => {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // Paths of A2A, which has a tenant where other routes have a name.
+      // A2A has paths with a tenant where other routes have a name.
       'no-ambiguous-paths': 'off',
       'operation-description': 'error',
       'operation-operationId': 'error',

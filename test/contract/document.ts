@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { spelledOut } from '../http/document.ts';
 
-/** An OpenAPI document, asked whether answers are as it says. */
+/** An OpenAPI document that can validate responses. */
 
 const Response = z.object({ content: z.record(z.string(), z.unknown()).optional() });
 const Operation = z.object({ operationId: z.string(), responses: z.record(z.string(), Response) });
@@ -14,9 +14,9 @@ export type Said = { method: string; path: string; status: number; type: string 
 
 export type Contract = {
   operationIds: readonly string[];
-  /** Undefined where the document has no such path, or no such method of it. */
+  /** Undefined if the document does not have the path, or not with this method. */
   operationOf(method: string, path: string): string | undefined;
-  /** What is wrong with an answer, or with the data of one frame of a stream; undefined when nothing is. */
+  /** The error in a response, or in the data of one frame of a stream. Undefined if there is none. */
   fault(said: Said, body: unknown): string | undefined;
 };
 
@@ -24,7 +24,7 @@ type Found = { template: string; operation: Operation; pattern: RegExp; paramete
 
 const isText = (value: string): boolean => !value.startsWith('{');
 
-/** Segments may hold more than a parameter, as in `/tasks/{id}:cancel`. */
+/** Segments may contain more than a parameter, as in `/tasks/{id}:cancel`. */
 const patternOf = (template: string): RegExp =>
   new RegExp(
     `^${template
@@ -39,7 +39,7 @@ const pointer = (...keys: readonly string[]): string =>
 export const contractOf = (document: unknown): Contract => {
   const whole = spelledOut(document);
   const { paths } = Document.parse(whole);
-  // Formats are notes for readers; what a service checks of them is its own.
+  // Formats are notes for readers. The service checks them in its own way.
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(whole, 'openapi');
   const found = new Map<string, Found[]>();
@@ -51,9 +51,9 @@ export const contractOf = (document: unknown): Contract => {
       found.set(method, list);
     }
   }
-  // What is named is before what is a parameter.
+  // Fixed paths come before those with parameters.
   for (const list of found.values()) list.sort((a, b) => a.parameters - b.parameters || longer(a, b));
-  // Some clients encode the dollar sign, which a path of the document has.
+  // Some clients encode the dollar sign that a path of the document contains.
   const find = (method: string, path: string): Found | undefined =>
     found.get(method)?.find(({ pattern }) => pattern.test(path.replaceAll('%24', '$')));
   const validator = ({ method, status }: Said, { template }: Found, type: string): ValidateFunction => {

@@ -9,11 +9,11 @@ import { nodeCommand } from '../child.ts';
 import { traced } from '../service/traced.ts';
 import { startDemo } from '../service/troupe.ts';
 
-/** The OpenAPI document in the hands of its readers: a linter, two generators of clients, and a strict compiler. */
+/** The OpenAPI document in a linter, in two client generators, and in a strict compiler. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Inside the project, so that what is made finds packages as its sources do. */
+/** Inside the project, so that the generated code resolves packages as the sources do. */
 const FOLDER = join(ROOT, '.tap', 'generated');
 
 const output = (args: readonly string[]): Promise<string> =>
@@ -22,7 +22,7 @@ const output = (args: readonly string[]): Promise<string> =>
     ({ stdout, stderr }) => `${stdout}${stderr}` || 'it failed without a word',
   );
 
-/** The generators ask for the compiler that has an API. It is large, and loads faster by `require` than by `import`. */
+/** The generators require the compiler that has an API. It is large, and loads faster by `require` than by `import`. */
 const generator = async (): Promise<string> => {
   const outfile = join(FOLDER, 'generate.cjs');
   await build({
@@ -37,7 +37,7 @@ const generator = async (): Promise<string> => {
   return outfile;
 };
 
-/** What a reader writes with what was made: names and shapes are those that the document promises. */
+/** A program that uses the generated code, with the names and shapes of the document. */
 const USE = `
 import { defaults, getThread, listThreads, type Thread } from './client';
 import type { Disagreeing } from '../../test/contract/agreement.ts';
@@ -77,13 +77,13 @@ const CONFIGURATION = {
     skipLibCheck: false,
     noEmit: true,
     allowImportingTsExtensions: true,
-    // What the client's own types are made of needs them.
+    // The types of the client require them.
     types: ['node'],
   },
   files: ['use.ts', 'types.ts', 'client.ts'],
 };
 
-t.test('it passes a linter, and clients made of it compile in strict mode', async (t) => {
+t.test('passes a linter, and its generated clients compile in strict mode', async (t) => {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
@@ -92,10 +92,10 @@ t.test('it passes a linter, and clients made of it compile in strict mode', asyn
   writeFileSync(document, await (await fetch(`${url}/openapi.json`)).text());
 
   const said = await output([await generator(), document, FOLDER]);
-  t.strictSame(JSON.parse(said), [], 'the linter');
+  t.strictSame(JSON.parse(said), [], 'the linter reports nothing');
 
   writeFileSync(join(FOLDER, 'use.ts'), USE);
   writeFileSync(join(FOLDER, 'tsconfig.json'), JSON.stringify(CONFIGURATION));
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  t.equal(await output([tsc, '-p', FOLDER, '--singleThreaded']), '', 'the compiler');
+  t.equal(await output([tsc, '-p', FOLDER, '--singleThreaded']), '', 'the compiler reports nothing');
 });

@@ -4,7 +4,7 @@ import { textIn } from './client.ts';
 import { below, pick } from './random.ts';
 import { judged, type Operation, type World } from './world.ts';
 
-/** Cancels, interrupts, decisions, and reads. Reads that a kill cuts off are no failure. */
+/** Cancels, interrupts, decisions and reads. An interrupted read is not a failure. */
 
 const peek = async <Shape extends z.ZodType>(
   { client }: World,
@@ -35,7 +35,7 @@ export const interrupt: Operation = async (world) => {
   judged(world, 'interrupt', await world.client.ask('POST', `/v1/threads/${thread}/interrupt`));
 };
 
-/** Decides one open call of a run that waits, by its thread or its run. */
+/** Decides an open call of a suspended run by its thread or its run. */
 export const decide: Operation = async (world) => {
   const { random, client, ledger } = world;
   const thread = pick(random, random() < 0.7 ? world.heldThreads : world.threads);
@@ -69,7 +69,7 @@ export const list: Operation = async (world) => {
   judged(world, `GET ${path}`, await world.client.ask('GET', path));
 };
 
-/** A page of the runs that are there adds up. */
+/** Checks that a page of runs is consistent. */
 export const page: Operation = async (world) => {
   const offset = below(world.random, 50);
   const runs = await peek(world, `/v1/runs?limit=50&offset=${offset}`, RunList);
@@ -79,7 +79,7 @@ export const page: Operation = async (world) => {
     world.ledger.oddities.push(`runs: has_more ${runs.has_more} at ${offset} of ${runs.total}`);
 };
 
-/** A thread that is made, maybe kept busy, and deleted. */
+/** Creates a thread, keeps it busy in some cases, and deletes it. */
 export const createAndDelete: Operation = async (world) => {
   const { client, ledger, random } = world;
   const made = await client.ask('POST', '/v1/threads', { title: 'short-lived' });

@@ -6,11 +6,11 @@ import { below } from './random.ts';
 import type { World } from './world.ts';
 
 /**
- * Copies of a data folder that a service writes to. A complete copy holds everything that was acknowledged before it
- * began, and nothing is wrong with it; a copy that is killed leaves the service intact.
+ * Copies of a data directory while a service writes to it. A complete copy contains everything that was acknowledged
+ * before it started and has no defects; a killed copy leaves the service intact.
  */
 
-/** A copy, and the runs that were acknowledged when it began. */
+/** A copy, with the runs acknowledged before it started. */
 export type Copy = { folder: string; runs: readonly string[] };
 
 const SHARE = 0.6;
@@ -18,7 +18,7 @@ const KILLED = 0.4;
 const MOST_MS = 400;
 const SCOPE = 'default';
 
-/** Copies the folder during some of the lives. Undefined when none was made, or it was killed. */
+/** Copies the directory during some of the lives. Undefined if no copy was made, or it was killed. */
 export const copyOf = async ({ service, ledger, random }: World): Promise<Copy | undefined> => {
   if (random() > SHARE) return undefined;
   const runs = acknowledgedIn(ledger).flatMap(({ run_id }) => run_id ?? []);

@@ -1,4 +1,4 @@
-/** Promises that were found broken, each once, however often a check sees it again. */
+/** Broken promises, each recorded once, however often a check finds it. */
 
 export type Kind =
   | 'lost'
@@ -18,7 +18,7 @@ export type Kind =
 
 export type Broken = {
   note(kind: Kind, text: string): void;
-  /** Notes it unless the values are the same. */
+  /** Records a violation unless the values are equal. */
   same(kind: Kind, text: string, found: unknown, expected: unknown): void;
   all(): readonly string[];
   counts(): Record<string, number>;

@@ -13,13 +13,13 @@ import { readThread, runsOf, type ThreadRecord } from './records.ts';
 import { createService } from './service.ts';
 
 /**
- * More threads are busy at once than actors are kept for idle ones (runtime.md 18.21), and nothing crashes: whatever
- * is asked of a thread reaches its run, every stream ends, and the counters are exact.
+ * More threads are busy at once than the limit for idle actors (runtime.md 18.21), without any crash: every request
+ * reaches the run of its thread, every stream ends, and the counters are exact.
  */
 
 const { busyThreads } = options;
 
-/** A stream that has not ended by then hangs. */
+/** A stream that is still open after this time is considered hanging. */
 const HANGS_MS = 30_000 + busyThreads * 200;
 
 t.setTimeout(120_000 + busyThreads * 2000);
@@ -29,7 +29,7 @@ type Scene = {
   gate: Gate;
   ledger: Ledger;
   threads: readonly string[];
-  /** What each run ended with, by thread; settles when all streams have ended. */
+  /** The ending of each run, by thread; settles when all streams have ended. */
   streams: Promise<(string | undefined)[]>;
   runIds: Map<string, string>;
 };
@@ -50,7 +50,7 @@ const said = (ledger: Ledger, thread: string, route: string): Input => {
   return input;
 };
 
-/** One stream a thread, each on a run that does this. */
+/** Opens one stream per thread, each on a run with this plan. */
 const busy = async (prefix: string, plan: string, { client, gate }: Pick<Scene, 'client' | 'gate'>) => {
   const ledger = createLedger();
   const threads = Array.from({ length: busyThreads }, (_, index) => `${prefix}${index}`);
@@ -134,33 +134,33 @@ t.test(`${busyThreads} busy threads`, async (t) => {
     const scene = await busy(prefix, 'hold 2', room);
     const names = scene.ledger.inputs.map(({ mark }) => mark.slice(1, -1));
     await gate.until(busyThreads, new Set(names));
-    // A run begins before it is durable, and until then nobody is told of its thread.
+    // A run starts before it is durable, and its thread is not visible until then.
     await when(() => scene.runIds.size === busyThreads);
     return scene;
   };
 
-  await t.test('a cancel of each ends its run and its stream', async (t) => {
+  await t.test('cancelling each thread ends its run and its stream', async (t) => {
     const scene = await held('cancel-');
     await Promise.all(scene.threads.map((thread) => post(t, scene, `/v1/threads/${thread}/cancel`)));
     await allEnd(t, scene, 'cancelled');
     await check(t, scene, 1);
   });
 
-  await t.test('an interrupt of each ends its run and its stream', async (t) => {
+  await t.test('interrupting each thread ends its run and its stream', async (t) => {
     const scene = await held('interrupt-');
     await Promise.all(scene.threads.map((thread) => post(t, scene, `/v1/threads/${thread}/interrupt`)));
     await allEnd(t, scene, 'cancelled');
     await check(t, scene, 1);
   });
 
-  await t.test('input that interrupts each is answered by another run', async (t) => {
+  await t.test('interrupting input to each thread is executed in another run', async (t) => {
     const scene = await held('replace-');
     await sayTo(t, scene, 'interrupt_then_queue');
     await allEnd(t, scene, 'cancelled');
     await check(t, scene, 2);
   });
 
-  await t.test('a decision for each goes on with its run', async (t) => {
+  await t.test('deciding for each thread continues its run', async (t) => {
     const scene = await busy('decide-', 'approve 2', room);
     await allEnd(t, scene, 'suspended');
     await Promise.all(
@@ -176,8 +176,8 @@ t.test(`${busyThreads} busy threads`, async (t) => {
     t.equal(service.executed().length, busyThreads, 'once');
   });
 
-  // Both wait for the runs that execute, so they are let go on; nothing is held behind them.
-  await t.test('what is queued on one and steered into the next is answered once', async (t) => {
+  // Both wait for the executing runs, so these are released; no run is held after that.
+  await t.test('queued and steered input is executed once', async (t) => {
     const queued = await held('queue-');
     await sayTo(t, queued, 'queue');
     await sayTo(t, queued, 'steer');

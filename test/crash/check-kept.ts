@@ -8,7 +8,10 @@ import type { Ledger } from './ledger.ts';
 import type { ThreadRecord } from './records.ts';
 import { ADMIN } from './service.ts';
 
-/** Titles, metadata, deletions, configuration and its audit log are as they were acknowledged; webhooks know the end. */
+/**
+ * Checks that titles, metadata, deletions, configuration and its audit log are as acknowledged, and that webhooks
+ * received the final states.
+ */
 
 export const checkMetadata = (
   broken: Broken,
@@ -65,14 +68,14 @@ export const checkConfigs = async (broken: Broken, client: Client, { configs }: 
 
 const ENDED = ['COMPLETED', 'CANCELED', 'REJECTED', 'FAILED'];
 
-/** The state that a webhook was told last. */
+/** The last state that a webhook received. */
 const lastTold = (calls: readonly Call[], task: string): string | undefined => {
   const told = calls.filter((call) => textIn(call.body, 'statusUpdate', 'taskId') === task);
   const last = told.at(-1);
   return last && stateIn(last);
 };
 
-/** The tasks of which the webhook does not know the end. */
+/** The tasks whose final state the webhook has not received. */
 export const untold = async (
   client: Client,
   tasks: Iterable<string>,
@@ -84,7 +87,7 @@ export const untold = async (
     const state =
       textIn(answer?.body, 'status', 'state')?.replace('TASK_STATE_', '') ?? String(answer?.status);
     const told = lastTold(calls, task);
-    // A task that waits for somebody has no end.
+    // A suspended task has no final state.
     if (ENDED.includes(state) ? told !== state : state === '404')
       missing.push(`task ${task} is ${state}, its webhook was told ${told}`);
   }

@@ -6,13 +6,13 @@ import type { Ledger, StreamEnd } from './ledger.ts';
 import { eventsOf, runsOf, type ThreadRecord, threadsOf, totalOf } from './records.ts';
 import type { Tail } from './tail.ts';
 
-/** What streams said, what counters say, and what followers saw agree with the records. */
+/** Checks that streams, counters and followers agree with the records. */
 
 const SHUTDOWN = 'service is shutting down';
 
 /**
- * A stream that ended told how its run ended; what it left waiting may have gone on since. One that was let go of by a
- * stop says nothing of its run, which may still wait for its turn.
+ * Checks that a finished stream reported the ending of its run; a suspended run may have continued since. A stream
+ * released by a stop reports nothing about its run, which may still be queued.
  */
 export const checkStreams = (
   broken: Broken,
@@ -40,7 +40,7 @@ const isAnother = (type: string, { status, termination_reason }: Run): boolean =
 
 const Summary = z.object({ running: z.number(), waiting: z.number(), created: z.number() });
 
-/** Totals are what a reader counts who reads every page. */
+/** Checks that totals equal the number of rows on all pages. */
 export const checkCounters = async (broken: Broken, client: Client, all: boolean): Promise<void> => {
   const summary = await client.read('/v1/runs/summary', Summary);
   for (const status of RunStatus.options) {
@@ -55,13 +55,13 @@ export const checkCounters = async (broken: Broken, client: Client, all: boolean
   if (new Set(ids).size !== ids.length) broken.note('counter', 'a thread is listed twice');
 };
 
-/** Who follows by cursor sees every event once, over all restarts, up to the last one. */
+/** Checks that a follower receives every event once by cursor, across all restarts, up to the last one. */
 export const checkTail = (
   broken: Broken,
   { thread, seen, refused, cursor }: Tail,
   record: ThreadRecord,
 ): void => {
-  if (refused.length > 0) broken.note('events', `${thread}: cursor ${cursor} was answered with ${refused}`);
+  if (refused.length > 0) broken.note('events', `${thread}: cursor ${cursor} got status ${refused}`);
   const [first] = seen;
   if (first === undefined) return;
   const log = record.events.map(({ event_id }) => event_id);
@@ -77,7 +77,7 @@ export const checkTail = (
   }
 };
 
-/** The rest behind a cursor of the past is the rest of the log. */
+/** Checks that an old cursor returns the rest of the log. */
 export const checkCursor = async (
   broken: Broken,
   client: Client,
@@ -95,7 +95,7 @@ export const checkCursor = async (
 const eventsAfter = async (client: Client, thread: string, cursor: string): Promise<string[]> =>
   (await eventsOf(client, `/v1/threads/${thread}`, cursor)).map(({ event_id }) => event_id);
 
-/** A decision that was acknowledged is in the log and no longer open; what it allows is done once. */
+/** Checks that an acknowledged decision is logged and closed, and that its call was executed once. */
 export const checkDecisions = (
   broken: Broken,
   { decisions }: Ledger,

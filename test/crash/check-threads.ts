@@ -5,7 +5,7 @@ import type { Broken } from './broken.ts';
 import type { Ledger } from './ledger.ts';
 import type { ThreadRecord } from './records.ts';
 
-/** What must hold of every thread whose work is over, whoever spoke to it (runtime.md 2.1, 2.4, 13.5, 18). */
+/** Invariants of every finished thread, whatever was sent to it (runtime.md 2.1, 2.4, 13.5, 18). */
 
 export const checkThread = (broken: Broken, record: ThreadRecord, sigkills: number): void => {
   checkSequence(broken, record);
@@ -26,7 +26,7 @@ const groupByRun = ({ events }: ThreadRecord): Map<string, string[]> => {
   return kinds;
 };
 
-/** Each message is committed once, in order, and stands in the history where the log says. */
+/** Checks that each message is committed once, in order, and at the position that the log states. */
 const checkSequence = (broken: Broken, { id, messages, events }: ThreadRecord): void => {
   const committed = events.filter(({ event_kind }) => event_kind === 'MessageCommitted');
   const seqs = committed.map(({ payload }) => Number(payload.message_seq));
@@ -45,11 +45,10 @@ const checkSequence = (broken: Broken, { id, messages, events }: ThreadRecord): 
       );
   }
   const unique = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
-  if (!unique(messages.map(({ seq }) => seq))) broken.note('sequence', `${id}: a seq is there twice`);
+  if (!unique(messages.map(({ seq }) => seq))) broken.note('sequence', `${id}: a seq occurs twice`);
   if (!unique(messages.map((message) => message.id)))
-    broken.note('sequence', `${id}: a message is there twice`);
-  if (!unique(events.map(({ event_id }) => event_id)))
-    broken.note('events', `${id}: an event is there twice`);
+    broken.note('sequence', `${id}: a message occurs twice`);
+  if (!unique(events.map(({ event_id }) => event_id))) broken.note('events', `${id}: an event occurs twice`);
 };
 
 const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
@@ -77,7 +76,7 @@ const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
   if (outcome) broken.same('terminal', `${about}: outcome`, outcome.termination_reason, reason);
 };
 
-/** Nothing is left to do, nothing was given up, and only processes that were killed cost an attempt. */
+/** Checks that no work is left or abandoned, and that only killed processes have cost attempts. */
 const checkDispatches = (broken: Broken, { id, dispatches, runs }: ThreadRecord, sigkills: number): void => {
   const waiting = new Set(runs.filter(({ status }) => status === 'waiting').map(({ run_id }) => run_id));
   for (const { dispatch_id, run_id, status, attempt_count, last_error } of dispatches) {
@@ -97,7 +96,7 @@ const checkPointers = (broken: Broken, { id, thread, runs }: ThreadRecord): void
     broken.note('running', `${id}: run ${open_run_id} is open and ${open?.status}`);
 };
 
-/** How often each marked input stands on each thread. */
+/** The number of occurrences of each marked input per thread. */
 const countMarks = (records: ReadonlyMap<string, ThreadRecord>): Map<string, string[]> => {
   const found = new Map<string, string[]>();
   for (const { id, messages } of records.values()) {
@@ -111,8 +110,8 @@ const countMarks = (records: ReadonlyMap<string, ThreadRecord>): Map<string, str
 };
 
 /**
- * What was acknowledged is on its thread once; what was not answered, once at most; what was refused, never. Input
- * whose thread the service chose is looked for only when the records hold every thread.
+ * Checks that acknowledged input exists once on its thread, unanswered input at most once, and rejected input never.
+ * Input whose thread the service chose is checked only if the records contain every thread.
  */
 export const checkInputs = (
   broken: Broken,
@@ -130,11 +129,11 @@ export const checkInputs = (
     const record = found === undefined ? undefined : records.get(found);
     if (!record) continue;
     if (places.some((place) => place !== found)) broken.note('doubled', `${about}: it is on ${places}`);
-    if (places.length > 1) broken.note('doubled', `${about}: it is there ${places.length} times`);
+    if (places.length > 1) broken.note('doubled', `${about}: it is stored ${places.length} times`);
     if (outcome === 'acknowledged' && places.length === 0) broken.note('lost', about);
-    // A 503 may come from a storage that did write in the end.
+    // A store may return 503 although it wrote the input in the end.
     if (outcome === 'refused' && status !== 503 && places.length > 0)
-      broken.note('doubled', `${about}: it was refused and is there`);
+      broken.note('doubled', `${about}: it was rejected and is stored`);
     const known = run_id === undefined || record.runs.some((run) => run.run_id === run_id);
     if (outcome === 'acknowledged' && !known) broken.note('lost', `${about}: there is no such run`);
   }

@@ -12,21 +12,21 @@ import { readThread, runsOf, type ThreadRecord } from './records.ts';
 import { ADMIN, type Service } from './service.ts';
 import type { Tail } from './tail.ts';
 
-/** Lets the service come to rest, then reads all of it and holds it against what clients were told. */
+/** Waits until the service is idle, then reads all its data and compares it with the responses to clients. */
 
-/** Far beyond any wait of the service itself: leases are 30 s. */
+/** Far longer than any wait of the service: leases are 30 s. */
 const SETTLE_MS = 90_000;
 
-/** Webhooks are called again after 1, 2, 4 and 8 s. */
+/** Webhooks are retried after 1, 2, 4 and 8 s. */
 const PUSH_MS = 30_000;
 
 const READERS = 8;
 
-/** Waits until nothing is queued or executes; what is left then is found by the checks. */
+/** Waits until nothing is queued or executing; the checks report remaining work. */
 export const settle = async (client: Client, deadline = performance.now() + SETTLE_MS): Promise<number> => {
   const from = performance.now();
   for (let quiet = 0; quiet < 3 && performance.now() < deadline; await pause(50)) {
-    // Rows, not totals: a counter may be what is wrong.
+    // Rows instead of totals, because a counter may be wrong.
     const pages = ['created', 'running'].map((status) =>
       client.read(`/v1/runs?limit=1&status=${status}`, RunList),
     );
@@ -36,7 +36,7 @@ export const settle = async (client: Client, deadline = performance.now() + SETT
   return Math.round(performance.now() - from);
 };
 
-/** A thread whose last work has just been queued is read again. */
+/** Reads a thread again if its last work has just been queued. */
 const readSettled = async (client: Client, id: string): Promise<ThreadRecord> => {
   for (let attempt = 0; ; attempt += 1) {
     const record = await readThread(client, id);
@@ -58,11 +58,11 @@ const readThreads = async (client: Client, ids: Iterable<string>): Promise<Map<s
 
 const RECENT = 15;
 
-/** Right after a start, while recovery and clients are at work: what was acknowledged last is known. */
+/** Checks right after a start, during recovery and requests, that the latest acknowledged data exists. */
 export const checkRecent = async (broken: Broken, client: Client, ledger: Ledger): Promise<void> => {
   const expect = async (path: string, status: number): Promise<void> => {
     const answer = await client.ask('GET', path);
-    // Under load the service may say that it is busy.
+    // Under load the service may respond that it is busy.
     const isOther = answer !== undefined && answer.status !== status && answer.status !== 503;
     if (isOther) broken.note('lost', `GET ${path} right after a start: ${answer.status}, not ${status}`);
   };
@@ -83,16 +83,16 @@ export type Check = {
   hooked: readonly Call[];
   threads: readonly string[];
   tails: readonly Tail[];
-  /** Also what earlier checks have seen. */
+  /** Includes what earlier checks have covered. */
   all: boolean;
 };
 
-/** Returns how many runs there are. */
+/** Returns the number of runs. */
 export const checkAll = async (check: Check): Promise<number> => {
   const { service, client, ledger, broken, tails, all } = check;
   const runs = await runsOf(client);
   const own = new Set(check.threads);
-  // Threads of sub-agents are known by their runs alone.
+  // Threads of sub-agents are found through their runs only.
   const others = runs.filter(({ thread_id }) => !/^[hw]\d/.test(thread_id)).map(({ thread_id }) => thread_id);
   const records = await readThreads(client, new Set([...own, ...(all ? others : [])]));
   for (const record of records.values()) checkThread(broken, record, ledger.sigkills);
@@ -116,7 +116,7 @@ export const checkAll = async (check: Check): Promise<number> => {
   return runs.length;
 };
 
-/** What the service is at work on, where it should be at rest: without it nobody finds out why. */
+/** Records what the service is still executing although it should be idle, to help find the cause. */
 const noteAtWork = async (client: Client, broken: Broken): Promise<void> => {
   for (const machine of ['run', 'thread']) {
     const answer = await client.ask('GET', `/v1/system/actors?machine=${machine}&limit=20`, undefined, ADMIN);
@@ -126,7 +126,7 @@ const noteAtWork = async (client: Client, broken: Broken): Promise<void> => {
 
 const MOST_TOLD = 4000;
 
-/** Gives a follower the time to read what the log has. */
+/** Gives a follower time to read the log. */
 const untilSeen = async ({ seen }: Tail, { events }: ThreadRecord): Promise<void> => {
   const deadline = performance.now() + PUSH_MS;
   const last = events.at(-1)?.event_id;

@@ -13,9 +13,9 @@ import {
 } from '../../src/index.ts';
 
 /**
- * The agents of the service under attack, as a config file of `troupe serve`. What a run does is in the message
- * that it answers, so that every attempt of it does the same: `[i7] approve 20` asks for a tool that needs an
- * approval, then says twenty words, forty milliseconds apart.
+ * The agents of the service under attack, as a config file of `troupe serve`. The plan of a run is in the user message,
+ * so that every attempt of it does the same: `[i7] approve 20` calls a tool that needs an approval, then streams twenty
+ * words, forty milliseconds apart.
  */
 
 const { CRASH_EXECUTED: executed = '', CRASH_GATE: gate = '' } = process.env;
@@ -28,7 +28,7 @@ const handoff = defineState({
   schema: z.object({ active_agent: z.string().optional(), requested_agent: z.string().optional() }),
 });
 
-/** Every execution of a call leaves a line. */
+/** Every execution of a call appends a line. */
 const executes = ({ run_id, call_id }: { run_id: string; call_id: string }): void =>
   appendFileSync(executed, `${call_id} of run ${run_id}\n`);
 
@@ -75,7 +75,7 @@ const tools = [
 
 type Call = [tool: string, args: object];
 
-/** The ids of a worker's calls differ from its planner's and from every other worker's. */
+/** The call ids of a worker differ from those of its planner and of every other worker. */
 const below = (id: string, plan: string): Call => ['agent_run_worker', { prompt: `[${id}s] ${plan}` }];
 
 const callsOf = (id: string, verb: string): readonly Call[] | undefined => {
@@ -100,7 +100,7 @@ const CALLS: Record<string, readonly Call[]> = {
   handoff: [['hand_over', {}]],
 };
 
-/** Says nothing more before the test lets it. */
+/** Streams nothing more until the test releases it. */
 const held = async (id: string, signal: AbortSignal): Promise<void> => {
   const { status } = await fetch(`${gate}/${id}`, { signal });
   if (status !== 200) throw new ModelError('provider', `the gate says ${status}`);
@@ -135,7 +135,7 @@ const provider = defineProvider({
 
 const agent = (id: string, more: object = {}) => ({ id, model_id: 'planned', max_rounds: 50, ...more });
 
-/** `default` is the agent of threads on which none has spoken yet. */
+/** `default` is the agent of threads without an earlier run. */
 const planner = { delegates: ['worker'] };
 
 const config: TroupeConfig = {

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { ADMIN } from './service.ts';
 
 /**
- * A client that knows what it was told: an answer counts only when its body came whole. Whatever was cut off has
- * no answer, and may or may not have been done.
+ * A client that records responses: a response counts only if its body is complete. An interrupted request has no
+ * response, and may or may not have been executed.
  */
 
 export type Answer = { status: number; body: unknown; text: string };
@@ -12,14 +12,14 @@ export type Answer = { status: number; body: unknown; text: string };
 export type Frame = { id: string | undefined; data: Record<string, unknown> };
 
 export type Streamed = {
-  /** Undefined: no head came. */
+  /** Undefined: no head was received. */
   status: number | undefined;
-  /** The body came to its end. */
+  /** Whether the body is complete. */
   whole: boolean;
 };
 
 export type Client = {
-  /** Undefined: cut off. */
+  /** Undefined: interrupted. */
   ask(
     method: string,
     path: string,
@@ -28,7 +28,7 @@ export type Client = {
   ): Promise<Answer | undefined>;
   /** Follows a stream to its end, or until `frame` returns false. */
   follow(request: Follow): Promise<Streamed>;
-  /** What stands at a path; throws unless the answer is 200 and of this shape. */
+  /** Reads a path. @throws unless the response is 200 and of this shape */
   read<Shape extends z.ZodType>(path: string, shape: Shape): Promise<z.output<Shape>>;
 };
 
@@ -37,7 +37,7 @@ export type Follow = {
   path: string;
   body?: unknown;
   head?(status: number): void;
-  /** False: nothing more. */
+  /** Return false to stop. */
   frame(frame: Frame): boolean;
   signal?: AbortSignal;
 };
@@ -67,7 +67,7 @@ export const createClient = (url: string): Client => {
       took,
     );
     asked.once('error', () => {
-      // The server may close an idle connection just when a request takes it up; reading again changes nothing.
+      // The server may close an idle connection just when a request reuses it; repeating a read is safe.
       if (method === 'GET' && asked.reusedSocket && !signal?.aborted) open(asking, took, failed);
       else failed();
     });
@@ -142,13 +142,13 @@ const frameOf = (block: string): Frame | undefined => {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text under this key of an answer. */
+/** The string under this key of a response. */
 export const textIn = (value: unknown, ...keys: string[]): string | undefined => {
   const found = keys.reduce((at: unknown, key) => (isObject(at) ? at[key] : undefined), value);
   return typeof found === 'string' ? found : undefined;
 };
 
-/** Every row of a list that is read in pages. */
+/** Every row of a paged list. */
 export const everyRow = async <Row>(
   page: (offset: number) => Promise<{ rows: readonly Row[]; more: boolean }>,
   from = 0,

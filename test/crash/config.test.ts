@@ -6,8 +6,8 @@ import { ADMIN_TOKEN, clientOf } from '../service/troupe.ts';
 import { startChild } from '../store/child.ts';
 
 /**
- * A SIGKILL while the configuration is written: what was acknowledged is there, what is stored is what runs use, and
- * the audit log has each stored change (config.md 2.5, 7). CRASH_KILLS is how often (3).
+ * SIGKILLs while the configuration is written: acknowledged writes exist, runs use the stored configuration, and the
+ * audit log has each stored change (config.md 2.5, 7). CRASH_KILLS sets the number of kills (3).
  */
 
 const KILLS = Number(process.env.CRASH_KILLS ?? (LONG ? 30 : 3));
@@ -27,12 +27,12 @@ const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {
 
 const agentOf = (version: number) => ({ id: 'written', model_id: 'm', system_prompt: `version ${version}` });
 
-t.test('a kill between any two moments of a write leaves one consistent configuration', async (t) => {
+t.test('a kill at any moment of a write leaves one consistent configuration', async (t) => {
   t.setTimeout(60_000 + KILLS * 10_000);
   const dir = t.testdir();
   let written = 0;
   let acknowledged = 0;
-  /** What runs were told, by what they resolved. */
+  /** The prompts of runs, by their resolution. */
   const used = new Map<number, unknown>();
   let service = await serve(t, dir);
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -46,7 +46,7 @@ t.test('a kill between any two moments of a write leaves one consistent configur
     })().catch(() => {});
     const from = acknowledged;
     while (acknowledged < from + 3 + kill) await new Promise(setImmediate);
-    // Somewhere in the next write.
+    // At a varying position in the next write.
     for (let turns = 0; turns < kill * 3; turns += 1) await new Promise(setImmediate);
     service.kill();
     await exit;
@@ -60,12 +60,12 @@ t.test('a kill between any two moments of a write leaves one consistent configur
     const audit = '/v1/audit-log?resource=agents/written&limit=1000';
     const { body: log } = await again.client.call('GET', audit, undefined, admin);
     const { body: meta } = await again.client.call('GET', '/v1/config/agents/written/meta', undefined, admin);
-    // The routes say what they answer in config.md 9.3.
+    // The routes return these fields (config.md 9.3).
     const items = log.items as { after: { system_prompt: string } }[];
     t.equal(
       items[0]?.after.system_prompt,
       agent.system_prompt,
-      'the newest entry of the log is what is stored',
+      'the newest entry of the audit log is the stored one',
     );
     t.equal(items.length, meta.revision, 'the log has an entry for each revision');
     const messages = [{ role: 'user', content: 'Go.' }];
@@ -83,7 +83,7 @@ t.test('a kill between any two moments of a write leaves one consistent configur
     const publication = store.publications.get('default', resolution);
     const entry = publication?.entries.find(({ kind, id }) => kind === 'agent' && id === 'written');
     const live = entry && store.publications.version('default', 'agent', 'written', entry.version)?.value;
-    t.equal(live?.system_prompt, prompt, 'a run uses what is stored');
+    t.equal(live?.system_prompt, prompt, 'a run uses the stored prompt');
   }
   await store.close();
 });

@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts';
 import { ADMIN } from './service.ts';
 import { judged, type Operation } from './world.ts';
 
-/** Evaluation runs that were accepted end with each of their cells, once (evals-and-traces.md 6). */
+/** Accepted evaluation runs complete with each of their cells exactly once (evals-and-traces.md 6). */
 
 const DATASET = 'crash';
 const SAMPLES = 3;
@@ -15,14 +15,14 @@ const FIXTURES = Array.from({ length: 4 }, (_, index) => ({
   user_input: `[cell${index}] talk 3`,
 }));
 
-/** Far beyond what the cells of all open runs need. */
+/** Far longer than the cells of all open runs need. */
 const DONE_MS = 60_000;
 
 export const evaluate: Operation = async (world) => {
   const { client, ledger } = world;
   const dataset = { id: DATASET, spec: { fixtures: FIXTURES } };
   const made = await client.ask('POST', '/v1/eval/datasets', dataset, ADMIN);
-  // Every client creates the dataset, and all but the first learn that it exists.
+  // Every client creates the dataset, and all but the first receive a conflict.
   if (made?.status !== 201 && made?.status !== 409) return;
   const body = {
     dataset_id: DATASET,

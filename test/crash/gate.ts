@@ -2,20 +2,23 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { Test } from 'tap';
 
-/** Where a model of the service asks whether it may go on; it lives in the test, so it outlives every process. */
+/** A gate that models of the service wait at. It lives in the test, so it outlives every process. */
 export type Gate = {
   url: string;
-  /** How many wait now. */
+  /** The number of waiting models. */
   waiting(): number;
-  /** Resolves when so many wait; `among`: of those alone. Rejects when nobody comes or goes for too long. */
+  /**
+   * Resolves when this many are waiting; `among`: counts only those. Rejects when the number does not change for too
+   * long.
+   */
   until(count: number, among?: ReadonlySet<string>): Promise<void>;
-  /** Most that ever waited at once. */
+  /** The maximum number that waited at the same time. */
   most(): number;
-  /** Lets all go on that wait, and whoever comes from now on. */
+  /** Releases all waiting models and all later ones. */
   open(): void;
 };
 
-/** Far beyond any wait of the service itself: leases are 30 s. */
+/** Far longer than any wait of the service: leases are 30 s. */
 const PATIENCE_MS = 90_000;
 
 export const startGate = async (t: Test): Promise<Gate> => {

@@ -5,8 +5,8 @@ import { ADMIN } from './service.ts';
 import { judged, type Operation } from './world.ts';
 
 /**
- * What is written over and over: titles, custom metadata, configuration. Each value has one client that writes it,
- * so that what may stand there afterwards is known.
+ * Values that are written repeatedly: titles, custom metadata, configuration. Each value has a single writing client,
+ * so that the expected value is known.
  */
 
 let version = 0;
@@ -14,7 +14,7 @@ let version = 0;
 export const patch: Operation = async (world, me) => {
   const { client, ledger, random, threads } = world;
   const thread = threads[me % threads.length];
-  // Two clients of one thread would not know whose title is the last one.
+  // With two writers per thread, the last title would be unknown.
   if (thread === undefined || me >= threads.length) return;
   version += 1;
   const title = `title ${version}`;
@@ -45,7 +45,7 @@ export const AuditLog = z.object({
 
 export const auditOf = (id: string): string => `/v1/audit-log?resource=agents/${id}&limit=1000`;
 
-/** Brings back a version of before. */
+/** Restores an earlier version. */
 export const restoreConfig: Operation = async (world, me) => {
   const { client, ledger, random } = world;
   const id = idOf(me);

@@ -1,15 +1,15 @@
 /**
- * What the clients said and what they were told: the other side of the promise. Nothing in here was read back from
- * the service.
+ * The requests of the clients and the responses to them, as the expectation. Nothing in here was read back from the
+ * service.
  */
 
-/** `unanswered`: the connection ended before an answer came; both is allowed then. */
+/** `unanswered`: the connection ended before a response arrived; both outcomes are valid then. */
 export type Outcome = 'open' | 'acknowledged' | 'refused' | 'unanswered';
 
 export type Input = {
-  /** Undefined where the service chooses the thread and does not name it. */
+  /** Undefined if the service chooses the thread and does not name it. */
   thread: string | undefined;
-  /** Stands in the message, and in no other one. */
+  /** Occurs in this message only. */
   mark: string;
   route: string;
   outcome: Outcome;
@@ -17,14 +17,14 @@ export type Input = {
   run_id: string | undefined;
 };
 
-/** A stream that was read to its end: what it said of its run. */
+/** A stream that was read to its end, with its report about its run. */
 export type StreamEnd = { run_id: string; route: string; type: string; reason: string };
 
 export type Decision = { thread: string; run_id: string; call: string; action: string; outcome: Outcome };
 
-/** A value that one client alone changes, one change after the other. */
+/** A value with a single writing client, which makes one change after another. */
 export type Kept<Value> = {
-  /** What may stand there: what was acknowledged last, and what was not answered since. */
+  /** The values that may be stored: the last acknowledged one, and unanswered ones since. */
   possible: (Value | undefined)[];
   acknowledged: number;
   asked: number;
@@ -36,23 +36,23 @@ export type Ledger = {
   decisions: Decision[];
   /** By thread. */
   titles: Map<string, Kept<string>>;
-  /** Keys of `custom` that were acknowledged, by thread. */
+  /** Acknowledged keys of `custom`, by thread. */
   customs: Map<string, Set<string>>;
   created: Set<string>;
   deleted: Set<string>;
-  /** Deletions that were asked for, whatever came of them. */
+  /** Requested deletions, whatever their outcome. */
   doomed: Set<string>;
-  /** Versions of the text of an agent, by id of the agent. */
+  /** Versions of the prompt of an agent, by agent id. */
   configs: Map<string, Kept<string>>;
   /** A2A tasks with a webhook. */
   tasks: Set<string>;
-  /** Evaluation runs that were accepted. */
+  /** Accepted evaluation runs. */
   evals: Set<string>;
-  /** Answers that no client may get, such as 500. */
+  /** Responses that no client may receive, such as 500. */
   oddities: string[];
   answers: Map<string, number>;
   sigkills: number;
-  /** Backups that were complete. */
+  /** Complete backups. */
   copies: number;
 };
 
@@ -80,7 +80,7 @@ export const keep = <Value>(map: Map<string, Kept<Value>>, key: string): Kept<Va
   return found;
 };
 
-/** Notes what came of one change. */
+/** Records the outcome of one change. */
 export const changed = <Value>(kept: Kept<Value>, value: Value, outcome: Outcome): void => {
   kept.asked += 1;
   if (outcome === 'unanswered') kept.possible.push(value);

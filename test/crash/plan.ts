@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Random } from '../../src/load/random.ts';
+import type { Random } from '../../src/load-generator/random.ts';
 import { cancelRun, cancelThread, createAndDelete, decide, interrupt, list, page } from './act.ts';
 import { evaluate } from './evaluate.ts';
 import { patch, putConfig, restoreConfig } from './keep.ts';
@@ -8,7 +8,7 @@ import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, mcp,
 import type { Durability, Service, Started } from './service.ts';
 import type { Operation, World } from './world.ts';
 
-/** What clients do, and how processes end, by weight. */
+/** Operations of clients and ends of processes, with their weights. */
 
 const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [20, foreground],
@@ -33,14 +33,14 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, page],
 ];
 
-/** Plays one client until it is told to stop. */
+/** Executes the operations of one client until it is stopped. */
 export const playClient = async (world: World, me: number, stopped: () => boolean): Promise<void> => {
   const own = world.threads[me];
   if (own !== undefined) await mailboxOn(world, own);
   while (!stopped()) {
     await world.service.up();
-    await pickByWeight(world.random, OPERATIONS)(world, me);
-    // A client that is cut off at once by a process that is gone does not spin.
+    if (!world.isPaused) await pickByWeight(world.random, OPERATIONS)(world, me);
+    // Prevents a busy loop of a client whose process is down.
     await pause(below(world.random, 20));
   }
 };
@@ -81,7 +81,7 @@ const DURABILITIES: readonly Durability[] = ['process', 'power'];
 
 export type Ended = { name: string; sigkills: number; durability: Durability; started: Started };
 
-/** The first ends are one of each kind, so that a short attack has them all. */
+/** The first ends are one of each kind, so that a short attack covers all of them. */
 export const endAndStart = async (service: Service, random: Random, index: number): Promise<Ended> => {
   const drawn = pickByWeight(
     random,

@@ -1,6 +1,6 @@
-import type { Random } from '../../src/load/random.ts';
+import type { Random } from '../../src/load-generator/random.ts';
 
-/** Random choices among things. */
+/** Random choices. */
 
 export const below = (random: Random, limit: number): number => Math.floor(random() * limit);
 

@@ -7,7 +7,7 @@ import { Thread, ThreadList } from '../../src/schema/thread.ts';
 import { type Client, everyRow } from './client.ts';
 import { ADMIN } from './service.ts';
 
-/** What the service says of itself when it rests, read in pages to their end. */
+/** The data that an idle service returns, read through all pages. */
 
 const EventPage = z.object({ items: z.array(CanonicalEvent), next_cursor: z.string().nullable() });
 
@@ -37,7 +37,7 @@ export const threadsOf = async (client: Client): Promise<{ ids: string[]; total:
 
 export type ThreadRecord = {
   id: string;
-  /** Undefined: there is no such thread (any more). */
+  /** Undefined: the thread does not exist, or no longer. */
   thread: Thread | undefined;
   messages: ListedMessage[];
   events: CanonicalEvent[];

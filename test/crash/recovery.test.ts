@@ -9,18 +9,18 @@ import { runsOf, totalOf } from './records.ts';
 import { createService } from './service.ts';
 
 /**
- * However many runs a kill has interrupted, the next process listens and answers at once, takes them up beside its
- * requests, and never executes more of them at once than it may (runtime.md 17).
+ * However many runs a kill has interrupted, the next process listens and responds at once, recovers them concurrently
+ * with its requests, and never executes more of them at once than its limit (runtime.md 17).
  */
 
 const { executing } = options;
 
 const LIMIT = Math.min(2000, Math.ceil(executing / 5));
 
-/** Processor time from the first connection to the answer of `/health/live`. */
+/** CPU time from the first connection to the response of `/health/live`. */
 const LIVE_MS = 1000;
 
-/** How much more processor time a start may take before it listens than one on an empty folder. */
+/** The additional CPU time that a start may need before it listens, compared to an empty directory. */
 const START_MS = 1000;
 
 const SENDERS = 50;
@@ -48,29 +48,29 @@ t.test(`${executing} runs that a kill interrupted`, async (t) => {
   };
   await Promise.all(Array.from({ length: SENDERS }, sender));
   await gate.until(LIMIT);
-  t.equal(await totalOf(client, 'running'), LIMIT, 'so many execute as may');
-  t.equal(await totalOf(client, 'created'), executing - LIMIT, 'the others wait');
+  t.equal(await totalOf(client, 'running'), LIMIT, 'runs execute up to the limit');
+  t.equal(await totalOf(client, 'created'), executing - LIMIT, 'the other runs wait for a slot');
   await service.kill();
 
   const started = await service.start();
-  t.comment(`live after ${Math.round(started.liveMs)} ms, ${started.liveCpuMs} ms of processor time`);
-  t.ok(started.liveCpuMs <= LIVE_MS, `${started.liveCpuMs} ms of processor time until it said that it lives`);
+  t.comment(`live after ${Math.round(started.liveMs)} ms, ${started.liveCpuMs} ms of CPU time`);
+  t.ok(started.liveCpuMs <= LIVE_MS, `${started.liveCpuMs} ms of CPU time until it said that it lives`);
   const more = started.listeningCpuMs - empty.listeningCpuMs;
-  t.ok(more <= START_MS, `${more} ms of processor time more than on an empty folder until it listened`);
+  t.ok(more <= START_MS, `${more} ms of CPU time more than on an empty folder until it listened`);
 
   await gate.until(LIMIT);
   gate.open();
   await settle(client, performance.now() + 60_000 + executing * 100);
   t.ok(gate.most() <= LIMIT, `${gate.most()} executed at once`);
   const runs = await runsOf(client);
-  t.equal(runs.length, executing, 'every run is there once');
+  t.equal(runs.length, executing, 'every run is listed once');
   const others = runs.filter(
     ({ status, termination_reason: reason }) => status !== 'done' || reason?.type !== 'natural_end',
   );
   t.strictSame(
     others.map(({ run_id, status }) => `${run_id} is ${status}`),
     [],
-    'every run ends by itself',
+    'every run ends without another request',
   );
   const broken = createBroken();
   await checkCounters(broken, client, true);

@@ -9,8 +9,8 @@ import { readThread } from './records.ts';
 import { createService, type Service } from './service.ts';
 
 /**
- * Restarts in which nothing was lost cost a run nothing (runtime.md 16, 17, 18.22). The run may begin two attempts
- * at most, so that a single one that is counted wrongly is seen.
+ * Restarts that lose nothing cost a run no attempt (runtime.md 16, 17, 18.22). The run has at most two attempts, so
+ * that a single wrong count is detected.
  */
 
 const { restarts } = options;
@@ -19,12 +19,12 @@ t.setTimeout(60_000 + restarts * 120_000);
 
 const ENDS: [what: string, end: (service: Service) => Promise<void>, attempts: number][] = [
   ['graceful restarts', (service) => service.stop(), 0],
-  // The process that was executing is killed once; the failed starts behind it had begun nothing.
+  // The executing process is killed once; the failed starts after it have started nothing.
   ['failed starts on a taken port', (service) => service.failStart(), 1],
 ];
 
 for (const [what, end, attempts] of ENDS) {
-  t.test(`a run ends as if nothing had happened after ${restarts} ${what}`, async (t) => {
+  t.test(`completes a run unaffected after ${restarts} ${what}`, async (t) => {
     const gate = await startGate(t);
     const service = await createService(t, {
       gate: gate.url,
@@ -43,7 +43,7 @@ for (const [what, end, attempts] of ENDS) {
       if (attempts === 0) {
         await service.start();
         await gate.until(1);
-      } else t.equal(gate.waiting(), 0, 'a start that fails asks no model');
+      } else t.equal(gate.waiting(), 0, 'a failed start calls no model');
     }
     if (attempts > 0) await service.start();
     gate.open();
@@ -56,7 +56,7 @@ for (const [what, end, attempts] of ENDS) {
         ['user', [{ type: 'text', text: '[i1] hold 2' }]],
         ['assistant', [{ type: 'text', text: 'answer to i1 and so on' }]],
       ],
-      'the input and the answer are there once',
+      'the input and the response are stored once',
     );
     t.match(record.runs, [{ run_id, status: 'done', termination_reason: { type: 'natural_end' } }]);
     t.match(record.dispatches, [{ status: 'Acked', attempt_count: attempts }]);

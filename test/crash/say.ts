@@ -1,10 +1,10 @@
-import type { Random } from '../../src/load/random.ts';
+import type { Random } from '../../src/load-generator/random.ts';
 import { type Frame, textIn } from './client.ts';
 import type { Input, Outcome } from './ledger.ts';
 import { below, pick, pickByWeight } from './random.ts';
 import { judge, judged, type Operation, type World } from './world.ts';
 
-/** Every way in which a client gives a thread something to do. */
+/** All ways in which a client sends work to a thread. */
 
 let count = 0;
 
@@ -31,7 +31,7 @@ const HELD: readonly (readonly [number, Plan])[] = [
   [1, () => 'ask_below 5'],
 ];
 
-/** Agents with a model of their own, besides the planner; `bench-paced` takes four seconds. */
+/** Agents with dedicated models, in addition to the planner; `bench-paced` takes four seconds. */
 const AGENTS: readonly (readonly [number, string])[] = [
   [20, 'planner'],
   [2, 'bench'],
@@ -65,10 +65,10 @@ export const textFor = (
   plans: readonly (readonly [number, Plan])[] = PLANS,
 ): string => `${mark} ${pickByWeight(random, plans)(random)}`;
 
-/** What the frames of a protocol say of their run. */
+/** The information about a run in the frames of a protocol. */
 type Dialect = {
   run(frame: Frame): string | undefined;
-  /** The type of the end, and what it says beside. */
+  /** The type of the end with its details. */
   end(frame: Frame): { type: string; reason: string } | undefined;
 };
 
@@ -99,7 +99,7 @@ const AG_UI: Dialect = {
       : undefined,
 };
 
-/** Opens a run stream and reads it, sometimes only its beginning. The head of a 200 is the acknowledgement. */
+/** Opens a run stream and reads it, sometimes only its start. The head of a 200 is the acknowledgement. */
 const stream = async (
   world: World,
   input: Input,
@@ -128,7 +128,7 @@ const stream = async (
       `${route} ${input.mark} on ${input.thread}: the stream of run ${input.run_id} hangs`,
     );
   for (const end of ends.slice(0, 1)) world.ledger.ends.push({ run_id: input.run_id ?? '', route, ...end });
-  // Who left early may have got the rest all the same.
+  // A client that disconnected early may still have received the rest.
   const missing = ends.length === 0 && streamed.whole && left > 0;
   if ((missing || ends.length > 1) && dialect !== CHAT) {
     const whole = streamed.whole ? 'whole' : 'cut off';
@@ -154,7 +154,7 @@ export const foreground: Operation = (world) => foregroundOn(world, pick(world.r
 
 export const held: Operation = (world) => foregroundOn(world, pick(world.random, world.heldThreads), HELD);
 
-/** The mailbox makes the thread, and its agent is the default one before another has spoken. */
+/** The mailbox creates the thread, and its agent is the default one before the first run. */
 export const mailbox: Operation = async (world) => {
   const thread = pick(world.random, world.threads);
   await mailboxOn(world, thread);
@@ -198,7 +198,7 @@ export const inputToRun: Operation = async (world) => {
   settle(input, judged(world, 'inputs', answer), answer?.status, textIn(answer?.body, 'accepted_run_id'));
 };
 
-/** A task that is held until it is over, or not, and half of them with a webhook. */
+/** A blocking or non-blocking task, half of them with a webhook. */
 export const a2a: Operation = async (world) => {
   const { client, random, ledger } = world;
   const thread = pick(random, world.threads);
@@ -217,7 +217,7 @@ export const a2a: Operation = async (world) => {
   if (input.outcome === 'acknowledged' && hooked && task !== undefined) ledger.tasks.add(task);
 };
 
-/** A client whose answer did not come says the same message again. */
+/** A client without a response repeats the same message. */
 export const chat: Operation = async (world) => {
   const thread = pick(world.random, world.threads);
   const input = begin(world, 'chat', thread);
@@ -231,7 +231,7 @@ export const chat: Operation = async (world) => {
   if (input.outcome !== 'unanswered' || world.random() < 0.5) return;
   await world.service.up();
   await stream(world, input, CHAT, { path: '/v1/ai-sdk/chat', body });
-  // The first try may have been taken: the second one is refused then, and the message is there.
+  // The first attempt may have been accepted: the second one is rejected then, and the message exists.
   if (isRefused(input)) input.outcome = 'unanswered';
 };
 
@@ -249,7 +249,7 @@ export const agUi: Operation = async (world) => {
 
 const MCP_VERSION = '2026-07-28';
 
-/** A call of an agent as a tool of MCP, without a session; the thread is the service's choice. */
+/** Calls an agent as an MCP tool without a session; the service chooses the thread. */
 export const mcp: Operation = async (world) => {
   const input = begin(world, 'mcp');
   const name = 'planner';
@@ -271,7 +271,7 @@ export const mcp: Operation = async (world) => {
     { jsonrpc: '2.0', id: 1, method, params },
     headers,
   );
-  // The head of an answer comes before the run; only a result that is no error acknowledges the input.
+  // The head of a response precedes the run; only a successful result acknowledges the input.
   const isDone = answer?.text.includes('"isError":false') === true;
   const outcome = judged(world, 'mcp', answer);
   settle(input, outcome === 'acknowledged' && !isDone ? 'unanswered' : outcome, answer?.status);

@@ -13,45 +13,45 @@ import { HTTP_SERVER_ENV } from '../http/listener.ts';
 import { defer } from '../http/serve.ts';
 
 /**
- * The built service in a process of its own, on one port and one folder over all its lives, and every way in which
- * a process of it ends. Clients wait at `up()` while there is none.
+ * The built service in its own process, on one port and one data directory over all its lives, with every way to end
+ * its process. Clients wait at `up()` while no process is running.
  */
 
 export type Durability = 'process' | 'power';
 
 export type Started = {
-  /** Processor time of the process, in ms, when its port took the first connection. */
+  /** CPU time of the process, in ms, when its port accepted the first connection. */
   listeningCpuMs: number;
-  /** Processor time from then until `/health/live` was answered. */
+  /** CPU time from then until the response of `/health/live`. */
   liveCpuMs: number;
-  /** The same by the clock on the wall, which other processes slow down. */
+  /** The same in wall-clock time, which other processes affect. */
   liveMs: number;
 };
 
 export type Service = {
   url: string;
-  /** What the tools executed, one call a line. */
+  /** The calls that tools executed, one per line. */
   executed(): string[];
-  /** Resolves when `/health/live` was answered. */
+  /** Resolves when `/health/live` has responded. */
   start(durability?: Durability): Promise<Started>;
   /** SIGKILL */
   kill(): Promise<void>;
-  /** Begins a start and kills it after so many ms, wherever it is. */
+  /** Starts the service and kills it after this many ms, even during its start. */
   killStart(afterMs: number): Promise<void>;
-  /** SIGTERM; throws unless the process ends by itself with code 0. */
+  /** Sends SIGTERM. @throws unless the process exits with code 0 */
   stop(): Promise<void>;
-  /** A start while somebody else has the port; throws unless it fails with a message that says so. */
+  /** Starts while another process has the port. @throws unless it fails with a message about that */
   failStart(): Promise<void>;
-  /** Resolves as soon as a process answers. */
+  /** Resolves as soon as a process responds. */
   up(): Promise<void>;
   /**
-   * Copies the data folder with `troupe backup`. SIGKILL ends the copy after so many ms; undefined where it was ended,
-   * else the folder of the copy.
+   * Copies the data directory with `troupe backup`. SIGKILL ends the copy after this many ms. Returns undefined if it
+   * was killed, else the directory of the copy.
    */
   backup(killAfterMs?: number): Promise<string | undefined>;
-  /** Copies of a data folder do not contain its key. */
+  /** Copies the key to a copy of the data directory, which does not contain it. */
   giveKey(folder: string): void;
-  /** What `troupe doctor` reports of a folder, of the service's own without one. Empty: nothing is wrong. */
+  /** The report of `troupe doctor` about a directory, by default that of the service. Empty: no findings. */
   examine(folder?: string): Promise<string>;
 };
 
@@ -59,12 +59,12 @@ export type ServiceOptions = { gate?: string; env?: Record<string, string> };
 
 export const ADMIN = { authorization: 'Bearer x' };
 
-/** Its config file. */
+/** The config file of the service. */
 const AGENTS = fileURLToPath(new URL('./child-agents.ts', import.meta.url));
 
 const TICKS_A_SECOND = 100;
 
-/** How long anything of a process may take on a machine that others use as well. */
+/** The maximum time for any step of a process on a shared host. */
 const PATIENCE_MS = 120_000;
 
 export const createService = async (t: Test, options: ServiceOptions = {}): Promise<Service> => {
@@ -81,7 +81,7 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
     });
   let child: ChildProcess | undefined;
   let came = defer();
-  /** Whether `came` has been resolved: who waits already goes on waiting. */
+  /** Whether `came` has resolved; earlier waiters keep waiting. */
   let answers = false;
 
   const run = (durability: Durability): ChildProcess => {
@@ -209,7 +209,7 @@ const freePort = async (): Promise<number> => {
   return address.port;
 };
 
-/** The end of what a process wrote, for whoever has to find out why it ended. */
+/** The last output of a process, to find out why it ended. */
 const lastOutput = ({ stdout, stderr }: ChildProcess): (() => string) => {
   let said = '';
   for (const stream of [stdout, stderr]) {
@@ -232,7 +232,7 @@ const untilLive = async (process: ChildProcess, port: number, output: () => stri
   }
 };
 
-/** Undefined while nobody listens. */
+/** Undefined while no process listens. */
 const askLive = (process: ChildProcess, port: number): Promise<Started | undefined> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -253,7 +253,7 @@ const askLive = (process: ChildProcess, port: number): Promise<Started | undefin
     socket.once('close', () => resolve(undefined));
   });
 
-/** User and system time in ms; 0 where there is no /proc. */
+/** User and system time in ms; 0 without /proc. */
 const cpuOf = ({ pid }: ChildProcess): number => {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

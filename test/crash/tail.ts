@@ -2,13 +2,13 @@ import type { Client } from './client.ts';
 import type { Service } from './service.ts';
 
 /**
- * A client that follows the events of a thread for as long as it lives: over every end of the service, by the cursor
- * of the last event that it saw.
+ * A client that follows the events of a thread permanently, across every end of the service, from the cursor of the
+ * last received event.
  */
 
 export type Tail = {
   thread: string;
-  /** Ids of the events, in the order in which they came. */
+  /** Ids of the events in order of arrival. */
   seen: string[];
   /** Statuses other than 200. */
   refused: number[];

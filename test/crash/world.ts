@@ -1,27 +1,29 @@
-import type { Random } from '../../src/load/random.ts';
+import type { Random } from '../../src/load-generator/random.ts';
 import type { Answer, Client } from './client.ts';
 import type { Ledger, Outcome } from './ledger.ts';
 import type { Service } from './service.ts';
 
-/** What the clients of an attack share. */
+/** Shared state of the clients of an attack. */
 export type World = {
   service: Service;
   client: Client;
   ledger: Ledger;
   random: Random;
-  /** Threads of this epoch that everybody uses. */
+  /** Threads of this epoch that all clients use. */
   threads: readonly string[];
-  /** Threads on which approvals are held, over kills and epochs. */
+  /** Threads with suspended approvals, across kills and epochs. */
   heldThreads: readonly string[];
   hookUrl: string;
-  /** Fires when streams that are still open have been open for too long. */
+  /** Fires when streams have been open for too long. */
   patience: AbortSignal;
+  /** Set while backups are made and checked: clients start no operation, so that the store stays small. */
+  isPaused: boolean;
 };
 
-/** What one client does, once. */
+/** A single operation of a client. */
 export type Operation = (world: World, me: number) => Promise<void>;
 
-/** Statuses that say: not now, or not so. Everything else that is not 2xx is noted as odd. */
+/** Statuses of expected rejections. Any other status outside 2xx is recorded as odd. */
 const REFUSALS = [400, 404, 409, 503];
 
 export const judge = (world: World, what: string, status: number | undefined, text = ''): Outcome => {

@@ -4,15 +4,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import t, { type Test } from 'tap';
-import { unknownVariables } from '../../src/settings.ts';
+import { unknownVariables } from '../../src/settings/index.ts';
 import { nodeCommand } from '../child.ts';
 import { LONG } from '../long.ts';
 import { inProject, ROOT } from '../run/places.ts';
 import { startTroupe } from '../service/troupe.ts';
 
-/** The image of a container: what the Dockerfile says, and, where Docker works, what it makes. */
+/** The container image: the contents of the Dockerfile and, if Docker works, the result of its build. */
 
-const text = readFileSync(inProject('Dockerfile'), 'utf8');
+const text = readFileSync(inProject('src/docs/deploy/Dockerfile'), 'utf8');
 const file = DockerfileParser.parse(text);
 
 const lastOf = (keyword: string): string =>
@@ -21,17 +21,17 @@ const lastOf = (keyword: string): string =>
     .findLast((instruction) => instruction.getKeyword() === keyword)
     ?.getRawArgumentsContent() ?? '';
 
-t.test('the Dockerfile has no problem that its linter knows', async (t) => {
+t.test('the Dockerfile has no problem that its linter reports', async (t) => {
   t.strictSame(
     validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`),
     [],
   );
 });
 
-t.test('what runs is the program of the package, not as root, stopped by a signal', async (t) => {
+t.test('the image runs the program of the package, not as root, and a signal stops it', async (t) => {
   const { bin } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const entry: string[] = JSON.parse(lastOf('ENTRYPOINT'));
-  t.equal(entry[0], 'node', 'no shell in between');
+  t.equal(entry[0], 'node', 'the process has no shell as its parent');
   t.equal(entry.at(-1), bin.troupe);
   t.strictSame(JSON.parse(lastOf('CMD')), ['serve']);
   t.equal(lastOf('USER'), 'node');
@@ -48,16 +48,16 @@ t.test('the image leaves out uWebSockets.js, which has no binary for its Node', 
   t.match(image, /^COPY --from=build \/src\/node_modules node_modules$/m);
 });
 
-t.test('what the build needs goes to it, and what is secret or of this machine does not', async (t) => {
+t.test('the build context contains all required files, and no secret or local ones', async (t) => {
   const lines = readFileSync(inProject('.dockerignore'), 'utf8').split('\n');
   const kept = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-  t.ok(lines.includes('*'), 'everything else is left out');
+  t.ok(lines.includes('*'), 'all other files are excluded');
   for (const name of kept) t.ok(existsSync(inProject(name)), name);
   for (const name of ['package.json', 'package-lock.json', 'LICENSE', 'src', 'machines'])
     t.ok(kept.includes(name), name);
 });
 
-t.test('the health check is good while the service is, and bad when it is gone', async (t) => {
+t.test('the health check succeeds while the service runs, and fails after it stops', async (t) => {
   const [, command = '[]'] = /CMD (\[.*\])$/.exec(lastOf('HEALTHCHECK')) ?? [];
   const [node, ...args]: string[] = JSON.parse(command);
   t.equal(node, 'node');
@@ -92,7 +92,7 @@ t.test('the image is built, becomes healthy, and stops gracefully', async (t) =>
     t.pass(`skipped: ${works ? 'TROUPE_TEST_LONG is not set' : 'Docker does not work here'}`);
     return;
   }
-  const image = docker('build', '-q', '.');
+  const image = docker('build', '-q', '-f', 'src/docs/deploy/Dockerfile', '.');
   t.teardown(() => docker('rmi', '-f', image));
   const id = containerOf(t, image);
   const state = (): string => docker('inspect', '-f', '{{.State.Health.Status}}', id);

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
-import { unknownVariables } from '../../src/settings.ts';
+import { unknownVariables } from '../../src/settings/index.ts';
 import { inProject } from '../run/places.ts';
 import { startTroupe } from '../service/troupe.ts';
 
-/** The examples of a deployment agree with the image and with the service. */
+/** The deployment examples match the image and the service. */
 
 const textOf = (name: string): string => readFileSync(inProject(`src/docs/deploy/${name}`), 'utf8');
 
-const dockerfile = readFileSync(inProject('Dockerfile'), 'utf8');
+const dockerfile = readFileSync(inProject('src/docs/deploy/Dockerfile'), 'utf8');
 const [, port = ''] = /^EXPOSE (\d+)$/m.exec(dockerfile) ?? [];
 const [, volume = ''] = /^VOLUME (\S+)$/m.exec(dockerfile) ?? [];
 
@@ -70,7 +70,7 @@ t.test('the StatefulSet uses the port, the volume, the settings and the routes o
   for (const path of paths) t.equal((await fetch(`${troupe.url}${path}`)).status, 200, path);
 });
 
-t.test('every metric of the dashboard and the alerts is one of the service', async (t) => {
+t.test('every metric of the dashboard and the alerts exists in the service', async (t) => {
   const troupe = await startTroupe(t);
   const metrics = await (await fetch(`${troupe.url}/metrics`)).text();
   const families = new Set(Array.from(metrics.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name));

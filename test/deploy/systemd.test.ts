@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { unitOf } from '../../src/commands/systemd/unit.ts';
-import { settingsFrom, unknownVariables } from '../../src/settings.ts';
+import { renderUnit } from '../../src/commands/systemd/unit.ts';
+import { settingsFrom, unknownVariables } from '../../src/settings/index.ts';
 import { MAIN } from '../e2e/built.ts';
 import { runCommand } from '../e2e/service.ts';
 
-/** The unit of systemd, and what systemd itself says of it. */
+/** The systemd unit, validated by systemd itself. */
 
 const settings = settingsFrom({});
 
@@ -19,14 +19,14 @@ const printed = async (t: Parameters<typeof runCommand>[0], ...flags: string[]) 
   return { code: await command.ended(), unit: command.output(), errors: command.errors() };
 };
 
-t.test('the unit starts this program with the settings that are given, and systemd takes it', async (t) => {
+t.test('the unit starts this program with the given settings, and systemd accepts it', async (t) => {
   const { unit, code } = await printed(t, '--http-addr', '0.0.0.0:8080', '--shutdown-timeout-ms', '60000');
   t.equal(code, 0);
   const [node, , , main, command] = lineOf(unit, 'ExecStart')?.split(' ') ?? [];
-  t.ok(existsSync(node ?? ''), 'the program of Node is there');
+  t.ok(existsSync(node ?? ''), 'the path of Node exists');
   t.equal(main, MAIN);
   t.equal(command, 'serve');
-  t.equal(lineOf(unit, 'TimeoutStopSec'), '75', 'longer than a graceful stop takes');
+  t.equal(lineOf(unit, 'TimeoutStopSec'), '75', 'the timeout exceeds the duration of a graceful stop');
   const variables = Array.from(unit.matchAll(/^Environment=(\w+)=(.*)$/gm), ([, name, value]) => [
     name,
     value,
@@ -36,7 +36,7 @@ t.test('the unit starts this program with the settings that are given, and syste
     SERVICE_SHUTDOWN_TIMEOUT_MS: '60000',
     SERVICE_STORAGE_DIR: '/var/lib/troupe',
   });
-  t.notMatch(lineOf(unit, 'MemoryDenyWriteExecute'), 'yes', 'V8 makes code');
+  t.notMatch(lineOf(unit, 'MemoryDenyWriteExecute'), 'yes', 'V8 generates code at run time');
 
   const file = join(t.testdir({ 'troupe.service': unit }), 'troupe.service');
   const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' });
@@ -47,13 +47,13 @@ t.test('the unit starts this program with the settings that are given, and syste
   }
   t.strictSame([verified.status, verified.stderr.includes(file)], [0, false], verified.stderr);
   const secured = analyze('security', '--offline=true', '--threshold=25');
-  // Older ones look at running units only.
+  // Older versions inspect only running units.
   if (/unrecognized|unknown option/i.test(secured.stderr)) return;
   t.equal(secured.status, 0, secured.stdout.split('\n').slice(-3).join('\n'));
 });
 
 t.test(
-  'what everybody can read in a unit is no secret, and the data folder is that of systemd',
+  'the unit contains no secret, since every user can read it, and uses the data directory of systemd',
   async (t) => {
     const secret = await printed(t, '--secrets-key', 'value-of-a-secret');
     t.match(secret, {
@@ -65,8 +65,8 @@ t.test(
   },
 );
 
-t.test('a unit spells what systemd would read otherwise', async (t) => {
-  const unit = unitOf({
+t.test('a unit escapes text that systemd would interpret', async (t) => {
+  const unit = renderUnit({
     node: '/opt/with space/$v/node',
     main: '/srv/100%/main.js',
     settings: { ...settings, http_addr: '0.0.0.0:443' },
@@ -74,16 +74,16 @@ t.test('a unit spells what systemd would read otherwise', async (t) => {
   });
   t.match(lineOf(unit, 'ExecStart'), /^"\/opt\/with space\/\$\$v\/node" .* \/srv\/100%%\/main\.js serve$/);
   t.equal(lineOf(unit, 'Environment'), '"SERVICE_RELEASE_TAG=say \\"50 %%\\" $HOME"');
-  t.equal(lineOf(unit, 'AmbientCapabilities'), 'CAP_NET_BIND_SERVICE', 'for a port below 1024');
-  const onSocket = unitOf({
+  t.equal(lineOf(unit, 'AmbientCapabilities'), 'CAP_NET_BIND_SERVICE', 'the port is below 1024');
+  const onSocket = renderUnit({
     node: '/n',
     main: '/m',
     settings: { ...settings, http_addr: 'unix:/run/troupe/troupe.sock' },
     variables: {},
   });
   t.equal(lineOf(onSocket, 'AmbientCapabilities'), '');
-  t.equal(lineOf(onSocket, 'RuntimeDirectory'), 'troupe', 'the folder of a Unix socket');
-  const free = unitOf({ node: '/n', main: '/m', settings, variables: {} });
+  t.equal(lineOf(onSocket, 'RuntimeDirectory'), 'troupe', 'the folder contains the Unix socket');
+  const free = renderUnit({ node: '/n', main: '/m', settings, variables: {} });
   t.equal(lineOf(free, 'AmbientCapabilities'), '');
   t.strictSame(
     unknownVariables(Object.fromEntries([...unit.matchAll(/SERVICE_\w+/g)].map(([name]) => [name, '']))),

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The service as it ships: compiled, since a process that compiles for itself takes seconds to start. `npm test`
- * builds it first; a single test file uses the last build. TROUPE_TEST_PROGRAM is the folder of another build.
+ * The service as it is published: compiled, because a process that compiles itself takes seconds to start. `npm test`
+ * builds it first; a single test file uses the last build. TROUPE_TEST_PROGRAM is the directory of another build.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,7 +22,7 @@ const newestIn = (folder: string): number =>
 
 const changed = Math.max(newestIn('src'), newestIn('machines'));
 
-/** @param source such as `src/main.ts` */
+/** @param source for example `src/main.ts` */
 const builtFrom = (source: string): string => {
   const file = join(BUILD, source.replace(/\.ts$/, '.js'));
   if (changedAt(file) < changed) {

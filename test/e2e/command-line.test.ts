@@ -7,20 +7,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import t, { type Test } from 'tap';
-import { settingFlags } from '../../src/settings.ts';
+import { settingFlags } from '../../src/settings/index.ts';
 import { ask } from '../examples/ask.ts';
+import { inProject } from '../run/places.ts';
 import { runHere, serveHere } from './in-process.ts';
 import { type Command, runCommand } from './service.ts';
 
-/** What a stranger does first, as processes: start, paste, stop, start again. */
+/** The first steps of a new user as processes: start, paste, stop, start again. */
 
-/** What one test starts and another one looks at lives as long as the file. */
+/** State that is shared by several tests lives as long as the file. */
 const wholeFile = t;
 
 const FREE = ['--http-addr', '127.0.0.1:0'];
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
 
-/** A service that several tests look at, which the first of them starts. */
+/** A service that several tests share, started by the first of them. */
 const lazily = <Started>(start: () => Promise<Started>): (() => Promise<Started>) => {
   let started: Promise<Started> | undefined;
   return () => {
@@ -31,7 +32,7 @@ const lazily = <Started>(start: () => Promise<Started>): (() => Promise<Started>
 
 const urlOf = async (service: Command): Promise<string> => (await service.says(/http:\/\/[\d.:]+/))[0];
 
-/** A service with no more than it needs, and with a variable that is no setting. */
+/** A service with minimal settings, and with an unknown variable. */
 const plain = lazily(async () => {
   const data = join(t.testdir(), 'data');
   const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: 'warn' };
@@ -39,13 +40,13 @@ const plain = lazily(async () => {
   return { service, data, url: await urlOf(service) };
 });
 
-/** The one under development that the first test has started again. */
+/** The service under development that the first test has restarted. */
 let developed: Command | undefined;
 
 const paste = async (line: string): Promise<string> =>
   (await promisify(execFile)('bash', ['-c', line])).stdout;
 
-t.test('dev prints a curl line that streams an answer when it is pasted', async (t) => {
+t.test('prints a curl line in dev that streams a response when pasted', async (t) => {
   const dir = join(t.testdir(), 'data');
   const dev = runCommand(t, ['dev', ...FREE, '--storage-dir', dir]);
   const [line] = await dev.says(/curl -N .*'\n/);
@@ -58,10 +59,12 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
   t.equal(file, join(dir, 'admin-token'));
   t.equal(statSync(file).mode & 0o777, 0o600);
   const token = readFileSync(file, 'utf8').trim();
-  t.notMatch(dev.output() + dev.errors(), token, 'no pipe gets the token');
+  t.notMatch(dev.output() + dev.errors(), token, 'a pipe does not receive the token');
   const [, url] = await dev.says(/API\s+(\S+)/);
   const info = await fetch(`${url}/v1/system/info`, { headers: { authorization: `Bearer ${token}` } });
   t.equal(info.status, 200);
+  const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+  t.match(dev.output(), `Troupe is ready. ${version}`);
   const [, page = ''] = await dev.says(/Console\s+(\S+)/);
   const shown = await fetch(page, { headers: { accept: 'text/html' } });
   t.match(shown.headers.get('content-type'), 'text/html');
@@ -70,10 +73,10 @@ t.test('dev prints a curl line that streams an answer when it is pasted', async 
   t.equal(await dev.ended(), 0);
   developed = runCommand(wholeFile, ['dev', ...FREE, '--storage-dir', dir]);
   await developed.says(/Admin token\s+in (\S+)/);
-  t.equal(readFileSync(file, 'utf8').trim(), token, 'the token is made once');
+  t.equal(readFileSync(file, 'utf8').trim(), token, 'a restart keeps the token');
 });
 
-t.test('with an OpenAI-compatible server in the environment the same line streams its deltas', async (t) => {
+t.test('streams deltas with the same line from an OpenAI-compatible server in the environment', async (t) => {
   const mock = new LLMock({ port: 0, chunkSize: 4 });
   mock.onMessage('Hello', { content: 'Real words from a real model' });
   await mock.start();
@@ -87,11 +90,11 @@ t.test('with an OpenAI-compatible server in the environment the same line stream
   const deltas = [...(await paste(line)).matchAll(/"text_delta","delta":"([^"]*)"/g)].map(
     ([, delta]) => delta,
   );
-  t.ok(deltas.length > 1, 'it streams');
+  t.ok(deltas.length > 1, 'the completion is streamed');
   t.equal(deltas.join(''), 'Real words from a real model');
 });
 
-t.test('a settings file may bring providers, models and agents', async (t) => {
+t.test('accepts providers, models and agents from a settings file', async (t) => {
   const mock = new LLMock({ port: 0 });
   mock.onMessage('Hello', { content: 'From Claude' });
   await mock.start();
@@ -118,17 +121,17 @@ agents:
   t.match(await response.text(), '"response":"From Claude"');
 });
 
-t.test('serve does not start without an admin token, and says why', async (t) => {
+t.test('does not serve without an admin token, and explains why', async (t) => {
   const { code, errors } = await runHere(['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')]);
   t.equal(code, 1);
   t.match(
     errors,
     'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
   );
-  t.notMatch(errors, /\bat .*\.ts:/, 'no stack trace');
+  t.notMatch(errors, /\bat .*\.ts:/, 'the message has no stack trace');
 });
 
-t.test('serve starts without a token when nothing of the admin surface is exposed', async (t) => {
+t.test('serves without a token if no admin route is exposed', async (t) => {
   const { url } = await serveHere(t, ['serve', '--storage-dir', join(t.testdir(), 'data')], {
     SERVICE_EXPOSE_CONFIG_ROUTES: '0',
     SERVICE_EXPOSE_EVAL_ROUTES: 'no',
@@ -139,7 +142,7 @@ t.test('serve starts without a token when nothing of the admin surface is expose
   t.strictSame(await info.json(), { error: 'admin authentication is not configured' });
 });
 
-t.test('wrong settings stop the start with a message that names them', async (t) => {
+t.test('rejects invalid settings at startup and names them', async (t) => {
   const cases: [string[], Record<string, string>, string[]][] = [
     [['--body-limit-bytes', 'many'], {}, ['--body-limit-bytes', 'many', 'integer']],
     [[], { SERVICE_DURABILITY: 'maybe' }, ['SERVICE_DURABILITY', 'maybe', 'process, power']],
@@ -152,7 +155,7 @@ t.test('wrong settings stop the start with a message that names them', async (t)
   }
 });
 
-/** A provider that answers when the server at this address does. */
+/** A provider that responds when the server at this URL does. */
 const ASKING = (url: string): string => `
 export default {
   providers: [{
@@ -170,7 +173,7 @@ export default {
   agents: [{ id: 'asking', model_id: 'asking' }],
 };`;
 
-/** A service in the middle of one run, which goes on when `answer` is called. */
+/** A service in the middle of one run, which continues when `answer` is called. */
 const inTheMiddle = async (t: Test) => {
   const asked: ServerResponse[] = [];
   const other = createHttpServer((_, response) => {
@@ -202,19 +205,19 @@ const inTheMiddle = async (t: Test) => {
   return { serve, url, run, answer };
 };
 
-t.test('a stop says what it waits for, and ends streams with a whole body', async (t) => {
+t.test('reports what a stop waits for, and completes the bodies of streams', async (t) => {
   const { serve, url, run, answer } = await inTheMiddle(t);
   const idle = await fetch(`${url}/v1/threads/T/events/stream`);
   serve.child.kill('SIGTERM');
   await serve.says(/^Troupe: stopping\nTroupe: waiting for 1 run, again to stop now\n/m);
   answer();
   t.match(await run.text(), /Late words[\s\S]*"run_finish"/);
-  t.match(await idle.text(), /RunFinished/, 'its body has an end');
+  t.match(await idle.text(), /RunFinished/, 'the body is complete');
   t.equal(await serve.ended(), 0);
   t.match(serve.output(), /\nTroupe: stopped\n$/);
 });
 
-t.test('a second signal ends the service at once', async (t) => {
+t.test('exits at once on a second signal', async (t) => {
   const { serve } = await inTheMiddle(t);
   serve.child.kill('SIGINT');
   await serve.says(/waiting for 1 run/);
@@ -223,7 +226,7 @@ t.test('a second signal ends the service at once', async (t) => {
   t.match(serve.output(), /stopped without waiting: the next start resumes the runs\n$/);
 });
 
-t.test('an address that is taken and a folder that is in use are told', async (t) => {
+t.test('reports an address or a data directory that is in use', async (t) => {
   const dir = join(t.testdir(), 'data');
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
@@ -297,15 +300,14 @@ t.test('starts on node:http and logs the reason once when uWebSockets.js cannot 
   const lines = serve
     .errors()
     .split('\n')
-    .filter((line) => line.includes('"msg":"node:http listens'));
+    .filter((line) => line.includes('"event":"http.uws_unavailable"'));
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), {
     reason: /^uWebSockets\.js has no binary for Node v/,
-    msg: /, because uWebSockets\.js cannot be loaded/,
   });
 });
 
-t.test('the help names every setting', async (t) => {
+t.test('lists every setting in the help', async (t) => {
   const { code, output } = await runHere(['serve', '--help']);
   t.equal(code, 0);
   for (const { name, env } of settingFlags) {
@@ -314,7 +316,7 @@ t.test('the help names every setting', async (t) => {
   }
 });
 
-t.test('a command without a use for the other settings lists only its own', async (t) => {
+t.test('lists only the flags of a command that needs no other settings', async (t) => {
   const { code, output } = await runHere(['backup', '--help']);
   t.equal(code, 0);
   const listed = [...output.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag);
@@ -322,22 +324,22 @@ t.test('a command without a use for the other settings lists only its own', asyn
   t.notMatch(output, 'SERVICE_HTTP_ADDR');
 });
 
-t.test('a flag that is nearly right is told its right name', async (t) => {
+t.test('suggests the right name of a misspelled flag', async (t) => {
   const { code, errors } = await runHere(['serve', '--http-adr', '127.0.0.1:0'], TOKEN);
   t.equal(code, 1);
   t.equal(errors, "error: unknown option '--http-adr'\n(Did you mean --http-addr?)\n");
 });
 
-t.test('a variable that is nearly right is told in the log, unless that tells errors only', async (t) => {
+t.test('suggests the right name of a misspelled variable in the log, unless it logs errors', async (t) => {
   const warned = (await plain()).service.errors();
-  t.match(warned, '"msg":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
+  t.match(warned, '"problem":"SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR?"');
   const env = { ...TOKEN, SERVICE_HTTP_ADRR: 'x', SERVICE_LOG_LEVEL: 'error' };
   const silent = runCommand(t, ['serve', ...FREE, '--storage-dir', join(t.testdir(), 'data')], env);
   await silent.says(/listens on/);
   t.equal(silent.errors(), '');
 });
 
-t.test('a page of this machine, on whatever port, may talk to a service under development', async (t) => {
+t.test('allows loopback pages on any port during development', async (t) => {
   const admitted = async (url: string) => {
     const preflight = await fetch(`${url}/v1/ai-sdk/chat`, {
       method: 'OPTIONS',
@@ -353,7 +355,7 @@ t.test('a page of this machine, on whatever port, may talk to a service under de
   t.equal(await admitted(told.url), null);
 });
 
-t.test('a backup made while the service works holds what was accepted before it', async (t) => {
+t.test('backs up everything accepted before it while the service is busy', async (t) => {
   const dir = t.testdir();
   const { data, url } = await plain();
   const post = async (title: string): Promise<string> => {
@@ -383,7 +385,7 @@ t.test('a backup made while the service works holds what was accepted before it'
   t.match(await thread.json(), { metadata: { title: 'before' } });
 });
 
-t.test('a load that a service refuses says why, and what to do', async (t) => {
+t.test('reports why the service rejects the load, and how to fix it', async (t) => {
   const { url } = await plain();
   const bench = await runHere(['bench', '--url', url, '--connections', '2', '--duration', '10m']);
   t.equal(bench.code, 1);
@@ -391,7 +393,7 @@ t.test('a load that a service refuses says why, and what to do', async (t) => {
   t.match(bench.errors, "the service has no agent 'bench': name another with --agent, or start it with");
 });
 
-t.test('the statecharts are printed', async (t) => {
+t.test('prints the statecharts', async (t) => {
   const mermaid = runCommand(t, ['machines', '--machine', 'run']);
   t.equal(await mermaid.ended(), 0);
   t.match(mermaid.output(), 'stateDiagram-v2');
@@ -406,7 +408,7 @@ t.test('the statecharts are printed', async (t) => {
   t.match(levels.errors, /--depth.*at least 1/);
 });
 
-t.test('a service whose output has no reader any more serves and stops in order', async (t) => {
+t.test('serves and stops cleanly after its output was closed', async (t) => {
   const dir = join(t.testdir(), 'data');
   const { child, says, ended } = runCommand(t, ['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', dir]);
   const [, url = ''] = await says(/API +(http:\S+)/);

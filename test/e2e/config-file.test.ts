@@ -3,14 +3,14 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { loadConfigFile } from '../../src/commands/config-file.ts';
-import { appInput } from '../../src/config.ts';
+import { appInput } from '../../src/embedding/config.ts';
 import { createTroupe, ToolError } from '../../src/index.ts';
-import { settingsFrom } from '../../src/settings.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { ask } from '../examples/ask.ts';
 import { INDEX } from './built.ts';
 import { runCommand } from './service.ts';
 
-/** `troupe serve --config`: a module that says what a program would say. */
+/** `troupe serve --config`: a module with the options of an embedding program. */
 
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: 'x' };
 
@@ -35,7 +35,7 @@ const Unit = z.enum(['mm', 'cm']).meta({ id: 'Unit' });
 
 const fileOf = (t: Test, name: string, content: string): string => join(t.testdir({ [name]: content }), name);
 
-t.test('a config file brings providers, agents and settings, and flags go over these', async (t) => {
+t.test('takes providers, agents and settings from a config file, and prefers flags', async (t) => {
   const file = fileOf(t, 'troupe.config.mjs', CONFIG);
   const more = ['--http-addr', '127.0.0.1:0', '--storage-dir', `${file}.data`];
   const service = runCommand(t, ['serve', '--config', file, ...more], TOKEN);
@@ -46,37 +46,34 @@ t.test('a config file brings providers, agents and settings, and flags go over t
   t.equal(await service.ended(), 0);
 });
 
-t.test(
-  'a tool may have a schema of the program’s own zod, which is another copy than that of the service',
-  async (t) => {
-    const built: typeof import('../../src/index.ts') = await import(pathToFileURL(INDEX).href);
-    const double = built.defineTool({
-      id: 'double',
-      description: 'Doubles a number.',
-      input: z.strictObject({
-        n: z.number().meta({ description: 'what is doubled' }),
-        unit: Unit.optional(),
-      }),
-      execute: ({ n, unit }) => ({ data: `${n * 2} ${unit ?? ''}` }),
-    });
-    t.strictSame(double.descriptor.parameters, {
-      type: 'object',
-      properties: {
-        n: { type: 'number', description: 'what is doubled' },
-        unit: { $ref: '#/$defs/Unit' },
-      },
-      required: ['n'],
-      additionalProperties: false,
-      $defs: { Unit: { type: 'string', enum: ['mm', 'cm'] } },
-    });
-    t.equal(double.refuses?.({ n: 1, unit: 'cm' }), undefined);
-    const refused = double.refuses?.({ n: 'one', unit: 'inch' });
-    t.match(refused?.message, /^'n': Invalid input: .*; 'unit': Invalid option: /);
-    t.ok(refused instanceof ToolError);
-  },
-);
+t.test('accepts a tool schema of another copy of zod in the program', async (t) => {
+  const built: typeof import('../../src/index.ts') = await import(pathToFileURL(INDEX).href);
+  const double = built.defineTool({
+    id: 'double',
+    description: 'Doubles a number.',
+    input: z.strictObject({
+      n: z.number().meta({ description: 'what is doubled' }),
+      unit: Unit.optional(),
+    }),
+    execute: ({ n, unit }) => ({ data: `${n * 2} ${unit ?? ''}` }),
+  });
+  t.strictSame(double.descriptor.parameters, {
+    type: 'object',
+    properties: {
+      n: { type: 'number', description: 'what is doubled' },
+      unit: { $ref: '#/$defs/Unit' },
+    },
+    required: ['n'],
+    additionalProperties: false,
+    $defs: { Unit: { type: 'string', enum: ['mm', 'cm'] } },
+  });
+  t.equal(double.refuses?.({ n: 1, unit: 'cm' }), undefined);
+  const refused = double.refuses?.({ n: 'one', unit: 'inch' });
+  t.match(refused?.message, /^'n': Invalid input: .*; 'unit': Invalid option: /);
+  t.ok(refused instanceof ToolError);
+});
 
-t.test('a config file and the modules that it imports may be TypeScript', async (t) => {
+t.test('accepts TypeScript in a config file and its imports', async (t) => {
   const typed = CONFIG.replace('async (_, sink)', 'async (_: unknown, sink)').replace(
     "id: 'bird'",
     'id: Name.bird',
@@ -93,7 +90,7 @@ t.test('a config file and the modules that it imports may be TypeScript', async 
   }
 });
 
-t.test('a CommonJS module exports the configuration', async (t) => {
+t.test('accepts a CommonJS module with the configuration', async (t) => {
   const file = fileOf(t, 'troupe.config.cjs', "module.exports = { agents: [{ id: 'bird' }] };");
   t.strictSame(await loadConfigFile(file), { agents: [{ id: 'bird' }] });
 });
@@ -107,18 +104,18 @@ const LOADING: [name: string, content: string, message: RegExp][] = [
   ['c.odd', 'export default {};', /^--config: .*c\.odd must end in one of \.js, \.mjs, \.cjs, \.ts, /],
 ];
 for (const [name, content, message] of LOADING) {
-  t.test(`not loaded: ${name} with ${content}`, async (t) => {
+  t.test(`does not load ${name} with ${content}`, async (t) => {
     await t.rejects(loadConfigFile(fileOf(t, name, content)), { name: 'Invalid', message });
   });
 }
 
-t.test('a file that is not there is one line on the screen', async (t) => {
+t.test('reports a missing file in one line', async (t) => {
   const service = runCommand(t, ['serve', '--config', '/nowhere/c.mjs'], TOKEN);
   t.equal(await service.ended(), 1);
-  t.equal(service.errors(), 'troupe: --config: there is no file /nowhere/c.mjs\n');
+  t.equal(service.errors(), 'troupe: --config: file /nowhere/c.mjs does not exist\n');
 });
 
-t.test('what a program says is judged, whatever its types say', async (t) => {
+t.test('validates the options of a program independent of their types', async (t) => {
   const unknown: object = { tolls: [] };
   t.throws(() => appInput(unknown, settingsFrom({})), {
     message: /^tolls: not an option; allowed: settings, /,
@@ -130,7 +127,7 @@ t.test('what a program says is judged, whatever its types say', async (t) => {
   });
 });
 
-t.test('a program that names what is not there does not start', async (t) => {
+t.test('does not start with missing references', async (t) => {
   const settings = {
     http_addr: '127.0.0.1:0',
     storage_dir: t.testdir(),

@@ -12,14 +12,14 @@ import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../service/tr
 import { runHere } from './in-process.ts';
 import { runCommand } from './service.ts';
 
-/** `troupe eval`, from runs that people made to a pipeline that stops a worse prompt: evals-and-traces.md 4, 6, 8.2. */
+/** `troupe eval`, from recorded runs to a pipeline that fails on a worse prompt: evals-and-traces.md 4, 6, 8.2. */
 
 const GOOD = 'You answer politely and end with "Have a nice day."';
 
-/** Models that have been asked and answer nobody. */
+/** Models with a request that they do not complete. */
 let hanging = 0;
 
-/** Does what its prompt says; without it, it is rude to whoever asks for a refund. The model `hang` says nothing. */
+/** Follows its prompt; without the required text, it is rude about refunds. The model `hang` streams nothing. */
 const clerk: Provider = {
   id: 'clerks',
   model: ({ id }) => ({
@@ -66,7 +66,7 @@ const askAdmin = async ({ call }: Troupe, method: string, path: string, body: un
 
 const agentOf = (system_prompt: string) => ({ id: 'support', model_id: 'm', system_prompt });
 
-/** Runs of real people become the cases of a dataset. */
+/** Turns real runs into the cases of a dataset. */
 const curate = async (troupe: Troupe): Promise<void> => {
   await askAdmin(troupe, 'POST', '/v1/config/agents', agentOf(GOOD));
   await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'manners', spec: {} });
@@ -87,13 +87,13 @@ const given = ({ url }: Troupe, more: readonly string[]) => ['eval', 'run', ...m
 
 const evaluate = (troupe: Troupe, ...more: string[]) => runHere(given(troupe, more), TOKEN);
 
-/** As a process of its own. */
+/** Starts the evaluation in a separate process. */
 const startEvaluation = (t: Test, troupe: Troupe, ...more: string[]) =>
   runCommand(t, given(troupe, more), TOKEN);
 
 const LIVE = ['manners', '--model', 'm', '--agent', 'support'];
 
-t.test('a worse prompt is stopped, and the items that got worse are named', async (t) => {
+t.test('fails on a worse prompt, and names the items that regressed', async (t) => {
   const troupe = await start(t);
   await curate(troupe);
   const before = startEvaluation(t, troupe, ...LIVE);
@@ -108,7 +108,7 @@ t.test('a worse prompt is stopped, and the items that got worse are named', asyn
   t.equal(after.code, 1, after.errors);
   t.match(after.errors, 'regression: refund · m');
   t.match(after.errors, 'regression: refund of half · m');
-  t.match(after.errors, 'not good enough: 2 × regression beside the baseline');
+  t.match(after.errors, 'not good enough: 2 × regression compared with the baseline');
   t.notMatch(after.errors, 'regression: invoice');
 
   const { reports, issues } = readReports(readFileSync(String(report), 'utf8'));
@@ -133,7 +133,7 @@ t.test('a worse prompt is stopped, and the items that got worse are named', asyn
   t.equal(readReports(lenient.output).reports.length, 4);
 });
 
-t.test('what was recorded is played without a model', async (t) => {
+t.test('replays recordings without a model', async (t) => {
   const troupe = await start(t);
   await curate(troupe);
   const played = await evaluate(troupe, 'manners');
@@ -141,7 +141,7 @@ t.test('what was recorded is played without a model', async (t) => {
   t.match(played.errors, /4 of 4 passed/);
 });
 
-t.test('a command that cannot begin says why and exits with 2', async (t) => {
+t.test('explains usage errors and exits with 2', async (t) => {
   const troupe = await start(t);
   await curate(troupe);
   const cases: [args: string[], says: RegExp][] = [
@@ -150,7 +150,7 @@ t.test('a command that cannot begin says why and exits with 2', async (t) => {
     [['manners', '--model', 'nobody'], /model not found: models\/nobody/],
     [['manners', '--baseline', 'latest'], /no finished scripted run/],
     [['manners', '--baseline', '01KD8Q6V2M5T7Y9ZB3C4D5E6FG'], /baseline eval run not found/],
-    [['manners', '--junit', '/no/such/folder/r.xml'], /--junit: there is no folder \/no\/such\/folder/],
+    [['manners', '--junit', '/no/such/folder/r.xml'], /--junit: directory \/no\/such\/folder does not exist/],
     [['manners', '--variant', 'a'], /--variant: 'a' is not of the form ID=FILE/],
     [['manners', '--rubric', 'x'], /--rubric needs --judge/],
     [['manners', '--samples', 'x'], /'x' is not a count/],
@@ -161,19 +161,19 @@ t.test('a command that cannot begin says why and exits with 2', async (t) => {
     const { code, errors } = await evaluate(troupe, ...args);
     t.equal(code, 2, args.join(' '));
     t.match(errors, says);
-    t.notMatch(errors, /\n\s+at /, 'no stack trace');
+    t.notMatch(errors, /\n\s+at /, 'the message has no stack trace');
   }
-  const nobody = await runHere(['eval', 'run', 'manners', '--url', 'http://127.0.0.1:9'], {
+  const unreachable = await runHere(['eval', 'run', 'manners', '--url', 'http://127.0.0.1:9'], {
     SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
   });
-  t.equal(nobody.code, 2);
-  t.match(nobody.errors, /no service answers at http:\/\/127.0.0.1:9/);
+  t.equal(unreachable.code, 2);
+  t.match(unreachable.errors, /no service answers at http:\/\/127.0.0.1:9/);
   const tokenless = await runHere(['eval', 'run', 'manners', '--url', troupe.url]);
   t.equal(tokenless.code, 2);
-  t.match(tokenless.errors, /admin token is needed/);
+  t.match(tokenless.errors, /admin token is required/);
 });
 
-t.test('a pipeline that is stopped cancels what it began', async (t) => {
+t.test('cancels its run when the pipeline is stopped', async (t) => {
   const troupe = await start(t);
   const fixtures = [{ id: 'f', user_input: 'x' }];
   await askAdmin(troupe, 'POST', '/v1/eval/datasets', { id: 'slow', spec: { fixtures } });
@@ -189,7 +189,7 @@ t.test('a pipeline that is stopped cancels what it began', async (t) => {
   t.match(runs, [{ status: 'cancelled' }]);
 });
 
-t.test('a folder of fixtures is played without a service, and held against a report of before', async (t) => {
+t.test('executes a folder of fixtures without a service, and compares it with a report', async (t) => {
   const fixture = (id: string, content: string) =>
     JSON.stringify({
       id,
@@ -217,7 +217,7 @@ t.test('a folder of fixtures is played without a service, and held against a rep
   const broken = await play('before', '--baseline', report);
   t.equal(broken.code, 2);
   t.match(broken.errors, /report\.ndjson:1: not JSON/);
-  const nobody = await play('nowhere');
-  t.equal(nobody.code, 2);
-  t.match(nobody.errors, /there is no folder/);
+  const unreachable = await play('nowhere');
+  t.equal(unreachable.code, 2);
+  t.match(unreachable.errors, /directory .* cannot be read/);
 });

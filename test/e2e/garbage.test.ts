@@ -4,9 +4,9 @@ import { MAIN } from './built.ts';
 import { runNode } from './service.ts';
 
 /**
- * What a request leaves behind dies young. Whatever keeps a dead thread or run reachable from the old generation
- * shows here as bytes that a scavenge promotes; such holders are an accessor of an object literal, or a map that
- * forgets its entries without emptying them. The figures do not depend on the speed of the machine.
+ * Objects of a request are short-lived. Anything that keeps a finished thread or run reachable from the old generation
+ * shows up here as bytes that a scavenge promotes; examples are an accessor of an object literal, or a map that drops
+ * entries without clearing them. The figures do not depend on the speed of the host.
  */
 
 const KIB = 1024;
@@ -31,7 +31,7 @@ const startTraced = async (t: Test) => {
   return { url, promoted };
 };
 
-/** So many requests, of so many clients at a time. @returns promoted bytes a request */
+/** Sends this many requests from this many concurrent clients. @returns promoted bytes per request */
 const growth = async (
   { url, promoted }: Awaited<ReturnType<typeof startTraced>>,
   { path, body, count, clients = 8 }: { path: string; body: object; count: number; clients?: number },
@@ -49,7 +49,7 @@ const growth = async (
   return (promoted() - before) / count;
 };
 
-t.test('threads and runs that are done with are collected young', async (t) => {
+t.test('collects finished threads and runs from the young generation', async (t) => {
   const service = await startTraced(t);
   const run = { agentId: 'bench', messages: [{ role: 'user', content: 'go' }] };
   const warm = { path: '/v1/threads', body: {}, count: 400 };

@@ -5,15 +5,15 @@ import { defer } from '../http/serve.ts';
 import { MAIN } from './built.ts';
 
 /**
- * The command line in this process, for what a command says and how it ends: a process of its own takes a hundred times
- * as long to start. One command at a time, since its arguments, its environment and its streams are those of the process.
+ * Runs the command line in this process, to test output and exit codes: a separate process takes a hundred times as
+ * long to start. One command at a time, since its arguments, environment and streams are those of the process.
  */
 
 export type Ended = { code: number; output: string; errors: string };
 
 type Write = typeof process.stdout.write;
 
-/** A stream whose text is kept; nothing of it is written. */
+/** Captures the text of a stream instead of writing it. */
 const keep = (stream: NodeJS.WriteStream) => {
   const { write } = stream;
   let text = '';
@@ -23,7 +23,7 @@ const keep = (stream: NodeJS.WriteStream) => {
     if (typeof done === 'function') done();
     return true;
   };
-  // Every form of its arguments begins with what is written and ends with who is told, if anybody.
+  // Every overload starts with the chunk, and ends with an optional callback.
   stream.write = take as Write;
   return {
     text: () => text,
@@ -33,7 +33,7 @@ const keep = (stream: NodeJS.WriteStream) => {
   };
 };
 
-/** What is written to standard output meanwhile. */
+/** The text written to standard output during `work`. */
 export const outputOf = async (work: () => Promise<unknown>): Promise<string> => {
   const out = keep(process.stdout);
   try {
@@ -44,13 +44,13 @@ export const outputOf = async (work: () => Promise<unknown>): Promise<string> =>
   }
 };
 
-/** Stops what runs where the program would have ended its process. */
+/** Thrown where the program would have exited. */
 class Exit extends Error {}
 
 /**
- * A command that ends by itself. Nothing that it does after its end counts: its process would be gone.
+ * Runs a command to its end. Anything it does after that is ignored, because its process would have exited.
  *
- * @param program that of a build; that of the sources unless said
+ * @param program that of a build; default: that of the sources
  */
 export const runHere = async (
   args: readonly string[],
@@ -86,11 +86,11 @@ export const runHere = async (
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Stops a service as the signal does that its process would get. */
+/** Stops a service like the signal to its process. */
 const stop = async (onSignal: NodeJS.SignalsListener): Promise<void> => {
   const { exit } = process;
   const exited = defer();
-  // It ends a process in its last line.
+  // Its last line exits the process.
   process.exit = ((): void => exited.resolve()) as typeof exit;
   await outputOf(async () => {
     onSignal('SIGTERM');
@@ -99,7 +99,7 @@ const stop = async (onSignal: NodeJS.SignalsListener): Promise<void> => {
   process.exit = exit;
 };
 
-/** A command that serves until the test ends. @returns what it said, and its address. @throws Error with what it said */
+/** Runs a command that serves until the test ends. @returns its output and its URL. @throws Error with its output */
 export const serveHere = async (
   t: Test,
   args: readonly string[],

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { startSseServer } from '../models/sse-server.ts';
 import { runHere, serveHere } from './in-process.ts';
 
-/** Which host is sent which key, for each combination of variables that a service may be started with. */
+/** The host that receives each key, for each combination of variables at startup. */
 
 const KEY = 'sk-canary-of-openai-0123456789';
 
@@ -14,7 +14,7 @@ type Sent = { host: string; keys: string };
 
 /**
  * A provider on this host. TLS connections to every other host lead to it as well, without encryption, so that it
- * receives what they would.
+ * receives their data.
  */
 const startMock = async (t: Test, isUp = () => true) => {
   const sent: Sent[] = [];
@@ -25,7 +25,7 @@ const startMock = async (t: Test, isUp = () => true) => {
     if (url.endsWith('/models')) {
       return response.end(JSON.stringify({ data: [{ id: 'Listed-Model' }, { id: 'other' }] }));
     }
-    // A refusal ends the run in every protocol, and is not retried.
+    // A 401 ends the run in every protocol, and is not retried.
     response.writeHead(401).end('{"error":{"message":"no"}}');
   });
   const { connect } = tls;
@@ -57,9 +57,9 @@ type Env = Record<string, string>;
 
 type Case = {
   env: Env;
-  /** The host that gets the key; nothing for a service that sends none. */
+  /** The host that receives the key; undefined if no key is sent. */
   host?: string;
-  /** The line of the start. */
+  /** The startup line about the model. */
   model: string;
 };
 
@@ -123,7 +123,7 @@ const CASES: Record<string, Case> = {
 
 for (const [name, { env, host, model }] of Object.entries(CASES)) {
   for (const command of ['dev', 'serve']) {
-    t.test(`${command} with ${name}: the key of OpenAI goes to ${host ?? 'no host'}`, async (t) => {
+    t.test(`${command} with ${name}: sends the key of OpenAI to ${host ?? 'no host'}`, async (t) => {
       const mock = await startMock(t);
       const given = Object.entries(env).map(([key, value]) => [key, value.replace('MOCK', mock.url)]);
       const { url, output } = await serveHere(t, [command, '--storage-dir', join(t.testdir(), 'data')], {
@@ -144,7 +144,7 @@ for (const [name, { env, host, model }] of Object.entries(CASES)) {
 }
 
 for (const adapter of ['deepseek', 'anthropic', 'groq', ' Gemini ']) {
-  t.test(`a key of OpenAI and the adapter ${adapter} without an address do not start`, async (t) => {
+  t.test(`does not start with a key of OpenAI and the adapter ${adapter} without a URL`, async (t) => {
     const { code, errors } = await runHere(
       ['serve', '--http-addr', '127.0.0.1:0', '--storage-dir', join(t.testdir(), 'data')],
       { SERVICE_ADMIN_API_BEARER_TOKEN: 'x', OPENAI_API_KEY: KEY, OPENAI_ADAPTER: adapter },
@@ -158,30 +158,27 @@ for (const adapter of ['deepseek', 'anthropic', 'groq', ' Gemini ']) {
   });
 }
 
-t.test(
-  'an address without a model that responds to nothing stops the first start and no later one',
-  async (t) => {
-    const dir = join(t.testdir(), 'data');
-    let up = true;
-    const mock = await startMock(t, () => up);
-    const args = ['serve', '--storage-dir', dir];
-    const env = (url: string) => ({
-      SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
-      OPENAI_API_KEY: KEY,
-      OPENAI_BASE_URL: url,
-    });
-    const refused = await runHere([...args, '--http-addr', '127.0.0.1:0'], env('http://127.0.0.1:9/v1'));
-    t.equal(refused.code, 1);
-    t.match(
-      refused.errors,
-      /OPENAI_BASE_URL: http:\/\/127\.0\.0\.1:9\/v1\/models: no connection.*; start that server first, or set AGENT_MODEL/,
-    );
-    await t.test('first', async (t) => {
-      t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
-    });
-    up = false;
-    await t.test('again', async (t) => {
-      t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
-    });
-  },
-);
+t.test('fails the first start with an unresponsive URL without a model, but no later start', async (t) => {
+  const dir = join(t.testdir(), 'data');
+  let up = true;
+  const mock = await startMock(t, () => up);
+  const args = ['serve', '--storage-dir', dir];
+  const env = (url: string) => ({
+    SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: url,
+  });
+  const refused = await runHere([...args, '--http-addr', '127.0.0.1:0'], env('http://127.0.0.1:9/v1'));
+  t.equal(refused.code, 1);
+  t.match(
+    refused.errors,
+    /OPENAI_BASE_URL: http:\/\/127\.0\.0\.1:9\/v1\/models: no connection.*; start that server first, or set AGENT_MODEL/,
+  );
+  await t.test('first', async (t) => {
+    t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
+  });
+  up = false;
+  await t.test('again', async (t) => {
+    t.match((await serveHere(t, args, env(`${mock.url}/v1`))).output, 'Listed-Model at');
+  });
+});

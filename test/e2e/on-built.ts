@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { INDEX } from './built.ts';
 
-/** Entries of the package, as sources of the checkout import them. */
+/** Entries of the package, as imported by sources of the checkout. */
 const ENTRY = /\/src\/((?:testing\/)?index)\.ts$/;
 
 const builtService: Plugin = {
@@ -17,9 +17,9 @@ const builtService: Plugin = {
 };
 
 /**
- * Compiles a program that uses the package, which is the built one: a service need not be compiled again for each.
+ * Compiles a program against the built package, so that the service is not compiled again for each program.
  *
- * @param outfile inside the project, where it finds packages
+ * @param outfile inside the project, where packages are resolved
  */
 export const compileOnBuilt = async (source: string, outfile: string): Promise<void> => {
   await build({

@@ -3,7 +3,7 @@ import t from 'tap';
 import { ANTHROPIC_ANSWER, chatChunk, sendEvents, startSseServer } from '../models/sse-server.ts';
 import { runCommand } from './service.ts';
 
-/** The program as it ships, bundled, with a model provider of each format. */
+/** The bundled program with a model provider of each format. */
 
 const ANSWERS: Record<string, readonly object[]> = {
   openai: [chatChunk({ content: 'Hi' }), chatChunk({}, 'stop')],
@@ -17,7 +17,7 @@ const ANSWERS: Record<string, readonly object[]> = {
 };
 
 for (const [adapter, events] of Object.entries(ANSWERS)) {
-  t.test(`${adapter}: the built service streams the answer of a provider`, async (t) => {
+  t.test(`${adapter}: the built service streams the completion of a provider`, async (t) => {
     const mock = await startSseServer(t, (response) => {
       sendEvents(response, events);
       response.end();
@@ -36,7 +36,7 @@ for (const [adapter, events] of Object.entries(ANSWERS)) {
     const stream = await response.text();
     t.match(stream, '"delta":"Hi"');
     t.match(stream, '"natural_end"');
-    // A list of models may be read as well.
+    // A list of models may be requested as well.
     t.equal(mock.requests.filter(({ body }) => body !== '').length, 1);
   });
 }

@@ -7,9 +7,9 @@ import { nodeCommand } from '../child.ts';
 import { ask } from '../examples/ask.ts';
 import { MAIN } from './built.ts';
 
-/** The command line on a pseudo terminal, which the `script` of util-linux makes. */
+/** The command line on a pseudo terminal, created by `script` of util-linux. */
 
-/** Why there is none: `script` is missing or of another kind, or the system has no pseudo terminals. */
+/** The reason if there is none: `script` is missing or incompatible, or the system has no pseudo terminals. */
 const noTerminal = (): string | false => {
   const probe = spawnSync('script', ['-qec', 'test -t 1', '/dev/null'], { encoding: 'utf8' });
   if (probe.status === 0) return false;
@@ -41,19 +41,22 @@ t.test('dev reports its start, each run and its stop on a terminal', { skip: noT
       await Promise.race([once(child.stdout, 'data'), ended]);
     }
   };
-  await says(/warning +SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR\?/);
+  await says(
+    /warning +unknown environment variable\s+SERVICE_HTTP_ADRR is not a setting; did you mean SERVICE_HTTP_ADDR\?/,
+  );
   const url = await says(/API +(http:\S+)/);
   await says(/Agents +default, .* and \d+ more/);
-  await says(/Admin token +[\w-]{32}\s/);
+  const token = await says(/Admin token +([\w-]{32})\s/);
+  t.equal(await says(/Console +(\S+)/), `${url}/#token=${token}`, 'the output has one link that signs in');
   await says(/kept in .*admin-token/);
   await says(/Try it:/);
-  t.match(output, '\u001b[1mTroupe is ready.', 'in colours');
+  t.match(output, '\u001b[1mTroupe is ready.', 'the output is colored');
   await ask(url, 'default', 'Hello');
   await says(/\d\d:\d\d:\d\d +done +default +\d+ ms +\d+ in, \d+ out +…\w{8}/);
   child.stdin.write('\u0003');
   await says(/stopping.*\s+.*stopped/);
   await ended;
   t.equal(child.exitCode, 0);
-  t.notMatch(output, '{"level"', 'no line of JSON');
-  t.notMatch(output, 'Troupe: stopping', 'nothing is said twice');
+  t.notMatch(output, '{"level"', 'the output has no JSON');
+  t.notMatch(output, 'Troupe: stopping', 'the stop is reported once');
 });

@@ -9,7 +9,7 @@ import { chooseHttpServer } from '../../src/http/uws.ts';
 import { INDEX } from './built.ts';
 import { type Command, runCommand } from './service.ts';
 
-/** `troupe dev --config … --watch`: the service continues with what was edited. */
+/** `troupe dev --config … --watch`: the service reloads edited code. */
 
 const config = (agent: string): string => `
 import { defineProvider } from ${JSON.stringify(pathToFileURL(INDEX).href)};
@@ -49,7 +49,7 @@ const startWatching = async (
   ];
   const service = runCommand(t, args, env);
   const [, url = ''] = await service.says(/API\s+(\S+)/);
-  // One step: a busy machine can take longer between the steps of a save than the service waits for the next one.
+  // In one step: a busy host may need longer between the steps of a save than the service waits for the next one.
   const write = (name: string, text: string): void => {
     writeFileSync(join(folder, 'saved'), text);
     renameSync(join(folder, 'saved'), join(folder, name));
@@ -100,7 +100,7 @@ t.test('replaces code on the same port when the config or a module of it is edit
   await reloaded(watched, 1);
   t.equal(await answer(watched), 'second');
 
-  // An editor that writes into the file.
+  // Like an editor that writes to the file in place.
   writeFileSync(join(watched.folder, 'troupe.config.ts'), config('jack'));
   await reloaded(watched, 2);
   t.equal(await answer(watched, 'jack'), 'second');
@@ -122,7 +122,7 @@ for (const server of SERVERS) {
     t.teardown(() => kept.destroy());
     for (let times = 1; times <= 20; times += 1) {
       await send(`${watched.url}/health`, undefined, undefined, kept);
-      t.equal(Object.values(kept.freeSockets).flat().length, 1, 'the connection is open');
+      t.equal(Object.values(kept.freeSockets).flat().length, 1, 'the client keeps its connection');
       watched.write('lib/answers.ts', answers(`edit ${times}`));
       await reloaded(watched, times);
       t.equal(await answer(watched), `edit ${times}`);
@@ -154,7 +154,7 @@ const BROKEN: [what: string, text: string, message: RegExp][] = [
   ],
 ];
 
-t.test('continues with the previous code while the edited code is wrong', async (t) => {
+t.test('continues with the previous code while the edited code is invalid', async (t) => {
   const watched = await startWatching(t);
   const { service } = watched;
   const reports = async (message: RegExp): Promise<void> => {
@@ -185,7 +185,7 @@ t.test('continues with the previous code while the edited code is wrong', async 
   t.equal(await answer(watched), 'third');
 });
 
-t.test('resumes runs that were executing, and ends with the last of many edits', async (t) => {
+t.test('resumes executing runs, and ends with the last of many edits', async (t) => {
   const watched = await startWatching(t);
   const slow = `
 export const answers = async (_: unknown, sink: { text(text: string): void }, { signal }: { signal: AbortSignal }) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createTroupe, defineProvider, defineTool, textOf } from '../../src/index.ts';
 import { ask } from './ask.ts';
 
-/** A tool that asks a person first, where it matters. In a program of your own, import from 'troupe'. */
+/** A tool that needs approval for some arguments. In your own program, import from 'troupe'. */
 
 const transfer = defineTool({
   id: 'transfer',
@@ -13,7 +13,7 @@ const transfer = defineTool({
   execute: ({ to, amount }) => ({ data: { to, amount }, message: `${amount} went to ${to}` }),
 });
 
-/** Stands for a real model: it calls the tool, then reports what came of it. */
+/** Replaces a real model: it calls the tool, then reports the result. */
 const teller = defineProvider({
   id: 'teller',
   stream: async ({ messages }, sink) => {
@@ -28,7 +28,7 @@ const teller = defineProvider({
   },
 });
 
-/** What this program reads of a run. */
+/** The fields of a run that this program reads. */
 const Run = z.object({
   status: z.string(),
   final_output: z.string().optional(),
@@ -55,7 +55,7 @@ const run = async () => Run.parse(await (await fetch(`${troupe.url}/v1/runs/${ru
 const [ticket] = (await run()).waiting?.tickets ?? [];
 console.log(termination.type, ticket?.tool_name, ticket?.arguments);
 
-// Hours may pass here, and the service may be started anew: the run waits in the store.
+// Hours may pass here, and the service may restart: the waiting run is stored.
 await fetch(`${troupe.url}/v1/runs/${run_id}/decision`, {
   method: 'POST',
   headers: { 'content-type': 'application/json' },

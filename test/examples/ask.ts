@@ -1,4 +1,4 @@
-/** One run over HTTP: its events, and the text that they carry. */
+/** Executes one run over HTTP, and returns its events and text. */
 export const ask = async (url: string, agentId: string, content: string, threadId?: string) => {
   const response = await fetch(`${url}/v1/runs`, {
     method: 'POST',

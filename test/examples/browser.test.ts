@@ -4,19 +4,19 @@ import t from 'tap';
 import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
 import { testAgUiPage } from './on-ag-ui-page.ts';
 import { testChatPage } from './on-chat-page.ts';
-import { testReadmePage, writeReadmePage } from './on-readme-page.ts';
+import { testManualPage, writeManualPage } from './on-manual-page.ts';
 import { startSite } from './pages.ts';
 
-/** Pages with their users, in one real browser, on real services. */
+/** Tests of the example pages in one real browser, on real services. */
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
   t.setTimeout(300_000);
-  const folders = [join(HERE, 'chat-page'), join(HERE, 'ag-ui-page'), writeReadmePage(t)];
+  const folders = [join(HERE, 'chat-page'), join(HERE, 'ag-ui-page'), writeManualPage(t)];
   const site = await startSite(t, folders);
   testChatPage(t, site);
   testAgUiPage(t, site);
-  testReadmePage(t, site);
+  testManualPage(t, site);
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 
 /**
- * Deletes threads that nobody has used for a while, again and again, over the public API:
+ * Periodically deletes unused threads over the public API:
  *
  *     npx tsx clean-up.ts http://127.0.0.1:38080 --older-than-days 30 --every-minutes 60
  */
@@ -17,14 +17,14 @@ const option = (name: string, otherwise: number): number => {
 const maxAgeMs = option('older-than-days', 30) * 24 * 3600 * 1000;
 const everyMs = option('every-minutes', 60) * 60 * 1000;
 
-/** What this program reads; times are milliseconds. */
+/** The fields that this program reads; times are milliseconds. */
 const Page = z.object({
   items: z.array(z.object({ id: z.string(), updated_at: z.number() })),
   next_cursor: z.string().nullable(),
 });
 const Thread = z.object({ open_run_id: z.string().optional() });
 
-/** Everything is read before anything is deleted: pages move when threads go. */
+/** Reads all pages before anything is deleted, because deletions shift pages. */
 const oldThreads = async (before: number): Promise<string[]> => {
   const found: string[] = [];
   let cursor: string | null = '';

@@ -12,7 +12,7 @@ import { startDemo } from '../service/troupe.ts';
 
 const program = (name: string): string => fileURLToPath(new URL(`${name}.ts`, import.meta.url));
 
-/** What it prints, with a folder of its own to keep its data in. */
+/** Output of an example with a separate data directory. */
 const outputOf = async (t: Test, name: string): Promise<string> => {
   const dir = t.testdir();
   const file = join(dir, `${name}.mjs`);
@@ -20,28 +20,28 @@ const outputOf = async (t: Test, name: string): Promise<string> => {
   return (await promisify(execFile)(...nodeCommand([file, join(dir, 'data')]))).stdout;
 };
 
-t.test('a tool that asks for approval waits for the decision, and then runs', async (t) => {
+t.test('suspends a tool that needs approval until the decision, and then executes it', async (t) => {
   t.equal(
     await outputOf(t, 'approval'),
     "suspended transfer { to: 'Ada', amount: 500 }\nDone: 500 went to Ada\n",
   );
 });
 
-t.test('a plugin acts as the section of the agent says', async (t) => {
+t.test('applies a plugin as the section of the agent configures it', async (t) => {
   t.equal(
     await outputOf(t, 'plugin'),
     'You explain. | epoch: the number that fences a thread\nYou explain.\n',
   );
 });
 
-t.test('a provider of the program answers, and its failures have a class', async (t) => {
+t.test('uses a provider of the program, and classifies its failures', async (t) => {
   t.equal(
     await outputOf(t, 'provider'),
     'HEAR YE (loud-1)\ninference failed: invalid request: there is nothing to shout\n',
   );
 });
 
-t.test('the clean-up deletes old threads again and again, but not those in use', async (t) => {
+t.test('deletes old threads periodically, except those in use', async (t) => {
   const { url, runToEnd, run, call } = await startDemo(t);
   const start = (agentId: string, threadId: string) => ({
     agentId,

@@ -4,10 +4,10 @@ import { asks } from '../service/models.ts';
 import { type Site, visit } from './pages.ts';
 import { click, ended, looks, say, shows, showsParagraphs, showsStatuses } from './user.ts';
 
-/** The AG-UI page with its user, in a real browser, on a real service. */
+/** Tests of the AG-UI page in a real browser, on a real service. */
 
 export const testAgUiPage = (t: Test, site: Site): void => {
-  t.test('has reasoning, tools, answers and state, and the same after it is loaded again', async (t) => {
+  t.test('shows reasoning, tools, completions and state, and the same after a reload', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(looks);
     const page = await open('ag-ui-page', 'assistant');
@@ -33,7 +33,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
   ] as const) {
     for (const reloads of [false, true]) {
       const when = reloads ? ', also on a page that was loaded since' : '';
-      t.test(`has a button "${button}" for a tool that asks${when}`, async (t) => {
+      t.test(`shows a button "${button}" for a tool that needs approval${when}`, async (t) => {
         const { troupe, tools, open, screenshot } = await visit(t, site);
         troupe.models.steps.push(asks(['c1', 'risky', { path: '/tmp' }], ['c2', 'risky']));
         const page = await open('ag-ui-page', 'assistant');
@@ -52,7 +52,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     }
   }
 
-  t.test('answers a tool of the page', async (t) => {
+  t.test('answers a tool executed by the page', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(asks(['c1', 'askUserQuestion', { message: 'Which city?' }]));
     const page = await open('ag-ui-page', 'steps');
@@ -67,7 +67,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages.at(-1)), /Tokyo/);
   });
 
-  /** A page that is loaded while a run is under way says so, and can stop it. */
+  /** A page that is reloaded during a run shows this, and can stop the run. */
   const reloadedInMidAnswer = async (t: Test) => {
     const visited = await visit(t, site);
     const page = await visited.open('ag-ui-page', 'slow');
@@ -80,7 +80,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     return { ...visited, page };
   };
 
-  t.test('has the answer of a run under which it was loaded, and sends nothing before', async (t) => {
+  t.test('shows the whole response when reloaded during a run, and sends nothing until then', async (t) => {
     const { troupe, page } = await reloadedInMidAnswer(t);
     t.equal(await page.getByRole('button', { name: 'Send' }).count(), 0);
     await page.getByLabel('Message').fill('more');
@@ -96,7 +96,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     await showsParagraphs(t, page, ['hello', 'partial answer', 'more', 'partial answer']);
   });
 
-  t.test('stops a run under which it was loaded', async (t) => {
+  t.test('stops a run during which it was reloaded', async (t) => {
     const { troupe, page } = await reloadedInMidAnswer(t);
     await click(page, 'Stop');
     await shows(page, 'ready');
@@ -104,7 +104,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
-  t.test('is stopped', async (t) => {
+  t.test('stops its own run', async (t) => {
     const { troupe, open } = await visit(t, site);
     const page = await open('ag-ui-page', 'slow');
     await say(page, 'hello');
@@ -115,7 +115,7 @@ export const testAgUiPage = (t: Test, site: Site): void => {
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
-  t.test('says what has failed', async (t) => {
+  t.test('shows a failure', async (t) => {
     const { troupe, open } = await visit(t, site);
     troupe.models.steps.push(() => {
       throw new ModelError('invalid_request', 'the provider is down');

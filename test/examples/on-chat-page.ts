@@ -16,7 +16,7 @@ import {
   showsStatuses,
 } from './user.ts';
 
-/** The chat page with its user, in a real browser, on a real service. */
+/** Tests of the chat page in a real browser, on a real service. */
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -24,7 +24,7 @@ const PIXEL = Buffer.from(
 );
 
 export const testChatPage = (t: Test, site: Site): void => {
-  t.test('has reasoning, tools and answers, and the same after it is loaded again', async (t) => {
+  t.test('shows reasoning, tools and completions, and the same after a reload', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(looks);
     const page = await open('chat-page', 'assistant');
@@ -43,7 +43,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await showsStatuses(t, page, ['done']);
   });
 
-  t.test('takes a file', async (t) => {
+  t.test('sends a file', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     const page = await open('chat-page', 'assistant');
     await page.setInputFiles('input[type=file]', {
@@ -68,7 +68,7 @@ export const testChatPage = (t: Test, site: Site): void => {
   ] as const) {
     for (const reloads of [false, true]) {
       const when = reloads ? ', also on a page that was loaded since' : '';
-      t.test(`has a button "${button}" for a tool that asks${when}`, async (t) => {
+      t.test(`shows a button "${button}" for a tool that needs approval${when}`, async (t) => {
         const { troupe, tools, open, screenshot } = await visit(t, site);
         troupe.models.steps.push(asks(['c1', 'risky', { path: '/tmp' }]));
         const page = await open('chat-page', 'assistant');
@@ -87,7 +87,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     }
   }
 
-  t.test('answers a tool that is executed by the page', async (t) => {
+  t.test('answers a tool executed by the page', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(asks(['c1', 'askUserQuestion', { message: 'Which city?' }]));
     const page = await open('chat-page', 'assistant');
@@ -104,7 +104,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await showsParagraphs(t, page, ['weather', 'echo: weather', 'thanks', 'echo: thanks']);
   });
 
-  t.test('goes on after it was loaded again in mid-answer', async (t) => {
+  t.test('continues the response after a reload during it', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     const page = await open('chat-page', 'slow');
     await say(page, 'hello');
@@ -119,7 +119,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await showsParagraphs(t, page, ['hello', 'partial answer']);
   });
 
-  t.test('shows each step once when it is loaded again in a later one', async (t) => {
+  t.test('shows each step once when reloaded in a later step', async (t) => {
     const { troupe, tools, open } = await visit(t, site);
     troupe.models.steps.push(looks, asks(['c2', 'hold']));
     const page = await open('chat-page', 'assistant');
@@ -137,7 +137,7 @@ export const testChatPage = (t: Test, site: Site): void => {
   });
 
   for (const reloads of [false, true]) {
-    t.test(`is stopped${reloads ? ' by a page that was loaded in mid-answer' : ''}`, async (t) => {
+    t.test(`stops a run${reloads ? ' during which it was reloaded' : ''}`, async (t) => {
       const { troupe, open } = await visit(t, site);
       const page = await open('chat-page', 'slow');
       await say(page, 'hello');
@@ -153,7 +153,7 @@ export const testChatPage = (t: Test, site: Site): void => {
       t.equal(await page.getByRole('alert').count(), 0);
       await say(page, 'again');
       await shows(page, 'answers…');
-      // The page says so before the model is asked.
+      // The page shows the text before the model is called.
       await when(() => troupe.models.waiting() === 1);
       troupe.models.release();
       await shows(page, 'partial answer');
@@ -161,7 +161,7 @@ export const testChatPage = (t: Test, site: Site): void => {
   }
 
   t.test(
-    'gives another answer, and one to an edited question, and shows the same when loaded again',
+    'regenerates a response, responds to an edited question, and shows the same responses after a reload',
     async (t) => {
       const { troupe, open, screenshot } = await visit(t, site);
       const page = await open('chat-page', 'assistant');
@@ -184,7 +184,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     },
   );
 
-  t.test('follows on by itself when its connection breaks', async (t) => {
+  t.test('reconnects automatically when its connection breaks', async (t) => {
     const { troupe, open } = await visit(t, site);
     const line = await lineTo(t, troupe.url);
     const page = await open('chat-page', 'slow', line.url);
@@ -201,7 +201,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
-  t.test('has the rest of an answer when there is a network again', async (t) => {
+  t.test('shows the rest of a response when the network is back', async (t) => {
     const { troupe, open, offline, screenshot } = await visit(t, site);
     const line = await lineTo(t, troupe.url);
     const page = await open('chat-page', 'slow', line.url);
@@ -220,7 +220,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
-  t.test('keeps a question that could not be sent, and asks it again', async (t) => {
+  t.test('keeps a question that could not be sent, and sends it again', async (t) => {
     const { open, offline } = await visit(t, site);
     const page = await open('chat-page', 'assistant');
     await say(page, 'one');
@@ -234,7 +234,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await showsParagraphs(t, page, ['one', 'echo: one', 'two', 'echo: two']);
   });
 
-  t.test('says what has failed, and asks again', async (t) => {
+  t.test('shows a failure, and retries', async (t) => {
     const { troupe, open, screenshot } = await visit(t, site);
     troupe.models.steps.push(() => {
       throw new ModelError('invalid_request', 'the provider is down');
@@ -248,7 +248,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     t.equal(await page.getByRole('alert').count(), 0);
   });
 
-  t.test('is the same in two tabs', async (t) => {
+  t.test('shows the same in two tabs', async (t) => {
     const { troupe, open } = await visit(t, site);
     const [one, other] = [await open('chat-page', 'slow'), await open('chat-page', 'slow')];
     await say(one, 'hello');
@@ -265,7 +265,7 @@ export const testChatPage = (t: Test, site: Site): void => {
     await shows(other, 'partial');
     troupe.models.release();
     await ended(troupe);
-    // A page that is looked at notices it by itself.
+    // A visible page notices it automatically.
     await shows(one, 'more');
     await shows(other, 'ready');
     await showsParagraphs(t, one, ['hello', 'partial answer', 'more', 'partial answer']);
@@ -274,7 +274,7 @@ export const testChatPage = (t: Test, site: Site): void => {
 
   for (const isCut of [false, true]) {
     const also = isCut ? ' and its connection broke' : '';
-    t.test(`has everything after a time in which its tab did not run${also}`, async (t) => {
+    t.test(`shows everything after a time in which its tab was frozen${also}`, async (t) => {
       const { troupe, open } = await visit(t, site);
       const line = await lineTo(t, troupe.url);
       const page = await open('chat-page', 'slow', line.url);

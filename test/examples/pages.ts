@@ -13,15 +13,15 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { launchChromium } from '../../bench/chromium.ts';
-import { entriesFrom } from '../../src/settings.ts';
+import { entriesFrom } from '../../src/settings/index.ts';
 import { patchAgent } from '../service/patch-agent.ts';
 import { withTools } from '../service/suspended.ts';
 import type { TestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 
-/** The pages of the examples as a user has them: built, served from an address of their own, in a real browser. */
+/** The example pages in a real browser: built, and served from a separate address. */
 
-/** Where screenshots go, if anywhere. */
+/** Folder of screenshots, if any. */
 const SHOTS = process.env.TROUPE_TEST_SCREENSHOTS;
 
 export type Site = {
@@ -29,28 +29,25 @@ export type Site = {
   tabs: Tabs;
 };
 
-/**
- * Tabs that one test leaves to the next: a new one takes more than all that a test does in it. The pages keep nothing in
- * the browser.
- */
+/** Tabs that tests reuse, because opening one takes longer than a test. The pages store nothing in the browser. */
 export type Tabs = {
-  /** A tab with this page, until the test ends. What the page throws fails the test. */
+  /** Opens this page in a tab until the test ends. An error of the page fails the test. */
   open(t: Test, url: string): Promise<Page>;
   offline(isOffline: boolean): Promise<void>;
 };
 
-/** A service that these pages may talk to. */
+/** A service that accepts requests of these pages. */
 export type Visited = {
   troupe: Troupe;
   tools: TestTools;
-  /** A tab with the page of this agent on thread `T`. `service`: another way to it. */
+  /** Opens the page of this agent on thread `T`. `service`: another address of the service. */
   open(page: 'chat-page' | 'ag-ui-page', agentId: string, service?: string): Promise<Page>;
-  /** Of all tabs. New requests fail; a stream that is under way goes on. */
+  /** Affects all tabs: new requests fail, and open streams continue. */
   offline(isOffline: boolean): Promise<void>;
   screenshot(page: Page, name: string): Promise<void>;
 };
 
-/** @param folders each with an `index.html` and a `main.tsx`; a page has the name of its folder */
+/** @param folders each with an `index.html` and a `main.tsx`; a page is named after its folder */
 export const startSite = async (t: Test, folders: readonly string[]): Promise<Site> => {
   const dir = t.testdir();
   const pages = join(dir, 'pages');
@@ -71,7 +68,7 @@ const tabsOf = async (browser: Browser): Promise<Tabs> => {
       const page = idle.pop() ?? (await context.newPage());
       page.on('pageerror', (error) => t.fail(`the page threw: ${error}`));
       t.teardown(async () => {
-        // What a page says of a service that is being stopped under it is no failure.
+        // The service stops under the page, so errors of the page are ignored from here on.
         page.removeAllListeners('pageerror');
         await context.setOffline(false);
         await page.goto('about:blank');
@@ -83,7 +80,7 @@ const tabsOf = async (browser: Browser): Promise<Tabs> => {
   };
 };
 
-/** As they are while somebody works on them: what React does twice then, it does twice here. */
+/** Development builds, in which React executes effects twice. */
 const buildPages = async (folders: readonly string[], outdir: string): Promise<void> => {
   await build({
     entryPoints: folders.map((folder) => ({
@@ -128,7 +125,7 @@ const serve = async (t: Test, dir: string): Promise<string> => {
 const listening = (server: Server): Promise<string> =>
   new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
-      // An address of the network has a port.
+      // The address of a TCP server has a port.
       resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     });
   });
@@ -139,7 +136,7 @@ export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> =
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: [origin] },
       seed: { profile: 'demo' },
     },
-    // Its model is steered, and the tools of the page are left to the page.
+    // The test controls its model, and the page executes its own tools.
     app: {
       records: entriesFrom({
         agents: [
@@ -153,7 +150,7 @@ export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> =
       }),
     },
   });
-  // The page declares this tool, which these agents have, too.
+  // The page declares this tool, which these agents also have.
   for (const id of ['steps', 'slow']) {
     const patch = { client_tools: ['askUserQuestion'] };
     await patchAgent(t, troupe, id, patch);
@@ -165,7 +162,7 @@ export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> =
     open: (name, agentId, service = troupe.url) =>
       tabs.open(t, `${origin}/${name}/?${new URLSearchParams({ service, agent: agentId, thread: 'T' })}`),
     async screenshot(page, name) {
-      // Nobody looks at them unless they are asked for, and each costs as much as a page.
+      // Screenshots are taken on request only, because each takes as long as loading a page.
       if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
     },
   };
@@ -173,11 +170,11 @@ export const visit = async (t: Test, { origin, tabs }: Site): Promise<Visited> =
 
 export type Line = {
   url: string;
-  /** Whoever is connected is not any more. */
+  /** Disconnects all connections. */
   cut(): void;
 };
 
-/** A way to a service that can be cut. */
+/** A proxy to a service that can be disconnected. */
 export const lineTo = async (t: Test, service: string): Promise<Line> => {
   const sockets = new Set<Socket>();
   const cut = (): void => {
@@ -191,7 +188,7 @@ export const lineTo = async (t: Test, service: string): Promise<Line> => {
     ] as const) {
       sockets.add(from);
       from.pipe(to);
-      // One end of a line that is cut tells the other.
+      // An error or close of one side closes the other.
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);

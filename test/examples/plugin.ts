@@ -3,8 +3,8 @@ import { definePlugin, textOf } from '../../src/index.ts';
 import { scriptedModel, startTestTroupe } from '../../src/testing/index.ts';
 
 /**
- * A plugin with a section: each agent that lists it says in its own `sections` what the plugin shall do there. In a
- * program of your own, import from 'troupe' and 'troupe/testing'.
+ * A plugin with a section: each agent that lists the plugin configures it in its `sections`. In your own program,
+ * import from 'troupe' and 'troupe/testing'.
  */
 
 const glossary = definePlugin({
@@ -39,7 +39,7 @@ const guide = {
   sections: { glossary: { terms: { epoch: 'the number that fences a thread', lease: 'a claim' } } },
 };
 
-// What a plugin does shows in what a model is asked: a service for a test tells, and needs no model of anybody.
+// The requests to the model show the effect of a plugin: a test service records them, and needs no real model.
 const model = scriptedModel(['It is a number.', 'Hello.']);
 await using troupe = await startTestTroupe({ model, plugins: [glossary], agents: [guide] });
 await troupe.run('What is an epoch?');

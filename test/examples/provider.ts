@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createTroupe, defineProvider, ModelError, textOf } from '../../src/index.ts';
 import { ask } from './ask.ts';
 
-/** A provider of your own: whatever can turn messages into text, word by word. */
+/** A custom provider: any function that turns messages into streamed text. */
 
 const shouter = defineProvider({
   id: 'shouter',
@@ -10,7 +10,7 @@ const shouter = defineProvider({
     const asked = textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
     if (asked === '') throw new ModelError('invalid_request', 'there is nothing to shout');
     for (const word of asked.split(' ')) {
-      // Rejects when the run is cancelled; nothing more is said then.
+      // Rejects when the run is cancelled, which ends the stream.
       await pause(1, undefined, { signal });
       sink.text(`${word.toUpperCase()} `);
     }

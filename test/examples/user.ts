@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { Inference } from '../service/models.ts';
 import { eventually, type Troupe } from '../service/troupe.ts';
 
-/** What a user does on the example pages, and what becomes of it. */
+/** Actions of a user on the example pages, and checks of the result. */
 
 /** Waits until the page shows exactly this text. */
 export const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
@@ -16,7 +16,7 @@ export const say = async (page: Page, text: string) => {
   await click(page, 'Send');
 };
 
-/** Sooner or later the page shows exactly these texts at a place. */
+/** Waits until the page shows exactly these texts at the selector. */
 const showsAt =
   (selector: string) =>
   async (t: Test, page: Page, texts: readonly string[]): Promise<void> => {
@@ -29,17 +29,17 @@ export const showsParagraphs = showsAt('.messages p');
 
 export const showsStatuses = showsAt('.tool .note');
 
-/** The user comes back to the tab. Without a screen no tab is ever hidden, so the browser has to be told. */
+/** Returns to the tab. Without a screen no tab is ever hidden, so the event is dispatched explicitly. */
 export const lookAt = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
-/** From the next thing on that the page would do it does nothing, as in a tab that the browser has frozen. */
+/** Pauses the page at its next script execution, like a tab that the browser has frozen. */
 export const freeze = async (page: Page) => {
   const devtools = await page.context().newCDPSession(page);
   const stands = new Promise((resolve) => devtools.once('Debugger.paused', resolve));
   await devtools.send('Debugger.enable');
   await devtools.send('Debugger.pause');
   return {
-    /** Resolves when there was something to do. */
+    /** Resolves once the page is paused. */
     stands,
     goOn: () => devtools.detach(),
   };

@@ -5,11 +5,11 @@ import { asks } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
 import { a2aPython, type Python } from './a2a-python.ts';
 
-/** The Python client of the protocol's own project does every operation against this service (a2a.md 17, check 61). */
+/** The Python client of the A2A project performs every operation against this service (a2a.md 17, check 61). */
 
 const python = await a2aPython();
 
-/** What the program saw, by the name of the step. */
+/** The observations of the program, by the name of the step. */
 const walk = async (t: Test, { start }: Python) => {
   const { troupe } = await withTools(t, { settings: { default_agent_id: 'echo' } });
   const hook = await startWebhook(t);
@@ -72,7 +72,7 @@ else {
     t.strictSame(
       [...new Set(Object.values(seen.webhook ?? {}).flat())].sort(),
       ['artifact_update', 'status_update'],
-      'what a webhook is told is what the protocol knows',
+      'all events of the webhook belong to the protocol',
     );
   });
 }

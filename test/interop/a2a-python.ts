@@ -10,15 +10,15 @@ import { promisify } from 'node:util';
 import type { Test } from 'tap';
 
 /**
- * The Python SDK of the protocol's own project, in a folder of its own. What pip installs is pinned by
- * `a2a-python/requirements.txt` and kept in `.tap/` under it and the version of Python, so that a change installs anew.
+ * The Python SDK of the A2A project in a separate directory. Packages are pinned by `a2a-python/requirements.txt` and
+ * kept in `.tap/` under its hash and the version of Python, so that a change reinstalls them.
  */
 
 const PROGRAMS = fileURLToPath(new URL('./a2a-python', import.meta.url));
 
 const FOLDER = fileURLToPath(new URL('../../.tap/a2a-python', import.meta.url));
 
-/** What is said when there is no index to ask, or when a Python comes without pip. */
+/** Errors of pip without a reachable index, or of a Python without pip. */
 const UNAVAILABLE =
   /NewConnectionError|NameResolutionError|ProxyError|ConnectTimeout|ReadTimeout|No module named pip\b/;
 
@@ -31,12 +31,12 @@ export type Python = {
 
 export type PythonProgram = {
   child: ChildProcessWithoutNullStreams;
-  /** What it prints, one JSON object a line, as it comes. @throws when it ends badly, with its last words */
+  /** The output, one JSON object per line. @throws when the program fails, with its last output */
   lines(): AsyncGenerator<Record<string, unknown>, void, undefined>;
   kill(): Promise<void>;
 };
 
-/** @returns why there is none, in words */
+/** @returns the reason if it is unavailable */
 export const a2aPython = async (): Promise<Python | string> => {
   const version = await run('python3', ['-c', 'import sys; print(*sys.version_info[:3], sep=".")']).then(
     ({ stdout }) => stdout.trim(),
@@ -54,11 +54,11 @@ export const a2aPython = async (): Promise<Python | string> => {
   return { start: (t, program, args) => start(t, folder, program, args) };
 };
 
-/** Two test files may do so at once: the first one's is kept. */
+/** Two test files may install concurrently: the first result is kept. */
 const install = async (folder: string): Promise<string | undefined> => {
   await mkdir(FOLDER, { recursive: true });
   const made = await mkdtemp(join(FOLDER, 'new-'));
-  // Python compiles what is used, when it is used.
+  // Python compiles modules when they are first used.
   const flags = [
     '--disable-pip-version-check',
     '--no-compile',
@@ -68,7 +68,7 @@ const install = async (folder: string): Promise<string | undefined> => {
     '--require-hashes',
   ];
   try {
-    // An environment would have a pip of its own, which takes half as long again.
+    // A virtual environment would install its own pip, which takes half as long again.
     const pip = [
       '-m',
       'pip',
@@ -95,16 +95,16 @@ const install = async (folder: string): Promise<string | undefined> => {
 };
 
 const start = (t: Test, packages: string, program: string, args: readonly string[]): PythonProgram => {
-  // Without `site`, nothing that is installed for others gets in.
+  // Without `site`, no globally installed package is used.
   const child = spawn('python3', ['-S', join(PROGRAMS, program), ...args], {
-    // A proxy must not stand between two ends on one machine.
+    // A proxy must not be used for connections on one host.
     env: { PATH: process.env.PATH, PYTHONPATH: packages, PYTHONUNBUFFERED: '1', NO_PROXY: '*' },
   });
   let said = '';
   child.stderr.on('data', (chunk) => {
     said = (said + chunk).slice(-4000);
   });
-  // Who writes to one that is gone hears of it by its end.
+  // A write to an ended program is reported by its end.
   child.stdin.on('error', () => {});
   const closed = once(child, 'close');
   const kill = async (): Promise<void> => {

@@ -19,7 +19,7 @@ import { asks } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
 
-/** The client of the protocol's own project against this service (a2a.md 17): card, tasks, streams, push configs. */
+/** The client of the A2A project against this service (a2a.md 17): card, tasks, streams, push configs. */
 
 const clientFor = async (t: Test) => {
   const { troupe } = await withTools(t, { settings: { default_agent_id: 'echo' } });
@@ -39,7 +39,7 @@ const sender =
   (client: Client) =>
   async (message: object = {}, more: object = {}): Promise<Task> => {
     const answer = await client.sendMessage(request(message, more));
-    if (!('status' in answer)) throw new Error('a message was answered with a message');
+    if (!('status' in answer)) throw new Error('the response to a message is not a task');
     return answer;
   };
 
@@ -69,7 +69,7 @@ const nameOf = async (promise: Promise<unknown>): Promise<string> => {
   return 'no error';
 };
 
-t.test('a task is sent, read, listed and goes on', async (t) => {
+t.test('sends, reads, lists and continues a task', async (t) => {
   const { client, send, troupe } = await clientFor(t);
   const done = await send({ contextId: 'c', taskId: 'x' });
   t.equal(done.status?.state, TaskState.TASK_STATE_COMPLETED);
@@ -87,7 +87,7 @@ t.test('a task is sent, read, listed and goes on', async (t) => {
   t.equal((await send({ taskId: waiting.id })).status?.state, TaskState.TASK_STATE_COMPLETED);
 });
 
-t.test('a stream is read to its end, and one is taken up again', async (t) => {
+t.test('reads a stream to its end, and resumes another one', async (t) => {
   const { client, send, troupe } = await clientFor(t);
   const events = await all(client.sendMessageStream(request({})));
   t.strictSame(statesIn(events), [
@@ -107,7 +107,7 @@ t.test('a stream is read to its end, and one is taken up again', async (t) => {
   t.strictSame(statesIn(await all(again)), [TaskState.TASK_STATE_COMPLETED]);
 });
 
-t.test('a task is cancelled', async (t) => {
+t.test('cancels a task', async (t) => {
   const { client, send } = await clientFor(t);
   const { id } = await send({}, { ...AT_ONCE, tenant: 'slow' });
   await client.cancelTask(CancelTaskRequest.fromJSON({ id }));
@@ -117,7 +117,7 @@ t.test('a task is cancelled', async (t) => {
   );
 });
 
-t.test('errors are those that the client has classes for', async (t) => {
+t.test('throws the errors that the client has classes for', async (t) => {
   const { client, send } = await clientFor(t);
   const { id } = await send();
   const failing = {
@@ -129,7 +129,7 @@ t.test('errors are those that the client has classes for', async (t) => {
   for (const [name, promise] of Object.entries(failing)) t.equal(await nameOf(promise), name);
 });
 
-t.test('push configs are made, read, listed and removed', async (t) => {
+t.test('creates, reads, lists and removes push configs', async (t) => {
   const { client, send } = await clientFor(t);
   const { id: taskId } = await send();
   const made = await client.createTaskPushNotificationConfig(

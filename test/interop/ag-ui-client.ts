@@ -8,7 +8,7 @@ import {
 import { HttpAgent as OldAgent } from 'ag-ui-client-0';
 import { quietly } from '../protocols/ag-ui/client.ts';
 
-/** The official clients, as an application uses them on a service. */
+/** The official clients, used against a service like in an application. */
 
 export const VERSIONS = [
   ['@ag-ui/client 1', NewAgent],
@@ -19,9 +19,9 @@ export type Version = (typeof VERSIONS)[number][1];
 
 export type Ran = {
   result: unknown;
-  /** What the run has added to the conversation. */
+  /** Messages that the run has added to the conversation. */
   added: Message[];
-  /** Why the run failed or the client gave up, if one of them did. */
+  /** The error of the run or of the client, if any. */
   error: string | undefined;
 };
 
@@ -33,9 +33,9 @@ export type Conversation = {
   interrupts(): Interrupt[];
   add(message: Message): void;
   run(ask?: Ask): Promise<Ran>;
-  /** Adds what the user says, and runs. */
+  /** Adds a user message and runs. */
   say(id: string, content: string, ask?: Ask): Promise<Ran>;
-  /** Resolves when the client has seen text of the answer. */
+  /** Resolves when the client has received text of the completion. */
   text(): Promise<void>;
   abort(): void;
 };
@@ -46,7 +46,7 @@ export const converse = (
   threadId = 'T',
   messages: Message[] = [],
 ): Conversation => {
-  // The messages of both versions are the same in what these tests use.
+  // The messages of both versions are identical in these tests.
   const agent = new Agent({ url, threadId, initialMessages: messages as never[] });
   const held = (): Message[] => structuredClone(agent.messages) as Message[];
   let sawText = (): void => {};
@@ -65,7 +65,7 @@ export const converse = (
           },
         }),
       }));
-      // What `runAgent` resolves with.
+      // The result of `runAgent`.
       const ran = result as { result: unknown; newMessages: Message[] } | undefined;
       return { result: ran?.result, added: ran?.newMessages ?? [], error };
     },

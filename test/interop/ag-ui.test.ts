@@ -9,7 +9,7 @@ import { eventually } from '../service/troupe.ts';
 import { viewOf } from '../service/view.ts';
 import { converse, messagesFrom, VERSIONS } from './ag-ui-client.ts';
 
-/** The official clients of AG-UI on a real service (chat-and-agui.md 15, 16). */
+/** The official AG-UI clients against a real service (chat-and-agui.md 15, 16). */
 
 const urlOf = (agUi: AgUi, agent = 'steps') => `${agUi.url}/v1/ag-ui/agents/${agent}/runs`;
 
@@ -21,7 +21,7 @@ const lastRequest = (agUi: AgUi) => agUi.models.requests.at(-1)?.request;
 
 for (const [version, Agent] of VERSIONS) {
   t.test(version, async (t) => {
-    t.test('a conversation goes on, and each of its messages is stored once', async (t) => {
+    t.test('continues a conversation and stores each message once', async (t) => {
       const agUi = await startAgUi(t);
       const client = converse(Agent, urlOf(agUi, 'echo'));
       const first = await client.say('u1', 'one');
@@ -31,11 +31,11 @@ for (const [version, Agent] of VERSIONS) {
       t.strictSame(client.messages(), messagesFrom((await agUi.items('T')).messages));
       t.match(client.state(), { extensions: { '__runtime.run_lifecycle': { status: 'done' } } });
       const internal = await agUi.items('T', '?visibility=internal');
-      t.equal(internal.total, 1, 'the context, and no echo of the state');
+      t.equal(internal.total, 1, 'the context is stored, and the echoed state is not');
       await viewOf(agUi, 'T').check(t);
     });
 
-    t.test('calls and their results are messages of the conversation', async (t) => {
+    t.test('adds calls and their results to the conversation', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push(asks(['c1', 'note'], ['c2', 'note']), says('noted'));
       const client = converse(Agent, urlOf(agUi));
@@ -53,7 +53,7 @@ for (const [version, Agent] of VERSIONS) {
       t.equal((await agUi.items('T')).total, 7);
     });
 
-    t.test('reasoning is a message beside the answer', async (t) => {
+    t.test('adds reasoning as a separate message', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push((sink) => {
         sink.reasoning('hmm');
@@ -87,7 +87,7 @@ for (const [version, Agent] of VERSIONS) {
       });
     }
 
-    t.test('a tool of the client needs no more than its result', async (t) => {
+    t.test('continues with the result of a client tool', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push(asks(['c1', 'ask_user']), says('it is 42'));
       const client = converse(Agent, urlOf(agUi));
@@ -106,19 +106,19 @@ for (const [version, Agent] of VERSIONS) {
       await viewOf(agUi, 'T').check(t);
     });
 
-    t.test('what goes wrong reaches the application', async (t) => {
+    t.test('reports errors to the application', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push(() => {
-        throw new ModelError('invalid_request', 'the provider is gone');
+        throw new ModelError('invalid_request', 'the provider is unavailable');
       });
-      t.match(await converse(Agent, urlOf(agUi)).say('u1', 'hi'), { error: /the provider is gone/ });
+      t.match(await converse(Agent, urlOf(agUi)).say('u1', 'hi'), { error: /the provider is unavailable/ });
       t.match(await converse(Agent, urlOf(agUi, 'nope')).say('u1', 'hi'), { error: /agent not found: nope/ });
       const stale = converse(Agent, urlOf(agUi));
       const { error } = await stale.run({ resume: [{ interruptId: 'x', status: 'resolved' }] });
       t.match(error, /waits/);
     });
 
-    t.test('a partial answer is not stored, and the client may keep it', async (t) => {
+    t.test('does not store a partial completion, which the client may keep', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push(says('whole'), hangs('half an ans'), says('third'));
       const client = converse(Agent, urlOf(agUi));
@@ -129,7 +129,7 @@ for (const [version, Agent] of VERSIONS) {
       client.abort();
       await second;
       const view = viewOf(agUi, 'T');
-      t.equal((await view.active())?.status, 'running', 'a connection that ends cancels nothing');
+      t.equal((await view.active())?.status, 'running', 'a disconnect does not cancel the run');
       t.equal((await agUi.post('/v1/ag-ui/threads/T/interrupt')).status, 202);
       await view.rest();
       t.match(await client.say('u3', 'three'), { error: undefined, added: [{ content: 'third' }] });
@@ -143,7 +143,7 @@ for (const [version, Agent] of VERSIONS) {
       t.notMatch(JSON.stringify(lastRequest(agUi)), /frontend-context/);
     });
 
-    t.test('a second tab answers what the first one was asked', async (t) => {
+    t.test('accepts a decision from a second tab', async (t) => {
       const agUi = await startAgUi(t);
       agUi.models.steps.push(asks(['c1', 'risky']), says('done'));
       const first = converse(Agent, urlOf(agUi));
@@ -161,7 +161,7 @@ for (const [version, Agent] of VERSIONS) {
       t.strictSame(told(await agUi.items('T')).slice(-2), ['user: still here', 'assistant: late']);
     });
 
-    t.test('the same request twice at once stores its message once, and one is answered', async (t) => {
+    t.test('stores the message of two identical concurrent requests once, and runs one', async (t) => {
       const agUi = await startAgUi(t);
       const message = { id: 'u1', role: 'user' as const, content: 'hi' };
       const tabs = [1, 2].map(() => new Agent({ url: urlOf(agUi, 'echo'), threadId: 'T' }));
@@ -178,7 +178,7 @@ for (const [version, Agent] of VERSIONS) {
   });
 }
 
-t.test('a replay of a thread is a conversation for the client', async (t) => {
+t.test('replays a thread as a conversation of the client', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'risky']), says('done'), says('bye'));
   const client = converse(HttpAgent, urlOf(agUi));
@@ -196,7 +196,7 @@ t.test('a replay of a thread is a conversation for the client', async (t) => {
   t.strictSame(agent.messages, answers);
 });
 
-t.test('an approval is taken after a restart', async (t) => {
+t.test('accepts an approval after a restart', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'risky']), says('done'));
   const before = converse(HttpAgent, urlOf(agUi));

@@ -10,7 +10,7 @@ import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
 import { breakable, openTab, partsOf, textOf } from './chat-client.ts';
 
-/** The official client of the chat protocol against the service (chat-and-agui.md 16, 17). */
+/** The official chat client against the service (chat-and-agui.md 16, 17). */
 
 const streaming = async (chat: { status: string; lastMessage: unknown }) =>
   eventually(
@@ -18,7 +18,7 @@ const streaming = async (chat: { status: string; lastMessage: unknown }) =>
     (status) => status === 'streaming',
   );
 
-t.test('two turns, with reasoning, text and a tool', async (t) => {
+t.test('completes two turns with reasoning, text and a tool', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push((sink) => {
     sink.reasoning('Hm.');
@@ -44,7 +44,7 @@ t.test('two turns, with reasoning, text and a tool', async (t) => {
   t.equal(textOf(chat.lastMessage), 'echo: again');
 });
 
-t.test('an approval is sent by itself, once, and the message goes on', async (t) => {
+t.test('sends an approval automatically once, and continues the message', async (t) => {
   const { troupe, tools } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'risky'], ['c2', 'risky']));
   const { chat, requests } = openTab(troupe, 'T', 'steps', {
@@ -72,7 +72,7 @@ t.test('an approval is sent by itself, once, and the message goes on', async (t)
   t.equal(chat.error, undefined);
 });
 
-t.test('an approval in a tab that has loaded the history', async (t) => {
+t.test('approves a call in a tab that has loaded the history', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'risky']));
   await openTab(troupe, 'T', 'steps').chat.sendMessage({ text: 'hi' });
@@ -88,11 +88,11 @@ t.test('an approval in a tab that has loaded the history', async (t) => {
     async () => chat.status,
     (status) => status === 'ready' && requests.length === 1,
   );
-  t.equal(chat.messages.length, 2, 'the message goes on');
+  t.equal(chat.messages.length, 2, 'the call continues its message');
   t.match(partsOf(chat.lastMessage), [{ state: 'output-available' }, { text: 'echo: hi' }]);
 });
 
-t.test('the client executes its tool once', async (t) => {
+t.test('executes a client tool once', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'pick_color']));
   const called: string[] = [];
@@ -114,7 +114,7 @@ t.test('the client executes its tool once', async (t) => {
   t.equal(requests.length, 2);
 });
 
-t.test('a failure of the provider is an error of the client, and it may try again', async (t) => {
+t.test('reports a failure of the provider, and allows a retry', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(() => {
     throw new ModelError('invalid_request', 'the provider is down');
@@ -128,12 +128,12 @@ t.test('a failure of the provider is an error of the client, and it may try agai
   t.equal(textOf(chat.lastMessage), 'echo: hi');
 });
 
-t.test('a question whose answer was lost with the service is asked again, and answered once', async (t) => {
+t.test('repeats a question whose response was lost with the service, and completes it once', async (t) => {
   const { troupe } = await withTools(t);
   let isLost = false;
   const { chat } = openTab(troupe, 'T', 'slow', {
     async fetch(input, request) {
-      // The service that is started again has another port.
+      // The restarted service has another port.
       const { pathname } = new URL(String(input));
       const response = await fetch(troupe.url + pathname, request);
       if (isLost) return response;
@@ -162,7 +162,7 @@ t.test('a question whose answer was lost with the service is asked again, and an
   t.equal(body.total, 2);
 });
 
-t.test('a refused request is an error of the client', async (t) => {
+t.test('reports a rejected request as an error of the client', async (t) => {
   const { troupe } = await withTools(t);
   const { chat } = openTab(troupe, 'T', 'nope');
   await chat.sendMessage({ text: 'hi' });
@@ -170,7 +170,7 @@ t.test('a refused request is an error of the client', async (t) => {
   t.match(chat.error?.message, /agent not found: nope/);
 });
 
-t.test('a client that stops reading does not stop the run', async (t) => {
+t.test('continues the run when the client stops reading', async (t) => {
   const { troupe } = await withTools(t);
   const { chat } = openTab(troupe, 'T', 'slow');
   const sent = chat.sendMessage({ text: 'hi' });
@@ -183,7 +183,7 @@ t.test('a client that stops reading does not stop the run', async (t) => {
   troupe.models.release();
 });
 
-t.test('after a broken connection the client resumes, and has everything once', async (t) => {
+t.test('resumes after a broken connection and receives everything once', async (t) => {
   const { troupe } = await withTools(t);
   const network = breakable();
   const { chat } = openTab(troupe, 'T', 'slow', { fetch: network.fetch });
@@ -204,7 +204,7 @@ t.test('after a broken connection the client resumes, and has everything once', 
   t.equal(textOf(chat.lastMessage), 'partial answer');
 });
 
-t.test('a page that is loaded in mid-answer follows the run, stops, and follows again', async (t) => {
+t.test('follows the run in a page loaded during a completion, stops, and follows again', async (t) => {
   const { troupe } = await withTools(t);
   const first = openTab(troupe, 'T', 'slow');
   const sent = first.chat.sendMessage({ text: 'hi' });
@@ -229,10 +229,10 @@ t.test('a page that is loaded in mid-answer follows the run, stops, and follows 
   t.equal(textOf(chat.lastMessage), 'partial answer');
   t.strictSame(partsOf(chat.lastMessage), partsOf(first.chat.lastMessage));
   await chat.resumeStream();
-  t.equal(chat.status, 'ready', 'there is nothing to resume any more');
+  t.equal(chat.status, 'ready', 'no run is left to resume');
 });
 
-t.test('a page that is loaded while an approved call executes follows the rest of the run', async (t) => {
+t.test('follows the rest of the run in a page that is loaded while an approved call executes', async (t) => {
   const { troupe, tools } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'guarded'], ['c2', 'pick_color']));
   const called: string[] = [];
@@ -263,11 +263,11 @@ t.test('a page that is loaded while an approved call executes follows the rest o
       { text: 'echo: hi' },
     ]);
   }
-  t.strictSame(called, ['c1', 'c2'], 'no tool of the client is called again');
+  t.strictSame(called, ['c1', 'c2'], 'no client tool is called twice');
   t.equal(second.chat.lastMessage?.id, first.chat.lastMessage?.id);
 });
 
-t.test('two tabs show the same answer', async (t) => {
+t.test('shows the same completion in two tabs', async (t) => {
   const { troupe } = await withTools(t);
   const [one, other] = [openTab(troupe, 'T', 'slow'), openTab(troupe, 'T', 'slow')];
   const sent = one.chat.sendMessage({ text: 'hi' });
@@ -279,7 +279,7 @@ t.test('two tabs show the same answer', async (t) => {
   t.strictSame(other.chat.lastMessage, one.chat.lastMessage);
 });
 
-t.test('a new message while the answer of another tab streams takes the thread', async (t) => {
+t.test('takes over the thread with a new message while another tab streams', async (t) => {
   const { troupe } = await withTools(t);
   const [one, other] = [openTab(troupe, 'T', 'slow'), openTab(troupe, 'T', 'echo')];
   const sent = one.chat.sendMessage({ text: 'hi' });

@@ -8,7 +8,7 @@ import {
 } from 'ai';
 import type { Troupe } from '../service/troupe.ts';
 
-/** The official chat client with its stock transport, and what it keeps of a conversation. */
+/** The official chat client with its stock transport and its conversation state. */
 
 const createState = (messages: UIMessage[]): ChatState<UIMessage> => {
   const state: ChatState<UIMessage> = {
@@ -35,17 +35,17 @@ export type ClientOptions = Pick<
   ChatInit<UIMessage>,
   'sendAutomaticallyWhen' | 'onToolCall' | 'onFinish' | 'messages'
 > & {
-  /** Stands between the client and the network. */
+  /** Replaces the network access of the client. */
   fetch?: typeof fetch;
 };
 
 export type Session = {
   chat: Client;
-  /** How many requests of each method the client has sent. */
+  /** The methods of the requests that the client has sent. */
   requests: string[];
 };
 
-/** A tab of the browser: `id` is that of its chat, and so of its thread. */
+/** A browser tab: `id` is that of its chat, and so of its thread. */
 export const openTab = (
   troupe: Pick<Troupe, 'url'>,
   id: string,
@@ -72,7 +72,7 @@ export const openTab = (
 
 type Part = UIMessage['parts'][number];
 
-/** The parts of a message that are no data of the service, without what the client notes for itself. */
+/** The parts of a message without data of the service and markers of the client. */
 export const partsOf = (message: UIMessage | undefined): Part[] =>
   (message?.parts ?? []).filter(({ type }) => type !== 'step-start' && !type.startsWith('data-'));
 
@@ -81,7 +81,7 @@ export const textOf = (message: UIMessage | undefined): string =>
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('');
 
-/** A connection that breaks when the test says so, as when a network goes. */
+/** A connection that the test can break, like a failing network. */
 export const breakable = (): { fetch: typeof fetch; break(): void } => {
   let fail = (): void => {};
   return {
@@ -100,7 +100,7 @@ export const breakable = (): { fetch: typeof fetch; break(): void } => {
               controller.enqueue(chunk.value);
             controller.close();
           };
-          // Once it is broken nothing can be handed on any more.
+          // Nothing can be forwarded after the break.
           pump().catch(() => {});
         },
       });

@@ -5,9 +5,9 @@ import { eventually, startTroupe } from '../service/troupe.ts';
 import { freePort } from './mcp-packaged.ts';
 import { startMcpPlane } from './mcp-plane.ts';
 
-/** Two services of this kind, of which one has the agents of the other as tools. */
+/** Two services, one of which uses the agents of the other as tools. */
 
-t.test('the agents of a service are tools of another', async (t) => {
+t.test('uses the agents of a service as tools of another one', async (t) => {
   const worker = await startTroupe(t, { settings: { http_addr: `127.0.0.1:${await freePort()}` } });
   const lastRun = async (agent: string) => {
     const { body } = await worker.call('GET', '/v1/runs');
@@ -15,7 +15,7 @@ t.test('the agents of a service are tools of another', async (t) => {
     return runs.find(({ agent_id }) => agent_id === agent);
   };
 
-  // A service of its own has a folder of its own.
+  // Each service needs its own data directory.
   await t.test('with an office', async (t) => {
     const { add, use, offers, status, troupe, until } = await startMcpPlane(t);
     await add(http('worker', `${worker.url}/v1/mcp`));
@@ -46,7 +46,7 @@ t.test('the agents of a service are tools of another', async (t) => {
     );
     t.match(await status('worker'), { connected: true, consecutive_failures: 0 });
 
-    // The revision that both speak has no sessions, so a restart of the server loses none.
+    // The negotiated revision has no sessions, so a restart of the server loses none.
     await worker.restart();
     t.match(await use(['c4', 'mcp__worker__echo', { message: 'again' }]), [
       { outcome: 'succeeded', result: { data: 'echo: again' } },

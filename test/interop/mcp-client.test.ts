@@ -6,9 +6,9 @@ import { LONG } from '../long.ts';
 import { playScenario } from './mcp-client.ts';
 import { allApplicablePass, conformanceSuite, type NotApplicable } from './mcp-conformance.ts';
 
-/** The connections to MCP servers and the conformance suite of the MCP project: mcp.md C4. */
+/** The connections to MCP servers against the conformance suite of the MCP project: mcp.md C4. */
 
-/** What the client plays; where nothing of a scenario can pass, only the long form tries. */
+/** Scenarios of the client; those in which nothing can pass are tried in the long form only. */
 const TRIED = [
   'initialize|tools_call|sse-retry|json-schema-*|request-metadata|http-standard-headers',
   'http-custom-headers|http-invalid-tool-headers',
@@ -28,19 +28,21 @@ const SETS: Record<string, { args: readonly string[]; notApplicable: NotApplicab
     args: ['--requirements', '2025-11-25'],
     notApplicable: {
       ...NO_AUTHORIZATION,
-      'nobody is there whom a server could ask': ['elicitation-sep1034-client-defaults'],
+      'no user can answer requests of a server': ['elicitation-sep1034-client-defaults'],
     },
   },
   '2026-07-28': {
     args: ['--requirements', '2026-07-28'],
     notApplicable: {
       ...NO_AUTHORIZATION,
-      'nobody is there whom a server could ask': ['sep-2322-client-request-state'],
+      'no user can answer requests of a server': ['sep-2322-client-request-state'],
     },
   },
 };
 
-/** The command that the suite starts for a scenario, before the address of its server: the client is in this process. */
+/**
+ * The command that the suite starts for a scenario, followed by the URL of its server. The client runs in this process.
+ */
 const clientHere = async (t: Test): Promise<string> => {
   const client = createServer(async (request, response) => {
     const { name, context } = request.headers;
@@ -67,7 +69,7 @@ else {
   const command = await clientHere(t);
 
   for (const [revision, { args, notApplicable }] of Object.entries(SETS)) {
-    t.test(`connections are as ${revision} says`, async (t) => {
+    t.test(`connections conform to ${revision}`, async (t) => {
       allApplicablePass(t, await suite.run(['client', ...args, '--command', command]), notApplicable);
     });
   }

@@ -4,11 +4,11 @@ import type { Json, Tool, ToolContext } from '../../src/tools/tool.ts';
 import { memoryRecords } from '../mcp/manage.ts';
 
 /**
- * A client for the conformance suite around the connections of the service: connects to the address that it is given,
- * does what the scenario asks for, and leaves.
+ * A client for the conformance suite that wraps the connections of the service: it connects to the given URL, performs
+ * the scenario, and disconnects.
  */
 
-/** `context`: what the suite says beside the name of the scenario, as JSON. */
+/** `context`: additional JSON data from the suite. */
 export type Scenario = { name: string; url: string; context: string };
 
 type Use = (
@@ -23,7 +23,7 @@ const callsAll: Use = async (call, tools) => {
   for (const { descriptor } of tools) await call(String(descriptor.metadata?.['mcp.tool']), {});
 };
 
-/** The calls that the suite names. */
+/** Makes the calls that the suite names. */
 const callsNamed: Use = async (call, _, context) => {
   const { toolCalls } = JSON.parse(context);
   for (const { name, arguments: args } of toolCalls) await call(name, args);
@@ -47,7 +47,7 @@ const SCENARIOS: Record<string, Use> = {
 
 const nothing = (): void => {};
 
-/** What a call needs of the run that it is of. */
+/** The properties of its run that a call needs. */
 const context = {
   agent_id: 'agent',
   thread_id: 'thread',
@@ -57,7 +57,7 @@ const context = {
   progress: nothing,
 };
 
-/** Throws what a connection or a call throws. */
+/** @throws the error of the connection or the call */
 export const playScenario = async ({ name, url, context: told }: Scenario): Promise<void> => {
   const use = SCENARIOS[name];
   if (!use) throw new Error(`there is no scenario '${name}'`);
@@ -80,7 +80,7 @@ export const playScenario = async ({ name, url, context: told }: Scenario): Prom
     const call = (called: string, args: Json) => {
       const tool = tools.find(({ descriptor }) => descriptor.id === `mcp__suite__${called}`);
       if (!tool) throw new Error(`there is no tool '${called}'`);
-      // Of a context, tools of MCP servers use no more than this.
+      // Tools of MCP servers use only this part of a context.
       return Promise.resolve(tool.execute(args, context as unknown as ToolContext));
     };
     await use(call, tools, told);

@@ -8,40 +8,40 @@ import type { Test } from 'tap';
 import { unhooked } from '../child.ts';
 
 /**
- * The conformance suite of the MCP project. It needs Node 22, so it has a package of its own (`mcp-conformance/`) with
- * the platform's Node as one of its dependencies: `node@22` itself fetches that with an install script, and no script
- * of a stranger runs here. What npm installs is kept in `.tap/` under the version, so that a change installs anew.
+ * The conformance suite of the MCP project. It needs Node 22, so it has a separate package (`mcp-conformance/`) that
+ * depends on the Node binary of the platform: the package `node@22` would download that in an install script, and no
+ * install scripts are executed. The installation is kept in `.tap/` under the version, so that a change reinstalls it.
  */
 
 const PACKAGE = fileURLToPath(new URL('./mcp-conformance', import.meta.url));
 
 const FOLDER = fileURLToPath(new URL('../../.tap/mcp-conformance', import.meta.url));
 
-/** Of what is compiled, which is a fifth of what a short run costs. */
+/** The cache of compiled code, which takes a fifth of the time of a short run. */
 const CACHE = join(FOLDER, 'cache');
 
 const RUNNER = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 
-/** What npm says when it could not reach the registry, as opposed to when the registry has no such package. */
+/** Errors of npm for an unreachable registry, as opposed to a missing package. */
 const UNREACHABLE =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E50\d)\b/;
 
 const run = promisify(execFile);
 
 export type Suite = {
-  /** Runs `conformance ARGS`; which scenarios ran and how each ended. */
+  /** Runs `conformance ARGS` and returns the outcome of each scenario. */
   run(args: readonly string[]): Promise<Outcomes>;
 };
 
-/** What failed of each scenario, by its name; nothing if it passed. */
+/** The failures of each scenario, by its name; empty if it passed. */
 export type Outcomes = Map<string, Failure[]>;
 
-/** `id`: of the check. */
+/** `id`: that of the check. */
 export type Failure = { id: string; text: string };
 
 /**
- * Scenarios that fail, and may, by the reason for it: `scenario`, `scenario:check` for one check of it, or `family*`. One
- * that passes must not be among them.
+ * Scenarios that are expected to fail, by reason: `scenario`, `scenario:check` for one check of it, or `family*`. A
+ * scenario that passes must not be listed.
  */
 export type NotApplicable = Record<string, readonly string[]>;
 
@@ -57,24 +57,24 @@ export const allApplicablePass = (t: Test, outcomes: Outcomes, notApplicable: No
   t.strictSame(
     failures.filter(({ scenario, check }) => !listed.some((name) => isNamed(name, scenario, check))),
     [],
-    'what applies passes',
+    'every applicable check passes',
   );
   const ran = [...outcomes.keys()];
   t.strictSame(
     listed.filter((name) => !failures.some(({ scenario, check }) => isNamed(name, scenario, check))),
     [],
-    'what does not apply was asked for, and fails',
+    'every excluded check was executed, and fails',
   );
   t.strictSame(
     ran.filter(
       (scenario) => outcomes.get(scenario)?.length === 0 && listed.some((name) => isNamed(name, scenario)),
     ),
     [],
-    'nothing passes that does not apply',
+    'no excluded scenario passes',
   );
 };
 
-/** @returns why there is none, in words, if the registry is out of reach or has no Node for this machine */
+/** @returns the reason if the registry is unreachable or has no Node for this platform */
 export const conformanceSuite = async (): Promise<Suite | string> => {
   const versions = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')).dependencies;
   const folder = join(FOLDER, versions['@modelcontextprotocol/conformance']);
@@ -89,7 +89,7 @@ export const conformanceSuite = async (): Promise<Suite | string> => {
   return { run: (args) => runSuite([node, join(folder, RUNNER)], args) };
 };
 
-/** Two test files may do so at once: the first one's is kept. */
+/** Two test files may install concurrently: the first result is kept. */
 const install = async (folder: string): Promise<string | undefined> => {
   await mkdir(FOLDER, { recursive: true });
   const made = await mkdtemp(join(FOLDER, 'new-'));
@@ -117,7 +117,7 @@ const runSuite = async (command: readonly string[], args: readonly string[]): Pr
   try {
     const { stdout, stderr } = await run(
       ...unhooked('env', [`NODE_COMPILE_CACHE=${CACHE}`, ...command, ...args, '--output-dir', results]),
-      // A scenario that fails makes its exit code 1; what failed is in the summary.
+      // A failed scenario makes the exit code 1; the failures are in the summary.
     ).catch((error: { stdout: string; stderr: string }) => error);
     const outcomes: Outcomes = new Map();
     for (const { groups = {} } of stdout.matchAll(SUMMARY)) {
@@ -133,7 +133,7 @@ const runSuite = async (command: readonly string[], args: readonly string[]): Pr
 };
 
 const failuresOf = async (results: string, scenario: string): Promise<Failure[]> => {
-  // A scenario's folder ends with the time at which it ran.
+  // The directory of a scenario ends with its start time.
   const isOf = new RegExp(`^(server-)?${scenario}-\\d{4}-\\d\\d-\\d\\dT[^/]*$`);
   const folder = (await readdir(results, { recursive: true })).find((name) => isOf.test(name));
   if (folder === undefined) return [{ id: 'ran', text: 'it ended without a check' }];

@@ -7,7 +7,7 @@ import { asks } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
 import { eventually, type Troupe } from '../service/troupe.ts';
 
-/** Agents as tools of the MCP project's own clients: both of its SDKs, with sessions and without. */
+/** Agents as tools of the official MCP clients: both SDKs, with and without sessions. */
 
 type Calls = {
   version(): string | undefined;
@@ -20,14 +20,14 @@ type Options = { signal?: AbortSignal; onprogress?: (progress: { progress: numbe
 const INFO = { name: 'official', version: '1.0.0' };
 const CAPABILITIES = { elicitation: { form: {} } };
 
-/** Whoever is asked says yes. */
+/** Approves every request. */
 const YES = { action: 'accept' as const, content: { approve: true } };
 
 const first = async (t: Test, url: URL): Promise<Calls> => {
   const client = new FirstClient(INFO, { capabilities: CAPABILITIES });
   client.setRequestHandler(ElicitRequestSchema, () => YES);
   const transport = new FirstTransport(url);
-  // Its own types say less of an optional member than its interface.
+  // The SDK types an optional member more loosely than its interface.
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   t.teardown(async () => {
     await transport.terminateSession();
@@ -72,7 +72,7 @@ const lastRunOf = async ({ call }: Troupe, agent: string) => {
 };
 
 for (const [name, connect, version] of CLIENTS) {
-  t.test(`${name} calls agents, hears of them, answers them and cancels them`, async (t) => {
+  t.test(`${name} calls agents, receives progress, answers requests and cancels calls`, async (t) => {
     const { troupe, tools } = await withTools(t);
     const client = await connect(t, new URL('/v1/mcp', troupe.url));
     t.equal(client.version(), version);
@@ -88,7 +88,7 @@ for (const [name, connect, version] of CLIENTS) {
 
     troupe.models.steps.push(asks(['c1', 'risky']));
     t.match(await client.call('go', 'steps'), { isError: false });
-    t.strictSame(tools.executed, ['c1'], 'it was asked, and said yes');
+    t.strictSame(tools.executed, ['c1'], 'the client was asked, and accepted');
 
     const cancelling = new AbortController();
     const cancelled = client.call('wait', 'slow', { signal: cancelling.signal });

@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 import { nodeCommand, SHORT_LIVED } from '../child.ts';
 import { eventually } from '../service/troupe.ts';
 
-/** MCP servers that others have written, as they come from the registry. */
+/** Published MCP servers from the registry. */
 
 type Name = 'everything' | 'filesystem' | 'memory';
 
@@ -19,13 +19,13 @@ const programOf = (name: Name): string =>
 
 export type Packaged = {
   entry: object;
-  /** Process ids of those that the service has started, the oldest first. */
+  /** Process ids of the servers that the service has started, oldest first. */
   pids(count?: number): Promise<number[]>;
 };
 
 type Options = {
   args?: readonly string[];
-  /** Shell commands that come before the server and write what they like. */
+  /** Shell commands that run before the server and may print anything. */
   first?: string;
   entry?: object;
 };
@@ -58,18 +58,18 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-/** A port that nobody listens on: who listens there next is the test's own. */
+/** A free port for the test. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // It listens on a port, so its address is one.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
   return port;
 };
 
-/** `server-everything` over Streamable HTTP; resolves when it listens. */
+/** Starts `server-everything` over Streamable HTTP; resolves when it listens. */
 export const startEverything = async (t: Test, port: number): Promise<void> => {
   const child = spawn(...nodeCommand([programOf('everything'), 'streamableHttp']), {
     env: { PATH: process.env.PATH, PORT: String(port) },

@@ -4,18 +4,18 @@ import { type Plane, planeOf } from '../service/config/plane.ts';
 import { asks, type Call } from '../service/models.ts';
 import { eventually, type RunEventLike, startTroupe, type TroupeOptions } from '../service/troupe.ts';
 
-/** A real service whose configuration names MCP servers, and an agent that uses their tools. */
+/** A real service with configured MCP servers, and an agent that uses their tools. */
 
 export type McpPlane = Plane & {
-  /** Stores an entry; the answer must be that it was created. */
+  /** Stores an entry and expects success. */
   add(entry: object): Promise<void>;
   status(id: string): Promise<McpStatus>;
   inventory(id: string): Promise<McpInventory>;
-  /** Asks for the status until it holds. */
+  /** Polls the status until it matches. */
   until(id: string, holds: (status: McpStatus) => boolean): Promise<McpStatus>;
-  /** One step of a run of the agent `steps`: how each call ended, in their order. */
+  /** Executes one step of a run of the agent `steps`, and returns the outcome of each call in order. */
   use(...calls: Call[]): Promise<Done[]>;
-  /** Resolves once agents can be given this tool. */
+  /** Resolves once this tool is available to agents. */
   offers(tool: string): Promise<void>;
 };
 
@@ -34,7 +34,7 @@ export const startMcpPlane = async (t: Test, options?: TroupeOptions): Promise<M
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
-  // The routes answer as their schemas say: the service checks neither, but tests of the routes do.
+  // The responses match the schemas of their routes, which the tests of the routes check.
   const status = async (id: string) => (await read(`/v1/mcp-servers/${id}/status`)) as McpStatus;
   return {
     ...plane,

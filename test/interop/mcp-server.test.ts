@@ -8,7 +8,7 @@ import { startTroupe } from '../service/troupe.ts';
 import { allApplicablePass, conformanceSuite, type NotApplicable, type Outcomes } from './mcp-conformance.ts';
 import { createFixtures } from './mcp-fixtures/provider.ts';
 
-/** The MCP endpoint and the conformance suite of the MCP project: mcp.md C2, C3 and C5, check 35. */
+/** The MCP endpoint against the conformance suite of the MCP project: mcp.md C2, C3 and C5, check 35. */
 
 const NO_RESUME: NotApplicable = {
   'a stream is not resumed, and its service has no listening stream': ['server-sse-polling'],
@@ -41,7 +41,7 @@ const AGENTS_ANSWER: NotApplicable = {
   ],
 };
 
-/** The suite has nothing for 2025-03-26 but the life of a session, which is in the others. */
+/** For 2025-03-26 the suite only covers sessions, which the others include. */
 const REVISIONS: Record<string, { agents: NotApplicable; fixtures: NotApplicable }> = {
   '2025-11-25': {
     agents: {
@@ -89,7 +89,7 @@ const REVISIONS: Record<string, { agents: NotApplicable; fixtures: NotApplicable
   },
 };
 
-/** The protocol core of the service with what the suite asks for, in place of agents. */
+/** The protocol core of the service with the fixtures of the suite instead of agents. */
 const serveFixtures = async (t: Test): Promise<string> => {
   const endpoint: McpEndpoint = createMcpEndpoint({
     provider: createFixtures(() => endpoint.toolsChanged()),
@@ -110,22 +110,22 @@ const suite = await conformanceSuite();
 
 if (typeof suite === 'string') t.plan(0, suite);
 else {
-  /** One process of the suite for each revision: starting it is most of what a run costs. */
+  /** One process of the suite for each revision, because starting it takes most of the time. */
   const run = (url: string, ...args: string[]): Promise<Outcomes> =>
     suite.run(['server', '--url', url, ...args]);
 
   for (const [revision, { agents, fixtures }] of Object.entries(REVISIONS)) {
-    t.test(`agents are served as ${revision} says`, async (t) => {
+    t.test(`agents conform to ${revision}`, async (t) => {
       const { url } = await startTroupe(t);
       allApplicablePass(t, await run(`${url}/v1/mcp`, '--requirements', revision), agents);
     });
 
-    t.test(`the protocol core does all that ${revision} says`, async (t) => {
+    t.test(`the protocol core conforms to ${revision}`, async (t) => {
       allApplicablePass(t, await run(await serveFixtures(t), '--requirements', revision), fixtures);
     });
   }
 
-  t.test('the protocol core does all that 2025-06-18 says', async (t) => {
+  t.test('the protocol core conforms to 2025-06-18', async (t) => {
     const url = await serveFixtures(t);
     allApplicablePass(t, await run(url, '--suite', 'active', '--spec-version', '2025-06-18'), {});
   });

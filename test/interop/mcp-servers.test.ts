@@ -7,9 +7,9 @@ import { eventually } from '../service/troupe.ts';
 import { freePort, isAlive, packaged, startEverything } from './mcp-packaged.ts';
 import { startMcpPlane } from './mcp-plane.ts';
 
-/** MCP servers from the registry, used by an agent of a real service, in good days and bad ones. */
+/** Published MCP servers, used by an agent of a real service, with and without failures. */
 
-t.test('an agent uses servers of the registry over stdio and over HTTP', async (t) => {
+t.test('uses published servers over stdio and over HTTP', async (t) => {
   const port = await freePort();
   await startEverything(t, port);
   const { add, use, inventory, status, offers } = await startMcpPlane(t);
@@ -71,35 +71,32 @@ t.test('an agent uses servers of the registry over stdio and over HTTP', async (
   t.match(await inventory('filesystem'), { connected: true, prompts: [], resources: [] });
 });
 
-t.test(
-  'a server that is killed is back without anybody, and one that is restarted is another one',
-  async (t) => {
-    const { add, use, until, post, status } = await startMcpPlane(t);
-    const memory = packaged(t, 'memory', { entry: EAGER });
-    await add(memory.entry);
-    const [first = 0] = await memory.pids(1);
-    process.kill(first, 'SIGKILL');
-    const [, second = 0] = await memory.pids(2);
-    t.match(await until('memory', ({ connected }) => connected), { transport_reconnect_count: 1 });
-    t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
+t.test('reconnects a killed server automatically, and replaces a restarted one', async (t) => {
+  const { add, use, until, post, status } = await startMcpPlane(t);
+  const memory = packaged(t, 'memory', { entry: EAGER });
+  await add(memory.entry);
+  const [first = 0] = await memory.pids(1);
+  process.kill(first, 'SIGKILL');
+  const [, second = 0] = await memory.pids(2);
+  t.match(await until('memory', ({ connected }) => connected), { transport_reconnect_count: 1 });
+  t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
 
-    t.equal((await post('/v1/mcp-servers/memory/restart')).status, 202);
-    const [, , third = 0] = await memory.pids(3);
-    await until(
-      'memory',
-      ({ connected, transport_reconnect_count }) => connected && transport_reconnect_count === 2,
-    );
-    await eventually(
-      async () => isAlive(second),
-      (alive) => !alive,
-    );
-    t.ok(isAlive(third));
-    t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
-    t.match(await status('memory'), { permanently_failed: false, consecutive_failures: 0 });
-  },
-);
+  t.equal((await post('/v1/mcp-servers/memory/restart')).status, 202);
+  const [, , third = 0] = await memory.pids(3);
+  await until(
+    'memory',
+    ({ connected, transport_reconnect_count }) => connected && transport_reconnect_count === 2,
+  );
+  await eventually(
+    async () => isAlive(second),
+    (alive) => !alive,
+  );
+  t.ok(isAlive(third));
+  t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
+  t.match(await status('memory'), { permanently_failed: false, consecutive_failures: 0 });
+});
 
-t.test('a server that hangs harms no other, and is ended by a restart, and so are its calls', async (t) => {
+t.test('isolates a hanging server from others, and ends it with its calls on restart', async (t) => {
   const { add, troupe, use, until, post } = await startMcpPlane(t);
   const hung = packaged(t, 'memory', { entry: { id: 'hung' } });
   await Promise.all([add(hung.entry), add(stdio('other'))]);
@@ -124,7 +121,7 @@ t.test('a server that hangs harms no other, and is ended by a restart, and so ar
   );
 });
 
-t.test('a server that floods its standard error and speaks garbage is used all the same', async (t) => {
+t.test('uses a server that floods its standard error and prints garbage', async (t) => {
   const { add, use } = await startMcpPlane(t);
   const garbage = `printf 'hello\\n{\\n[]\\n\\n{"jsonrpc":"2.0"}\\n\\377\\376\\n';`;
   const noisy = packaged(t, 'memory', { first: `yes flood | head -c 20000000 >&2; ${garbage}` });
@@ -132,7 +129,7 @@ t.test('a server that floods its standard error and speaks garbage is used all t
   t.match(await use(['c1', 'mcp__memory__read_graph']), [{ outcome: 'succeeded' }]);
 });
 
-t.test('a service starts and works while no server of its configuration has answered anything', async (t) => {
+t.test('starts and works while no configured server has responded', async (t) => {
   const far = await startPeer(t);
   const { add, del, troupe, get, post, status, until, use, offers } = await startMcpPlane(t);
   const isBad = join(t.testdirName, 'bad');
@@ -149,7 +146,7 @@ t.test('a service starts and works while no server of its configuration has answ
   await writeFile(isBad, '');
 
   await troupe.restart();
-  // Ready as soon as recovery has read what the earlier process left, whatever the servers do.
+  // Healthy as soon as recovery has read the work of the earlier process, whatever the servers do.
   await eventually(
     () => troupe.call('GET', '/health'),
     ({ status }) => status === 200,

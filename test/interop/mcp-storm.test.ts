@@ -1,5 +1,5 @@
 import t from 'tap';
-import { randomFrom } from '../../src/load/random.ts';
+import { randomFrom } from '../../src/load-generator/random.ts';
 import { LONG } from '../long.ts';
 import { startPeer } from '../mcp/http-peer.ts';
 import { EAGER, http, stdio } from '../mcp/manage.ts';
@@ -7,14 +7,14 @@ import { SEED } from '../random.ts';
 import { eventually } from '../service/troupe.ts';
 import { startMcpPlane } from './mcp-plane.ts';
 
-/** Entries are written, deleted and restarted while their servers die and come back, and agents call them. */
+/** Entries are written, deleted and restarted while their servers fail and recover, and agents call them. */
 
 const ROUNDS = LONG ? 500 : 10;
 const AT_ONCE = 4;
 
 const IDS = ['a', 'b', 'c', 'd'];
 
-t.test('after a storm each entry has one connection, and what has no entry has none', async (t) => {
+t.test('keeps exactly one connection per entry after many concurrent changes', async (t) => {
   const peer = await startPeer(t);
   const plane = await startMcpPlane(t);
   const { troupe, get, post, put, del, use } = plane;
@@ -25,7 +25,7 @@ t.test('after a storm each entry has one connection, and what has no entry has n
     const more = { timeout_secs: 5 + below(5), ...EAGER };
     return id < 'c' ? stdio(id, { TOOLS: 'echo,pid,die' }, more) : http(id, peer.url, more);
   };
-  /** All that a write may be answered with; anything else is a fault. */
+  /** The valid statuses of each write; any other is an error. */
   const allowed: Record<string, readonly number[]> = {
     create: [201, 400, 409],
     replace: [200, 400, 404, 409],

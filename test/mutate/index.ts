@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { randomFrom } from '../../src/load/random.ts';
+import { randomFrom } from '../../src/load-generator/random.ts';
 import { below } from '../crash/random.ts';
 import { SEED } from '../random.ts';
 import { bundle, PROGRAM } from '../run/bundle.ts';
@@ -12,44 +12,43 @@ import { nearestTests } from './nearest.ts';
 import { type Fate, play } from './play.ts';
 
 /**
- * Whether tests notice faults: makes single small changes in a room, chosen by chance among those of a table, and
- * runs the nearest tests for each. What survives is a missing test, or code that nothing needs; what ran out of time is
- * to be looked at.
+ * Checks whether tests detect faults: applies randomly chosen single mutations to a module and runs the nearest tests
+ * for each. A survivor indicates a missing test or unneeded code; a mutation that ran out of time must be examined.
  */
 
-const USAGE = `Usage: npm run mutate -- [--count N] [--jobs N] [--at LINE] ROOM ...
+const USAGE = `Usage: npm run mutate -- [--count N] [--jobs N] [--at LINE] MODULE ...
 
-  ROOM        a folder of sources such as machines or src/store, or one file
-  --count N   changes in each room; 25 unless said
-  --jobs N    changes at a time; one for each core unless said
-  --at LINE   all changes of this line instead, in one file
+  MODULE      a folder of sources such as machines or src/store, or one file
+  --count N   mutations per module (default: 25)
+  --jobs N    concurrent mutations (default: one per core)
+  --at LINE   all mutations of this line, in one file
 
-  TROUPE_TEST_SEED=N   chooses the same changes again
+  TROUPE_TEST_SEED=N   chooses the same mutations again
 
-Fails when more than 5 % of a room's changes survive.
+Fails when more than 5 % of the mutations of a module survive.
 `;
 
 const MOST_SURVIVORS = 0.05;
 
-/** Two runs in one clone do not share it. */
+/** The process id separates concurrent runs in one clone. */
 const FOLDER = `.tap/mutants-${process.pid}`;
 
-/** @throws Error when the room is not there */
-const sourcesOf = (room: string): string[] => {
-  if (!existsSync(inProject(room)))
-    throw new Error(`there is no room '${room}'; allowed: machines, src/store, …`);
-  return room.endsWith('.ts')
-    ? [room]
-    : readdirSync(inProject(room), { recursive: true, encoding: 'utf8' })
+/** @throws Error if the module does not exist */
+const sourcesOf = (module: string): string[] => {
+  if (!existsSync(inProject(module)))
+    throw new Error(`no such module: '${module}'; allowed: machines, src/store, …`);
+  return module.endsWith('.ts')
+    ? [module]
+    : readdirSync(inProject(module), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-        .map((name) => `${room}/${name}`)
+        .map((name) => `${module}/${name}`)
         .sort();
 };
 
-const mutantsIn = (room: string): Mutant[] =>
-  sourcesOf(room).flatMap((file) => mutantsOf(file, readFileSync(inProject(file), 'utf8')));
+const mutantsIn = (module: string): Mutant[] =>
+  sourcesOf(module).flatMap((file) => mutantsOf(file, readFileSync(inProject(file), 'utf8')));
 
-/** @returns as many as are asked for, at most one of a line */
+/** @returns up to `count` mutants, at most one per line */
 const choose = (mutants: readonly Mutant[], count: number): Mutant[] => {
   const random = randomFrom(SEED);
   const chosen = new Map<string, Mutant>();
@@ -68,7 +67,7 @@ const by = (fate: Fate): string =>
   fate.kind === 'survived' ? '' : `, by ${fate.file}${fate.broken ? ` (${fate.broken})` : ''}`;
 
 const main = async (): Promise<void> => {
-  const { values, positionals: rooms } = parseArgs({
+  const { values, positionals: modules } = parseArgs({
     allowPositionals: true,
     options: {
       help: { type: 'boolean' },
@@ -77,17 +76,17 @@ const main = async (): Promise<void> => {
       at: { type: 'string' },
     },
   });
-  if (values.help || rooms.length === 0) return console.log(USAGE);
+  if (values.help || modules.length === 0) return console.log(USAGE);
   const count = countFrom('count', values.count, 25);
   const jobs = countFrom('jobs', values.jobs, availableParallelism());
   const line = values.at === undefined ? undefined : countFrom('at', values.at, 1);
-  const sources = rooms.map((room) => [room, mutantsIn(room)] as const);
-  // Enough to notice; the test of random sequences is the nearest of much.
+  const sources = modules.map((module) => [module, mutantsIn(module)] as const);
+  // Enough sequences to detect faults; the property test is the nearest test of many files.
   process.env.PROPERTY_RUNS ??= '60';
   const places = new Places(inProject(`${FOLDER}/none`));
   const graph = await bundle([...testFiles(), ...PROGRAM], places);
   console.log(`seed ${SEED}`);
-  for (const [room, all] of sources) {
+  for (const [module, all] of sources) {
     const chosen = line === undefined ? choose(all, count) : all.filter((mutant) => mutant.line === line);
     const tried = chosen.length;
     const left: { mutant: Mutant; fate: Fate }[] = [];
@@ -101,7 +100,7 @@ const main = async (): Promise<void> => {
     await Promise.all(Array.from({ length: jobs }, (_, slot) => work(slot)));
     const countOf = (kind: Fate['kind']): number => left.filter(({ fate }) => fate.kind === kind).length;
     console.log(
-      `${room}: ${countOf('survived')} of ${tried} survived, ${countOf('ran out of time')} ran out of time, of ${all.length} that there are`,
+      `${module}: ${countOf('survived')} of ${tried} survived, ${countOf('ran out of time')} ran out of time, of ${all.length} that there are`,
     );
     for (const { mutant, fate } of left) console.log(`  ${placeOf(mutant)}: ${mutant.was} (${fate.kind})`);
     if (countOf('survived') > tried * MOST_SURVIVORS) process.exitCode = 1;

@@ -1,14 +1,14 @@
 import { parseSync } from 'vite';
 
-/** One small change of a source file that a test should notice. */
+/** One small change of a source file that a test should detect. */
 export interface Mutant {
   file: string;
   line: number;
-  /** What it does, such as `=== becomes !==`. */
+  /** The kind of change, such as `=== becomes !==`. */
   name: string;
   /** The text of the file with the change. */
   text: string;
-  /** The line as it was. */
+  /** The original line. */
   was: string;
 }
 
@@ -30,7 +30,7 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-/** A map, since code may call what every object has. */
+/** A map, because source code may use names that every object inherits. */
 const swaps = (table: Record<string, string>): ReadonlyMap<unknown, string> => new Map(Object.entries(table));
 
 const OPERATORS = swaps({
@@ -62,7 +62,7 @@ const METHODS = swaps({
   shift: 'pop',
 });
 
-/** Parts of a statechart without which another chart remains. */
+/** Parts of a statechart that can be removed and leave a valid chart. */
 const CHART_PARTS = new Set([
   'guard',
   'actions',
@@ -75,7 +75,7 @@ const CHART_PARTS = new Set([
   'target',
 ]);
 
-/** What is said to operators alone, and what a program says of itself; tests do not hold its wording. */
+/** Log lines and console output of programs; tests do not check their text. */
 const UNHEARD = /^(?:await )?(?:this\.)?#?(?:log|logger|console)\b/;
 
 type Rule = (node: Node, text: string) => Edit[];
@@ -84,12 +84,12 @@ const edit = (node: Node, by: string, name: string): Edit => ({ start: node.star
 
 const slice = (text: string, { start, end }: Node): string => text.slice(start, end);
 
-/** Replaces what stands between two nodes. */
+/** Replaces the operator between two nodes. */
 const operator: Rule = (node, text) => {
   const { operator, left, right } = node;
   if (typeof operator !== 'string' || !isNode(left) || !isNode(right)) return [];
   const by = OPERATORS.get(operator);
-  // That it is missing, the types notice.
+  // The type check already detects a missing right side.
   if (operator === '??') return [edit(node, slice(text, right), '?? takes its right side')];
   if (by === undefined) return [];
   const start = text.indexOf(operator, left.end);
@@ -157,7 +157,7 @@ const RULES: Record<string, Rule> = {
 };
 
 const walk = (node: Node, text: string, inChart: boolean, found: Edit[]): void => {
-  // Types are not run.
+  // Types are not executed.
   if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)Expression$/.test(node.type)) return;
   if (node.type === 'ImportDeclaration') return;
   if (node.type !== 'Property' || inChart) found.push(...(RULES[node.type]?.(node, text) ?? []));
@@ -168,7 +168,7 @@ const walk = (node: Node, text: string, inChart: boolean, found: Edit[]): void =
   }
 };
 
-/** Every change of the table that this file has a place for, in the order of its lines. */
+/** All mutants of a file, in the order of its lines. */
 export const mutantsOf = (file: string, text: string): Mutant[] => {
   const { program } = parseSync(file, text);
   const edits: Edit[] = [];

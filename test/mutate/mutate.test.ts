@@ -4,7 +4,7 @@ import { mutantsOf } from './mutants.ts';
 import { nearestTests } from './nearest.ts';
 import { fateOf } from './play.ts';
 
-t.test('each place of the table gives its changes, and types give none', async (t) => {
+t.test('applies every rule that matches a node, and mutates no types', async (t) => {
   const changes = (text: string, file = 'src/a.ts'): string[] =>
     mutantsOf(file, text).map(({ text }) => text);
   t.strictSame(changes('if (a === b) c();'), [
@@ -29,7 +29,7 @@ t.test('each place of the table gives its changes, and types give none', async (
   t.strictSame(changes('const x = { guard: g, other: h };', 'machines/a.ts'), ['const x = {  other: h };']);
 });
 
-t.test('a change says where it is', async (t) => {
+t.test('reports the line of a change', async (t) => {
   t.match(mutantsOf('src/a.ts', 'const a = b;\n\n  c();\n'), [
     { line: 3, name: 'c(); is dropped', was: 'c();' },
   ]);
@@ -45,7 +45,7 @@ const graphOf = (graph: Record<string, string[]>): Metafile => ({
   outputs: {},
 });
 
-t.test('the nearest tests reach a file by the fewest imports, through cycles too', async (t) => {
+t.test('ranks tests by the number of imports to the file, also through cycles', async (t) => {
   const graph = graphOf({
     'src/store/a.ts': ['src/store/b.ts'],
     'src/store/b.ts': ['src/store/a.ts'],
@@ -60,7 +60,7 @@ t.test('the nearest tests reach a file by the fewest imports, through cycles too
   });
 });
 
-t.test('of tests that start the whole service, those of its name are the nearest', async (t) => {
+t.test('ranks tests with a similar name first among tests that start the whole service', async (t) => {
   const tests = ['cards', 'chat/previews', 'inputs', 'chat/runs', 'runs'];
   const graph = graphOf({
     'src/app.ts': ['src/routes/chat/runs.ts', 'src/routes/runs.ts', 'src/routes/run.ts'],
@@ -73,11 +73,11 @@ t.test('of tests that start the whole service, those of its name are the nearest
   t.strictSame(nearest('src/routes/chat/runs.ts').slice(0, 1), ['chat/runs']);
 });
 
-t.test('what no test imports is seen by those that start the program', async (t) => {
+t.test('selects tests that start the program for files that no test imports', async (t) => {
   const graph = graphOf({
     'src/main.ts': ['src/commands/backup.ts', 'src/app.ts'],
     'test/e2e/line.test.ts': ['test/e2e/built.ts'],
-    'test/readme/all.test.ts': ['test/e2e/built.ts'],
+    'test/docs/all.test.ts': ['test/e2e/built.ts'],
     'test/service/x.test.ts': ['src/app.ts'],
   });
   t.strictSame(nearestTests('src/commands/backup.ts', graph), {
@@ -87,7 +87,7 @@ t.test('what no test imports is seen by those that start the program', async (t)
   t.strictSame(nearestTests('src/app.ts', graph), { files: ['test/service/x.test.ts'], inProgram: false });
 });
 
-t.test('a change at which a file ran out of time does not count as noticed', async (t) => {
+t.test('does not count a change as detected when a file ran out of time', async (t) => {
   const passed = { file: 'a.test.ts', ok: true };
   const failed = { file: 'b.test.ts', ok: false };
   const late = { ...failed, broken: 'did not end within 5 s', late: true };

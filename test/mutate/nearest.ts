@@ -2,24 +2,24 @@ import type { Metafile } from 'esbuild';
 import { PROGRAM } from '../run/bundle.ts';
 
 /**
- * Which tests are the nearest to a source file: those that reach it by the fewest imports, but before them those of
- * the same name, as one file that starts the whole service is as near as another.
+ * Finds the nearest tests of a source file: those that reach it by the fewest imports, after those with a similar name,
+ * because all tests that start the whole service are equally near.
  */
 
 export interface Nearest {
-  /** The nearest first. */
+  /** Nearest first. */
   files: string[];
-  /** No test imports the source: these start the program that is built of it. */
+  /** True if no test imports the source; the files then start the built program. */
   inProgram: boolean;
 }
 
-/** They take minutes, and what they start is the built program. */
-const LONG = /^test\/(?:crash|readme|examples|interop)\/|^test\/load\/bench\.test/;
+/** Tests that take minutes and start the built program. */
+const LONG = /^test\/(?:crash|docs|examples|interop)\/|^test\/load\/bench\.test/;
 
-/** Of those that start the built program, the short ones. */
+/** Short tests that start the built program. */
 const STARTING = /^test\/e2e\//;
 
-/** What tests import that start the built program. */
+/** The module that tests import to start the built program. */
 const BUILT = 'test/e2e/built.ts';
 
 const importersOf = ({ inputs }: Metafile): Map<string, string[]> => {
@@ -33,17 +33,17 @@ const importersOf = ({ inputs }: Metafile): Map<string, string[]> => {
   return importers;
 };
 
-/** So that `delegate` and `delegation`, `thread` and `threads` are the same. */
+/** Equates `delegate` and `delegation`, `thread` and `threads`. */
 const stemOf = (word: string): string => word.replace(/s$/, '').slice(0, 6);
 
-/** The folders of a path but for the first, and the words of the name of its file. */
+/** The folders of a path except the first, and the words of its file name. */
 const namesIn = (path: string): { folders: string[]; words: string[] } => {
   const folders = path.split('/').slice(1);
   const name = folders.pop()?.replace(/(?:\.test)?\.tsx?$/, '') ?? '';
   return { folders: folders.map(stemOf), words: name.split(/[-.]/).map(stemOf) };
 };
 
-/** In imports: what a file is called says more than where it lies. */
+/** Weights in imports: a shared file name counts more than a shared folder. */
 const OF_FOLDER = 2;
 const OF_WORD = 6;
 

@@ -5,19 +5,18 @@ import { type Ended, runFiles } from '../run/processes.ts';
 import type { Mutant } from './mutants.ts';
 import type { Nearest } from './nearest.ts';
 
-/** Of the tests that reach a file: the nearest, and what is tried when these notice nothing. */
+/** Ranges of the nearest tests that are run in order, until a test fails. */
 const STAGES = [
   [0, 10],
   [10, 40],
   [40, 100],
 ] as const;
 
-/** A change may make a loop that does not end. */
+/** A change may cause an infinite loop. */
 const FILE_MS = 120_000;
 
 /**
- * What became of a change. A file that `ran out of time` may have noticed a loop that does not end, or have come upon
- * a slow machine.
+ * The outcome of a change. A file that `ran out of time` may have detected an infinite loop, or the host may be slow.
  */
 export type Fate =
   | { kind: 'survived' }

@@ -1,14 +1,14 @@
 import ts from 'typescript-5';
 
 /**
- * Checks a project with the oldest compiler that is supported: its own files and the declarations of the package.
- * Everything is checked as the first configuration has it; of the others it is enough that every import leads to the
- * same files. Prints what is wrong, or nothing.
+ * Type-checks a project with the oldest supported compiler: its own files and the declarations of the package. All
+ * files are checked with the first configuration; of the others, only the resolved files are compared with it. Prints
+ * the problems, if any.
  */
 
 const [first = '', ...others] = process.argv.slice(2);
 
-/** What was parsed once serves every program that takes it for the same kind of module. */
+/** Parsed files are shared by all programs that treat them as the same kind of module. */
 const parsed = new Map<string, ts.SourceFile | undefined>();
 
 const hostOf = (options: ts.CompilerOptions): ts.CompilerHost => {
@@ -57,7 +57,7 @@ process.stdout.write(
   }),
 );
 
-/** The AI SDK, and packages whose files it reads in the form of its own module system. */
+/** The AI SDK, and packages whose files it resolves in its own module format. */
 const OF_AI_SDK = /\/node_modules\/(@ai-sdk|@standard-schema|eventsource-parser)\//;
 
 const filesOf = (of: ts.Program): string[] =>

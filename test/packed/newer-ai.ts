@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { outputIn } from '../../bench/package.ts';
 import { ROOT } from './project.ts';
 
-/** A page that uses `troupe/react` with the newest supported major version of the AI SDK. */
+/** A page that uses `troupe/react` with the latest supported major version of the AI SDK. */
 
 const PEERS = ['ai@7', '@ai-sdk/react@4', 'react@19', 'react-dom@19'];
 
 /** The oldest Node that `ai` 7 supports. */
 const OLDEST_NODE = 22;
 
-/** The reason why this host cannot install the packages, if there is one. */
+/** The reason why this host cannot install the packages, if any. */
 export const reasonToSkip = (): string | undefined => {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < OLDEST_NODE) return `ai 7 requires Node ${OLDEST_NODE}, this is ${process.version}`;
@@ -40,7 +40,7 @@ export const installBesideNewerAi = async (folder: string, tarball: string): Pro
   return project;
 };
 
-/** An agent whose first answer calls a tool that needs approval. */
+/** An agent whose first completion calls a tool that needs approval. */
 const SERVICE = `
 import { defineProvider, defineTool } from 'troupe';
 import { z } from 'zod';
@@ -120,7 +120,7 @@ createRoot(window.document.createElement('div'), {
 }).render(createElement(Page));
 `;
 
-/** Passes what `useTroupeChat` returns to functions of `ai`, so that types of two versions would not match. */
+/** Passes results of `useTroupeChat` to functions of `ai`, which fails if the types come from two versions. */
 const TYPED_PAGE = `
 import { isToolUIPart, type UIMessage } from 'ai';
 import { type TroupeChat, useTroupeChat } from 'troupe/react';

@@ -21,10 +21,12 @@ import { transform } from 'esbuild';
 import t from 'tap';
 import { pack } from '../../bench/package.ts';
 import { bundled, nodeCommand } from '../child.ts';
+import { examplePrograms } from '../docs/api-exports.ts';
 import { runHere } from '../e2e/in-process.ts';
 import { runNode } from '../e2e/service.ts';
 import { LONG } from '../long.ts';
 import { installBesideNewerAi, reasonToSkip } from './newer-ai.ts';
+import { testTutorial } from './on-tutorial.ts';
 import {
   addConfigurations,
   addPageConfiguration,
@@ -36,19 +38,23 @@ import {
   ROOT,
 } from './project.ts';
 
-/** What is published, tried in a project that has nothing but what the package asks for. */
+/** Tests the published package in a project with only its declared dependencies. */
 
 const FILES = [
   /^(LICENSE|README\.md|package\.json)$/,
   /^dist\/(LICENSES\.txt|sbom\.cdx\.json|shared-types\d*\.d\.ts)$/,
-  // Parts of the programs, each called after what is in it.
-  /^dist\/[\w.-]+-[A-Z0-9]{8}\.js$/,
+  // Chunks of the programs, each named after its content.
+  /^dist\/chunk-[a-f0-9]{8}\.js$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(ai-sdk|client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
   /^dist\/console\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,
+  /^dist\/docs\/(manual\.json|llms\.txt|assets\/[\w-]+-[\w-]{8}\.(js|css|svg|json)(\.gz)?)$/,
+  /^dist\/docs\/([\w-]+\/)?[\w-]+\.(md|html(\.gz)?)$/,
+  /^dist\/docs\/deploy\/(Dockerfile|[\w-]+\.(json|yml))$/,
+  /^dist\/docs\/pictures\/[\w-]+\.jpg$/,
 ];
 
-/** What must hold for whoever writes programs with the package. */
+/** Types that must hold for programs that use the package. */
 const CONTRACT = `
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import type { LanguageModelV4 } from 'ai-sdk-provider-4';
@@ -116,21 +122,21 @@ const output = async (...args: string[]): Promise<string> =>
   );
 
 /**
- * Declarations of xstate are not correct with `exactOptionalPropertyTypes`, and those of the AI SDK are not without the
- * types of a browser. Only programs that use statecharts or the AI SDK read them.
+ * Declarations of xstate are incorrect with `exactOptionalPropertyTypes`, and those of the AI SDK without the types of
+ * a browser. Only programs that use statecharts or the AI SDK read them.
  */
 const withoutPackages = (said: string): string =>
   said.replace(/^\S*\/(xstate|@ai-sdk)\/.*\n(?: .*\n)*/gm, '');
 
-// Not in the checkout: there a program would find the packages of the checkout too.
+// Outside the checkout, because programs inside would also resolve packages of the checkout.
 const folder = mkdtempSync(join(realpathSync(tmpdir()), 'troupe-packed-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 const packed = await pack(ROOT, folder);
 const project = await install(folder, packed);
 const programs = examples();
-addPrograms(project, new Map([...programs, ['contract.ts', CONTRACT]]));
+addPrograms(project, new Map([...programs, ...(await examplePrograms()), ['contract.ts', CONTRACT]]));
 
-t.test('the files are those that are needed, and no others', async (t) => {
+t.test('contains all needed files, and no others', async (t) => {
   const paths = packed.files.map(({ path }) => path);
   t.strictSame(
     paths.filter((path) => !FILES.some((allowed) => allowed.test(path))),
@@ -146,16 +152,20 @@ t.test('the files are those that are needed, and no others', async (t) => {
   t.strictSame(
     programs.filter((path) => /^\/\/[#@] sourceMappingURL=/m.test(text(path))),
     [],
-    'a program names no map, as there is none',
+    'no program refers to a missing source map',
   );
-  t.notMatch(text('dist/src/client/index.js'), /^import /m, 'the client runs in browsers as it is');
+  t.notMatch(
+    text('dist/src/client/index.js'),
+    /^import /m,
+    'the client imports nothing that a browser lacks',
+  );
   t.match(text('dist/src/main.js'), /^#!\/usr\/bin\/env -S node /);
   t.equal(packed.files.find(({ path }) => path === 'dist/src/main.js')?.mode, 0o755);
   t.match(text('dist/LICENSES.txt'), /^pino \d/m);
-  t.notMatch(text('dist/LICENSES.txt'), /^lmdb \d/m, 'what is installed beside it brings its own');
+  t.notMatch(text('dist/LICENSES.txt'), /^lmdb \d/m, 'external dependencies have their own licenses');
 });
 
-t.test('the bill of materials lists each package of the license texts', async (t) => {
+t.test('lists each package of the license texts in the bill of materials', async (t) => {
   const text = (path: string): string =>
     readFileSync(join(project, 'node_modules/troupe/dist', path), 'utf8');
   const sbom = text('sbom.cdx.json');
@@ -179,7 +189,7 @@ t.test('the bill of materials lists each package of the license texts', async (t
   t.equal(dependencies[0].dependsOn.length, components.length);
 });
 
-t.test('who installs it runs no script, and every entry is there', async (t) => {
+t.test('runs no script on install, and contains every entry', async (t) => {
   const file = join(project, 'node_modules/troupe/package.json');
   const { scripts, exports, dependencies } = JSON.parse(readFileSync(file, 'utf8'));
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) t.notOk(scripts[name], name);
@@ -194,16 +204,16 @@ t.test('who installs it runs no script, and every entry is there', async (t) => 
   );
 });
 
-t.test('a checkout without its packages for development can be installed too', async (t) => {
+t.test('installs in a checkout without development packages', async (t) => {
   const script = join(folder, 'installed.mjs');
   cpSync(join(ROOT, '.build/installed.mjs'), script);
   t.match(await output(script), /^troupe: nothing is built, .* install what `npm pack` makes\n$/);
 });
 
-/** Packages that whoever writes a program with the package has, or of which a page is made. */
+/** Packages that declarations may refer to: those of programs that use the package, and of pages. */
 const SEEN = ['zod', 'node:stream', 'ai', '@ai-sdk/react'];
 
-t.test('declarations show nothing of what the service is made of', async (t) => {
+t.test('hides internals in declarations', async (t) => {
   const declarations = packed.files.filter(({ path }) => /^dist\/(src|shared).*\.d\.ts$/.test(path));
   t.ok(declarations.length > 2);
   for (const { path } of declarations) {
@@ -220,28 +230,33 @@ t.test('declarations show nothing of what the service is made of', async (t) => 
   }
 });
 
-t.test('programs of the README have no type errors, however modules are resolved', async (t) => {
-  t.ok(programs.size >= 3);
-  const [node16 = '', nodenext = '', bundler = ''] = addConfigurations(project);
-  const tsc = (version: string): string => join(ROOT, 'node_modules', version, 'bin/tsc');
-  const newest = withoutPackages(await output(tsc('typescript'), '-p', bundler, '--singleThreaded'));
-  t.equal(newest, '', 'TypeScript 7');
-  const child = bundled(join(ROOT, 'test/packed/child-types.ts'));
-  t.equal(await output(child, nodenext, node16, bundler), '', 'TypeScript 5.9');
-  const page = await output(tsc('typescript'), '-p', addPageConfiguration(project), '--singleThreaded');
-  t.equal(page, '', 'a page of React');
-  if (!LONG) return;
-  for (const version of ['typescript', 'typescript-5']) {
-    for (const config of [node16, nodenext, bundler]) {
-      t.equal(withoutPackages(await output(tsc(version), '-p', config)), '', `${version} ${config}`);
+t.test(
+  'type-checks the programs and examples of the documentation with every module resolution',
+  async (t) => {
+    t.ok(programs.size >= 3);
+    const [node16 = '', nodenext = '', bundler = ''] = addConfigurations(project);
+    const tsc = (version: string): string => join(ROOT, 'node_modules', version, 'bin/tsc');
+    const newest = withoutPackages(await output(tsc('typescript'), '-p', bundler, '--singleThreaded'));
+    t.equal(newest, '', 'TypeScript 7');
+    const child = bundled(join(ROOT, 'test/packed/child-types.ts'));
+    t.equal(await output(child, nodenext, node16, bundler), '', 'TypeScript 5.9');
+    const page = await output(tsc('typescript'), '-p', addPageConfiguration(project), '--singleThreaded');
+    t.equal(page, '', 'the examples of React compile');
+    if (!LONG) return;
+    for (const version of ['typescript', 'typescript-5']) {
+      for (const config of [node16, nodenext, bundler]) {
+        t.equal(withoutPackages(await output(tsc(version), '-p', config)), '', `${version} ${config}`);
+      }
     }
-  }
-});
+  },
+);
 
-t.test('troupe/ai-sdk imports nothing but parts of the package', async (t) => {
+t.test('troupe/ai-sdk imports only parts of the package', async (t) => {
   for (const file of ['index.js', 'index.d.ts']) {
     const text = readFileSync(join(project, 'node_modules/troupe/dist/src/ai-sdk', file), 'utf8');
-    const imported = Array.from(text.matchAll(/\bfrom ?["']([^"']+)/g), ([, path = '']) => path);
+    // Examples in comments import other packages.
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
+    const imported = Array.from(code.matchAll(/\bfrom ?["']([^"']+)/g), ([, path = '']) => path);
     t.ok(imported.length > 0, file);
     t.strictSame(
       imported.filter((path) => !path.startsWith('.') && !path.startsWith('node:')),
@@ -251,20 +266,20 @@ t.test('troupe/ai-sdk imports nothing but parts of the package', async (t) => {
   }
 });
 
-t.test('the test of a tool in the README passes', async (t) => {
-  const [example = ''] = [...programs.values()].filter((text) => text.includes('troupe/testing'));
+t.test('runs the tool test of the manual', async (t) => {
+  const [example = ''] = [...programs.values()].filter((text) => text.includes("from 'node:test'"));
   const file = join(project, 'tool.test.mjs');
   writeFileSync(file, (await transform(example, { loader: 'ts', target: 'node20.19' })).code);
-  // Node has used either form of output for a file that it runs outside `node --test`.
+  // Versions of Node differ in the output format for a file that runs outside `node --test`.
   t.match(await output(file), /^(#|ℹ) pass 1$/m);
 });
 
 const troupe = join(project, 'node_modules/.bin/troupe');
 
-/** The program that the command loads, in this process. What it says on either stream. */
+/** Runs the program that the command loads in this process, and returns its output on both streams. */
 const sayHere = async (...args: string[]): Promise<string> => {
   const dist = join(project, 'node_modules/troupe/dist');
-  const [program = ''] = /program-\w+\.js/.exec(readFileSync(join(dist, 'src/main.js'), 'utf8')) ?? [];
+  const [program = ''] = /chunk-\w+\.js/.exec(readFileSync(join(dist, 'src/main.js'), 'utf8')) ?? [];
   const { runProgram } = await import(pathToFileURL(join(dist, program)).href);
   const { output, errors } = await runHere(args, {}, runProgram);
   return output + errors;
@@ -272,7 +287,7 @@ const sayHere = async (...args: string[]): Promise<string> => {
 
 const noBinary = HAS_BINARY ? {} : { skip: `uWebSockets.js has no ${BINARY}` };
 
-t.test('prune removes binaries of uWebSockets.js for other systems', noBinary, async (t) => {
+t.test('prunes binaries of uWebSockets.js for other systems', noBinary, async (t) => {
   const server = join(project, 'node_modules/uWebSockets.js');
   const binaries = () => readdirSync(server).filter((name) => name.endsWith('.node'));
   const dry = await output(troupe, 'prune', '--dry-run');
@@ -291,22 +306,25 @@ t.test('prune removes binaries of uWebSockets.js for other systems', noBinary, a
   writeFileSync(join(server, 'uws_plan9_x64_115.node'), '');
   t.match(
     await sayHere('prune'),
-    /^removed uws_plan9_x64_115\.node .*\n.*\nthere is no binary for Node v\S+ on .*: the service listens with node:http\n$/,
+    /^removed uws_plan9_x64_115\.node .*\n.*\nno binary for Node v\S+ on .*: the service uses node:http\n$/,
   );
-  t.strictSame(binaries(), [], 'no binary remains when none is for this Node');
+  t.strictSame(binaries(), [], 'binaries are removed if none fits this Node');
   renameSync(join(server, 'kept'), join(server, BINARY));
 
-  // A process remembers where it has found a package.
+  // A process caches the location of a package.
   renameSync(server, join(project, 'elsewhere'));
   symlinkSync(join(project, 'elsewhere'), server);
-  t.match(await output(troupe, 'prune'), /^troupe: \S+elsewhere is not in a folder node_modules/);
+  t.match(
+    await output(troupe, 'prune'),
+    /^troupe: \S+elsewhere is not inside node_modules: only installed packages are pruned/,
+  );
   unlinkSync(server);
   t.equal(await output(troupe, 'prune'), 'uWebSockets.js is not installed: nothing to remove\n');
   renameSync(join(project, 'elsewhere'), server);
 });
 
 t.test(
-  'without the package that lays them out, statecharts are text, and a picture says what it needs',
+  'prints statecharts as text without elkjs, and names the missing package when an SVG is requested',
   async (t) => {
     t.match(await sayHere('machines', '--machine', 'run'), /^stateDiagram-v2/m);
     const svg = await sayHere('machines', '--machine', 'run', '--format', 'svg');
@@ -317,7 +335,7 @@ t.test(
   },
 );
 
-t.test('the command starts a service', async (t) => {
+t.test('starts a service with the installed command', async (t) => {
   const dev = runNode(t, [
     troupe,
     ...['dev', '--http-addr', '127.0.0.1:0', '--storage-dir', join(folder, 'data')],
@@ -350,3 +368,5 @@ t.test('installs alongside ai 7, type-checks, and streams a run with an approval
     output: /rain in Rome/,
   });
 });
+
+testTutorial(t, { home: folder, tarball: join(folder, packed.filename) });

@@ -2,8 +2,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, w
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { outputIn, type Packed } from '../../bench/package.ts';
+import { documents } from '../docs/pages.ts';
 
-/** The package as it is published, in a project that has nothing but what the package asks for. */
+/** The published package in a project with only its declared dependencies. */
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,12 +16,12 @@ const link = (project: string, name: string): void => {
   symlinkSync(join(ROOT, 'node_modules', name), place);
 };
 
-/** The binary of uWebSockets.js for this Node, where there is one. */
+/** The binary of uWebSockets.js for this Node, if there is one. */
 export const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
 export const HAS_BINARY = existsSync(join(ROOT, 'node_modules/uWebSockets.js', BINARY));
 
-/** As it is installed, but with empty files in place of what is for other systems: some are to be removed. */
+/** Copies the installed package, with empty files as binaries of other systems for `prune` to remove. */
 const copyServer = (project: string): void => {
   const place = join(project, 'node_modules/uWebSockets.js');
   for (const name of ['package.json', 'uws.js', ...(HAS_BINARY ? [BINARY] : [])]) {
@@ -30,40 +31,71 @@ const copyServer = (project: string): void => {
     writeFileSync(join(place, name), '');
 };
 
-type Manifest = { dependencies: object };
+type Manifest = { version: string; dependencies: object; bin?: string | Record<string, string> };
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 /**
- * Unpacks the package beside what it cannot do without, and nothing else.
+ * Unpacks the package together with its dependencies, and nothing else.
  *
  * @returns the folder of the project
  */
-export const install = async (folder: string, { filename }: Packed): Promise<string> => {
+export const install = async (folder: string, packed: Packed): Promise<string> => {
   const project = join(folder, 'project');
-  const modules = join(project, 'node_modules');
-  mkdirSync(join(modules, '.bin'), { recursive: true });
-  await outputIn(modules, 'tar', '-xzf', join(folder, filename));
-  renameSync(join(modules, 'package'), join(modules, 'troupe'));
-  symlinkSync('../troupe/dist/src/main.js', join(modules, '.bin', 'troupe'));
-  copyServer(project);
-  const manifest: Manifest = JSON.parse(readFileSync(join(modules, 'troupe/package.json'), 'utf8'));
-  for (const name of Object.keys(manifest.dependencies)) link(project, name);
+  mkdirSync(project);
+  await unpackInto(project, join(folder, packed.filename));
   writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
   return project;
 };
 
-/** Programs of the README that use the package, by file name. */
-export const examples = (): Map<string, string> => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/```(tsx?|js)\n([\s\S]*?)```/g)].filter(([, , text = '']) =>
-    /from 'troupe/.test(text),
-  );
-  const ending = (language: string): string => (language === 'js' ? 'mjs' : language);
-  return new Map(
-    blocks.map(([, language = '', text = ''], index) => [`readme-${index}.${ending(language)}`, text]),
-  );
+/** Unpacks the packed file into the `node_modules` of a project, and adds the dependencies of the package. */
+export const unpackInto = async (project: string, tarball: string): Promise<void> => {
+  const modules = join(project, 'node_modules');
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  await outputIn(modules, 'tar', '-xzf', tarball);
+  renameSync(join(modules, 'package'), join(modules, 'troupe'));
+  symlinkSync('../troupe/dist/src/main.js', join(modules, '.bin', 'troupe'));
+  copyServer(project);
+  for (const name of Object.keys(manifestIn(join(modules, 'troupe')).dependencies)) link(project, name);
 };
 
-/** Writes programs into the project, with the packages beside Troupe that they import. */
+/**
+ * Adds a package of the checkout, with its commands, as `npm install` would.
+ *
+ * @param spec a name with a major version, such as `vite@8`
+ * @throws Error if the checkout has another version
+ */
+export const linkSpec = (project: string, spec: string): void => {
+  const [, name = '', major] = /^(@?[^@]+)@(\d+)$/.exec(spec) ?? [];
+  const { version, bin = {} } = manifestIn(join(ROOT, 'node_modules', name));
+  if (version.split('.')[0] !== major) throw new Error(`${spec}: the checkout has ${name} ${version}`);
+  link(project, name);
+  const commands = typeof bin === 'string' ? { [name]: bin } : bin;
+  for (const [command, file] of Object.entries(commands))
+    symlinkSync(join('..', name, file), join(project, 'node_modules/.bin', command));
+};
+
+/** Programs of the README and the manual that use the package, by file name. */
+export const examples = (): Map<string, string> =>
+  new Map(
+    documents().flatMap(({ file, code }) =>
+      code
+        .filter(({ language, text }) => ENDINGS.has(language) && /from 'troupe/.test(text))
+        .map(({ language, text }, index) => [
+          `${file.replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}-${index}.${ENDINGS.get(language)}`,
+          `${text}\n`,
+        ]),
+    ),
+  );
+
+const ENDINGS = new Map([
+  ['ts', 'ts'],
+  ['tsx', 'tsx'],
+  ['js', 'mjs'],
+]);
+
+/** Writes programs into the project, and links the packages that they import. */
 export const addPrograms = (project: string, programs: ReadonlyMap<string, string>): void => {
   for (const [name, text] of programs) {
     writeFileSync(join(project, name), text);
@@ -87,7 +119,7 @@ const COMPILER_OPTIONS = {
 
 const MODULES = { node16: 'node16', nodenext: 'nodenext', bundler: 'esnext' };
 
-/** A configuration of the compiler for each way to resolve modules. */
+/** A compiler configuration for each module resolution. */
 export const addConfigurations = (project: string): string[] => {
   for (const name of ['@types/node']) link(project, name);
   return Object.entries(MODULES).map(([moduleResolution, module]) => {
@@ -98,9 +130,10 @@ export const addConfigurations = (project: string): string[] => {
   });
 };
 
-/** One for pages of React, whose packages have declarations that are not checked here. */
+/** A configuration for React pages, without checking the declarations of packages. */
 export const addPageConfiguration = (project: string): string => {
-  for (const name of ['react', '@types/react', 'ai', '@ai-sdk/react']) link(project, name);
+  for (const name of ['react', '@types/react', '@types/react-dom', 'ai', '@ai-sdk/react'])
+    link(project, name);
   const file = join(project, 'tsconfig.page.json');
   const compilerOptions = {
     ...COMPILER_OPTIONS,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { RunStatus } from '../../src/schema/run.ts';
 import type { ThreadView, World } from './view.ts';
 
-/** What may change at all between two moments in which nothing is being written, whatever happens between them. */
+/** Valid changes between two moments in which nothing is being written, whatever happens in between. */
 
-/** Where a run may have come to, by any number of transitions (runtime.md 7.1). */
+/** The statuses that a run can reach by any number of transitions (runtime.md 7.1). */
 const REACHABLE: { [Status in RunStatus]: readonly RunStatus[] } = {
   created: ['created', 'running', 'waiting', 'done'],
   running: ['running', 'waiting', 'done'],
@@ -44,17 +44,13 @@ export const checkChanges = (before: World, after: World, removed: boolean): voi
   }
 };
 
-/** The end of a process changes no wait, and cancels nothing (runtime.md 17, 18). */
+/** The end of a process changes no suspension and cancels nothing (runtime.md 17, 18). */
 export const checkRestart = (before: World, after: World): void => {
   for (const [id, was] of before) {
     for (const { run_id, waiting, status } of was.runs.values()) {
       const is = after.get(id)?.runs.get(run_id);
       if (status === 'waiting' && !was.queued.includes(run_id)) {
-        assert.deepEqual(
-          is?.waiting?.ticket_ids,
-          waiting?.ticket_ids,
-          `run ${run_id} does not wait any more`,
-        );
+        assert.deepEqual(is?.waiting?.ticket_ids, waiting?.ticket_ids, `run ${run_id} no longer waits`);
       }
       if (status === 'running' || status === 'created') {
         assert.notEqual(

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../src/schema/run-event.ts';
 import type { Input, Request } from './client.ts';
 import type { Sequence } from './sequence.ts';
 
-/** Every request is answered, streams end once, and tools do what was decided and no more. */
+/** Checks that every request has a response, that streams end once, and that tools execute exactly what was decided. */
 
 const checkAnswer = ({ refused, lives }: Sequence, request: Request): void => {
   const { answer, name, lost } = request;
@@ -22,7 +22,10 @@ export const checkAnswers = (sequence: Sequence): void => {
   for (const request of [...inputs, ...decisions, ...removals, ...others]) checkAnswer(sequence, request);
 };
 
-/** Text and calls belong to a step, and each step is closed before the next one and the end (runtime.md 6.3). */
+/**
+ * Checks that text and calls belong to a step, and that each step is closed before the next one and the end (runtime.md
+ * 6.3).
+ */
 const checkSteps = (name: string, events: readonly RunEvent[]): void => {
   let open = false;
   const types = events.map(({ event_type }) => event_type).join();
@@ -63,7 +66,7 @@ const checkStream = ({ name, stream, answer, lost }: Input): void => {
   }
 };
 
-/** Streams of a process that died end with it. */
+/** Streams of a crashed process end with it. */
 export const checkStreams = ({ inputs }: Sequence, crashed: ReadonlySet<Input>): void => {
   for (const input of inputs) if (!crashed.has(input)) checkStream(input);
 };

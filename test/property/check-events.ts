@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import type { Sequence } from './sequence.ts';
 import type { ThreadView, World } from './view.ts';
 
-/** The event log tells the same story as the records, once (runtime.md 13.5). */
+/** Checks that the event log agrees with the records, without duplicates (runtime.md 13.5). */
 
 const TERMINAL = ['RunFinished', 'RunCancelled', 'RunErrored', 'RunTerminated'];
 
@@ -20,7 +20,7 @@ const checkTerminal = ({ runs, events }: ThreadView): void => {
   }
 };
 
-/** From RunSubmitted or RunResumed on a run executes, until it ends, suspends, or is given back. */
+/** A run executes from RunSubmitted or RunResumed until it ends, is suspended or is released. */
 const checkOneAtATime = (events: readonly LoggedEvent[]): void => {
   let executing: string | undefined;
   for (const { event_kind: kind, run_id } of events) {
@@ -36,7 +36,7 @@ const checkOneAtATime = (events: readonly LoggedEvent[]): void => {
   }
 };
 
-/** Each life of the thread id has a history of its own. */
+/** Each life of the thread id has a separate history. */
 const checkMessages = ({ id, thread, events, history, seqs }: ThreadView): void => {
   const created = events.findLastIndex(({ event_kind }) => event_kind === 'ThreadCreated');
   const committed = (some: readonly LoggedEvent[]) =>
@@ -61,7 +61,7 @@ export const checkEvents = (world: World): void => {
   }
 };
 
-/** What clients are given are these events: as a list, by run, and to those who followed from the beginning. */
+/** Checks that clients receive these events: as a list, by run, and as a stream from the beginning. */
 export const checkReaders = ({ life: { feed }, scope, tails }: Sequence, world: World): void => {
   const listed = (by: Parameters<typeof feed.list>[1]): string[] =>
     feed.list(scope, by, undefined, 100_000).items.map(({ event_id }) => event_id);

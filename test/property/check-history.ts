@@ -5,9 +5,12 @@ import type { Input } from './client.ts';
 import type { Sequence } from './sequence.ts';
 import type { World } from './view.ts';
 
-/** What was accepted is in the history once and in its order, and the view of it is whole (runtime.md 4.1, 18). */
+/**
+ * Checks that accepted input is in the history once and in order, and that the read view is complete (runtime.md 4.1,
+ * 18).
+ */
 
-/** May the removal of its thread have taken the input with it? */
+/** Whether the removal of its thread may have removed the input. */
 const mayBeRemoved = ({ removals }: Sequence, { thread, askedAt }: Input): boolean =>
   removals.some((removal) => {
     if (removal.thread !== thread || removal.answer?.status === 'refused') return false;
@@ -28,13 +31,13 @@ const checkInput = (sequence: Sequence, history: readonly Message[], input: Inpu
   const { runs } = sequence.store;
   assert.ok(runs.get(sequence.scope, run_id), `${name} belongs to no run`);
   if (run_id === answer.run_id) return;
-  // A run that ends before it takes its input leaves it to another one; a run of its own has it from the beginning.
+  // A run that ends before it takes its input leaves the input to another run; a dedicated run has it from its start.
   const meant = runs.get(sequence.scope, answer.run_id ?? '');
   const own = meant?.input?.trigger_message_ids?.includes(message.id) ?? false;
   assert.ok(meant?.status === 'done' && !own, `${name} belongs to run ${run_id}, not to ${answer.run_id}`);
 };
 
-/** Queued input begins in the order in which it was accepted, unless one of them was taken out of the queue. */
+/** Checks that queued input starts in the order of acceptance, unless some of it was removed from the queue. */
 const checkOrder = (
   { inputs, store, scope }: Sequence,
   thread: string,
@@ -56,7 +59,7 @@ const checkOrder = (
   }
 };
 
-/** The read view, from its words (runtime.md 4.1). */
+/** The read view according to its definition (runtime.md 4.1). */
 const viewOf = (history: readonly Message[]): Message[] => {
   const askedBy = (at: number, id: string): number =>
     history.findLastIndex(
@@ -133,7 +136,7 @@ export const checkViews = (sequence: Sequence, world: World): void => {
   }
 };
 
-/** Holds when nothing is left to do. */
+/** Holds when no work is left. */
 export const checkInputs = (sequence: Sequence, world: World): void => {
   for (const { id, history } of world.values()) {
     for (const input of sequence.inputs) if (input.thread === id) checkInput(sequence, history, input);
@@ -141,7 +144,7 @@ export const checkInputs = (sequence: Sequence, world: World): void => {
   }
 };
 
-/** Every call in what a model was asked has its one result, right behind it, and there is no other result. */
+/** Checks that every call in a prompt has exactly one result directly after it, and that there are no other results. */
 const checkRequest = (name: string, messages: readonly Message[]): void => {
   let open: string[] = [];
   for (const { role, tool_calls, tool_call_id, visibility, metadata } of messages) {
@@ -160,7 +163,7 @@ const checkRequest = (name: string, messages: readonly Message[]): void => {
   assert.deepEqual(open, [], `${name}: the model got a call without its result`);
 };
 
-/** Models see the beginning of the history: nothing that waits, and nothing in another order. */
+/** Checks that each prompt is a prefix of the history, without pending messages and in order. */
 export const checkRequests = ({ steered, inputs, removals }: Sequence, world: World): void => {
   for (const { name, request } of steered.requests) {
     checkRequest(name, request.messages);

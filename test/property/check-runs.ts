@@ -4,9 +4,9 @@ import { type Run, RunStatus } from '../../src/schema/run.ts';
 import type { Sequence } from './sequence.ts';
 import { openCalls, type ThreadView, type World } from './view.ts';
 
-/** Run records, dispatches and pointers agree with each other (runtime.md 2.1, 2.4, 5.2, 10.4). */
+/** Checks that run records, dispatches and pointers agree (runtime.md 2.1, 2.4, 5.2, 10.4). */
 
-/** What the fields of a record say about its status (runtime.md 2.4). */
+/** Checks the fields of a record against its status (runtime.md 2.4). */
 const checkRecord = (run: Run): void => {
   const about = `run ${run.run_id} is ${run.status}`;
   assert.equal(run.waiting !== undefined, run.status === 'waiting', `${about}: waiting`);
@@ -63,7 +63,7 @@ const checkDispatch = (dispatch: Dispatch, run: Run): void => {
   }
 };
 
-/** A run that has begun or waits has one piece of work at most that is not over. */
+/** Checks that an executing or suspended run has at most one open dispatch. */
 const checkWork = (dispatches: readonly Dispatch[], run: Run): void => {
   const open = dispatches.filter(
     ({ run_id, status }) => run_id === run.run_id && /Queued|Claimed/.test(status),
@@ -90,7 +90,7 @@ const checkThread = ({ id, thread, runs, dispatches }: ThreadView): void => {
   assert.ok(claimed.length <= 1, `${id} has ${claimed.length} claimed dispatches`);
   const running = [...runs.values()].filter(({ status }) => status === 'running');
   assert.ok(running.length <= 1, `${id} has ${running.length} running runs`);
-  // Accepted work that waits for its turn clears the pointer, whatever executes (runtime.md 2.1).
+  // Accepted work in the queue clears the pointer, whatever is executing (runtime.md 2.1).
   if (thread?.active_run_id !== undefined)
     assert.equal(thread.active_run_id, running[0]?.run_id, `${id}: active_run_id`);
   if (thread?.open_run_id === undefined) return;
@@ -112,7 +112,7 @@ export const checkRuns = ({ store, scope, life }: Sequence, world: World): void 
   assert.equal(life.queued(), queued.length, 'the gauge of queued work');
 };
 
-/** Holds when nothing is left to do. */
+/** Holds when no work is left. */
 export const checkRest = ({ store, scope }: Sequence, world: World): void => {
   for (const { id, runs } of world.values()) {
     for (const run of runs.values()) {

@@ -4,7 +4,7 @@ import { Conflict, Invalid, NotFound, Unavailable } from '../../src/schema/outco
 import type { RunEvent } from '../../src/schema/run-event.ts';
 import type { AgentName, Ground, Life } from './service.ts';
 
-/** Requests as the routes hand them to the runtime, and what came of each. */
+/** Requests as the routes pass them to the runtime, with their outcomes. */
 
 export type Answer =
   | { status: 'accepted'; run_id?: string; dispatch_id?: string; how?: 'running' | 'queued'; count?: number }
@@ -12,27 +12,27 @@ export type Answer =
   | { status: 'failed'; error: unknown };
 
 export type Request = {
-  /** What a person needs to know of it. */
+  /** A description for failure messages. */
   name: string;
   thread: string;
   answer: Answer | undefined;
-  /** Requests that were made before this one was answered. */
+  /** The number of requests that were made before the response to this one. */
   answeredAt: number | undefined;
   askedAt: number;
-  /** The process ended before it was answered. */
+  /** Whether the process ended before the response. */
   lost: boolean;
 };
 
 export type Input = Request & {
   text: string;
   mode: SubmitMode;
-  /** Which run it was meant for. */
+  /** The run that the input targets. */
   into?: string;
   agent?: AgentName;
   stream: RunReader | undefined;
 };
 
-/** A client of a run stream; one that has left gets nothing more. */
+/** A client of a run stream, which receives nothing after it disconnects. */
 export type RunReader = { events: RunEvent[]; ended: boolean; left: boolean; leave(): void };
 
 export const createRunReader = () => {
@@ -53,7 +53,7 @@ const refusal = (error: unknown): Answer => {
   return { status: 'refused', code, message: error.message };
 };
 
-/** Resolves in any case. */
+/** Never rejects. */
 const answerOf = (
   ask: () => Promise<Omit<Extract<Answer, { status: 'accepted' }>, 'status'>>,
 ): Promise<Answer> => ask().then((accepted) => ({ status: 'accepted', ...accepted }), refusal);

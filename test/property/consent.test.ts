@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
 import type { Json } from '../../src/schema/json.ts';
@@ -11,9 +11,9 @@ import { asks, type Call, type Inference } from '../service/models.ts';
 import { startTroupe } from '../service/troupe.ts';
 
 /**
- * Consent as a property (runtime.md 12): whatever decisions are sent, by whatever protocol, repeated, at the same time
- * or after a restart, a call is executed at most once for each ticket that showed exactly this call and was approved.
- * The model repeats the ids of its calls, and the arguments of each call are its own, so an execution names its call.
+ * Consent as a property (runtime.md 12): whatever decisions are sent, by whatever protocol, repeated, concurrently or
+ * after a restart, a call is executed at most once for each ticket that showed exactly this call and was approved. The
+ * model reuses the ids of its calls, but each call has unique arguments, so an execution identifies its call.
  */
 
 const LONG = process.env.TROUPE_TEST_LONG === '1';
@@ -29,7 +29,7 @@ const WORDS: readonly Json[] = [
   { accepted: true },
 ];
 
-/** One request about one of the tickets that were ever shown, the latest first. */
+/** A request about one of the tickets shown so far, latest first. */
 type Step = {
   surface: (typeof SURFACES)[number];
   ticket: number;
@@ -89,7 +89,7 @@ const createScene = async (t: Test, agent: 'solo' | 'parent') => {
     made += 1;
     return [IDS[made % IDS.length] ?? 'call_0', made % 2 ? 'read' : 'write', { note: `note ${made}` }];
   };
-  /** One call or two of different ids, or the delegate. */
+  /** One or two calls with different ids, or a delegation. */
   const next = (delegates: boolean): Inference => {
     if (delegates) return asks(['call_0', 'agent_run_child', { prompt: 'x' }]);
     const [first, second] = [note(), note()];
@@ -117,7 +117,7 @@ const shownIn = (run: Run): Shown[] =>
       : [digestOfCall({ tool: ticket.tool_name, arguments: ticket.arguments ?? null })],
   }));
 
-/** Everything that any run of the service shows now. */
+/** All tickets that runs of the service currently show. */
 const look = async ({ troupe }: Scene): Promise<Shown[]> => {
   const { body } = await troupe.call('GET', '/v1/runs?limit=200');
   return (body as { items: Run[] }).items.flatMap(shownIn);
@@ -183,7 +183,7 @@ const bodyOf = (step: Step, shown: Shown): { path: string; body: object } => {
   }
 };
 
-/** What a request consents to, by what its sender was shown. */
+/** The calls that a request consents to, according to what its sender was shown. */
 const consentOf = (step: Step, shown: readonly Shown[], target: Shown): string[] => {
   const { surface, payload } = step;
   const isYes =
@@ -196,7 +196,7 @@ const consentOf = (step: Step, shown: readonly Shown[], target: Shown): string[]
   const named = here.filter(({ ticket }) => ticket.ticket_id === id);
   const below = here.flatMap((each) => each.below.filter((one) => one.id === id).map(({ digest }) => digest));
   const ofCall = here.filter(({ ticket }) => ticket.tool_call_id === id);
-  // A part of a chat that has the id for its call as well means that call, also where an earlier ticket has the id.
+  // A chat part whose call has the same id means that call, even if an earlier ticket has the id.
   const isOfPart = surface === 'chat' && id === target.ticket.tool_call_id;
   if (named.length > 0 && !isOfPart) return named.flatMap(({ calls }) => calls);
   return [...below, ...ofCall.flatMap(({ calls }) => calls)];
@@ -255,7 +255,7 @@ const play = async (t: Test, agent: 'solo' | 'parent', steps: readonly Step[]): 
 };
 
 for (const agent of ['solo', 'parent'] as const) {
-  t.test(`no call of ${agent} is executed without consent to exactly this call`, async (t) => {
+  t.test(`executes no call of ${agent} without consent to exactly this call`, async (t) => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -2,10 +2,10 @@ import type { EventFeed } from '../../src/events/feed.ts';
 import { START } from '../../src/events/wire.ts';
 import { createReader, type TestReader } from '../events/reader.ts';
 
-/** A client that follows the event log of a thread from its beginning, and goes on where it was after a restart. */
+/** A client that follows the event log of a thread from its start, and continues at its position after a restart. */
 
 export type Tail = {
-  /** Ids of the events that it has seen. */
+  /** Ids of the received events. */
   seen(): string[];
   stall(): void;
   drain(): void;

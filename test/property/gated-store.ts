@@ -1,12 +1,11 @@
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { type Batch, postNotes, takeNotesDown } from '../../src/store/batch.ts';
+import { type Batch, collectCallbacks, runCallbacks } from '../../src/store/engine/batch.ts';
 import type { Store } from '../../src/store/index.ts';
 
 /**
- * The store as one process sees it, with a gate in front of its commits: a test says when the next of them is
- * written, when what was written is flushed, and which of them the end of the process takes away. What is behind
- * the gate is the real store. Commits keep their order, as the group commit of the store keeps it, so an end of
- * the process leaves some of the first ones and none of the others.
+ * The store of one process, with a gate in front of its commits: a test decides when the next commit is written, when
+ * written data is flushed, and which commits the end of the process discards. Behind the gate is the real store.
+ * Commits keep their order, as in the group commit of the store, so the end of the process keeps a prefix of them.
  */
 
 type Commit = { batch: Batch; kind: 'progress' | 'input'; resolve(): void; reject(error: unknown): void };
@@ -15,14 +14,14 @@ export type GatedStore = {
   readonly store: Store;
   /** Commits that wait to be written. */
   waiting(): number;
-  /** Writes so many of them; those that wait for a flush are answered by it. */
+  /** Writes this many commits, and resolves those that do not wait for a flush. */
   write(count: number): Promise<void>;
   flush(): void;
   unflushed(): number;
-  /** Refuses everything that waits, and what comes until `accept`. */
+  /** Rejects all waiting commits and later ones until `accept`. */
   refuse(): void;
   accept(): void;
-  /** The process ends: nothing of it is written or answered any more. */
+  /** Ends the process: nothing of it is written or resolved afterwards. */
   end(): void;
   ended(): boolean;
 };
@@ -38,7 +37,7 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
   const drop = (): Commit[] => {
     const dropped = queue;
     queue = [];
-    for (const { batch } of dropped) takeNotesDown(batch);
+    for (const { batch } of dropped) collectCallbacks(batch);
     return dropped;
   };
 
@@ -46,12 +45,12 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
     if (ended) return new Promise(() => {});
     if (refusing) return Promise.reject(new Unavailable(FULL));
     if (batch.writes.length === 0) return Promise.resolve();
-    // What is built next has to know of it already, as in the real store.
-    postNotes(batch);
+    // Later batches must already include it, as in the real store.
+    runCallbacks(batch);
     return new Promise((resolve, reject) => queue.push({ batch, kind, resolve, reject }));
   };
 
-  /** Other sequences of the test use the same store: what is theirs is passed over, and no page is cut short. */
+  /** Other sequences of the test use the same store: their rows are skipped without shortening a page. */
   const own =
     <Row extends { scope: string }>(read: (after: Row | undefined, limit: number) => Row[]) =>
     (after: Row | undefined): Row[] =>
@@ -72,7 +71,7 @@ export const gateStore = (real: Store, scope: string): GatedStore => {
       if (group.length === 0) return;
       queue = queue.slice(count);
       await Promise.all(group.map(({ batch }) => real.commit(batch)));
-      for (const { batch } of queue) postNotes(batch);
+      for (const { batch } of queue) runCallbacks(batch);
       written.push(...group.filter(({ kind }) => kind === 'input'));
       for (const { kind, resolve } of group) if (kind === 'progress') resolve();
     },

@@ -1,12 +1,12 @@
-/** Places where something inside the service waits until the test lets it go on, in the order of arrival. */
+/** Gates at which parts of the service wait until the test opens them, in order of arrival. */
 
 export type Gates = {
-  /** Rejects with `cancelled` once the signal fires. Answers what the test said when it opened the gate. */
+  /** Rejects with `cancelled` once the signal fires. Resolves with the outcome that the test passed to `open`. */
   wait(signal: AbortSignal | undefined, cancelled: () => Error): Promise<boolean>;
   size(): number;
-  /** Lets one go on, well or not. */
+  /** Opens a gate with success or failure. */
   open(which: number, well: boolean): void;
-  /** Nothing waits any more, and nothing of it goes on. */
+  /** Drops all gates without resuming them. */
   clear(): void;
 };
 

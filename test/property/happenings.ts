@@ -2,7 +2,7 @@ import { type Asks, pick } from './requests.ts';
 import { nextLife, quiet, type Sequence, settle } from './sequence.ts';
 import type { Act } from './steps.ts';
 
-/** What models, tools, the disk, time and the process itself do. */
+/** Actions of models, tools, the disk, time and the process. */
 
 type Happens = Exclude<Act, Asks>;
 
@@ -31,7 +31,7 @@ const happening: Happening = {
     while (!stopped) {
       await quiet(sequence);
       await sequence.time.advance(20, settle);
-      // The last pause of a stop is a real one.
+      // The last delay of a stop uses real time.
       await new Promise((resolve) => setTimeout(resolve, 0));
     }
     await quiet(sequence);

@@ -5,18 +5,18 @@ import type { Asks } from './requests.ts';
 import { openCalls, type ThreadView, type World } from './view.ts';
 
 /**
- * The contract as a model: what a request that is made while nothing moves is answered with, and what it has led to
- * when nothing moves again. Requests that meet others on their way are judged by what holds at any time instead.
+ * The contract as a model: the response to a request that is made while the service is quiet, and its effect once the
+ * service is quiet again. Requests that overlap with others are checked by the general invariants instead.
  */
 
 type Accepted = Extract<Answer, { status: 'accepted' }>;
 
-/** What came of it: the answer and the thread before and after. */
+/** The outcome of a request: its response, and the thread before and after. */
 type Case = { request: Request; before: ThreadView; after: ThreadView };
 
 const accepted = ({ request: { name, answer } }: Case): Accepted => {
   assert.equal(answer?.status, 'accepted', `${name} is ${JSON.stringify(answer)}`);
-  // The line before says so.
+  // The line above asserts this.
   return answer as Accepted;
 };
 
@@ -31,7 +31,7 @@ const isCancelled = ({ request, after }: Case, run: Pick<Run, 'run_id'> | undefi
   assert.equal(type, 'cancelled', `${request.name}: run ${run.run_id} is to be cancelled`);
 };
 
-/** Whichever process or actor has it now. */
+/** The state of a run, independent of its process or actor. */
 const stateOf = (run: Run | undefined) =>
   run && [run.status, run.steps, run.termination_reason, run.waiting?.ticket_ids];
 
@@ -48,7 +48,7 @@ const isNew = (found: Case, how: Accepted['how']): void => {
   assert.equal(said, how, `${found.request.name}: how`);
 };
 
-/** The waiting run goes on with the input; the calls that it waited for are over. */
+/** The suspended run continues with the input, and the calls that it waited for are over. */
 const continues = (found: Case, run: Run): void => {
   const { run_id, how } = accepted(found);
   assert.equal(run_id, run.run_id, `${found.request.name}: the waiting run is to go on`);
@@ -67,7 +67,7 @@ const queues = (found: Case): void => {
   assert.equal(after.runs.get(run_id)?.status, 'created', `${request.name}: its run`);
 };
 
-/** It waits behind what executes, and goes on with the input in its turn. */
+/** The input waits for the executing run, and then continues the suspended one. */
 const continuesLater = (found: Case, { run_id }: Run): void => {
   const { name } = found.request;
   const answer = accepted(found);
@@ -92,12 +92,12 @@ const stopsEverything = (found: Case): void => {
 const onRun = (found: Case, agent: string): void => {
   const { busy, open, queued, waiting } = found.before;
   if (!busy && open && matches(open, agent)) continues(found, open);
-  // A run that waits behind another one may go on now, or later.
+  // A run that waits behind another one may continue now or later.
   else if (busy && open) accepted(found);
   else {
     isNew(found, 'running');
     isCancelled(found, busy);
-    // A decision on a run that waits is no work that a foreground run takes the place of.
+    // A decision on a suspended run is not work that a foreground run replaces.
     const begun = new Set(waiting.map(({ run_id }) => run_id));
     for (const run_id of queued) if (!begun.has(run_id)) isCancelled(found, { run_id });
     if (!busy) isCancelled(found, open);
@@ -128,7 +128,7 @@ const onSteer = (found: Case, { into }: Input, agent: string | undefined, open: 
 
 const onResume = (found: Case, agent: string | undefined, open: Run | undefined): void => {
   if (!open) refused(found);
-  // What becomes of input that names another agent is not said.
+  // The effect of input for another agent is not specified.
   else if (!matches(open, agent)) return;
   else if (found.before.busy) continuesLater(found, open);
   else continues(found, open);
@@ -156,7 +156,7 @@ const onCancel = (found: Case, target: 'run' | 'dispatch' | 'thread', named: Run
   else {
     accepted(found);
     isCancelled(found, meant);
-    // The next in the queue begins when the thread is free.
+    // The next queued run starts when the thread is free.
     const others = waiting.filter((run) => run !== meant && !queued.includes(run.run_id));
     for (const run of others) isUntouched(found, run);
   }
@@ -186,7 +186,7 @@ type About = { run_id: string; call_id: string; by: string };
 const onDecision = (found: Case, { run_id, call_id, by }: About): void => {
   const { before, after, request } = found;
   const run = before.runs.get(run_id);
-  // A call may wait while others of its step execute; a client cannot tell whether it still does.
+  // A call may be suspended while others of its step execute, and a client cannot detect when that ends.
   if (run?.status === 'running' && by !== 'nothing') return;
   if (by === 'nothing' || !openCalls(run).includes(call_id)) refused(found);
   else {
@@ -198,7 +198,7 @@ const onDecision = (found: Case, { run_id, call_id, by }: About): void => {
   }
 };
 
-/** Checks what came of a request that was made, and has had its effect, while nothing else moved. */
+/** Checks the outcome of a request that was made, and took effect, while nothing else changed. */
 export const judge = (act: Asks, request: Request, [before, after]: [World, World]): void => {
   const [was, is] = [before.get(request.thread), after.get(request.thread)];
   if (!was || !is) return;

@@ -3,8 +3,8 @@ import { textOf } from '../../src/schema/message.ts';
 import fc from '../random.ts';
 
 /**
- * What the model does is part of the message that it answers: `m7:~ask,free|say` asks for two tools, slowly, and
- * then answers. So an attempt that is repeated, by whichever process, does the same again.
+ * The plan of the model is part of the message: `m7:~ask,free|say` calls two tools, slowly, and then completes. So a
+ * repeated attempt does the same in any process.
  */
 
 const TOOLS = ['free', 'again', 'alone', 'ask', 'client', 'later', 'denied'] as const;
@@ -13,7 +13,7 @@ export type ToolName = (typeof TOOLS)[number];
 const ENDS = ['say', 'flaky', 'broken', 'cut'] as const;
 
 export type PlannedStep = {
-  /** Waits until the test lets it go on. */
+  /** Waits until the test releases it. */
   slow: boolean;
   does: (typeof ENDS)[number] | readonly ToolName[];
 };
@@ -34,7 +34,7 @@ const step = fc.record({
   ),
 });
 
-/** As it stands in a message. */
+/** The plan as text of a message. */
 export const plan: fc.Arbitrary<string> = fc
   .array(step, { minLength: 1, maxLength: 3 })
   .map((steps) =>
@@ -52,13 +52,13 @@ const parseStep = (text: string): PlannedStep => {
 };
 
 export type Planned = PlannedStep & {
-  /** Names the message and the step; ids of calls begin with it. */
+  /** Identifies the message and the step; ids of calls start with it. */
   name: string;
 };
 
 const OVER: PlannedStep = { slow: false, does: 'say' };
 
-/** The next step of the last message that a user sent. */
+/** The next step of the plan in the last user message. */
 export const nextStep = ({ messages }: InferenceRequest): Planned => {
   const last = messages.findLastIndex(({ role, visibility }) => role === 'user' && visibility === undefined);
   const [message = '', text = ''] = textOf(messages[last]?.content ?? []).split(':');

@@ -16,7 +16,9 @@ import type { Step } from './steps.ts';
 import { installTime } from './time.ts';
 import { type World, worldOf } from './view.ts';
 
-/** Plays one sequence and checks it: a part whenever nothing is being written, everything when all is done. */
+/**
+ * Executes and checks one sequence: the quiet invariants whenever nothing is being written, and all of them at the end.
+ */
 
 const countingIds = () => {
   let made = 0;
@@ -52,7 +54,7 @@ const checkEnd = async (sequence: Sequence, crashed: ReadonlySet<Input>): Promis
   checkReaders(sequence, world);
 };
 
-/** What is deleted stays away, and takes what waits with it. */
+/** Checks that a deleted thread stays deleted, together with its pending work. */
 const checkRemoval = async (sequence: Sequence): Promise<void> => {
   const { store, scope, client } = sequence;
   const removals = THREADS.filter((id) => store.threads.get(scope, id)).map((id) => client.remove(id));
@@ -65,7 +67,7 @@ const checkRemoval = async (sequence: Sequence): Promise<void> => {
   assert.equal(store.runs.count(scope, 'waiting'), 0, 'a run of a deleted thread waits');
 };
 
-/** The world as it was when nothing moved, as long as nothing has happened since. */
+/** The world at a quiet moment; `fresh` as long as nothing has happened since. */
 type Moment = { world: World; removals: number; fresh: boolean };
 
 const checkMoment = (
@@ -76,7 +78,7 @@ const checkMoment = (
 ): Moment => {
   const after: Moment = { world: checkQuiet(sequence), removals: sequence.removals.length, fresh: true };
   checkChanges(before.world, after.world, after.removals > before.removals);
-  // What the store refused leaves work behind that the next request may set going.
+  // After the store has rejected a write, unfinished work remains that the next request may resume.
   const attended = sequence.refused !== sequence.lives;
   if (before.fresh && attended && asked && asks(act)) judge(act, asked, [before.world, after.world]);
   if (before.fresh && (act.do === 'crash' || act.do === 'stop')) checkRestart(before.world, after.world);

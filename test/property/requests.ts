@@ -3,7 +3,7 @@ import { ask, type Decided, inputOf, type Sequence, ticketsOf } from './sequence
 import { runsOf } from './service.ts';
 import type { Act } from './steps.ts';
 
-/** What clients ask, and of whom. Undefined: there is nothing that it could be asked of. */
+/** Requests of clients with their targets. Undefined: no target exists. */
 
 const ASKED = ['run', 'message', 'push', 'input', 'decide', 'cancel', 'interrupt', 'remove'] as const;
 type Asked = (typeof ASKED)[number];
@@ -19,7 +19,7 @@ type Asking = {
 export const pick = <Value>(values: readonly Value[], which: number): Value | undefined =>
   values[which % values.length];
 
-/** The newest runs are the likeliest to have something to decide or to cancel. */
+/** The newest runs are the most likely to have something to decide or cancel. */
 const runAt = (sequence: Sequence, which: number) => pick(runsOf(sequence).reverse(), which);
 
 const idOf = (target: 'run' | 'dispatch' | 'thread', run: NonNullable<ReturnType<typeof runAt>>): string =>
@@ -79,10 +79,10 @@ const asking: Asking = {
     const run = ticket && runs.get(ticket.run_id);
     if (!ticket || !run) return undefined;
     const { call_id, run_id } = ticket;
-    // A permission is approved or denied; `consent.test.ts` sends everything else.
+    // A permission is approved or denied; `consent.test.ts` covers the other decisions.
     const given = answer === 'again' && isPermission(call_id) ? 'approve' : answer;
     const { action, payload } = DECISIONS[given];
-    // The id of a call names its ticket until the call was decided once.
+    // The id of a call identifies its ticket until the call was decided once.
     const isDecided = sequence.decisions.some((earlier) => earlier.call_id === call_id);
     const ids = {
       call: isDecided ? ticket.ticket_id : call_id,

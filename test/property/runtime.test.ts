@@ -6,24 +6,24 @@ import { play } from './play.ts';
 import { steps } from './steps.ts';
 
 /**
- * Whatever clients, models, tools, the disk and the end of the process do, in whatever order: what the contract
- * promises holds. `model.ts` says what a request leads to while nothing else moves; the checks say what holds at
- * any time, whatever meets on its way. A sequence is played on a real store, behind a gate for its commits, in
- * time that stands still, so that the same sequence always goes the same way.
+ * The promises of the contract hold for any sequence of actions of clients, models, tools, the disk and the end of the
+ * process. `model.ts` defines the effect of a request while nothing else changes; the checks define invariants for any
+ * interleaving. A sequence is executed on a real store, behind a gate for its commits, with simulated time, so that the
+ * same sequence always has the same result.
  *
- * 300 sequences are played, 10,000 with TROUPE_TEST_LONG, or as many as PROPERTY_RUNS says; PROPERTY_SEED plays other
- * ones, PROPERTY_PATH with it only the one that failed.
+ * 300 sequences are executed, 10,000 with TROUPE_TEST_LONG, or as many as PROPERTY_RUNS says; PROPERTY_SEED selects
+ * other sequences, and PROPERTY_PATH with it only the failed one.
  */
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env;
 const RUNS = Number(PROPERTY_RUNS ?? (LONG ? 10_000 : 300));
-/** The same sequences for everybody: a change is judged by what it changes. */
+/** The same sequences on every host, so that a result depends on the change only. */
 const SEED = Number(PROPERTY_SEED ?? 283_066_766);
 
-// The runner is told as well; sequences are many, none of them waits for a clock.
+// The runner needs the timeout as well; there are many sequences, and none of them waits for a clock.
 t.setTimeout(300_000 + RUNS * 1000);
 
-t.test('the contract holds for random sequences of what clients and the world do', async (t) => {
+t.test('fulfils the contract for random sequences of client and world actions', async (t) => {
   const store = await storeFor(t);
   let played = 0;
   const property = fc.asyncProperty(steps, async (sequence) => {

@@ -3,7 +3,9 @@ import { createTail, type Tail } from './event-tail.ts';
 import { eventsOf, type Ground, type Life, startLife } from './service.ts';
 import type { Gap } from './steps.ts';
 
-/** One sequence as it is played: the service in its present life, and what its clients have asked and seen. */
+/**
+ * One sequence during its execution: the service in its current life, and the requests and observations of its clients.
+ */
 
 export const THREADS = ['t0', 't1'] as const;
 
@@ -20,13 +22,13 @@ export type Sequence = Ground & {
   removals: Request[];
   others: Request[];
   tails: Map<string, Tail>;
-  /** The store has refused something; which life of the service it was, the last time. */
+  /** The life of the service in which the store last rejected a write. */
   refused: number | undefined;
 };
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Everything that goes on by itself, up to what waits for the test. */
+/** Runs all internal work up to the points that wait for the test. */
 export const settle = async (): Promise<void> => {
   for (let count = 0; count < 3; count += 1) await turn();
 };
@@ -58,7 +60,7 @@ const requestsOf = ({ inputs, decisions, removals, others }: Sequence): Request[
   ...others,
 ];
 
-/** The process is gone; the next one is on the same store. */
+/** Ends the process and starts the next one on the same store. */
 export const nextLife = (sequence: Sequence): void => {
   for (const request of requestsOf(sequence)) if (!request.answer) request.lost = true;
   sequence.time.clear();
@@ -70,7 +72,7 @@ export const nextLife = (sequence: Sequence): void => {
   for (const tail of sequence.tails.values()) tail.follow(sequence.life.feed);
 };
 
-/** Nothing moves any more until a model, a tool, time or a client does. */
+/** Waits until nothing changes without a model, a tool, time or a client. */
 export const quiet = async ({ life: { gated, recovered } }: Sequence): Promise<void> => {
   await settle();
   for (let rounds = 0; gated.waiting() + gated.unflushed() > 0 || !recovered(); rounds += 1) {
@@ -87,7 +89,7 @@ export const pause = async (sequence: Sequence, gap: Gap): Promise<void> => {
   for (let count = 0; count < gap; count += 1) await Promise.resolve();
 };
 
-/** Opens every gate and lets time pass until nothing is left to do. */
+/** Opens every gate and advances time until no work is left. */
 export const finish = async (sequence: Sequence): Promise<void> => {
   const { steered, time } = sequence;
   sequence.life.gated.accept();
@@ -100,7 +102,7 @@ export const finish = async (sequence: Sequence): Promise<void> => {
     else if (time.waits()) await time.advance(1000, () => quiet(sequence));
     else if (idle > 1) return;
     else {
-      // Long enough for whatever looks after abandoned work.
+      // Long enough for the recovery of abandoned work.
       idle += 1;
       await time.advance(31_000, () => quiet(sequence));
     }
@@ -114,7 +116,7 @@ export const ask = <Kind extends Request>(
 ): Kind => {
   const askedAt = requestsOf(sequence).length;
   const blank = { answer: undefined, answeredAt: undefined, askedAt, lost: false };
-  // The three parts have all the keys of the kind of request between them.
+  // The three parts together have all keys of this kind of request.
   const made = { ...blank, ...request } as unknown as Kind;
   send(made).then((answer) => {
     made.answer = answer;
@@ -134,7 +136,7 @@ export const inputOf = (
   stream: streams ? createRunReader() : undefined,
 });
 
-/** Tickets that clients have been told of, the newest first. */
+/** Tickets that clients have received, newest first. */
 export const ticketsOf = (sequence: Sequence): SeenTicket[] =>
   THREADS.flatMap((thread) => eventsOf(sequence, thread))
     .filter(({ event_kind }) => event_kind === 'ToolCallSuspended')

@@ -1,35 +1,36 @@
+import { NO_RECORDS } from '../../src/configuration/records.ts';
+import { createRegistry } from '../../src/configuration/registry.ts';
 import { createEventFeed, type EventFeed } from '../../src/events/feed.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
-import { createRegistry } from '../../src/registry/registry.ts';
 import type { RuntimeDeps } from '../../src/runtime/deps.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { LoggedEvent } from '../../src/schema/canonical-event.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import type { Run } from '../../src/schema/run.ts';
-import { settingsFrom } from '../../src/settings.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { createCatalogue } from '../../src/tools/catalogue.ts';
+import { plainRoutes } from '../configuration/routes.ts';
 import { NO_TRANSPORT } from '../models/create-provider.ts';
-import { plainRoutes } from '../registry/routes.ts';
 import { NO_SUB_AGENTS } from '../tools/sub-agents.ts';
 import { type GatedStore, gateStore } from './gated-store.ts';
 import type { Steered } from './steered.ts';
+import { watchStates } from './stored-states.ts';
 import type { VirtualTime } from './time.ts';
 
-/** One life of the service, from its start to a crash or a stop. All lives of a sequence are on one store. */
+/** One life of the service, from its start to a crash or a stop. All lives of a sequence share one store. */
 
 export type Life = {
   runtime: Runtime;
   feed: EventFeed;
   gated: GatedStore;
-  /** What the gauge of queued work says. */
+  /** The value of the gauge of queued work. */
   queued(): number;
-  /** What the process before left has been taken up. */
+  /** Whether the work of the previous process has been recovered. */
   recovered(): boolean;
 };
 
-/** What all lives of a sequence share. */
+/** Shared state of all lives of a sequence. */
 export type Ground = {
   store: Store;
   scope: string;
@@ -67,19 +68,20 @@ const nothing = (): void => {};
 
 export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground): Life => {
   const gated = gateStore(store, scope);
+  const states = watchStates(gated.store.runs, faults);
   let queued = 0;
-  const fault = (data: object, text: string): void => {
-    const error = 'err' in data ? data.err : undefined;
-    // What is left of a process that has died sees a store that no process ever sees.
+  const fault = (event: string, fields: object = {}): void => {
+    const error = 'err' in fields ? fields.err : undefined;
+    // Remains of a crashed process see a store that no real process would see.
     if (!gated.ended() && !(error instanceof Unavailable))
-      faults.push(`${text}: ${error instanceof Error ? error.stack : error}`);
+      faults.push(`${event}: ${error instanceof Error ? error.stack : error}`);
   };
   const log = { info: nothing, warn: nothing, error: fault };
   const feed = createEventFeed({ store: gated.store, log });
   const runtime = createRuntime({
-    store: gated.store,
+    store: { ...gated.store, runs: states.runs },
     events: feed,
-    actors: { began: () => nothing },
+    actors: { began: states.began },
     clock: time,
     ids,
     settings: SETTINGS,

@@ -7,14 +7,14 @@ import { type Tool, type ToolContext, ToolError } from '../../src/tools/tool.ts'
 import { createGates, type Gates } from './gates.ts';
 import { nextStep, type Planned, type ToolName } from './plan.ts';
 
-/** A model that follows the plan in the message that it answers, and tools that tell how often they were executed. */
+/** A model that follows the plan in its last user message, and tools that record their executions. */
 
 export type Execution = { tool: ToolName; call_id: string; run_id: string; decision: string | undefined };
 
 export type Steered = {
   provider: Provider;
   tools: Tool[];
-  /** Inferences and tools that wait. */
+  /** Waiting inferences and tools. */
   models: Gates;
   calls: Gates;
   requests: { name: string; request: InferenceRequest }[];
@@ -28,7 +28,7 @@ export const createSteered = (): Steered => {
   const calls = createGates();
   const executions: Execution[] = [];
   const requests: Steered['requests'] = [];
-  /** Inferences that have failed once already. */
+  /** Inferences that have already failed once. */
   const failed = new Set<string>();
 
   const askForTools = (
@@ -66,7 +66,7 @@ export const createSteered = (): Steered => {
   const execute = async (tool: ToolName, slow: boolean, context: ToolContext) => {
     const { call_id, run_id, decision, signal } = context;
     executions.push({ tool, call_id, run_id, decision: decision?.decision_id });
-    // Not every tool heeds the signal.
+    // One tool ignores the abort signal.
     const heeded = tool === 'again' ? undefined : signal;
     const well = slow ? await calls.wait(heeded, () => new ToolError('cancelled', tool)) : true;
     if (!well) throw new Error(`${tool} failed`);
@@ -86,7 +86,7 @@ export const createSteered = (): Steered => {
       execute: ({ slow }, context) => execute(id, slow, context),
     });
 
-  /** Suspends itself, and once more for each decision that says so. */
+  /** Suspends itself, and again for each decision that requests it. */
   const later = defineTool({
     id: 'later',
     description: 'later',

@@ -2,10 +2,10 @@ import fc from '../random.ts';
 import { plan } from './plan.ts';
 import { AGENTS } from './service.ts';
 
-/** What may happen, in any order. Things are named by numbers that are taken modulo what there is. */
+/** Possible actions in any order. Targets are numbers modulo the number of existing targets. */
 
 const which = fc.oneof(fc.constant(0), fc.nat({ max: 9 }));
-/** Most of what happens is about one thread. */
+/** Most actions use the same thread. */
 const thread = fc.oneof(
   { weight: 4, arbitrary: fc.constant('t0' as const) },
   { weight: 1, arbitrary: fc.constant('t1' as const) },
@@ -68,8 +68,8 @@ const act = fc.oneof(
 );
 
 /**
- * What happens until the next step: nothing at all, so many turns of the microtask queue, everything that goes on
- * by itself inside the process, or also the store takes and flushes everything.
+ * The activity before the next step: none, this many microtask ticks, all internal work of the process, or in addition
+ * all writes and flushes of the store.
  */
 const gap = fc.oneof(
   weighted(2, fc.constant(0)),
@@ -80,7 +80,7 @@ const gap = fc.oneof(
 
 const step = fc.record({ act, gap });
 
-/** There is a thread from the beginning. */
+/** A thread exists from the start. */
 export const steps = fc
   .tuple(fc.record({ act: fc.oneof(run, push), gap }), fc.array(step, { maxLength: 30, size: 'max' }))
   .map(([first, rest]) => [first, ...rest]);

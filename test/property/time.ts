@@ -1,18 +1,18 @@
 /**
- * Time that stands still until a test moves it. Timers of the process that wait for a while wait for this time;
- * those that only wait for the next turn of the event loop stay real, since the store relies on them. Uninstall it
- * before anything outside the test runs.
+ * Simulated time that only a test advances. Timers of the process with a delay use this time; those that only wait for
+ * the next event-loop tick stay real, because the store relies on them. Uninstall it before anything outside the test
+ * runs.
  */
 
 type Timer = { at: number; order: number; every: number | undefined; run(): void };
 
 export type VirtualTime = {
   now(): number;
-  /** Runs what becomes due, in its order, with room between for what each timer sets off. */
+  /** Runs the timers that become due, in order, and lets the effects of each one settle. */
   advance(ms: number, settle: () => Promise<void>): Promise<void>;
-  /** Something waits for its time; what happens again and again does not count. */
+  /** Whether a one-shot timer is pending; intervals do not count. */
   waits(): boolean;
-  /** The process is gone, and its timers with it. */
+  /** Removes all timers of a process that has ended. */
   clear(): void;
   uninstall(): void;
 };
@@ -34,7 +34,7 @@ export const installTime = (): VirtualTime => {
 
   const stop = (handle: unknown): void => {
     if (typeof handle === 'object' && handle !== null && timers.delete(handle)) return;
-    // Whatever is not one of these timers came from the real function.
+    // Any other handle came from the real function.
     real.clearTimeout(handle as NodeJS.Timeout | undefined);
   };
 

@@ -6,7 +6,7 @@ import type { Thread } from '../../src/schema/thread.ts';
 import { type Sequence, THREADS } from './sequence.ts';
 import { eventsOf, runsOf } from './service.ts';
 
-/** What there is of the threads at a moment in which nothing is being written. */
+/** The state of the threads at a moment in which nothing is being written. */
 
 export type ThreadView = {
   id: string;
@@ -16,11 +16,11 @@ export type ThreadView = {
   history: readonly Message[];
   seqs: readonly number[];
   events: readonly LoggedEvent[];
-  /** The run that executes, or waits for its next attempt. */
+  /** The run that is executing or waiting for its next attempt. */
   busy: Run | undefined;
-  /** Runs that wait for their turn, in the order of the queue. */
+  /** Queued runs in the order of the queue. */
   queued: readonly string[];
-  /** The run that new input continues, if its agent is the right one (runtime.md 7.4). */
+  /** The run that new input continues if its agent matches (runtime.md 7.4). */
   open: Run | undefined;
   waiting: readonly Run[];
 };
@@ -57,7 +57,7 @@ export const worldOf = (sequence: Sequence): World => {
   return new Map(THREADS.map((id) => [id, viewOf(sequence, id, all)]));
 };
 
-/** Calls of a run that wait for a decision which nobody has made. */
+/** Suspended calls of a run without a decision. */
 export const openCalls = (run: Run | undefined): string[] => {
   const decided = run?.activation?.seeded_decisions?.map(([call_id]) => call_id) ?? [];
   const tickets = run?.waiting?.tickets ?? [];

@@ -4,12 +4,12 @@ import { connect, createServer } from 'node:net';
 import { relative } from 'node:path';
 
 /**
- * One run at a time in a checkout: the next one would take the bundle away from under the first. A socket tells who is
- * there, and is refused as soon as its process is gone, however it ended.
+ * Allows one run at a time in a checkout, because a second run would replace the bundle of the first. The lock is a
+ * socket, which refuses connections as soon as its process has ended in any way.
  *
- * @param folder where runs that exclude each other meet
- * @returns what lets the next one in
- * @throws Error when there is another
+ * @param folder shared by the runs that exclude each other
+ * @returns a function that releases the lock
+ * @throws Error if another run holds the lock
  */
 export const runAlone = async (folder: string): Promise<() => void> => {
   mkdirSync(folder, { recursive: true });

@@ -2,14 +2,14 @@ import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { onlyUsedParts } from '../../.build/programs.ts';
+import { onlyUsedParts } from '../../.build/only-used-parts.ts';
 import { asShipped } from '../../bench/as-shipped.ts';
 import { inProject, type Places, ROOT } from './places.ts';
 
-/** A text that stands in for that of a source file, by its path in the project. */
+/** Texts that replace source files, by path in the project. */
 export type Replaced = Record<string, string>;
 
-/** A module of the bundle knows the place of its source, by which it finds its files. */
+/** Bundled modules keep the URL of their source, by which they find their files. */
 const sources = (replaced: Replaced): Plugin => ({
   name: 'sources',
   setup(build) {
@@ -23,7 +23,7 @@ const sources = (replaced: Replaced): Plugin => ({
   },
 });
 
-/** The `t` that a test file imports is the test of that file, not of its process. */
+/** The `t` imported by a test file is the test of that file, not of its process. */
 const testOfFile: Plugin = {
   name: 'test-of-file',
   setup(build) {
@@ -33,10 +33,10 @@ const testOfFile: Plugin = {
   },
 };
 
-/** The program and the package, of which tests that start processes know. */
+/** The program and the package, which tests start as processes. */
 export const PROGRAM = ['src/main.ts', 'src/index.ts'];
 
-/** Makes of the sources what ships, but for the texts that stand in. */
+/** Builds the shipped programs from the sources, with the given replacements. */
 export const buildProgram = async (outdir: string, replaced: Replaced): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await build({
@@ -52,10 +52,10 @@ export const buildProgram = async (outdir: string, replaced: Replaced): Promise<
 };
 
 /**
- * Compiles tests, programs that they start and the sources they reach, once: what a process loads of these it shares
- * among its files.
+ * Compiles tests, the programs that they start and all reachable sources once; the files of a process share the loaded
+ * modules.
  *
- * @returns what imports what, by paths in the project
+ * @returns the import graph, by paths in the project
  */
 export const bundle = async (
   files: readonly string[],

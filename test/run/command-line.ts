@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { inProject } from './places.ts';
 
-/** What the commands of the tests have in common. */
+/** Shared parts of the test commands. */
 
-/** @throws Error that names the option and what is allowed */
+/** @throws Error with the option and the allowed values */
 export const countFrom = (name: string, text: string | undefined, otherwise: number): number => {
   if (text === undefined) return otherwise;
   const value = Number(text);
@@ -14,13 +14,13 @@ export const countFrom = (name: string, text: string | undefined, otherwise: num
 const filesOfTests = (): string[] =>
   readdirSync(inProject('test'), { recursive: true, encoding: 'utf8' }).map((name) => `test/${name}`);
 
-/** Programs that tests start as processes of their own. */
+/** Programs that tests start as separate processes. */
 export const startedByTests = (): string[] => [
   'bench/index.ts',
   ...filesOfTests().filter((file) => /\/child-[\w-]+\.ts$/.test(file)),
 ];
 
-/** Those that have one of the parts in their path, all of them without a part. @throws Error for a part of none */
+/** Test files with one of the parts in their path; all without parts. @throws Error for a part without a file */
 export const testFiles = (parts: readonly string[] = []): string[] => {
   const all = filesOfTests()
     .filter((file) => file.endsWith('.test.ts'))

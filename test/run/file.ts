@@ -6,14 +6,14 @@ import { t as root, Test, type TestOpts } from 'tap';
 import type { Places } from './places.ts';
 
 /**
- * The test of the file that runs now. In a worker, a test file's `import t from 'tap'` is this binding: what the
- * file says at its top level belongs to it alone, as it does in a process of its own.
+ * The test of the current file. In a worker, `import t from 'tap'` of a test file resolves to this binding, so that
+ * top-level tests belong to their file only, as in a separate process.
  */
 let current: Test | undefined;
 
 export { current as default };
 
-/** What is thrown where nobody catches it fails the file that runs. */
+/** An uncaught error fails the current file. */
 const failFile = (error: unknown): void => {
   if (current) current.threw(error instanceof Error ? error : new Error(String(error)));
   else endWith(error);
@@ -26,10 +26,10 @@ const endWith = (error: unknown): void => {
 process.on('uncaughtException', failFile);
 process.on('unhandledRejection', failFile);
 
-// tap's own test of the process would end it after a while without tests.
+// tap's own test of the process would time out after a while without tests.
 root.setTimeout(0);
 
-/** Runs a test file to its end and keeps what it says as TAP. @returns whether all of it passed */
+/** Runs a test file and stores its TAP output. @returns true if all tests passed */
 export const runFile = async (file: string, places: Places, timeoutMs: number): Promise<boolean> => {
   const result = places.resultOf(file);
   await mkdir(dirname(result), { recursive: true });

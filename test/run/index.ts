@@ -11,21 +11,22 @@ import { runFiles } from './processes.ts';
 import { Report } from './report.ts';
 
 /**
- * Runs the tests: compiles all of them once and runs them in few processes, each of which takes the next file when it has
- * done with one. What each file says is kept as TAP, so `npx tap replay FILE` shows it; `npx tap run FILE` runs one as it is, without all this.
+ * Runs the tests: compiles all of them once and runs them in a few processes, each of which takes the next file when it
+ * has finished one. The output of each file is stored as TAP for `npx tap replay FILE`; `npx tap run FILE` runs a file
+ * on its own.
  */
 
 const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
 
   PART          only files whose path has this in it, such as store/ or test/ids.test.ts
-  --jobs N      processes at a time; one more than there are cores unless said
-  --slowest N   print the N files that took most processor time
+  --jobs N      concurrent processes (default: one more than there are cores)
+  --slowest N   print the N files that took most CPU time
 
   TROUPE_TEST_SEED=N   repeats what was random in an earlier run
   TROUPE_TEST_LONG=1   the long forms of the tests that have one
 `;
 
-/** The long forms of tests take hours. */
+/** The long variants of tests take hours. */
 const FILE_MS = process.env.TROUPE_TEST_LONG ? 2 ** 31 - 1 : 900_000;
 
 const main = async (): Promise<void> => {

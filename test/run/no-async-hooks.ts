@@ -2,8 +2,9 @@ import hooks from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * tap follows every promise to know which test something thrown belongs to, which takes a quarter of the processor time
- * of tests that wait much. In a worker one file runs at a time, so that is known without (`worker.ts`). Loaded before tap.
+ * tap tracks every promise to assign thrown errors to tests, which takes a quarter of the CPU time of tests that mostly
+ * wait. In a worker one file runs at a time, so errors are assigned without it (`worker.ts`). Must be loaded before
+ * tap.
  */
 const none: hooks.AsyncHook = { enable: () => none, disable: () => none };
 

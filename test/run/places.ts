@@ -6,8 +6,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const inProject = (path: string): string => join(ROOT, path);
 
 /**
- * Where what a run of tests makes lies: all in one folder, which is inside the project, so that the bundle finds
- * packages as the sources do.
+ * Paths of the output of a test run: a single folder inside the project, so that the bundle resolves packages as the
+ * sources do.
  */
 export class Places {
   readonly bundle: string;
@@ -20,12 +20,12 @@ export class Places {
     return join(this.bundle, source.replace(/\.tsx?$/, '.js'));
   }
 
-  /** What a test file said. */
+  /** TAP output of a test file. */
   resultOf(file: string): string {
     return join(this.base, 'test-results', `${file}.tap`);
   }
 
-  /** What services have answered in this run. */
+  /** Recorded responses of services in this run. */
   get answers(): string {
     return join(this.base, 'answers');
   }
@@ -35,16 +35,16 @@ export class Places {
   }
 }
 
-/** Those of tap, so that `tap replay` finds the results. */
+/** The folder of tap, so that `tap replay` finds the results. */
 export const TAP_PLACES = new Places(inProject('.tap'));
 
 const WORKER = 'test/run/worker.ts';
 
 export const workerOf = (places: Places): string => places.bundleOf(WORKER);
 
-/** What a process loads before it runs tests. */
+/** Module that a process loads before it runs tests. */
 export const preludeOf = (places: Places): string => places.bundleOf('test/run/no-async-hooks.ts');
 
-/** @param worker the bundled program that runs tests, which lies in them */
+/** @param worker the bundled program that runs tests, within these paths */
 export const placesOfWorker = (worker: string): Places =>
   new Places(resolve(worker, ...WORKER.split('/').map(() => '..'), '..'));

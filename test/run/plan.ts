@@ -1,6 +1,5 @@
 /**
- * In which order test files run. What takes long starts first, so that what is left for the end is short and no core
- * waits for it.
+ * The order of test files. Long ones start first, so that the remaining ones are short and no core is idle at the end.
  */
 
 const LONG = [
@@ -9,16 +8,16 @@ const LONG = [
   'test/examples/',
   'test/crash/',
   'test/property/runtime.test.ts',
-  'test/load/',
+  'test/load-generator/',
   'test/e2e/',
-  'test/readme/',
+  'test/docs/',
   'test/interop/',
 ];
 
-/** What looks at the answers that the others got. */
+/** The test that checks the responses recorded by all others. */
 export const LAST = 'test/contract/answers.test.ts';
 
-/** @returns files in the order in which they start; neighbours need the same modules. The last test of all is not among them */
+/** @returns files in the order in which they start; neighbors need the same modules. Excludes the last test */
 export const plan = (files: readonly string[]): string[] => {
   const rankOf = (file: string): number => {
     const rank = LONG.findIndex((place) => file.startsWith(place));

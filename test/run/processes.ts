@@ -5,7 +5,7 @@ import { SHORT_LIVED } from '../child.ts';
 import { type Places, preludeOf, ROOT, workerOf } from './places.ts';
 import type { Said, Told } from './worker.ts';
 
-/** How a test file ended. `broken`: why there is no result, as far as it is known. */
+/** Result of a test file. `broken`: the reason for a missing result, as far as known. */
 export interface Ended {
   file: string;
   ok: boolean;
@@ -13,9 +13,9 @@ export interface Ended {
   wallMs: number;
   residue: string[];
   broken?: string;
-  /** It was given up after `fileMs`. */
+  /** True if the file was stopped after `fileMs`. */
   late?: boolean;
-  /** What was printed meanwhile, in short. */
+  /** Captured output, truncated. */
   printed: string;
 }
 
@@ -24,17 +24,17 @@ const PRINTED_CHARS = 20_000;
 export interface RunOptions {
   places: Places;
   seed: number;
-  /** After which a file is given up, with the process that it blocks. */
+  /** Timeout after which a file is stopped together with its process. */
   fileMs: number;
-  /** Nothing runs after the first file that fails. */
+  /** Stops after the first file that fails. */
   bail: boolean;
-  /** Where the program lies that the tests start; `dist` unless said. */
+  /** Folder of the program that the tests start; default: `dist`. */
   program?: string;
 }
 
 /**
- * Runs files in one process, until the queue is empty: others may take from it meanwhile. A file that ends the process
- * is the only one to pay, what is left is run in a new one.
+ * Runs files in one process until the queue is empty; other callers may take from the queue concurrently. If a file
+ * ends the process, only this file fails, and the remaining ones run in a new process.
  */
 export const runFiles = async (
   queue: string[],
@@ -44,7 +44,7 @@ export const runFiles = async (
   while (queue.length > 0) await runProcess(queue, options, told);
 };
 
-/** Node with the bundled worker; tap's loaders are not needed, since all is compiled. */
+/** Starts Node with the bundled worker; tap's loaders are not needed, because everything is compiled. */
 const startWorker = ({ places, seed, program }: RunOptions): ChildProcess =>
   spawn(
     process.execPath,
@@ -92,7 +92,7 @@ const runProcess = async (
     printed = '';
     started = performance.now();
     const next: Told = { type: 'file', file: file ?? null };
-    // A process that has just died tells of itself by its exit.
+    // The exit event reports a process that has just ended.
     child.send(next, () => {});
   };
   const print = (chunk: Buffer): void => {
@@ -102,10 +102,10 @@ const runProcess = async (
   child.stderr?.on('data', print);
   child.on('message', (said: Said) => {
     if (said.type === 'ended') tell(said);
-    // tap speaks over the same channel.
+    // tap uses the same channel.
     else if (said.type === 'ready') give();
   });
-  // Not `close`: a program that a test left behind may hold the pipes.
+  // Not `close`: a leftover program of a test may keep the pipes open.
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   clearTimeout(giveUp);
   if (!begun) file = queue.shift();

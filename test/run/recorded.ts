@@ -3,34 +3,34 @@ import { join } from 'node:path';
 import { type Answered, listeners } from '../service/http.ts';
 
 /**
- * Answers that tests get from services, a few of each kind, kept in a file a process: the last test of a run holds
- * them against the OpenAPI document. Tests that serve routes of their own are left out.
+ * Records responses that tests receive from services, a few of each kind, in one file per process. The last test of a
+ * run checks them against the OpenAPI document. Tests with separate routes are excluded.
  */
 
 export type RecordedAnswer = {
-  /** The test that got it. */
+  /** The test that received it. */
   file: string;
   method: string;
   path: string;
   status: number;
-  /** As the header has it; undefined without one. */
+  /** The content-type header; null if absent. */
   type: string | null;
   body: string;
 };
 
-const RECORDED = /^test\/(?:service|client|e2e|interop|a2a-kit|mcp|programs|readme)\//;
+const RECORDED = /^test\/(?:service|client|e2e|interop|a2a-kit|mcp|programs)\/|^test\/docs\/examples/;
 
 const OF_A_KIND = 3;
 const MOST_CHARACTERS = 262_144;
 
 export type Recorder = {
-  /** What is answered from now on belongs to this test file. */
+  /** Assigns subsequent responses to this test file. */
   begin(file: string): void;
-  /** Writes what was answered. */
+  /** Writes the recorded responses. */
   end(): Promise<void>;
 };
 
-/** Looks at what requests bring in this process. */
+/** Records responses of requests in this process. */
 export const recordAnswers = (folder: string): Recorder => {
   const answers: RecordedAnswer[] = [];
   const reading = new Set<Promise<void>>();
@@ -41,7 +41,7 @@ export const recordAnswers = (folder: string): Recorder => {
     seen.set(kind, count);
     return count <= OF_A_KIND;
   };
-  /** Whether it is one to keep. */
+  /** True if the response is to be recorded. */
   const isWanted = (method: string, url: string, status: number, headers: Headers): boolean => {
     if (!RECORDED.test(current) || !isOfService(headers)) return false;
     const { hostname, pathname } = new URL(url);
@@ -64,7 +64,7 @@ export const recordAnswers = (folder: string): Recorder => {
     const { url, status, headers } = response;
     if (!isWanted(method, url, status, headers)) return response;
     const file = current;
-    // A body that is cut off says nothing of its shape.
+    // An interrupted body has no complete shape to check.
     const kept = response
       .clone()
       .text()
@@ -91,14 +91,14 @@ export const recordAnswers = (folder: string): Recorder => {
   };
 };
 
-/** A whole answer of the service, not a stream. */
+/** True for complete responses of the service; false for streams. */
 const isOfService = (headers: Headers): boolean =>
   headers.has('x-request-id') && !headers.get('content-type')?.startsWith('text/event-stream');
 
-/** Ids are one kind: whatever stands behind a name that routes have. */
+/** Replaces ids, which follow a name in the path of a route. */
 const shapeOf = (path: string): string => path.replace(/(?<=\/)[^/]*(?:\d|[A-Z_-]{2,})[^/]*/g, '*');
 
-/** What all processes of a run have recorded. */
+/** Responses recorded by all processes of a run. */
 export const readAnswers = (folder: string): RecordedAnswer[] =>
   existsSync(folder)
     ? readdirSync(folder).flatMap((name) =>

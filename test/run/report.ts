@@ -9,10 +9,10 @@ import type { Ended } from './processes.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** As the result of a file that has none of its own. */
+/** The TAP result of a file without one. */
 const brokenTap = (reason: string): string => `TAP version 14\nnot ok 1 - ${reason}\n1..1\n`;
 
-/** Why a file fails although none of its tests did; what failed in it is never written over. */
+/** The reason why a file fails without a failed test; results of failed tests are never overwritten. */
 export const reasonOf = ({
   ok,
   broken,
@@ -21,8 +21,8 @@ export const reasonOf = ({
   broken ?? (ok && residue.length > 0 ? `leaves behind: ${residue.join(', ')}` : undefined);
 
 /**
- * Says how each file ended, in a line, and at the end what failed and how to run that again. What counts is what tap
- * reads in the results, the exit code of this process too.
+ * Prints one line per ended file, and at the end the failures and a command to run them again. Counts and the exit code
+ * are those that tap derives from the results.
  */
 export class Report {
   readonly #seed: number;
@@ -67,7 +67,7 @@ export class Report {
     await Promise.all(this.#read);
     t.end();
     for (const [file, ms] of this.#cpu.toSorted((a, b) => b[1] - a[1]).slice(0, slowest)) {
-      console.log(`${seconds(ms)} of processor time: ${file}`);
+      console.log(`${seconds(ms)} of CPU time: ${file}`);
     }
     if (this.#failed.length > 0) await this.#tellFailures();
     const { pass, fail, skip, todo, total } = t.counts;

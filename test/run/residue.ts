@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * What a test file may not leave to the next one of its process: changed variables of the environment, another
- * working folder, a clock that is not the machine's, listeners, and what keeps a process alive.
+ * State of the process that a test file must restore before the next one: environment variables, the working folder,
+ * the system clock, listeners, and resources that keep a process alive.
  */
 
 const NOW = Date.now;
@@ -19,7 +19,7 @@ const ALIVE = [
   'Timeout',
 ];
 
-/** How long what was just closed may take to be gone. */
+/** Time for resources to close. */
 const CLOSING_MS = 3000;
 
 export interface StateOfProcess {
@@ -64,7 +64,7 @@ const differences = (before: StateOfProcess): string[] => {
   ];
 };
 
-/** @returns what is not as it was, in words; empty as soon as all is */
+/** @returns the changes as text; empty once everything is restored */
 export const residueSince = async (before: StateOfProcess): Promise<string[]> => {
   const until = performance.now() + CLOSING_MS;
   let left = differences(before);

@@ -13,11 +13,11 @@ import { LAST, plan } from './plan.ts';
 import { type Ended, type RunOptions, runFiles } from './processes.ts';
 import { reasonOf } from './report.ts';
 
-/** What a run of tests makes of files that fail, or break the process that they share. */
+/** Test runs with files that fail or break the process that they share. */
 
 const PASSES = "import t from 'tap';\nt.test('fine', async (t) => t.ok(1));\n";
 
-/** Without using a processor meanwhile. */
+/** Blocks without using the CPU. */
 const BLOCKS = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n';
 
 const runAll = async (
@@ -35,20 +35,20 @@ const runAll = async (
   return ended;
 };
 
-t.test('a second run in a checkout is refused, and none that comes after the first', async (t) => {
+t.test('rejects a concurrent second run in a checkout, and allows a later one', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'run-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const end = await runAlone(folder);
   await t.rejects(runAlone(folder), { message: /another run of the tests is under way/ });
   end();
-  // As a process leaves it that was killed.
+  // A killed process leaves this file.
   writeFileSync(join(folder, 'running'), '');
   const later = await runAlone(folder);
   await t.rejects(runAlone(folder), { message: /another run/ });
   later();
 });
 
-t.test('files of a worker end one after the other, each with a result of its own', async (t) => {
+t.test('runs the files of a worker one at a time, each with a separate result', async (t) => {
   const fails = "import t from 'tap';\nt.test('not so', async (t) => t.equal(1, 2));\n";
   const ended = await runAll(t, { 'a.test.ts': PASSES, 'b.test.ts': fails, 'c.test.ts': PASSES });
   t.match(ended, [
@@ -58,14 +58,14 @@ t.test('files of a worker end one after the other, each with a result of its own
   ]);
 });
 
-t.test('with --bail nothing runs after a failure', async (t) => {
+t.test('runs nothing after a failure with --bail', async (t) => {
   const fails = "import t from 'tap';\nt.fail('no');\n";
   const ended = await runAll(t, { 'a.test.ts': fails, 'b.test.ts': PASSES }, { bail: true });
   t.match(ended, [{ file: 'a.test.ts', ok: false }]);
   t.equal(ended.length, 1);
 });
 
-t.test('a file that ends its process is named, with what it printed; the others run', async (t) => {
+t.test('reports a file that ends its process with its output, and runs the others', async (t) => {
   const dies = "console.log('last words');\nprocess.kill(process.pid, 'SIGKILL');\n";
   const exits = "import t from 'tap';\nt.test('leaves', async () => process.exit(3));\n";
   const ended = await runAll(t, { 'a.test.ts': dies, 'b.test.ts': exits, 'c.test.ts': PASSES });
@@ -76,7 +76,7 @@ t.test('a file that ends its process is named, with what it printed; the others 
   ]);
 });
 
-t.test('what is thrown where nobody catches it fails its file, and the others run', async (t) => {
+t.test('fails a file with an uncaught error, and runs the others', async (t) => {
   const thrown = `
     import t from 'tap';
     t.test('throws', async () => {
@@ -97,10 +97,10 @@ t.test('what is thrown where nobody catches it fails its file, and the others ru
     { file: 'b.test.ts', ok: false, residue: [] },
     { file: 'c.test.ts', ok: true },
   ]);
-  t.notOk(ended[0]?.broken, 'it goes on to its end');
+  t.notOk(ended[0]?.broken, 'the run continues to its end');
 });
 
-t.test('a worker ends with the process that started it', async (t) => {
+t.test('ends a worker with the process that started it', async (t) => {
   const waits = "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 600_000)));\n";
   const folder = t.testdir({ 'a.test.ts': waits });
   const places = new Places(join(folder, 'made'));
@@ -112,18 +112,18 @@ t.test('a worker ends with the process that started it', async (t) => {
   });
   await once(worker, 'message');
   worker.send({ type: 'file', file });
-  // tap says over the same channel that it has begun.
+  // tap reports its start over the same channel.
   await once(worker, 'message');
   worker.disconnect();
   const [code] = await once(worker, 'exit');
   t.equal(code, 1);
 });
 
-t.test('a process that does not come to its first file fails it', async (t) => {
+t.test('fails the first file of a process that cannot start', async (t) => {
   const folder = t.testdir({ 'a.test.ts': PASSES });
   const file = relative(ROOT, join(folder, 'a.test.ts'));
   const ended: Ended[] = [];
-  // Nothing was bundled there.
+  // The folder contains no bundle.
   const options = { places: new Places(join(folder, 'made')), seed: 1, fileMs: 60_000, bail: false };
   await runFiles([file], options, (end) => ended.push(end));
   t.match(ended, [
@@ -131,13 +131,13 @@ t.test('a process that does not come to its first file fails it', async (t) => {
   ]);
 });
 
-t.test('a file that blocks its process is given up', async (t) => {
-  // Alone: another one would have no longer, however long a process takes to start.
+t.test('stops a file that blocks its process', async (t) => {
+  // The file runs alone, because a second one would have the same timeout, which includes the start of a process.
   const ended = await runAll(t, { 'a.test.ts': BLOCKS }, { fileMs: 5000 });
   t.match(ended, [{ file: 'a.test.ts', broken: 'did not end within 5 s', late: true }]);
 });
 
-t.test('what a file leaves in the process is told', async (t) => {
+t.test('reports changes that a file leaves in the process', async (t) => {
   const leaves = `
     import t from 'tap';
     import { createServer } from 'node:net';
@@ -155,7 +155,7 @@ t.test('what a file leaves in the process is told', async (t) => {
   ]);
 });
 
-t.test('what a file leaves behind fails it, and hides nothing that failed in it', async (t) => {
+t.test('fails a file that leaves changes behind, unless tests of it failed', async (t) => {
   const residue = ['a clock'];
   t.equal(reasonOf({ ok: true, residue }), 'leaves behind: a clock');
   t.equal(reasonOf({ ok: false, residue }), undefined);
@@ -166,7 +166,7 @@ t.test('what a file leaves behind fails it, and hides nothing that failed in it'
   );
 });
 
-t.test('what a command is given is judged', async (t) => {
+t.test('validates command-line values', async (t) => {
   t.equal(countFrom('jobs', '3', 1), 3);
   t.equal(countFrom('jobs', undefined, 2), 2);
   for (const wrong of ['', '0', '-1', '1.5', 'x']) {
@@ -178,7 +178,7 @@ t.test('what a command is given is judged', async (t) => {
   t.throws(() => testFiles(['nowhere']), { message: "no test file has 'nowhere' in its path" });
 });
 
-t.test('processes take from one queue, and every file runs once', async (t) => {
+t.test('shares one queue among processes, and runs every file once', async (t) => {
   const names = Array.from({ length: 6 }, (_, i) => `${i}.test.ts`);
   const folder = t.testdir(Object.fromEntries(names.map((name) => [name, PASSES])));
   const files = names.map((name) => relative(ROOT, join(folder, name)));
@@ -193,7 +193,7 @@ t.test('processes take from one queue, and every file runs once', async (t) => {
 });
 
 t.test(
-  'the dear files come first, the others in their order, and what looks back is left for the end',
+  'starts long files first, keeps the order of the other files, and excludes the last test from the plan',
   async (t) => {
     const files = [
       'test/a/1.test.ts',
@@ -211,7 +211,7 @@ t.test(
   },
 );
 
-t.test('what a property says is kept whole, whatever ends of lines the counterexample has', async (t) => {
+t.test('keeps the whole message of a property with line separators in the counterexample', async (t) => {
   const fails = () => fc.assert(fc.property(fc.constant('\u2028'), () => false));
   t.throws(fails, { message: /Counterexample: \["\\u2028"\]/ });
 });

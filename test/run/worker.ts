@@ -6,17 +6,17 @@ import { recordAnswers } from './recorded.ts';
 import { residueSince, stateOfProcess } from './residue.ts';
 
 /**
- * Runs one test file after the other: it asks the process that started it for each, and tells of each that ended.
- * Whatever a file does to this process, its name is known.
+ * Runs test files one at a time: requests each from the process that started it, and reports each result. That process
+ * therefore has the name of the current file even if the file ends this process.
  */
 
 /**
- * What a worker says. `cpuMs`: with that of the programs that it started and that ended meanwhile, where
- * the system tells. `residue`: what the file left changed in the process, in words.
+ * Messages of a worker. `cpuMs` includes programs that the file started and that have ended, where the system reports
+ * it. `residue`: changes that the file left in the process.
  */
 export type Said = { type: 'ready' } | EndOfFile;
 
-/** What a worker is told when it is ready for a file; `null`: there is none left. */
+/** The response to a worker that is ready for a file; `null`: none is left. */
 export interface Told {
   type: 'file';
   file: string | null;
@@ -30,13 +30,13 @@ interface EndOfFile {
   residue: string[];
 }
 
-/** For tests that set none of their own. */
+/** For tests without a timeout. */
 const TEST_MS = 600_000;
 
-/** Of Linux' proc(5): user and system time of ended children, in hundredths of a second. */
+/** From Linux proc(5): user and system time of ended children, in hundredths of a second. */
 const childrenMs = (): number => {
   if (process.platform !== 'linux') return 0;
-  // The second field is a name in parentheses, which may have spaces.
+  // The second field is a name in parentheses, which may contain spaces.
   const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');
   const [user = 0, system = 0] = fields.split(' ').slice(13, 15).map(Number);
   return (user + system) * 10;
@@ -46,7 +46,7 @@ const places = placesOfWorker(process.argv[1] ?? '');
 
 const say = (said: Said): boolean | undefined => process.send?.(said);
 
-/** tap speaks over the same channel. */
+/** tap uses the same channel. */
 const isTold = (message: unknown): message is Told =>
   typeof message === 'object' && message !== null && 'type' in message && message.type === 'file';
 
@@ -56,7 +56,7 @@ const nextFile = async (): Promise<string | null> => {
   return null;
 };
 
-// Nobody is left who would read the results.
+// The process that would read the results has ended.
 process.once('disconnect', () => process.exit(1));
 
 const recorder = recordAnswers(places.answers);
@@ -77,5 +77,5 @@ for (let file = await nextFile(); file !== null; file = await nextFile()) {
 }
 await recorder.end();
 process.disconnect?.();
-// Whether something still runs was asked after each file.
+// Remaining resources were already checked after each file.
 process.exit();

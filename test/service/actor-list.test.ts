@@ -4,6 +4,7 @@ import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
 import { ActorList, type LiveActor } from '../../src/schema/live-actor.ts';
 import type { Run } from '../../src/schema/run.ts';
+import { inState, type RunRecord } from '../../src/schema/run-state.ts';
 import { ADMIN_TOKEN as SERVE_TOKEN, serve } from '../http/serve.ts';
 import { startRuns } from '../inspection/actors.ts';
 import { storeFor } from '../store/open.ts';
@@ -12,11 +13,11 @@ import { asks } from './models.ts';
 import { withTools } from './suspended.ts';
 import { ADMIN_TOKEN, eventually } from './troupe.ts';
 
-/** `GET /v1/system/actors`: pages and filters over actors that live and runs that rest in the store. */
+/** `GET /v1/system/actors`: pages and filters over live actors and over runs that exist only in the store. */
 
 const ACTORS = '/v1/system/actors';
 
-/** Reads of the store that the page of one request may cost beside its rows. */
+/** Store reads that one page request may cost in addition to its rows. */
 const FEW = 40;
 
 const listOver =
@@ -35,7 +36,7 @@ type List = ReturnType<typeof listOver>;
 const pageOf = async (list: List, query: Record<string, string | number>): Promise<ActorList> =>
   ActorList.parse((await list(query)).body);
 
-/** All pages; `turned` is called behind each. */
+/** Reads all pages and calls `turned` after each. */
 const walk = async (
   list: List,
   query: Record<string, string | number>,
@@ -53,16 +54,16 @@ const walk = async (
   return pages;
 };
 
-/** The routes over a store and actors that the test fills. */
+/** The inspection routes over a store and actors that the test fills. */
 const routesOver = async (t: Test) => {
   const store = await storeFor(t);
   const inspector = createInspector({ clock: { now: () => 1000 } });
   const { url } = await serve(t, inspectionRoutes({ inspector, store }));
-  const rest = (runs: readonly Run[], before?: (run: Run) => Run) =>
+  const rest = (runs: readonly RunRecord[], before?: (run: RunRecord) => RunRecord) =>
     write(store, (batch) => {
       for (const run of runs) store.runs.put(batch, SCOPE, run, before?.(run));
     });
-  /** Runs that are `created`, as in the store, or execute. */
+  /** Starts actors of runs that are `created`, as in the store, or executing. */
   const live = (count: number, id: (index: number) => string, executing = false) =>
     startRuns(count).map((actor, index) => {
       const ended = inspector.began(actor, {
@@ -77,12 +78,12 @@ const routesOver = async (t: Test) => {
   return { store, inspector, rest, live, list: listOver(url, SERVE_TOKEN) };
 };
 
-const runsOf = (count: number, status: 'created' | 'waiting', thread_id = 't1'): Run[] =>
+const runsOf = (count: number, status: 'created' | 'waiting', thread_id = 't1'): RunRecord[] =>
   Array.from({ length: count }, (_, index) =>
     record(`${status} ${thread_id} ${index}`, { status, thread_id }),
   );
 
-const waiting = (run: Run): Run => ({ ...run, status: 'waiting' });
+const waiting = (run: RunRecord): RunRecord => ({ ...run, ...inState('waiting.forInput') });
 
 const PERMISSION: Run['waiting'] = {
   reason: 'tool_permission',
@@ -93,7 +94,7 @@ const PERMISSION: Run['waiting'] = {
 
 const idsOf = (pages: readonly LiveActor[][]): string[] => pages.flat().map(({ id }) => id);
 
-t.test('runs that rest come behind the actors that live, page for page, each once', async (t) => {
+t.test('lists inactive runs after live actors, each exactly once across pages', async (t) => {
   const { rest, live, list } = await routesOver(t);
   await rest([...runsOf(450, 'created'), ...runsOf(350, 'waiting')]);
   live(300, (index) => `live ${index}`, true);
@@ -101,7 +102,7 @@ t.test('runs that rest come behind the actors that live, page for page, each onc
   const pages = await walk(list, { limit: 100 });
   const ids = idsOf(pages);
   t.equal(ids.length, 1100);
-  t.equal(new Set(ids).size, 1100, 'none comes twice');
+  t.equal(new Set(ids).size, 1100, 'no run is listed twice');
   t.strictSame(
     pages.map(({ length }) => length),
     Array.from({ length: 11 }, () => 100),
@@ -112,7 +113,7 @@ t.test('runs that rest come behind the actors that live, page for page, each onc
   t.equal((await pageOf(list, {})).total, 1100);
 });
 
-t.test('actors have pages also when nothing rests', async (t) => {
+t.test('paginates actors when no run is inactive', async (t) => {
   const { live, list } = await routesOver(t);
   live(120, (index) => `live ${index}`, true);
   const pages = await walk(list, { limit: 50 });
@@ -123,7 +124,7 @@ t.test('actors have pages also when nothing rests', async (t) => {
   t.equal(new Set(idsOf(pages)).size, 120);
 });
 
-t.test('a run that rests is told as its machine and its record have it', async (t) => {
+t.test('describes an inactive run as its machine and its record do', async (t) => {
   const { rest, list } = await routesOver(t);
   await rest([
     record('W', { status: 'waiting', thread_id: 'T', updated_at: 17, waiting: PERMISSION }),
@@ -146,7 +147,7 @@ t.test('a run that rests is told as its machine and its record have it', async (
   ]);
 });
 
-t.test('filters hold for runs that rest as for actors, alone and together', async (t) => {
+t.test('applies filters to inactive runs and live actors alike, alone and combined', async (t) => {
   const { rest, live, list } = await routesOver(t);
   await rest([
     ...runsOf(3, 'created'),
@@ -190,7 +191,7 @@ t.test('filters hold for runs that rest as for actors, alone and together', asyn
   }
 });
 
-t.test('what no filter and no page can be is refused with what is allowed', async (t) => {
+t.test('rejects invalid filters and page parameters with the allowed values', async (t) => {
   const { rest, list } = await routesOver(t);
   await rest(runsOf(3, 'waiting'));
   const { next_cursor } = await pageOf(list, { limit: 1, state: 'waiting' });
@@ -213,10 +214,14 @@ t.test('what no filter and no page can be is refused with what is allowed', asyn
   for (const [query, error] of refusals) {
     t.match(await list(query), { status: 400, body: { error } }, JSON.stringify(query));
   }
-  t.equal((await list({ cursor, state: 'waiting', limit: 5 })).status, 200, 'the size of a page may change');
+  t.equal(
+    (await list({ cursor, state: 'waiting', limit: 5 })).status,
+    200,
+    'the page size is not bound to the cursor',
+  );
 });
 
-t.test('runs that come to rest and go on while pages are turned are not missed', async (t) => {
+t.test('misses no run that suspends or resumes between two pages', async (t) => {
   const { rest, live, list } = await routesOver(t);
   const [queued, waits] = [runsOf(500, 'created'), runsOf(500, 'waiting')];
   await rest([...queued, ...waits]);
@@ -224,21 +229,22 @@ t.test('runs that come to rest and go on while pages are turned are not missed',
   const last = new Map<string, LiveActor>();
   const pages = await walk(list, { limit: 50 }, async (page, items) => {
     for (const actor of items) last.set(actor.id, actor);
-    // One that was listed alive rests, one that rests begins, a queued one has come to wait meanwhile.
+    // After each page, one listed live actor becomes inactive, one inactive run becomes live, and one queued run
+    // suspends.
     ends[page * 7]?.();
     live(1, () => `waiting t1 ${499 - page}`);
     const moved = queued[499 - page];
     if (moved) await rest([waiting(moved)], () => moved);
   });
   t.ok(pages.length > 20);
-  t.equal(last.size, 1000, 'each is there');
+  t.equal(last.size, 1000, 'every run is listed');
   t.equal(last.get('run:waiting t1 498')?.at_rest, false);
   t.equal(last.get('run:waiting t1 7')?.at_rest, true);
   const still = idsOf(pages).filter((id) => id === 'run:created t1 0' || id === 'run:waiting t1 300');
-  t.equal(still.length, 2, 'those that nothing happened to come once');
+  t.equal(still.length, 2, 'unchanged runs are listed once');
 });
 
-t.test('a page reads so many records as it has, of however many runs rest', async (t) => {
+t.test('reads about as many records as a page has, however many runs are inactive', async (t) => {
   const { store, rest, list } = await routesOver(t);
   await rest([...runsOf(1500, 'waiting'), ...runsOf(20, 'waiting', 't2')]);
   for (const query of ['', 'thread=t1', 'thread=t2', 'state=waiting', 'run=waiting t1 7']) {
@@ -248,51 +254,48 @@ t.test('a page reads so many records as it has, of however many runs rest', asyn
   }
   const before = store.reads;
   t.equal((await pageOf(list, { state: 'inferring' })).items.length, 0);
-  t.ok(store.reads - before < FEW, 'nothing that rests is in that state');
+  t.ok(store.reads - before < FEW, 'no inactive run is in that state');
 });
 
-t.test('a page of which nothing is left over ends, and the next one goes on behind it', async (t) => {
+t.test('ends a page early after enough reads, and continues behind it on the next page', async (t) => {
   const { rest, live, list } = await routesOver(t);
   await rest(runsOf(1000, 'waiting'));
   live(600, (index) => `waiting t1 ${index}`, true);
   const pages = await walk(list, { state: 'waiting', limit: 20 });
   t.ok(
     pages.some(({ length }) => length === 0),
-    'it has read enough',
+    'a page with too many reads ends empty',
   );
   t.equal(idsOf(pages).length, 400);
   t.equal(new Set(idsOf(pages)).size, 400);
 });
 
-t.test(
-  'runs that wait for somebody are actors while this process holds them, and at rest after a restart',
-  async (t) => {
-    const { troupe } = await withTools(t);
-    const threads = Array.from({ length: 40 }, (_, index) => `T${index}`);
-    const runs: string[] = [];
-    for (const thread of threads) {
-      troupe.models.steps.push(asks(['c', 'risky']));
-      const messages = [{ role: 'user', content: 'Hello' }];
-      const [start] = await troupe.runToEnd({ agentId: 'steps', threadId: thread, messages });
-      runs.push(`run:${start?.run_id}`);
-    }
-    const list: List = (query) => listOver(troupe.url, ADMIN_TOKEN)(query);
-    const before = await walk(list, { machine: 'run', limit: 7 });
-    t.strictSame(idsOf(before).sort(), [...runs].sort());
-    t.ok(before.flat().every(({ at_rest }) => !at_rest));
-    await troupe.restart();
-    const after = await walk(list, { state: 'waiting', limit: 7 });
-    t.strictSame(idsOf(after).sort(), [...runs].sort());
-    t.ok(after.flat().every(({ at_rest, tags }) => at_rest && tags.includes('waiting')));
-    t.equal((await pageOf(list, { state: 'waiting' })).total, 40);
-    t.match(await pageOf(list, { thread: 'T3', machine: 'run' }), {
-      items: [{ id: runs[3], parent: 'thread:T3', at_rest: true }],
-      total: 1,
-    });
-  },
-);
+t.test('lists suspended runs as live actors in this process, and as inactive after a restart', async (t) => {
+  const { troupe } = await withTools(t);
+  const threads = Array.from({ length: 40 }, (_, index) => `T${index}`);
+  const runs: string[] = [];
+  for (const thread of threads) {
+    troupe.models.steps.push(asks(['c', 'risky']));
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const [start] = await troupe.runToEnd({ agentId: 'steps', threadId: thread, messages });
+    runs.push(`run:${start?.run_id}`);
+  }
+  const list: List = (query) => listOver(troupe.url, ADMIN_TOKEN)(query);
+  const before = await walk(list, { machine: 'run', limit: 7 });
+  t.strictSame(idsOf(before).sort(), [...runs].sort());
+  t.ok(before.flat().every(({ at_rest }) => !at_rest));
+  await troupe.restart();
+  const after = await walk(list, { state: 'waiting', limit: 7 });
+  t.strictSame(idsOf(after).sort(), [...runs].sort());
+  t.ok(after.flat().every(({ at_rest, tags }) => at_rest && tags.includes('waiting')));
+  t.equal((await pageOf(list, { state: 'waiting' })).total, 40);
+  t.match(await pageOf(list, { thread: 'T3', machine: 'run' }), {
+    items: [{ id: runs[3], parent: 'thread:T3', at_rest: true }],
+    total: 1,
+  });
+});
 
-t.test('a run that is queued behind another one is at rest until its turn comes', async (t) => {
+t.test('lists a queued run as inactive until it starts', async (t) => {
   const { troupe } = await withTools(t);
   const list = listOver(troupe.url, ADMIN_TOKEN);
   const slow = await troupe.run({

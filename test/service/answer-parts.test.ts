@@ -1,12 +1,12 @@
 import { safeValidateUIMessages } from 'ai';
 import t from 'tap';
 import { z } from 'zod';
-import type { AppInput } from '../../src/app-input.ts';
+import type { AppInput } from '../../src/composition/input.ts';
 import type { AnswerPart } from '../../src/index.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import type { ContentBlock } from '../../src/schema/message.ts';
-import { entriesFrom } from '../../src/settings.ts';
+import { entriesFrom } from '../../src/settings/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { chunksOf, play } from '../protocols/ai-sdk/client.ts';
@@ -17,7 +17,7 @@ import { startChat, user } from './chat/chat.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** Files, addresses and data in answers, as every client sees them: as they come, and afterwards. */
+/** Files, links and data in messages, as every client receives them while they stream and when they are read later. */
 
 const FILE: AnswerPart = { file: Buffer.from('a,b'), media_type: 'text/csv', filename: 'table.csv' };
 const LINK: AnswerPart = { url: 'https://a.example/chart.png' };
@@ -38,7 +38,7 @@ const withTools = (more: Partial<AppInput> = {}) => ({ app: { tools: TOOLS, ...m
 
 const contentOf = async (troupe: Troupe, threadId: string): Promise<ContentBlock[][]> => {
   const { body } = await troupe.call('GET', `/v1/threads/${threadId}/messages`);
-  // What the route declares.
+  // The response schema of the route.
   const { messages } = body as { messages: { role: string; content: ContentBlock[] }[] };
   return messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
 };
@@ -59,7 +59,7 @@ const STORED = [
   { type: 'text', text: 'Here.' },
 ];
 
-t.test('what a tool makes is told with its result, and stands in front of the answer', async (t) => {
+t.test('emits the parts of a tool with its result, and stores them before the text', async (t) => {
   const troupe = await startTroupe(t, withTools());
   troupe.models.steps.push(asks(['c1', 'report']), says('Here.'));
   const events = await troupe.runToEnd(say('steps', 'x', 'T'));
@@ -80,7 +80,7 @@ t.test('what a tool makes is told with its result, and stands in front of the an
   t.strictSame((await contentOf(troupe, 'T')).at(-1), STORED);
 });
 
-t.test('the model reads that there were parts, and never their bytes', async (t) => {
+t.test('names the parts of a message to the model without their bytes', async (t) => {
   const troupe = await startTroupe(t, withTools());
   troupe.models.steps.push(asks(['c1', 'report']), says('Here.'), says('Again.'));
   await troupe.runToEnd(say('steps', 'x', 'T'));
@@ -88,7 +88,7 @@ t.test('the model reads that there were parts, and never their bytes', async (t)
   t.match(seenIn(troupe.models.requests.at(-1)?.request).slice(-2), [/Here\.$/, 'user: y']);
 });
 
-t.test('parts that wait for their answer outlive the process, and are there once', async (t) => {
+t.test('keeps pending parts across a restart and stores them once', async (t) => {
   const troupe = await startTroupe(t, withTools());
   troupe.models.steps.push(asks(['c1', 'report']), hangs('lost'));
   const stream = await troupe.run(say('steps', 'x', 'T'));
@@ -106,7 +106,7 @@ t.test('parts that wait for their answer outlive the process, and are there once
   t.strictSame((await contentOf(troupe, 'T')).at(-1), [{ type: 'text', text: 'Nothing more.' }]);
 });
 
-t.test('parts of a call that waited for a decision are in the answer behind it', async (t) => {
+t.test('stores the parts of a suspended call in the message that follows the decision', async (t) => {
   const careful = defineTool({
     id: 'careful',
     description: 'Makes a part when somebody allows it.',
@@ -128,7 +128,7 @@ t.test('parts of a call that waited for a decision are in the answer behind it',
   t.strictSame(content, [...STORED.slice(0, 3), STORED[2], { type: 'text', text: 'Both.' }]);
 });
 
-t.test('a run that ends without another answer keeps what waits as its last one', async (t) => {
+t.test('stores pending parts as the last message when no completion follows', async (t) => {
   const guard = definePlugin({
     id: 'guard',
     create: () => ({
@@ -149,7 +149,7 @@ t.test('a run that ends without another answer keeps what waits as its last one'
   t.strictSame((await contentOf(troupe, 'T')).at(-1), STORED.slice(0, 3));
 });
 
-t.test('a run that fails or is cancelled leaves nothing behind', async (t) => {
+t.test('discards the parts of a failed or cancelled run', async (t) => {
   const troupe = await startTroupe(t, withTools());
   troupe.models.steps.push(asks(['c1', 'report']), hangs('lost'));
   const stream = await troupe.run(say('steps', 'x', 'T'));
@@ -165,7 +165,7 @@ t.test('a run that fails or is cancelled leaves nothing behind', async (t) => {
   t.strictSame(await contentOf(troupe, 'T'), [[], [], [{ type: 'text', text: 'Next.' }]]);
 });
 
-t.test('a tool that makes a file of 50 MB fails with a reason, and the service goes on', async (t) => {
+t.test('fails a tool call that returns a file of 50 MB, with a reason', async (t) => {
   const huge: AnswerPart = { file: Buffer.alloc(50_000_000), media_type: 'video/mp4', filename: 'v.mp4' };
   const troupe = await startTroupe(t, { app: { tools: [making('film', [huge])] } });
   troupe.models.steps.push(asks(['c1', 'film']), says('Too long.'));
@@ -176,7 +176,7 @@ t.test('a tool that makes a file of 50 MB fails with a reason, and the service g
   t.strictSame((await contentOf(troupe, 'T')).at(-1), [{ type: 'text', text: 'Too long.' }]);
 });
 
-/** Text, a part, text. */
+/** Streams text, a part and text. */
 const drawing: Inference = (sink) => {
   sink.text('Look: ');
   sink.part?.({ file: 'iVBORw==', media_type: 'image/png' });
@@ -185,7 +185,7 @@ const drawing: Inference = (sink) => {
   return { stop: 'EndTurn' };
 };
 
-t.test('the chat client has the parts at their places, as they come and after a reload', async (t) => {
+t.test('sends parts at their positions to chat clients, while streaming and after a reload', async (t) => {
   const chat = await startChat(t, withTools());
   chat.models.steps.push(asks(['c1', 'report']), drawing);
   const frames = await chat.say('steps', 'T', user('u1', 'hi'));
@@ -210,7 +210,7 @@ t.test('the chat client has the parts at their places, as they come and after a 
   t.strictSame(shown, expected);
   const activities = (message?.parts ?? []).filter(({ type }) => type === 'data-activity-snapshot');
   t.match(activities, [{ data: { content: { url: 'https://a.example/chart.png' } } }]);
-  t.equal(activities.length, 1, 'bytes are kept once');
+  t.equal(activities.length, 1, 'the bytes are stored once');
 
   const { messages } = await chat.history('T');
   t.ok((await safeValidateUIMessages({ messages })).success);
@@ -229,7 +229,7 @@ t.test('the chat client has the parts at their places, as they come and after a 
   ]);
 });
 
-t.test('clients of AG-UI get activities, and the blocks after a reload', async (t) => {
+t.test('sends parts to AG-UI clients as activities, and as content blocks after a reload', async (t) => {
   const agUi = await startAgUi(t, withTools());
   agUi.models.steps.push(asks(['c1', 'report']), says('Here.'));
   const events = await agUi.ask({
@@ -248,7 +248,7 @@ t.test('clients of AG-UI get activities, and the blocks after a reload', async (
   t.strictSame((await agUi.items('T')).messages.at(-1)?.content, STORED);
 });
 
-t.test('they are parts of the artifact of a task', async (t) => {
+t.test('adds parts to the artifact of an A2A task', async (t) => {
   const { troupe, send } = await a2aFor(t, withTools());
   troupe.models.steps.push(asks(['c1', 'report']), says('Here.'));
   const task = await send({ tenant: 'steps' });
@@ -260,7 +260,7 @@ t.test('they are parts of the artifact of a task', async (t) => {
   ]);
 });
 
-t.test('a plugin adds to the answer that it has seen', async (t) => {
+t.test('lets a plugin add parts to a completion', async (t) => {
   const spoken = definePlugin({
     id: 'spoken',
     create: () => ({
@@ -278,7 +278,7 @@ t.test('a plugin adds to the answer that it has seen', async (t) => {
   t.match(await contentOf(troupe, 'T'), [[{ text: 'Hello' }, { text: '5' }]]);
 });
 
-t.test('a scripted model gives parts where its script says', async (t) => {
+t.test('emits the parts of a scripted model at the positions of its script', async (t) => {
   const troupe = await startTroupe(t, {
     app: {
       records: entriesFrom({

@@ -2,9 +2,9 @@ import t from 'tap';
 import { MODEL, respond, says, startAssistant, toolPart, user, wants } from '../assistant/chat.ts';
 import { asks } from './models.ts';
 
-/** What the tools of the admin assistant may do, and what only an approval lets them do (config.md 11.4). */
+/** The tools of the admin assistant, and the calls that require an approval (config.md 11.4). */
 
-t.test('an agent is created when the user approves the call, in the name of the caller', async (t) => {
+t.test('creates an agent once the user approves the call, with the caller as the actor', async (t) => {
   const { steps, chat, exists, audited, heard, logged } = await startAssistant(t);
   steps.push(wants);
   const asked = await chat([user('make a counter')]);
@@ -44,7 +44,7 @@ t.test('an agent is created when the user approves the call, in the name of the 
   t.equal(logged().length, 1);
 });
 
-t.test('an agent is not created when the user denies the call, and the model knows', async (t) => {
+t.test('creates no agent when the user denies the call, and reports the denial to the model', async (t) => {
   const { steps, chat, exists, audited, heard, logged } = await startAssistant(t);
   steps.push(wants);
   const asked = await chat([user('make a counter')]);
@@ -60,7 +60,7 @@ t.test('an agent is not created when the user denies the call, and the model kno
   t.strictSame(logged(), []);
 });
 
-t.test('an agent is not created when the user says something else instead', async (t) => {
+t.test('creates no agent when the user sends another message instead of a decision', async (t) => {
   const { steps, chat, exists, heard } = await startAssistant(t);
   steps.push(wants);
   const asked = await chat([user('make a counter')]);
@@ -70,7 +70,7 @@ t.test('an agent is not created when the user says something else instead', asyn
   t.equal(await exists('counter'), false);
 });
 
-t.test('an approval counts also when the user goes on at the same time', async (t) => {
+t.test('applies an approval that arrives together with a new message', async (t) => {
   const { steps, chat, exists } = await startAssistant(t);
   steps.push(wants);
   const asked = await chat([user('make a counter')]);
@@ -80,7 +80,7 @@ t.test('an approval counts also when the user goes on at the same time', async (
   t.equal(await exists('counter'), true);
 });
 
-t.test('an agent that a save would refuse is refused, with the reason', async (t) => {
+t.test('rejects an agent that the registry would reject, with the reason', async (t) => {
   const { steps, chat, exists } = await startAssistant(t);
   steps.push(asks(['c1', 'admin_create_agent', { agent: { id: 'lost', model_id: 'nowhere' } }]));
   const asked = await chat([user('make it')]);
@@ -91,7 +91,7 @@ t.test('an agent that a save would refuse is refused, with the reason', async (t
   t.equal(await exists('lost'), false);
 });
 
-t.test('a draft is checked and not stored', async (t) => {
+t.test('validates a draft without storing it', async (t) => {
   const { steps, chat, exists } = await startAssistant(t);
   steps.push(asks(['c1', 'admin_create_agent_draft', { intent: 'count things', id: 'counter' }]));
   const drafted = await chat([user('draft it')]);
@@ -102,7 +102,7 @@ t.test('a draft is checked and not stored', async (t) => {
   t.equal(await exists('counter'), false);
 });
 
-t.test('the assistant reads the capabilities, and its own tools are not among them', async (t) => {
+t.test('gives the assistant the capabilities without its own tools', async (t) => {
   const { steps, chat, answer } = await startAssistant(t);
   steps.push(asks(['c1', 'admin_get_platform_capabilities']));
   const told = await chat([user('what is there?')]);
@@ -114,7 +114,7 @@ t.test('the assistant reads the capabilities, and its own tools are not among th
   t.notMatch(JSON.stringify(rest), /admin_create_agent|__admin_assistant/);
 });
 
-t.test('no other agent can have the tools, and nobody can run the assistant by its id', async (t) => {
+t.test('denies its tools to other agents, and rejects runs of the assistant by its id', async (t) => {
   const { send, answer, requests } = await startAssistant(t);
   const sly = {
     id: 'sly',

@@ -14,7 +14,7 @@ const NO_MODEL = {
   body: { error: 'configure and publish the first model before using the admin assistant' },
 };
 
-t.test('the settings are read and saved, from the revision that they have', async (t) => {
+t.test('reads and saves the settings under their revision', async (t) => {
   const { answer, audited } = await startAssistant(t);
   t.strictSame(await answer('GET', CONFIG), {
     status: 200,
@@ -33,7 +33,7 @@ t.test('the settings are read and saved, from the revision that they have', asyn
   });
 });
 
-t.test('settings that are not legal are refused', async (t) => {
+t.test('rejects invalid settings', async (t) => {
   const { answer } = await startAssistant(t);
   const status = async (body: unknown) => (await answer('PUT', CONFIG, body)).status;
   t.equal(await status({ policy_prompt: '' }), 422);
@@ -47,7 +47,7 @@ t.test('settings that are not legal are refused', async (t) => {
   t.match(await answer('GET', CONFIG), { body: { revision: 0 } });
 });
 
-t.test('every route needs the admin token, before the body is looked at', async (t) => {
+t.test('requires the admin token on every route before it reads the body', async (t) => {
   const { answer, requests } = await startAssistant(t);
   for (const [method, path] of [
     ['GET', CONFIG],
@@ -60,7 +60,7 @@ t.test('every route needs the admin token, before the body is looked at', async 
   t.equal(requests.length, 0);
 });
 
-t.test('the routes are there only where those of the configuration are', async (t) => {
+t.test('registers its routes only where the configuration routes are exposed', async (t) => {
   const { answer } = await startAssistant(t, {
     settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_config_routes: false } },
   });
@@ -68,7 +68,7 @@ t.test('the routes are there only where those of the configuration are', async (
   t.equal((await answer('POST', RUNS, { messages: [user('hi')] })).status, 404);
 });
 
-t.test('a run is streamed in the chat protocol, and nothing of it is stored', async (t) => {
+t.test('streams a run in the chat protocol and stores nothing of it', async (t) => {
   const { send, answer, steps, requests } = await startAssistant(t);
   steps.push(says('hello'));
   const body = { messages: [user('hi')], threadId: 'T', agentId: 'ignored' };
@@ -95,7 +95,7 @@ t.test('a run is streamed in the chat protocol, and nothing of it is stored', as
   t.equal((await answer('GET', '/v1/threads/T')).status, 404);
 });
 
-t.test('a run is among the live actors as long as it lasts', async (t) => {
+t.test('lists a run among the live actors while it executes', async (t) => {
   const { send, answer, steps } = await startAssistant(t);
   steps.push(hangs('partial'));
   const response = await send('POST', RUNS, { messages: [user('hi')] });
@@ -111,7 +111,7 @@ t.test('a run is among the live actors as long as it lasts', async (t) => {
   t.match(await eventually(actors, ({ total }) => total === 0), { items: [] });
 });
 
-t.test('the system prompt is that of the service, with the policy behind it', async (t) => {
+t.test('appends the policy prompt to the built-in system prompt', async (t) => {
   const { answer, chat, requests } = await startAssistant(t);
   await chat([user('hi')]);
   const own = requests[0]?.system.join('\n') ?? '';
@@ -123,7 +123,7 @@ t.test('the system prompt is that of the service, with the policy behind it', as
   t.match(both, /<preferences>\nNames begin with x\.\n<\/preferences>/);
 });
 
-t.test('a request without a message or a decision is refused', async (t) => {
+t.test('rejects a request with neither a message nor a decision', async (t) => {
   const { answer, requests } = await startAssistant(t);
   const nothing = { status: 400, body: { error: 'no preview messages or interaction responses' } };
   t.strictSame(await answer('POST', RUNS, {}), nothing);
@@ -134,7 +134,7 @@ t.test('a request without a message or a decision is refused', async (t) => {
   t.equal(requests.length, 0);
 });
 
-t.test('with scripted models only it is disabled, whatever a request brings', async (t) => {
+t.test('is disabled when all models are scripted', async (t) => {
   const troupe = await createTroupe({
     settings: {
       http_addr: '127.0.0.1:0',
@@ -152,7 +152,7 @@ t.test('with scripted models only it is disabled, whatever a request brings', as
   t.match(await client.call('POST', RUNS, {}, headers), NO_MODEL);
 });
 
-t.test('when the configured model is gone it is disabled, though there are others', async (t) => {
+t.test('is disabled when its configured model is deleted, even if other models exist', async (t) => {
   const { answer } = await startAssistant(t);
   const own = { id: 'own', provider_id: 'test', upstream_model: 'm' };
   t.equal((await answer('POST', '/v1/config/models', own)).status, 201);
@@ -165,7 +165,7 @@ t.test('when the configured model is gone it is disabled, though there are other
   t.match(await answer('POST', RUNS, { messages: [user('hi')] }), NO_MODEL);
 });
 
-t.test('attachments are limited, and may be larger than other bodies', async (t) => {
+t.test('limits attachments, and accepts larger bodies with attachments than without', async (t) => {
   const { answer, send } = await startAssistant(t);
   const file = (size: number, mediaType = 'text/plain') => ({
     type: 'file',
@@ -189,7 +189,7 @@ t.test('attachments are limited, and may be larger than other bodies', async (t)
   t.match(await answer('POST', RUNS, body({ ...file(1), url: 'https://x.test/a.txt' })), { status: 400 });
 });
 
-t.test('a failure is an error frame that says whose, without secrets', async (t) => {
+t.test('reports a failure as an error frame without secrets', async (t) => {
   const { steps, send } = await startAssistant(t);
   steps.push(() => {
     throw new ModelError('unauthorized', `the key ${SECRET} is wrong`);
@@ -205,7 +205,7 @@ t.test('a failure is an error frame that says whose, without secrets', async (t)
   t.notMatch(text, SECRET);
 });
 
-t.test('a run ends when its client goes away', async (t) => {
+t.test('aborts a run when its client disconnects', async (t) => {
   const { steps, send } = await startAssistant(t);
   let ended: () => void = () => {};
   const end = new Promise<void>((resolve) => {
@@ -224,7 +224,7 @@ t.test('a run ends when its client goes away', async (t) => {
   t.pass('the inference was aborted');
 });
 
-t.test('an idle run sends heartbeats', async (t) => {
+t.test('sends heartbeats while a run is idle', async (t) => {
   const { steps, send } = await startAssistant(t, { settings: { sse_heartbeat_ms: 15 } });
   steps.push(hangs());
   const response = await send('POST', RUNS, { messages: [user('hi')] });
@@ -235,5 +235,5 @@ t.test('an idle run sends heartbeats', async (t) => {
   t.match(text, /: heartbeat/);
 });
 
-/** Without comments. */
+/** Removes SSE comments. */
 const framesOf = (text: string): string => text.replaceAll(/^:.*\n\n/gm, '');

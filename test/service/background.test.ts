@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { textOf } from '../../src/schema/message.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -19,7 +19,7 @@ type Task = {
   cancelled(): boolean;
 };
 
-/** `work` starts a task that does what the test says. */
+/** Provides the tool `work`, which starts a task that the test controls. */
 const begin = async (t: Test) => {
   const tasks: Task[] = [];
   const work = defineTool({
@@ -58,14 +58,14 @@ const runOf = (troupe: Troupe, ...steps: Inference[]) => {
   return troupe.runToEnd({ agentId: 'worker', threadId: 'T', messages: [{ role: 'user', content: 'Go' }] });
 };
 
-/** A run that answers while its task is at work. */
+/** Starts a run that completes while its task is still executing. */
 const waiting = async (t: Test) => {
   const begun = await begin(t);
   const events = await runOf(begun.troupe, asks(['c1', 'work', { name: 'dig' }]), say('started'));
   return { ...begun, events, run_id: String(events[0]?.run_id) };
 };
 
-/** What the last inference saw last. */
+/** The last message in the prompt of the last inference. */
 const lastSeen = ({ models }: Troupe): string => {
   const message = models.requests.at(-1)?.request.messages.at(-1);
   return message ? textOf(message.content) : '';
@@ -74,7 +74,7 @@ const lastSeen = ({ models }: Troupe): string => {
 const eventText = (kind: string, task_id: string, body: object): string =>
   `<background-task-event kind="${kind}" task_id="${task_id}">\n${JSON.stringify(body)}\n</background-task-event>`;
 
-t.test('a run that answers while its task is at work waits for it', async (t) => {
+t.test('suspends a run that completes while its task is executing', async (t) => {
   const { events, run_id, view } = await waiting(t);
   t.match(events.at(-1), {
     event_type: 'run_finish',
@@ -87,7 +87,21 @@ t.test('a run that answers while its task is at work waits for it', async (t) =>
   t.match(state, { '__runtime.pending_work': { has_pending: true } });
 });
 
-t.test('the end of the task wakes the same run, and the model reads of it', async (t) => {
+t.test('requests a structured result again when it arrived with the call that started a task', async (t) => {
+  const { troupe, tasks, view } = await begin(t);
+  const output_schema = { type: 'object', properties: { depth: { type: 'number' } }, required: ['depth'] };
+  troupe.models.steps.push(asks(['c1', 'work', {}], ['f', 'final_answer', { depth: 0 }]));
+  const messages = [{ role: 'user', content: 'Go' }];
+  const events = await troupe.runToEnd({ agentId: 'worker', threadId: 'T', messages, output_schema });
+  const run_id = String(events[0]?.run_id);
+  t.match(await view.run(run_id), { status: 'waiting', waiting: { reason: 'background_tasks' } });
+  troupe.models.steps.push(asks(['f', 'final_answer', { depth: 42 }]));
+  tasks[0]?.end(42);
+  t.strictSame((await view.until(run_id, 'done')).structured_output, { depth: 42 });
+  await view.check(t);
+});
+
+t.test('resumes the same run with the result of its task', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   troupe.models.steps.push(say('done'));
   tasks[0]?.end(42);
@@ -101,14 +115,14 @@ t.test('the end of the task wakes the same run, and the model reads of it', asyn
   await view.check(t);
 });
 
-t.test('a task that fails is told as failed', async (t) => {
+t.test('reports a failed task as failed', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   tasks[0]?.fail('no spade');
   await view.until(run_id, 'done');
   t.equal(lastSeen(troupe), eventText('failed', 'bg_1', { error: 'no spade' }));
 });
 
-t.test('what a task tells while it works wakes the run, which then waits on', async (t) => {
+t.test('resumes a run with an event of its task, and suspends it again', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   troupe.models.steps.push(say('noted'), say('done'));
   tasks[0]?.emit({ depth: 3 });
@@ -126,7 +140,7 @@ t.test('what a task tells while it works wakes the run, which then waits on', as
   );
 });
 
-t.test('a task that ends while its run executes is told at the next step, without a wait', async (t) => {
+t.test('passes the result of a task to the next step when its run is still executing', async (t) => {
   const { troupe, tools, tasks, view } = await begin(t);
   const ended = runOf(troupe, asks(['c1', 'work']), asks(['c2', 'hold']), say('read'));
   await eventually(
@@ -148,7 +162,7 @@ t.test('a task that ends while its run executes is told at the next step, withou
   await view.check(t);
 });
 
-t.test('a task event does not end the wait for a decision', async (t) => {
+t.test('keeps waiting for a decision when a task ends', async (t) => {
   const { troupe, tools, tasks, view } = await begin(t);
   const events = await runOf(troupe, asks(['c1', 'work'], ['c2', 'risky']), say('all done'));
   const run_id = events[0]?.run_id;
@@ -160,7 +174,7 @@ t.test('a task event does not end the wait for a decision', async (t) => {
   t.equal(lastSeen(troupe), eventText('completed', 'bg_1', { result: 'early' }));
 });
 
-t.test('cancel_task stops a task by its name, and only one that is at work', async (t) => {
+t.test('cancels a task by its name only while it is executing', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   const target = { relation: 'self', name: 'dig' };
   troupe.models.steps.push(
@@ -178,7 +192,7 @@ t.test('cancel_task stops a task by its name, and only one that is at work', asy
   t.equal(lastSeen(troupe), eventText('cancelled', 'bg_1', {}));
 });
 
-t.test('a run that is cancelled takes its tasks with it', async (t) => {
+t.test('cancels the tasks of a cancelled run', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   t.equal((await troupe.post(`/v1/runs/${run_id}/cancel`)).status, 202);
   await view.until(run_id, 'done');
@@ -188,7 +202,7 @@ t.test('a run that is cancelled takes its tasks with it', async (t) => {
   t.equal((await view.messages('&visibility=all')).length, 4);
 });
 
-t.test('a run that waited for tasks is told after a restart that they are lost', async (t) => {
+t.test('reports lost tasks as failed to a suspended run after a restart', async (t) => {
   const { run_id, troupe, view } = await waiting(t);
   troupe.models.steps.push(say('a pity'));
   await troupe.restart();
@@ -199,7 +213,7 @@ t.test('a run that waited for tasks is told after a restart that they are lost',
   await view.check(t);
 });
 
-t.test('a run that another run of its thread overtook is woken when it is its turn', async (t) => {
+t.test('resumes a run that was overtaken once its thread is free', async (t) => {
   const { run_id, tasks, troupe, view } = await waiting(t);
   await view.say('other work', { agentId: 'slow' });
   await eventually(
@@ -228,7 +242,7 @@ const withOther = async (t: Test) => {
   return { ...begun, other: viewOf(troupe, 'U') };
 };
 
-t.test('a message to another thread becomes a run there, once, also after a restart', async (t) => {
+t.test('delivers a message to another thread exactly once, also across a restart', async (t) => {
   const { troupe, view, other } = await withOther(t);
   await runOf(troupe, asks(['c1', 'send_message', toOther]), say('sent'));
   const result = JSON.parse((await view.texts())[2]?.replace('tool: ', '') ?? '');
@@ -247,9 +261,9 @@ t.test('a message to another thread becomes a run there, once, also after a rest
   await other.check(t);
 });
 
-t.test('a message whose sender dies before it is noted as sent arrives once', async (t) => {
+t.test('delivers a message exactly once when its sender dies before recording it as sent', async (t) => {
   const { troupe, view, other } = await withOther(t);
-  // The step with the message is committed, and the message sent; that it was sent is not.
+  // The step with the message is committed and the message is sent, but not yet recorded as sent.
   troupe.models.steps.push(asks(['c1', 'send_message', toOther]), hangs('thinking'));
   const stream = await troupe.run({
     agentId: 'worker',
@@ -265,7 +279,7 @@ t.test('a message whose sender dies before it is noted as sent arrives once', as
   t.equal((await other.texts()).filter((text) => text === 'user: Good day').length, 1);
 });
 
-t.test('a message to a thread that does not exist is refused at once', async (t) => {
+t.test('rejects a message to an unknown thread at once', async (t) => {
   const { troupe, view } = await begin(t);
   await runOf(
     troupe,
@@ -280,7 +294,7 @@ t.test('a message to a thread that does not exist is refused at once', async (t)
   t.strictSame(results, [refused, refused]);
 });
 
-t.test('a message whose recipient is gone goes to the failed list, and can be sent again', async (t) => {
+t.test('lists a message to a deleted thread as failed, and sends it again on request', async (t) => {
   const { troupe, tools, view } = await withOther(t);
   const ended = runOf(troupe, asks(['c1', 'send_message', toOther], ['c2', 'hold']), say('sent'));
   await eventually(

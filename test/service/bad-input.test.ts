@@ -2,7 +2,7 @@ import t from 'tap';
 import { withTools } from './suspended.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** runtime.md 0.4 on every route that takes a body: the right status, `{error}`, and nothing written. */
+/** runtime.md 0.4 on every route that accepts a body: the right status, `{error}`, and nothing written. */
 
 const bodyRoutes: [method: string, path: string][] = [
   ['POST', '/v1/threads'],
@@ -11,7 +11,7 @@ const bodyRoutes: [method: string, path: string][] = [
   ['POST', '/v1/runs'],
 ];
 
-t.test('every route with a body refuses what it cannot decode', async (t) => {
+t.test('rejects undecodable bodies on every route', async (t) => {
   const { call, url, runToEnd } = await startTroupe(t, {
     settings: { body_limit_bytes: 1000, attachment_body_limit_bytes: 1000 },
   });
@@ -37,7 +37,7 @@ t.test('every route with a body refuses what it cannot decode', async (t) => {
       const answer = await call(method, path, body, headers);
       t.equal(answer.status, status, `${name}: ${what}`);
       t.type(answer.body.error, 'string');
-      t.notMatch(answer.body.error, /\bat .*:\d+:\d+/, 'no stack trace');
+      t.notMatch(answer.body.error, /\bat .*:\d+:\d+/, 'the error has no stack trace');
     }
     const untyped = await fetch(url + path, { method, body: new Uint8Array([123, 125]) });
     t.equal(untyped.status, 415, `${name}: no content type`);
@@ -45,7 +45,7 @@ t.test('every route with a body refuses what it cannot decode', async (t) => {
   t.strictSame(await state(), before);
 });
 
-t.test('a body that is not UTF-8, or nests too deep, is refused on every route', async (t) => {
+t.test('rejects bodies that are not UTF-8 or nest too deep on every route', async (t) => {
   const { call, url } = await startTroupe(t);
   const deep = `{"title":"x","messages":${'['.repeat(200)}${']'.repeat(200)}}`;
   const headers = { 'content-type': 'application/json' };
@@ -62,14 +62,14 @@ t.test('a body that is not UTF-8, or nests too deep, is refused on every route',
   t.equal((await call('GET', '/v1/threads')).body.total, 0);
 });
 
-t.test('routes without a body take any or none', async (t) => {
+t.test('ignores the body on routes that take none', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;
   const answer = await call('DELETE', `/v1/threads/${id}`, 'not json', { 'content-type': 'text/plain' });
   t.equal(answer.status, 204);
 });
 
-t.test('ids that no thread can have are unknown, not errors', async (t) => {
+t.test('treats impossible thread ids as unknown', async (t) => {
   const { call } = await startTroupe(t);
   for (const id of ['a%2Fb', '..%2f..', '%00', '%ff', 'x'.repeat(3000), '%E0%A4%A']) {
     for (const path of [`/v1/threads/${id}`, `/v1/runs/${id}`, `/v1/threads/${id}/messages`]) {
@@ -81,7 +81,7 @@ t.test('ids that no thread can have are unknown, not errors', async (t) => {
   }
 });
 
-t.test('refuses a new id that no address reaches, with the reason', async (t) => {
+t.test('rejects a new id that no URL can address, with the reason', async (t) => {
   const { call, post } = await startTroupe(t);
   const messages = [{ role: 'user', content: 'x' }];
   const parts = [{ text: 'x' }];
@@ -130,7 +130,7 @@ t.test('refuses a new id that no address reaches, with the reason', async (t) =>
   t.equal((await entry('agents', 'team/helper')).status, 201);
 });
 
-t.test('the same request twice at once is two runs or a conflict, never an error', async (t) => {
+t.test('answers identical concurrent requests with runs or conflicts, never with errors', async (t) => {
   const { call, run } = await startTroupe(t);
   const body = { agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] };
   const streams = await Promise.all(Array.from({ length: 20 }, () => run(body)));
@@ -139,7 +139,7 @@ t.test('the same request twice at once is two runs or a conflict, never an error
   t.equal((await call('GET', '/v1/runs?status=running')).body.total, 0);
 });
 
-t.test('refuses integers that would be rounded, in bodies and in arguments of tools', async (t) => {
+t.test('rejects integers that would lose precision, in bodies and in tool arguments', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { call, models, runToEnd } = troupe;
   const error = /the integer 1234567890123456789 cannot be kept exactly/;

@@ -6,7 +6,9 @@ import { createTestTools } from './tools.ts';
 import { eventually, startTroupe } from './troupe.ts';
 import { TERMINAL, viewOf } from './view.ts';
 
-/** Cancel and interrupt: runtime.md 11 and 19, checks 21, 45 to 50 and 62. In every phase of a run: phases.test.ts. */
+/**
+ * Cancel and interrupt: runtime.md 11 and 19, checks 21, 45 to 50 and 62. Cancellation in every phase: phases.test.ts.
+ */
 
 const start = (agentId: string, threadId = 'T') => ({
   agentId,
@@ -14,7 +16,7 @@ const start = (agentId: string, threadId = 'T') => ({
   messages: [{ role: 'user', content: 'Hello' }],
 });
 
-t.test('there is nothing to cancel or to interrupt on an idle thread', async (t) => {
+t.test('returns 404 when an idle thread has nothing to cancel or interrupt', async (t) => {
   const troupe = await startTroupe(t);
   const { post } = troupe;
   const [first] = await troupe.runToEnd(start('echo'));
@@ -35,7 +37,7 @@ t.test('there is nothing to cancel or to interrupt on an idle thread', async (t)
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('a run is cancelled by the id of its run, its thread or its dispatch, on either route', async (t) => {
+t.test('cancels a run by its run, thread or dispatch id on either route', async (t) => {
   const troupe = await startTroupe(t);
   const ids = ['run', 'thread', 'dispatch'] as const;
   for (const [round, by] of [...ids, ...ids].entries()) {
@@ -67,12 +69,12 @@ t.test('a run is cancelled by the id of its run, its thread or its dispatch, on 
     });
     t.match(await view.dispatches(), [{ status: 'Acked', termination: { type: 'cancelled' } }]);
     t.strictSame(await view.texts(), ['user: Hello'], 'partial text is not kept');
-    t.equal((await troupe.post(`/v1/${route}/${id}/cancel`)).status, 404, 'there is nothing left to cancel');
+    t.equal((await troupe.post(`/v1/${route}/${id}/cancel`)).status, 404, 'no run is left to cancel');
     await view.check(t);
   }
 });
 
-t.test('an id that is the run of one thread and the name of another cancels neither', async (t) => {
+t.test('cancels nothing when an id names both a run and another thread', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run(start('slow'));
   const { run_id } = await stream.until('run_start');
@@ -89,7 +91,7 @@ t.test('an id that is the run of one thread and the name of another cancels neit
   }
 });
 
-t.test('a queued run that is cancelled never starts, and the one before it goes on', async (t) => {
+t.test('cancels a queued run without affecting the executing one', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run(start('slow'));
   await stream.until('text_delta');
@@ -100,7 +102,7 @@ t.test('a queued run that is cancelled never starts, and the one before it goes 
   const cancel = (id: unknown) => troupe.post(`/v1/runs/${id}/cancel`);
   t.equal((await cancel(one?.accepted_run_id)).status, 202);
   t.equal((await cancel(two?.dispatch_id)).status, 202);
-  t.equal((await cancel(one?.accepted_run_id)).status, 404, 'it is cancelled already');
+  t.equal((await cancel(one?.accepted_run_id)).status, 404, 'the run is already cancelled');
   t.match(await view.run(one?.accepted_run_id), {
     status: 'done',
     termination_reason: { type: 'cancelled' },
@@ -117,7 +119,7 @@ t.test('a queued run that is cancelled never starts, and the one before it goes 
   t.match((await stream.rest()).at(-1), { termination: { type: 'natural_end' } });
   await view.check(t);
   t.match(await view.run(three?.accepted_run_id), { termination_reason: { type: 'natural_end' } });
-  t.equal(troupe.models.requests.length, 2, 'only the first and the last one were executed');
+  t.equal(troupe.models.requests.length, 2, 'only the first and the last run were executed');
   t.strictSame(
     (await view.texts()).toSorted(),
     [
@@ -133,7 +135,7 @@ t.test('a queued run that is cancelled never starts, and the one before it goes 
   t.equal((await view.kinds(one?.accepted_run_id)).at(-1), 'RunCancelled');
 });
 
-t.test('a cancel of the thread means what executes, then the oldest in the queue', async (t) => {
+t.test('cancels the executing run of a thread first, then the oldest queued one', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run(start('slow'));
   const { run_id } = await stream.until('run_start');
@@ -149,7 +151,7 @@ t.test('a cancel of the thread means what executes, then the oldest in the queue
   await view.check(t);
 });
 
-t.test('an interrupt ends the run that executes and the queue, and keeps the texts', async (t) => {
+t.test('ends the executing run and the queue on interrupt, and keeps their messages', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run(start('slow'));
   await stream.until('text_delta');
@@ -185,20 +187,20 @@ t.test('an interrupt ends the run that executes and the queue, and keeps the tex
   t.equal((await view.post('/interrupt')).status, 404);
 });
 
-t.test('an interrupt of a run that waits ends it and counts no superseded work', async (t) => {
+t.test('ends a suspended run on interrupt and counts no superseded dispatches', async (t) => {
   const { tools } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   troupe.models.steps.push(asks(['c1', 'risky']));
   const [waiting] = await troupe.runToEnd(start('steps'));
   const view = viewOf(troupe, 'T');
   const { body } = await view.post('/interrupt');
-  t.equal(body.superseded_dispatches, 0, 'a run that waits is not in the queue');
+  t.equal(body.superseded_dispatches, 0, 'a suspended run is not in the queue');
   await view.until(waiting?.run_id, 'done');
   t.equal((await view.post('/interrupt')).status, 404);
   await view.check(t);
 });
 
-t.test('the state of a run that is ended while it waits says so', async (t) => {
+t.test('records in the state of a suspended run how it was ended', async (t) => {
   const { tools } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   const ends: [string, () => Promise<unknown>][] = [
@@ -224,7 +226,7 @@ t.test('the state of a run that is ended while it waits says so', async (t) => {
   }
 });
 
-t.test('cancel and interrupt take any body, or none, of any content type', async (t) => {
+t.test('accepts cancel and interrupt with any body and content type, or none', async (t) => {
   const troupe = await startTroupe(t);
   const bodies = [undefined, '', '{', 'x=1', '[]'];
   for (const [round, body] of bodies.entries()) {
@@ -245,7 +247,7 @@ t.test('cancel and interrupt take any body, or none, of any content type', async
   }
 });
 
-t.test('a call that a cancelled run left without a result is not in the list', async (t) => {
+t.test('hides tool calls that a cancelled run left without a result', async (t) => {
   const { tools, holding } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   troupe.models.steps.push(asks(['c1', 'note'], ['c2', 'hold']));
@@ -273,7 +275,7 @@ t.test('a call that a cancelled run left without a result is not in the list', a
   t.match((await troupe.runToEnd(start('echo'))).at(-1), { termination: { type: 'natural_end' } });
 });
 
-t.test('a tool that does not look at its signal does not keep its run from ending', async (t) => {
+t.test('ends a cancelled run although its tool ignores the abort signal', async (t) => {
   const { tools, holding, release } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   troupe.models.steps.push(asks(['c1', 'sly']));
@@ -288,50 +290,47 @@ t.test('a tool that does not look at its signal does not keep its run from endin
   const before = await view.messages('&visibility=all');
   release();
   await troupe.runToEnd(start('echo', 'other'));
-  t.strictSame(await view.messages('&visibility=all'), before, 'its late result is not kept');
+  t.strictSame(await view.messages('&visibility=all'), before, 'the late result is not kept');
   await view.check(t);
 });
 
-t.test(
-  'a cancel that races with the end of the run is one or the other, with one terminal event',
-  async (t) => {
-    const troupe = await startTroupe(t);
-    const statuses = new Set<number>();
-    const half = roundsOf(30);
-    for (let round = 0; round < 2 * half; round += 1) {
-      const thread = `T${round}`;
-      const view = viewOf(troupe, thread);
-      const stream = await troupe.run(start('slow', thread));
-      const { run_id } = await stream.until('run_start');
-      await eventually(
-        async () => troupe.models.waiting(),
-        (waiting) => waiting === 1,
-      );
-      const delay = (Math.abs(round - half) * 2) / half;
-      if (round < half) troupe.models.release();
-      if (round < half && delay > 0) await pause(delay);
-      const path = round % 2 ? 'interrupt' : 'cancel';
-      const answered = view.post(`/${path}`);
-      if (round >= half && delay > 0) await pause(delay);
-      troupe.models.releaseAll();
-      const [{ status }, events] = await Promise.all([answered, stream.rest()]);
-      statuses.add(status);
-      t.ok([202, 404].includes(status));
-      const finishes = events.filter(({ event_type }) => event_type === 'run_finish');
-      t.equal(finishes.length, 1);
-      const { termination_reason } = await view.until(run_id, 'done');
-      t.match(finishes[0], { termination: termination_reason });
-      if (status === 404) t.equal(termination_reason?.type, 'natural_end', 'who got a 404 cancelled nothing');
-      if (path === 'cancel' && status === 202) t.equal(termination_reason?.type, 'cancelled');
-      const ends = (await view.kinds(run_id)).filter((kind) => TERMINAL.includes(kind));
-      t.strictSame(ends, [termination_reason?.type === 'cancelled' ? 'RunCancelled' : 'RunFinished']);
-      await view.check(t);
-    }
-    t.comment(`statuses: ${[...statuses]}`);
-  },
-);
+t.test('settles a race between cancel and the end of a run with one terminal event', async (t) => {
+  const troupe = await startTroupe(t);
+  const statuses = new Set<number>();
+  const half = roundsOf(30);
+  for (let round = 0; round < 2 * half; round += 1) {
+    const thread = `T${round}`;
+    const view = viewOf(troupe, thread);
+    const stream = await troupe.run(start('slow', thread));
+    const { run_id } = await stream.until('run_start');
+    await eventually(
+      async () => troupe.models.waiting(),
+      (waiting) => waiting === 1,
+    );
+    const delay = (Math.abs(round - half) * 2) / half;
+    if (round < half) troupe.models.release();
+    if (round < half && delay > 0) await pause(delay);
+    const path = round % 2 ? 'interrupt' : 'cancel';
+    const answered = view.post(`/${path}`);
+    if (round >= half && delay > 0) await pause(delay);
+    troupe.models.releaseAll();
+    const [{ status }, events] = await Promise.all([answered, stream.rest()]);
+    statuses.add(status);
+    t.ok([202, 404].includes(status));
+    const finishes = events.filter(({ event_type }) => event_type === 'run_finish');
+    t.equal(finishes.length, 1);
+    const { termination_reason } = await view.until(run_id, 'done');
+    t.match(finishes[0], { termination: termination_reason });
+    if (status === 404) t.equal(termination_reason?.type, 'natural_end', 'a rejected cancel has no effect');
+    if (path === 'cancel' && status === 202) t.equal(termination_reason?.type, 'cancelled');
+    const ends = (await view.kinds(run_id)).filter((kind) => TERMINAL.includes(kind));
+    t.strictSame(ends, [termination_reason?.type === 'cancelled' ? 'RunCancelled' : 'RunFinished']);
+    await view.check(t);
+  }
+  t.comment(`statuses: ${[...statuses]}`);
+});
 
-t.test('many cancels at once are one cancel', async (t) => {
+t.test('accepts one of several concurrent cancels', async (t) => {
   const troupe = await startTroupe(t);
   troupe.models.steps.push(hangs('partial'));
   const stream = await troupe.run(start('steps'));

@@ -4,11 +4,11 @@ import { CHARACTERS, wellFormed } from '../http/characters.ts';
 import { mcpClient } from './mcp/mcp.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** Text keeps its bytes on its way through every protocol, whatever HTTP server and version of Node it has. */
+/** Text keeps its bytes through every protocol, on either HTTP server and on every version of Node. */
 
 const AGENT = 'echo';
 
-/** The text of a request of each protocol, which the model returns. */
+/** For each protocol, a request with a text that the model returns. */
 const SURFACES: [name: string, path: string, body: (text: string, id: string) => object][] = [
   ['run', '/v1/runs', (content) => ({ agentId: AGENT, messages: [{ role: 'user', content }] })],
   [
@@ -46,7 +46,7 @@ const SURFACES: [name: string, path: string, body: (text: string, id: string) =>
   ],
 ];
 
-/** The text as JSON has it on the wire, without quotes: a lone surrogate is an escape, or replaced where text is cut. */
+/** The text as JSON without quotes: lone surrogates are escaped, or replaced where a protocol cuts text. */
 const onWire = (text: string): Buffer[] =>
   [text, wellFormed(text)].map((each) => Buffer.from(JSON.stringify(each).slice(1, -1)));
 
@@ -74,7 +74,7 @@ t.test('every protocol returns each kind of character as UTF-8', async (t) => {
   }
 });
 
-t.test('stored text and the data of the console keep their bytes', async (t) => {
+t.test('stored text and console data keep their bytes', async (t) => {
   const { url, call } = await startTroupe(t);
   const authorization = `Bearer ${ADMIN_TOKEN}`;
   for (const [index, text] of CHARACTERS.entries()) {

@@ -2,18 +2,18 @@ import { appendFileSync } from 'node:fs';
 import { z } from 'zod';
 import { startApp } from '../../src/app.ts';
 import type { Model } from '../../src/models/model.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { textOf } from '../../src/schema/message.ts';
-import { settingsFrom } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 import { ADMIN_TOKEN } from './troupe.ts';
 
 /**
- * A service in a process of its own that says where its runs are, so that a test can kill it there. What the user
- * says is the plan of a run, what a tool did is in the file `executed`. With `stops` every plan stops at its place
- * and never goes on; without, it runs through.
+ * A service in its own process that reports the positions of its runs, so that a test can kill it there. The user
+ * message selects the plan of a run, and tools append to the file `executed`. With `stops` every plan halts at its
+ * position; without it, the plan runs to its end.
  */
 
 const [dir = '', executed = '', how = ''] = process.argv.slice(2);
@@ -41,7 +41,7 @@ const tool = (id: string, more: { idempotent?: boolean; needsApproval?: boolean;
     },
   });
 
-/** The plans whose runs begin with a call of this tool. */
+/** The plans whose runs start with a call of this tool. */
 const TOOL_OF: Record<string, string> = {
   'in a tool': 'pay',
   'in a harmless tool': 'lookup',

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
 import type { Json } from '../../src/schema/json.ts';
@@ -10,11 +10,11 @@ import { asks, type Call } from './models.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 import { viewOf } from './view.ts';
 
-/** runtime.md 12: a call is executed when a person was shown exactly this call and has said yes. */
+/** runtime.md 12: a call is executed only after a person approved exactly the call that was shown. */
 
 type Executed = { tool: string; note: string };
 
-/** `solo` asks before each call; `parent` delegates to `child`, and `child` to `grandchild`, which ask too. */
+/** `solo` asks before each call; `parent` delegates to `child`, and `child` to `grandchild`, which also ask. */
 const open = async (t: Test) => {
   const executed: Executed[] = [];
   const noting = (tool: string) =>
@@ -57,7 +57,7 @@ const decide = (troupe: Troupe, toolCallId: string, decision: Decision = {}, thr
 
 const YES = { payload: { approved: true } };
 
-/** The run waits with a ticket of another id. */
+/** Waits until the run has a ticket with another id. */
 const nextTicket = async (troupe: Troupe, before: string | undefined): Promise<WaitingTicket> => {
   const found = await eventually(
     async () => ticketsOf(await latest(troupe))[0],
@@ -67,7 +67,7 @@ const nextTicket = async (troupe: Troupe, before: string | undefined): Promise<W
   return found;
 };
 
-t.test('a payload that says neither yes nor no is refused, and the ticket stays open', async (t) => {
+t.test('rejects an ambiguous payload and keeps the ticket open', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('c1', 'write', 'X')));
   const { run_id } = await run(troupe, 'solo');
@@ -86,7 +86,7 @@ t.test('a payload that says neither yes nor no is refused, and the ticket stays 
   t.strictSame(executed, [{ tool: 'write', note: 'X' }]);
 });
 
-t.test('a decision that comes twice is not taken for a later call of the same id', async (t) => {
+t.test('does not apply a duplicate decision to a later call with the same id', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
   await run(troupe, 'solo');
@@ -107,7 +107,7 @@ t.test('a decision that comes twice is not taken for a later call of the same id
   );
 });
 
-t.test('a late decision on a cancelled run is not taken for the call of the next run', async (t) => {
+t.test('does not apply a late decision on a cancelled run to a call of the next run', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
   await run(troupe, 'solo');
@@ -119,7 +119,7 @@ t.test('a late decision on a cancelled run is not taken for the call of the next
   t.strictSame(executed, []);
 });
 
-t.test('a digest binds a decision to the call that was shown', async (t) => {
+t.test('binds a decision to the digest of the call that was shown', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('c1', 'write', 'X')));
   const [ticket] = ticketsOf(await run(troupe, 'solo'));
@@ -136,7 +136,7 @@ t.test('a digest binds a decision to the call that was shown', async (t) => {
   );
 });
 
-t.test('a pattern that matches other tools is refused', async (t) => {
+t.test('rejects a remembered pattern that matches other tools', async (t) => {
   const { troupe } = await open(t);
   troupe.models.steps.push(asks(call('c1', 'write', 'X')));
   await run(troupe, 'solo');
@@ -148,7 +148,7 @@ t.test('a pattern that matches other tools is refused', async (t) => {
   t.match(await decide(troupe, 'perm_c1', remember('write(note = "X")')), { status: 202 });
 });
 
-t.test('one approval of a delegating call does not execute several calls', async (t) => {
+t.test('does not execute several calls of a delegate on one approval', async (t) => {
   const { troupe, executed } = await open(t);
   const both = asks(call('w', 'read', 'a'), call('n', 'write', 'DELETE EVERYTHING'));
   troupe.models.steps.push(asks(['d1', 'agent_run_child', { prompt: 'x' }]), both);
@@ -159,7 +159,7 @@ t.test('one approval of a delegating call does not execute several calls', async
   ]);
   t.match(await decide(troupe, 'd1', YES), { status: 422, body: { error: /lists 2 tickets/ } });
   t.match(await decide(troupe, String(ticket?.ticket_id)), { status: 422 });
-  t.match(await decide(troupe, 'perm_w', YES), { status: 202 }, 'one of them, by its id');
+  t.match(await decide(troupe, 'perm_w', YES), { status: 202 }, 'a ticket is decided by its id');
   const rest = await nextTicket(troupe, ticket?.ticket_id);
   t.strictSame(executed, [{ tool: 'read', note: 'a' }]);
   t.equal(rest.ticket_id, `${ticket?.ticket_id}~1`);
@@ -171,7 +171,7 @@ t.test('one approval of a delegating call does not execute several calls', async
   );
 });
 
-t.test('all calls of a delegate are approved by the digest of their list', async (t) => {
+t.test('approves all calls of a delegate by the digest of their list', async (t) => {
   const { troupe, executed } = await open(t);
   const both = asks(call('w', 'read', 'a'), call('n', 'write', 'b'));
   troupe.models.steps.push(asks(['d1', 'agent_run_child', { prompt: 'x' }]), both);
@@ -183,7 +183,7 @@ t.test('all calls of a delegate are approved by the digest of their list', async
   t.equal(executed.length, 2);
 });
 
-t.test('edited arguments of a delegate are those of one call', async (t) => {
+t.test('accepts edited arguments for a single call of a delegate only', async (t) => {
   const { troupe, executed } = await open(t);
   const both = asks(call('w', 'read', 'a'), call('s', 'read', 'b'));
   troupe.models.steps.push(asks(['d1', 'agent_run_child', { prompt: 'x' }]), both);
@@ -204,7 +204,7 @@ t.test('edited arguments of a delegate are those of one call', async (t) => {
   t.strictSame(executed, [{ tool: 'read', note: 'EDITED' }]);
 });
 
-t.test('an approval that was meant for a call that is decided elsewhere executes nothing else', async (t) => {
+t.test('applies an approval to no other call when its call was decided elsewhere', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(
     asks(['d1', 'agent_run_child', { prompt: 'x' }]),
@@ -235,7 +235,7 @@ t.test('an approval that was meant for a call that is decided elsewhere executes
   );
 });
 
-t.test('a call two delegates below is listed, decided by its id, and denied by it', async (t) => {
+t.test('lists, approves and denies calls two delegates below by their ids', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(
     asks(['d1', 'agent_run_child', { prompt: 'x' }]),

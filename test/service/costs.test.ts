@@ -2,7 +2,7 @@ import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
 import type { InferenceEnd } from '../../src/models/model.ts';
 import { AgentStats } from '../../src/schema/runtime-stats.ts';
-import type { EntriesInput } from '../../src/settings.ts';
+import type { EntriesInput } from '../../src/settings/index.ts';
 import { only, say, startWith } from './agent-loop/agents.ts';
 import { asks, type Inference } from './models.ts';
 import { readTrace, traced } from './traced.ts';
@@ -123,7 +123,7 @@ t.test('reports the cost of an inference to chat clients', async (t) => {
   t.notMatch(unpriced, 'costUsd');
 });
 
-t.test('adds up attempts that broke off and answers of the same run', async (t) => {
+t.test('adds up broken attempts and completions of the same run', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(
     breaksOff({ prompt_tokens: 2 * M, cache_read_tokens: M, completion_tokens: M }),
@@ -138,7 +138,7 @@ t.test('adds up attempts that broke off and answers of the same run', async (t) 
   t.equal(await metricOf(troupe, 'steps-upstream'), cost);
 });
 
-t.test('charges each member of a pool at its own prices', async (t) => {
+t.test('charges each pool member at its prices', async (t) => {
   const troupe = await start(t, {
     model_pools: [
       {
@@ -164,7 +164,7 @@ t.test('charges each member of a pool at its own prices', async (t) => {
   t.equal(await metricOf(troupe, 'spare-upstream'), (30 * 100) / M);
 });
 
-t.test('prefers the cost that the provider reports, and keeps it through a restart', async (t) => {
+t.test('prefers the cost that the provider reports, also after a restart', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(
     asks(['c', 'get_weather', { location: 'Tokyo' }]),
@@ -177,11 +177,12 @@ t.test('prefers the cost that the provider reports, and keeps it through a resta
   t.equal((await statsOf(troupe, 'own')).cost_usd, 0.25);
 });
 
-t.test('omits the cost where no price is known', async (t) => {
+t.test('omits the cost where the price is unknown', async (t) => {
   const troupe = await start(t);
   await troupe.runToEnd(say('echo', 'x', 'T'));
   const run = await latest(troupe, 'T');
   t.equal(run.input_tokens, 10);
   t.notOk('cost_usd' in run);
   t.strictSame(await costsIn(troupe, run.run_id), [undefined]);
+  t.notOk('cost_usd' in (await statsOf(troupe, 'echo')));
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { ModelError } from '../../src/models/errors.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { AgentStats } from '../../src/schema/runtime-stats.ts';
 import { endOf, requestsOf, say, says, startWith } from './agent-loop/agents.ts';
@@ -8,14 +8,14 @@ import { asks, hangs, type Inference } from './models.ts';
 import { readTrace, startTraced } from './traced.ts';
 import { eventually, type Troupe } from './troupe.ts';
 
-/** What attempts that broke off have used is in the run record, the statistics and the traces. */
+/** The tokens of broken attempts appear in the run record, the statistics and the traces. */
 
 const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 2 };
 
 const own = { id: 'own', model_id: 'steps', max_rounds: 6, sections: { retry } };
 
 const TEXT = 'x '.repeat(100);
-/** Of that text: a word is a token, and a message has four more. */
+/** Estimated tokens of that text: one per word, and four per message. */
 const OUTPUT = 104;
 
 const breaksOff =
@@ -34,7 +34,7 @@ const estimated = (input: number, output: number) => ({
   estimated: true,
 });
 
-t.test('adds up the attempts that broke off in addition to the completed one', async (t) => {
+t.test('adds up broken attempts separately from the completed one', async (t) => {
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push(breaksOff(TEXT), breaksOff(TEXT), says('done'));
   await troupe.runToEnd(say('own', 'x', 'T'));
@@ -57,7 +57,7 @@ t.test('prefers the input tokens that the provider reported before the break', a
   t.match(await runOf(troupe, 'T'), { input_tokens: 10, cut_off: estimated(777, OUTPUT) });
 });
 
-t.test('reports nothing for attempts of which nothing was received', async (t) => {
+t.test('reports nothing for attempts that received nothing', async (t) => {
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push(() => {
     throw new ModelError('stream_interrupted', 'connection reset');
@@ -77,7 +77,7 @@ t.test('keeps the tokens of a run that fails permanently', async (t) => {
   t.match(await runOf(troupe, 'T'), { input_tokens: 0, cut_off: { output_tokens: 6 * OUTPUT } });
 });
 
-t.test('keeps the tokens of an answer that a cancel cuts off, once', async (t) => {
+t.test('counts the tokens of a cancelled completion once', async (t) => {
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push(hangs(TEXT));
   const stream = await troupe.run(say('own', 'x', 'T'));
@@ -87,7 +87,7 @@ t.test('keeps the tokens of an answer that a cancel cuts off, once', async (t) =
   t.match(await runOf(troupe, 'T'), { output_tokens: 0, cut_off: { output_tokens: OUTPUT } });
 });
 
-t.test('counts the name and the arguments of a call that broke off', async (t) => {
+t.test('counts the name and the arguments of an incomplete call', async (t) => {
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push((sink) => {
     sink.toolStart('c', 'note');
@@ -98,7 +98,7 @@ t.test('counts the name and the arguments of a call that broke off', async (t) =
   t.match(await runOf(troupe, 'T'), { cut_off: { output_tokens: OUTPUT } });
 });
 
-t.test('a run of a delegate has its own tokens, like its other usage', async (t) => {
+t.test('counts the tokens of a delegate in its own run', async (t) => {
   const troupe = await startWith(t, {
     agents: [own, { id: 'boss', model_id: 'steps', delegates: ['own'], sections: { retry } }],
   });
@@ -118,7 +118,7 @@ t.test('a run of a delegate has its own tokens, like its other usage', async (t)
   t.match(child, { agent_id: 'own', cut_off: { output_tokens: OUTPUT } });
 });
 
-t.test('a graceful restart keeps what the attempt that it cut off has used', async (t) => {
+t.test('keeps the tokens of an attempt that a graceful restart interrupted', async (t) => {
   const troupe = await startWith(t, { agents: [own] });
   troupe.models.steps.push(hangs(TEXT), says('done'));
   const stream = await troupe.run(say('own', 'x', 'T'));
@@ -132,7 +132,7 @@ t.test('a graceful restart keeps what the attempt that it cut off has used', asy
   t.equal(requestsOf(troupe).length, 2);
 });
 
-t.test('a token budget counts attempts that broke off', async (t) => {
+t.test('counts broken attempts against the token budget', async (t) => {
   const troupe = await startWith(t, {
     agents: [{ ...own, stop_conditions: [{ type: 'token_budget', max_total: 100 }] }],
   });
@@ -141,7 +141,7 @@ t.test('a token budget counts attempts that broke off', async (t) => {
   t.match(endOf(events), { termination: { type: 'stopped', value: { code: 'token_budget' } } });
 });
 
-t.test('a trace has the tokens of the attempts of its inference', async (t) => {
+t.test('adds the tokens of broken attempts to the trace of their inference', async (t) => {
   const agents = [AgentSpec.parse(own)];
   const troupe = await startTraced(t, undefined, { app: { records: { ...NO_RECORDS, agents } } });
   troupe.models.steps.push(breaksOff(TEXT), says('done'));

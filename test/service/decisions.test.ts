@@ -5,13 +5,13 @@ import { decline, resume, suspend, withTools } from './suspended.ts';
 import { eventually, type RunEventLike } from './troupe.ts';
 import { viewOf } from './view.ts';
 
-/** Decisions on tool calls that wait: runtime.md 12 and 19, checks 51 to 53, 56 and 58. Restarts: waiting.test.ts. */
+/** Decisions on suspended tool calls: runtime.md 12 and 19, checks 51 to 53, 56 and 58. Restarts: waiting.test.ts. */
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
 const types = (events: readonly RunEventLike[]): string[] => events.map(({ event_type }) => event_type);
 
-t.test('a decision that cannot be is refused', async (t) => {
+t.test('rejects invalid decisions', async (t) => {
   const { troupe } = await withTools(t);
   const { run_id } = await suspend(troupe, 'T', ['c1', 'risky']);
   for (const [route, id] of [
@@ -43,7 +43,7 @@ t.test('a decision that cannot be is refused', async (t) => {
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('a call that needs approval suspends its run, which then waits with a ticket', async (t) => {
+t.test('suspends a run with a ticket when its call needs approval', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { run_id, events } = await suspend(troupe, 'T', ['call_1', 'risky', { path: 'a.txt' }]);
   t.strictSame(types(events), [
@@ -74,7 +74,7 @@ t.test('a call that needs approval suspends its run, which then waits with a tic
   });
   const finish = events.at(-1);
   t.match(finish, { termination: { type: 'suspended' } });
-  t.notOk(finish && 'result' in finish, 'a suspension has no result');
+  t.notOk(finish && 'result' in finish, 'a suspended run has no result');
   const view = viewOf(troupe, 'T');
   const waiting = {
     reason: 'tool_permission',
@@ -111,62 +111,59 @@ t.test('a call that needs approval suspends its run, which then waits with a tic
   await view.check(t);
 });
 
-t.test(
-  'an approved call is executed once, by the id of the call or of its ticket, on any route',
-  async (t) => {
-    const { troupe, tools } = await withTools(t);
-    for (const [round, by] of ['run', 'thread', 'dispatch'].entries()) {
-      for (const [form, key] of ['toolCallId', 'tool_call_id'].entries()) {
-        const thread = `T${round}-${form}`;
-        const view = viewOf(troupe, thread);
-        const call = `c-${thread}`;
-        const { run_id } = await suspend(troupe, thread, [call, 'risky']);
-        const { dispatch_id } = await view.run(run_id);
-        const id = { run: run_id, thread, dispatch: dispatch_id }[by];
-        const route = form === 0 ? 'runs' : 'threads';
-        const ticket = form === 0 ? call : `perm_${call}`;
-        const { status, body } = await troupe.post(`/v1/${route}/${id}/decision`, {
-          [key]: ticket,
-          action: 'resume',
-          payload: { approved: true },
-        });
-        t.equal(status, 202, `${route} by ${by}`);
-        t.strictSame(body, {
-          status: 'decision_submitted',
-          [route === 'runs' ? 'run_id' : 'thread_id']: id,
-          tool_call_id: ticket,
-        });
-        t.match(await view.until(run_id, 'done'), {
-          termination_reason: { type: 'natural_end' },
-          final_output: 'echo: Hello',
-          steps: 2,
-        });
-        t.equal(tools.executed.filter((each) => each === call).length, 1);
-        t.strictSame(
-          (await view.messages()).filter(({ role }) => role === 'tool').map(({ content }) => textOf(content)),
-          ["Tool 'risky' suspended: awaiting decision", `"did ${call}"`],
-        );
-        const request = troupe.models.requests.at(-1)?.request.messages ?? [];
-        t.match(
-          request.map(({ role }) => role),
-          ['user', 'assistant', 'tool'],
-        );
-        t.equal(textOf(request[2]?.content ?? []), `"did ${call}"`, 'the model sees one result');
-        const received = (await view.events(run_id)).filter(({ event_kind }) =>
-          ['MailboxDecisionReceived', 'ToolPermissionResolved'].includes(event_kind),
-        );
-        const facts = { tool_call_id: call, action: 'resume', delivery_path: 'local_live' };
-        t.match(received, [{ payload: facts }, { payload: { ...facts, approved: true } }]);
-        t.equal((await view.dispatches()).length, 1, 'the run went on in place');
-        await view.check(t);
-      }
+t.test('executes an approved call once, by the id of the call or of its ticket, on any route', async (t) => {
+  const { troupe, tools } = await withTools(t);
+  for (const [round, by] of ['run', 'thread', 'dispatch'].entries()) {
+    for (const [form, key] of ['toolCallId', 'tool_call_id'].entries()) {
+      const thread = `T${round}-${form}`;
+      const view = viewOf(troupe, thread);
+      const call = `c-${thread}`;
+      const { run_id } = await suspend(troupe, thread, [call, 'risky']);
+      const { dispatch_id } = await view.run(run_id);
+      const id = { run: run_id, thread, dispatch: dispatch_id }[by];
+      const route = form === 0 ? 'runs' : 'threads';
+      const ticket = form === 0 ? call : `perm_${call}`;
+      const { status, body } = await troupe.post(`/v1/${route}/${id}/decision`, {
+        [key]: ticket,
+        action: 'resume',
+        payload: { approved: true },
+      });
+      t.equal(status, 202, `${route} by ${by}`);
+      t.strictSame(body, {
+        status: 'decision_submitted',
+        [route === 'runs' ? 'run_id' : 'thread_id']: id,
+        tool_call_id: ticket,
+      });
+      t.match(await view.until(run_id, 'done'), {
+        termination_reason: { type: 'natural_end' },
+        final_output: 'echo: Hello',
+        steps: 2,
+      });
+      t.equal(tools.executed.filter((each) => each === call).length, 1);
+      t.strictSame(
+        (await view.messages()).filter(({ role }) => role === 'tool').map(({ content }) => textOf(content)),
+        ["Tool 'risky' suspended: awaiting decision", `"did ${call}"`],
+      );
+      const request = troupe.models.requests.at(-1)?.request.messages ?? [];
+      t.match(
+        request.map(({ role }) => role),
+        ['user', 'assistant', 'tool'],
+      );
+      t.equal(textOf(request[2]?.content ?? []), `"did ${call}"`, 'the model sees one result');
+      const received = (await view.events(run_id)).filter(({ event_kind }) =>
+        ['MailboxDecisionReceived', 'ToolPermissionResolved'].includes(event_kind),
+      );
+      const facts = { tool_call_id: call, action: 'resume', delivery_path: 'local_live' };
+      t.match(received, [{ payload: facts }, { payload: { ...facts, approved: true } }]);
+      t.equal((await view.dispatches()).length, 1, 'the decision continues the run without a dispatch');
+      await view.check(t);
     }
-  },
-);
+  }
+});
 
 const REFUSED = 'Denied: this call was refused, and nothing was done';
 
-t.test('a declined call is not executed and leaves the history, and the model is told', async (t) => {
+t.test('removes a denied call from the history and reports the denial to the model', async (t) => {
   const { troupe, tools } = await withTools(t);
   const ways = [
     [decline('c1', { why: 'no' }), REFUSED],
@@ -185,9 +182,9 @@ t.test('a declined call is not executed and leaves the history, and the model is
       { role: 'tool', tool_call_id: 'c2' },
       { role: 'assistant' },
     ]);
-    t.equal((await view.messages('&visibility=all')).length, 4, 'the marker is never shown');
+    t.equal((await view.messages('&visibility=all')).length, 4, 'the suspension marker is never shown');
     const request = troupe.models.requests.at(-1)?.request.messages ?? [];
-    t.match(request[1]?.tool_calls, [{ id: 'c1' }, { id: 'c2' }], 'the model sees what it asked for');
+    t.match(request[1]?.tool_calls, [{ id: 'c1' }, { id: 'c2' }], 'the model receives its own calls');
     const results = request.filter(({ role }) => role === 'tool');
     t.strictSame(
       results.map(({ tool_call_id, content }) => [tool_call_id, textOf(content)]),
@@ -207,7 +204,7 @@ t.test('a declined call is not executed and leaves the history, and the model is
   t.strictSame(tools.executed, ['c2', 'c2', 'c2', 'c2']);
 });
 
-t.test('nothing is left behind of an answer that only asked for calls that were refused', async (t) => {
+t.test('removes a completion from the history when all its calls were denied', async (t) => {
   const { troupe } = await withTools(t);
   const view = viewOf(troupe, 'T');
   const { run_id } = await suspend(troupe, 'T', ['c1', 'risky'], ['c2', 'risky']);
@@ -227,7 +224,7 @@ t.test('nothing is left behind of an answer that only asked for calls that were 
   await view.check(t);
 });
 
-t.test('a call that the client executes has what the client sends as its result', async (t) => {
+t.test('uses the output of the client as the result of a client call', async (t) => {
   const { troupe } = await withTools(t);
   const { run_id, events } = await suspend(troupe, 'T', ['c1', 'pick_color', { prompt: 'which?' }]);
   t.match(
@@ -244,7 +241,7 @@ t.test('a call that the client executes has what the client sends as its result'
     },
   );
   const view = viewOf(troupe, 'T');
-  // Only a permission is refused by this.
+  // `approved: false` denies only permissions.
   const payload = { color: 'red', approved: false };
   t.equal((await view.post('/decision', resume('suspend_c1', payload))).status, 202);
   await view.until(run_id, 'done');
@@ -256,7 +253,7 @@ t.test('a call that the client executes has what the client sends as its result'
   await view.check(t);
 });
 
-t.test('a decision on a call that does not wait is refused and disturbs nothing', async (t) => {
+t.test('rejects a decision on a call that is not suspended, without side effects', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { run_id } = await suspend(troupe, 'T', ['c1', 'risky'], ['c2', 'note']);
   const view = viewOf(troupe, 'T');
@@ -272,7 +269,7 @@ t.test('a decision on a call that does not wait is refused and disturbs nothing'
     });
   }
   t.strictSame(await view.run(run_id), before);
-  t.equal((await view.post('/decision', resume('c1'))).status, 202, 'the ticket is still good');
+  t.equal((await view.post('/decision', resume('c1'))).status, 202, 'the ticket is still open');
   await view.until(run_id, 'done');
   t.match(await view.post('/decision', resume('c1')), {
     status: 404,
@@ -286,7 +283,7 @@ t.test('a decision on a call that does not wait is refused and disturbs nothing'
     (held) => held.length === 1,
   );
   for (const id of ['c3', 'c1', 'perm_c1']) {
-    t.equal((await view.post('/decision', resume(id))).status, 404, 'the run executes');
+    t.equal((await view.post('/decision', resume(id))).status, 404, 'an executing run accepts no decision');
   }
   tools.release();
   t.match((await stream.rest()).at(-1), { termination: { type: 'natural_end' } });

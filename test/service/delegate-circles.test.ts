@@ -3,7 +3,7 @@ import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /** Agents that delegate to each other (config.md 6.1). */
 
-t.test('reports a circle of delegates and publishes it all the same', async (t) => {
+t.test('reports a circle of delegates and publishes it nevertheless', async (t) => {
   const { call } = await startTroupe(t);
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const put = async (id: string, ...delegates: string[]): Promise<number> =>

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { ModelError } from '../../src/models/errors.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { type Run, RunList } from '../../src/schema/run.ts';
+import { endOf, inState } from '../../src/schema/run-state.ts';
 import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
@@ -18,8 +19,8 @@ import {
 import { type View, viewOf } from './view.ts';
 
 /**
- * Agents that hand tasks to other agents (agent-loop.md 15.1, runtime.md 5.4). `boss` and `worker` use the same
- * scripted model: what a test puts up is played in the order in which they infer; after that, it echoes.
+ * Agents that delegate tasks to other agents (agent-loop.md 15.1, runtime.md 5.4). `boss` and `worker` share one
+ * scripted model: it executes the steps of a test in the order of inferences, and then echoes.
  */
 
 type Office = {
@@ -28,7 +29,7 @@ type Office = {
   /** The thread of `boss`. */
   view: View;
   start(...script: Inference[]): Promise<RunEventLike[]>;
-  /** Runs of sub-agents, the oldest first. */
+  /** Runs of sub-agents, oldest first. */
   children(): Promise<Run[]>;
   onlyChild(holds?: (run: Run) => boolean): Promise<Run>;
 };
@@ -70,7 +71,7 @@ const office = async (t: Test, options: TroupeOptions = {}): Promise<Office> => 
   };
 };
 
-/** Changes what a process has left behind, as one that died a moment earlier or later would have left it. */
+/** Changes the store of a stopped process to what a crash a moment earlier or later would have left. */
 const between = async (troupe: Troupe, dir: string, change: (store: Store, batch: Batch) => void) => {
   await troupe.app.stop();
   const store = await openStore({ dir, durability: 'process' });
@@ -81,7 +82,7 @@ const between = async (troupe: Troupe, dir: string, change: (store: Store, batch
   await troupe.restart();
 };
 
-/** Runs that a next process would look at; the last of them are settled behind the answers. */
+/** Waits until the store lists no run for recovery; the last entries are removed after the responses are sent. */
 const nobodyIsListed = (troupe: Troupe, dir: string): Promise<unknown> =>
   eventually(
     async () => {
@@ -109,7 +110,7 @@ const resultOf = (events: readonly RunEventLike[], id: string) =>
 
 const isDone = ({ status }: Run): boolean => status === 'done';
 
-t.test('a delegated call runs the agent on a thread of its own and gives its answer', async (t) => {
+t.test('runs a delegated call on a separate thread and returns its response', async (t) => {
   const { start, onlyChild, view, troupe } = await office(t);
   const events = await start(delegates('c1', 'worker', 'count the sheep'), says('three'));
   const child = await onlyChild();
@@ -132,7 +133,7 @@ t.test('a delegated call runs the agent on a thread of its own and gives its ans
       trace: { origin: 'subagent', parent_run_id, parent_thread_id: 'parent', parent_tool_call_id: 'c1' },
     },
   });
-  t.notOk('dispatch_id' in child, 'no dispatch stands behind it');
+  t.notOk('dispatch_id' in child, 'the child run has no dispatch');
   const own = viewOf(troupe, child.thread_id);
   t.equal((await own.thread()).parent_thread_id, 'parent');
   t.strictSame(await own.dispatches(), []);
@@ -144,13 +145,13 @@ t.test('a delegated call runs the agent on a thread of its own and gives its ans
   t.strictSame(
     (await view.runs()).map(({ run_id }) => run_id),
     [parent_run_id],
-    'it is not among the runs of its parent',
+    'the list excludes runs of sub-agents',
   );
   await own.check(t);
   await view.check(t);
 });
 
-t.test('what becomes of the delegate is told while it happens', async (t) => {
+t.test('emits the progress of a delegate while it executes', async (t) => {
   const { start, onlyChild, tools } = await office(t);
   const running = start(delegates('c1', 'worker'), asks(['c2', 'hold']), says('done'));
   await eventually(
@@ -166,7 +167,7 @@ t.test('what becomes of the delegate is told while it happens', async (t) => {
   t.equal(child.steps, 2);
 });
 
-t.test('progress of the tools of a sub-agent is shown beneath the call that started it', async (t) => {
+t.test('shows the progress of a sub-agent under the call that started it', async (t) => {
   const { start, onlyChild } = await office(t);
   const events = await start(
     delegates('c1', 'worker'),
@@ -192,7 +193,7 @@ t.test('progress of the tools of a sub-agent is shown beneath the call that star
   });
 });
 
-t.test('agents may delegate to each other, but not without end', async (t) => {
+t.test('lets agents delegate to each other up to a depth limit', async (t) => {
   const { start, children, view } = await office(t);
   const script = Array.from({ length: 9 }, (_, level) =>
     delegates(`c${level}`, level % 2 ? 'boss' : 'worker'),
@@ -210,7 +211,7 @@ t.test('agents may delegate to each other, but not without end', async (t) => {
   await view.check(t);
 });
 
-t.test('two delegates of one message work at the same time', async (t) => {
+t.test('executes two delegates of one message concurrently', async (t) => {
   const { start, children, tools } = await office(t);
   const hold: Inference = (sink, request, signal) =>
     asks([`h${Math.random()}`, 'hold'])(sink, request, signal);
@@ -233,7 +234,7 @@ const FAILURES: [agent: string, script: Inference[], why: string][] = [
   ['failing', [], 'failed: inference failed: '],
 ];
 for (const [agent, script, why] of FAILURES) {
-  t.test(`a delegate that does not complete fails the call and says why: ${why}`, async (t) => {
+  t.test(`fails the call of a delegate that does not complete, with the reason: ${why}`, async (t) => {
     const { start, troupe, onlyChild, view } = await office(t);
     troupe.models.failures.push(new ModelError('invalid_request', 'no'));
     const events = await start(delegates('c1', agent), ...script);
@@ -244,12 +245,12 @@ for (const [agent, script, why] of FAILURES) {
       message: new RegExp(`^delegation to ${agent} ${why}`),
       metadata: { child_run_id: child.run_id },
     });
-    t.match(events.at(-1), { termination: { type: 'natural_end' } }, 'the run goes on');
+    t.match(events.at(-1), { termination: { type: 'natural_end' } }, 'the parent continues');
     await view.check(t);
   });
 }
 
-t.test('a prompt is required', async (t) => {
+t.test('requires a prompt', async (t) => {
   const { start, children } = await office(t);
   for (const args of [{}, { prompt: '' }, { prompt: ' ' }]) {
     const events = await start(asks(['c1', 'agent_run_worker', args]));
@@ -258,7 +259,7 @@ t.test('a prompt is required', async (t) => {
   t.strictSame(await children(), []);
 });
 
-t.test('a sub-agent that is cancelled by its own id fails the call', async (t) => {
+t.test('fails the call of a sub-agent that is cancelled by its run id', async (t) => {
   const { start, onlyChild, troupe } = await office(t);
   const running = start(delegates('c1', 'worker'), hangs('half'));
   const child = await onlyChild();
@@ -270,7 +271,7 @@ t.test('a sub-agent that is cancelled by its own id fails the call', async (t) =
   });
 });
 
-t.test('cancelling the parent cancels its children, however deep', async (t) => {
+t.test('cancels all descendants of a cancelled run', async (t) => {
   const { start, children, troupe, view } = await office(t);
   const running = start(delegates('c1', 'worker'), delegates('c2', 'worker'), hangs('half'));
   await eventually(children, (runs) => runs.length === 2);
@@ -286,7 +287,7 @@ t.test('cancelling the parent cancels its children, however deep', async (t) => 
 });
 
 t.test(
-  'a sub-agent that waits makes its parent wait, and goes on with the decision on the parent',
+  'suspends the parent of a suspended sub-agent, and resumes both with the decision on the parent',
   async (t) => {
     const { start, onlyChild, tools, troupe, view } = await office(t);
     const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
@@ -327,7 +328,7 @@ t.test(
   },
 );
 
-t.test('a refusal reaches the tool of the sub-agent that asked', async (t) => {
+t.test('passes a denial to the suspended tool of the sub-agent', async (t) => {
   const { start, onlyChild, tools, view } = await office(t);
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
   await view.post('/decision', resume('c1', { approved: false }));
@@ -342,7 +343,7 @@ const WAITS: [what: string, tool: string, reason: string, action: string, state:
 ];
 
 for (const [what, tool, reason, action, state] of WAITS) {
-  t.test(`a parent waits for ${what} as its sub-agent does`, async (t) => {
+  t.test(`suspends a parent for ${what} as its sub-agent does`, async (t) => {
     const { start, onlyChild, troupe, view } = await office(t);
     const events = await start(delegates('c1', 'worker'), asks(['q1', tool]));
     t.match(await onlyChild(({ status }) => status === 'waiting'), { waiting: { reason } });
@@ -353,7 +354,7 @@ for (const [what, tool, reason, action, state] of WAITS) {
   });
 }
 
-t.test('what is said to a task whose sub-agent asks goes to the sub-agent', async (t) => {
+t.test('forwards a message for a task to its sub-agent that waits for input', async (t) => {
   const { start, onlyChild, troupe, view } = await office(t);
   const events = await start(delegates('c1', 'worker'), asks(['q1', 'pick_color']), says('blue it is'));
   const taskId = String(events[0]?.run_id);
@@ -363,7 +364,7 @@ t.test('what is said to a task whose sub-agent asks goes to the sub-agent', asyn
   t.match((await view.texts()).join('\n'), '"response":"blue it is"');
 });
 
-t.test('waits are handed up and decisions down through every level', async (t) => {
+t.test('propagates suspensions up and decisions down through every level', async (t) => {
   const { start, children, tools, view } = await office(t);
   const events = await start(delegates('c1', 'worker'), delegates('c2', 'worker'), asks(['r1', 'risky']));
   t.strictSame(
@@ -377,7 +378,7 @@ t.test('waits are handed up and decisions down through every level', async (t) =
   await view.check(t);
 });
 
-t.test('a sub-agent that waits again makes its parent wait again', async (t) => {
+t.test('suspends the parent again when its sub-agent is suspended again', async (t) => {
   const dir = t.testdir();
   const { start, children, tools, view, troupe } = await office(t, { settings: { storage_dir: dir } });
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']), asks(['r2', 'risky']));
@@ -388,7 +389,11 @@ t.test('a sub-agent that waits again makes its parent wait again', async (t) => 
   );
   const { waiting } = await view.until(events[0]?.run_id, 'waiting');
   t.match(waiting, { ticket_ids: [/^delegate_run:.*~1$/], tickets: [{ tickets: [{ id: 'perm_r2' }] }] });
-  t.equal((await view.post('/decision', resume('c1', { approved: true }))).status, 409, 'by the call id');
+  t.equal(
+    (await view.post('/decision', resume('c1', { approved: true }))).status,
+    409,
+    'the call id is ambiguous',
+  );
   await view.post('/decision', resume(String(waiting?.ticket_ids?.[0]), { approved: true }));
   await view.until(events[0]?.run_id, 'done');
   t.strictSame(tools.executed, ['r1', 'r2']);
@@ -409,7 +414,7 @@ const GIVE_UPS: Record<string, (office: Office) => Promise<unknown>> = {
   },
 };
 for (const [how, giveUp] of Object.entries(GIVE_UPS)) {
-  t.test(`a child that waits is cancelled when its call is given up ${how}`, async (t) => {
+  t.test(`cancels a suspended child when its call is abandoned ${how}`, async (t) => {
     const dir = t.testdir();
     const here = await office(t, { settings: { storage_dir: dir } });
     await here.start(delegates('c1', 'worker'), asks(['r1', 'risky']));
@@ -421,7 +426,7 @@ for (const [how, giveUp] of Object.entries(GIVE_UPS)) {
   });
 }
 
-t.test('a child that waits behind a call that a crash has lost is cancelled', async (t) => {
+t.test('cancels a suspended child whose call was lost in a crash', async (t) => {
   const { start, children, troupe, view } = await office(t);
   const both = asks(['a', 'agent_run_worker', { prompt: 'A' }], ['b', 'agent_run_slow', { prompt: 'B' }]);
   const running = start(both, asks(['r1', 'risky']));
@@ -440,7 +445,7 @@ t.test('a child that waits behind a call that a crash has lost is cancelled', as
   await view.check(t);
 });
 
-t.test('a decision on the sub-agent itself carries its parent on', async (t) => {
+t.test('resumes the parent after a decision on the sub-agent', async (t) => {
   const dir = t.testdir();
   const { start, onlyChild, tools, troupe, view } = await office(t, { settings: { storage_dir: dir } });
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
@@ -453,11 +458,11 @@ t.test('a decision on the sub-agent itself carries its parent on', async (t) => 
   await view.check(t);
   await viewOf(troupe, child.thread_id).check(t);
   await between(troupe, dir, ({ driven }) =>
-    t.strictSame(driven.all(undefined, 10), [], 'nobody looks again'),
+    t.strictSame(driven.all(undefined, 10), [], 'no parent needs another check'),
   );
 });
 
-t.test('parent and child wait through a restart', async (t) => {
+t.test('keeps parent and child suspended across a restart', async (t) => {
   const { start, onlyChild, tools, troupe, view } = await office(t);
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
   const child = await onlyChild(({ status }) => status === 'waiting');
@@ -471,7 +476,7 @@ t.test('parent and child wait through a restart', async (t) => {
   await view.check(t);
 });
 
-t.test('a process that dies leaves no sub-agent running', async (t) => {
+t.test('leaves no sub-agent running after a crash', async (t) => {
   const { start, children, troupe, view } = await office(t);
   const running = start(delegates('c1', 'worker'), delegates('c2', 'worker'), hangs('half'));
   await eventually(
@@ -490,12 +495,13 @@ t.test('a process that dies leaves no sub-agent running', async (t) => {
   for (const { thread_id } of runs) await viewOf(troupe, thread_id).check(t);
 });
 
-/** The end of the run is written, and of nothing else that follows from it. */
+/** Writes only the end of the run, without any of its consequences. */
 const endRun = (store: Store, batch: Batch, run_id: string, more: Partial<Run> = {}): void => {
   const run = store.runs.get('default', run_id);
   if (!run) throw new Error(`there is no run ${run_id}`);
   const { waiting: _over, ...rest } = run;
-  const ended: Run = { ...rest, status: 'done', termination_reason: { type: 'cancelled' }, ...more };
+  const termination_reason = more.termination_reason ?? { type: 'cancelled' };
+  const ended = { ...rest, ...inState(endOf(termination_reason)), ...more, termination_reason };
   store.runs.put(batch, 'default', ended, run);
   const dispatch = store.dispatches.get('default', run.dispatch_id ?? '');
   if (dispatch) store.dispatches.put(batch, 'default', { ...dispatch, status: 'Superseded' }, dispatch);
@@ -505,25 +511,22 @@ for (const [does, way] of [
   ['executes', hangs('half')],
   ['waits', asks(['r1', 'risky'])],
 ] as const) {
-  t.test(
-    `a child that ${does} is ended also when the end of its parent was the last thing written`,
-    async (t) => {
-      const dir = t.testdir();
-      const { start, onlyChild, troupe } = await office(t, { settings: { storage_dir: dir } });
-      const running = start(delegates('c1', 'worker'), way);
-      const { parent_run_id } = await onlyChild(
-        ({ status }) => status === (does === 'waits' ? 'waiting' : 'running'),
-      );
-      await between(troupe, dir, (store, batch) => {
-        endRun(store, batch, parent_run_id ?? '');
-      });
-      await running;
-      t.match(await onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
-    },
-  );
+  t.test(`ends a child that ${does} when a crash followed the end of its parent`, async (t) => {
+    const dir = t.testdir();
+    const { start, onlyChild, troupe } = await office(t, { settings: { storage_dir: dir } });
+    const running = start(delegates('c1', 'worker'), way);
+    const { parent_run_id } = await onlyChild(
+      ({ status }) => status === (does === 'waits' ? 'waiting' : 'running'),
+    );
+    await between(troupe, dir, (store, batch) => {
+      endRun(store, batch, parent_run_id ?? '');
+    });
+    await running;
+    t.match(await onlyChild(isDone), { termination_reason: { type: 'cancelled' } });
+  });
 }
 
-t.test('a parent goes on when its child ended and the process died before it was told', async (t) => {
+t.test('resumes a parent whose child ended just before a crash', async (t) => {
   const dir = t.testdir();
   const { start, onlyChild, troupe, view } = await office(t, { settings: { storage_dir: dir } });
   const events = await start(delegates('c1', 'worker'), asks(['r1', 'risky']));
@@ -537,11 +540,11 @@ t.test('a parent goes on when its child ended and the process died before it was
   await view.until(events[0]?.run_id, 'done');
   t.match((await view.texts()).join('\n'), 'the last words');
   await between(troupe, dir, ({ driven }) =>
-    t.strictSame(driven.all(undefined, 10), [], 'nobody looks again'),
+    t.strictSame(driven.all(undefined, 10), [], 'no parent needs another check'),
   );
 });
 
-t.test('a process that dies after the decision leaves no sub-agent running', async (t) => {
+t.test('leaves no sub-agent running after a crash that follows the decision', async (t) => {
   const { start, onlyChild, tools, troupe, view } = await office(t);
   await start(delegates('c1', 'worker'), asks(['g1', 'guarded']));
   await view.post('/decision', resume('c1', { approved: true }));
@@ -556,7 +559,7 @@ t.test('a process that dies after the decision leaves no sub-agent running', asy
   await view.check(t);
 });
 
-t.test('the UI tools of the demo give what their sub-agent writes', async (t) => {
+t.test('returns the output of the sub-agent from the UI tools of the demo', async (t) => {
   const troupe = await startDemo(t);
   troupe.models.steps.push(asks(['u1', 'render_openui_ui', { prompt: 'a card' }]));
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'ui', messages });
@@ -568,11 +571,11 @@ t.test('the UI tools of the demo give what their sub-agent writes', async (t) =>
   t.match(resultOf(events, 'u1'), { status: 'success', data: { content: output } });
 });
 
-t.test('bounds the runs below a run, whichever of them starts the next, also after a restart', async (t) => {
+t.test('limits the runs below a root run, whichever of them starts the next one', async (t) => {
   const { start, children, troupe } = await office(t, { settings: { max_runs_below_run: 3 } });
   const ask = (agent: string, ...ids: string[]): Inference =>
     asks(...ids.map((id): [string, string, object] => [id, `agent_run_${agent}`, { prompt: 'x' }]));
-  // The root starts two at once; the first of them asks for two more, of which one is over the bound.
+  // The root starts two at once; the first of them requests two more, of which one exceeds the limit.
   const events = await start(ask('worker', 'c1', 'c2'), ask('worker', 'c3', 'c4'));
   t.match(events.at(-1), { termination: { type: 'natural_end' } });
   const runs = await children();
@@ -584,9 +587,9 @@ t.test('bounds the runs below a run, whichever of them starts the next, also aft
       ({ role, content }) => role === 'tool' && JSON.stringify(content).includes('may start 3 runs'),
     ),
   );
-  t.equal(refused.length, 1, 'the model reads why');
+  t.equal(refused.length, 1, 'the model receives the reason');
   await start(ask('worker', 'c5'));
-  t.equal((await children()).length, 4, 'another run has its own count');
+  t.equal((await children()).length, 4, 'each root run has a separate count');
 });
 
 t.test('counts the runs below a run across a restart', async (t) => {

@@ -7,9 +7,9 @@ import { clientOf, eventually, startTroupe } from './troupe.ts';
 import { type View, viewOf } from './view.ts';
 
 /**
- * What a SIGKILL leaves behind: runtime.md 17, 18.2, 18.5, 18.6 and 19, checks 64, 71 and 72. One service is killed
- * with a run in each place, and started again on its folder. That a folder belongs to one process (check 73) is in
- * test/store/folder.test.ts, kills at any moment are in test/crash.
+ * The state after a SIGKILL: runtime.md 17, 18.2, 18.5, 18.6 and 19, checks 64, 71 and 72. One service is killed with a
+ * run at each position and started again on its data directory. Exclusive use of a data directory (check 73) is in
+ * test/store/folder.test.ts, kills at arbitrary moments are in test/crash.
  */
 
 const PLACES = [
@@ -40,7 +40,7 @@ const serve = async (
 
 const decision = (place: string) => ({ toolCallId: `call ${place}`, action: 'resume' });
 
-/** Brings one run into each place. Returns when every one of them is there. */
+/** Brings one run to each position, and returns once all have reached it. */
 const fill = async (service: Service, viewOfPlace: (place: string) => View): Promise<void> => {
   const client = clientOf(() => service.url);
   for (const place of PLACES) {
@@ -53,7 +53,7 @@ const fill = async (service: Service, viewOfPlace: (place: string) => View): Pro
     const view = viewOfPlace(place);
     await view.until((await view.runs())[0]?.run_id, 'waiting');
   }
-  // Two runs stop before their first token, two in the harmless tool.
+  // Two runs halt before their first token, and two in the harmless tool.
   for (let reached = 0; reached < 7; reached += 1) await service.line();
   const parallel = viewOfPlace('beside finished calls');
   await eventually(
@@ -71,7 +71,7 @@ const fill = async (service: Service, viewOfPlace: (place: string) => View): Pro
   }
 };
 
-t.test('a service that is killed goes on where its commits were', async (t) => {
+t.test('recovers from a SIGKILL at every position', async (t) => {
   const dir = t.testdir();
   let service = await serve(t, dir, 'stops');
   const client = clientOf(() => service.url);
@@ -85,7 +85,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
       .split('\n')
       .filter((call) => call === `call ${place}`).length;
 
-  t.test('every accepted run comes to its end, with nothing twice', async (t) => {
+  t.test('every accepted run completes without duplicates', async (t) => {
     for (const place of PLACES) {
       const view = at(place);
       await view.check(t);
@@ -100,7 +100,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     }
   });
 
-  t.test('a run that was killed before its first token is repeated', async (t) => {
+  t.test('repeats a run that was killed before its first token', async (t) => {
     t.strictSame(await at('before its first token').texts(), [
       'user: before its first token',
       'assistant: answer: before its first token',
@@ -110,11 +110,11 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     ]);
     const cut_off = { output_tokens: 0, estimated: true };
     const [run] = await at('before its first token').runs();
-    t.match(run, { cut_off }, 'its first request was sent');
+    t.match(run, { cut_off }, 'the first request was sent');
     t.ok(Number(Object(run?.cut_off).input_tokens) > 0);
   });
 
-  t.test('a run that was killed in its second step does not repeat the first one', async (t) => {
+  t.test('does not repeat the first step of a run that was killed in its second', async (t) => {
     const place = 'in the second step';
     t.strictSame(await at(place).texts(), [
       `user: ${place}`,
@@ -126,16 +126,16 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     t.match(await at(place).runs(), [{ steps: 2 }]);
   });
 
-  t.test('a call that had begun is executed again only if that is harmless', async (t) => {
+  t.test('executes an interrupted call again only if its tool is harmless', async (t) => {
     t.equal(executions('in a tool'), 1);
     t.equal((await at('in a tool').texts())[2], 'tool: [Tool execution was interrupted]');
     t.equal(executions('in a harmless tool'), 2);
     t.equal((await at('in a harmless tool').texts())[2], 'tool: "did call in a harmless tool"');
     for (const place of ['in a tool', 'in a harmless tool'])
-      t.match(await at(place).runs(), [{ steps: 2 }], `the step that was taken up again counts: ${place}`);
+      t.match(await at(place).runs(), [{ steps: 2 }], `the continued step is counted: ${place}`);
   });
 
-  t.test('keeps the result of a call that finished before a parallel one', async (t) => {
+  t.test('keeps the result of a call that finished while a parallel one was executing', async (t) => {
     t.strictSame(await at('beside finished calls').texts(), [
       'user: beside finished calls',
       'assistant: ',
@@ -147,7 +147,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     for (const call of ['first', 'second', 'third']) t.equal(executions(call), 1, call);
   });
 
-  t.test('input that was accepted and not begun is executed once', async (t) => {
+  t.test('executes accepted input once that had not started', async (t) => {
     t.strictSame(await at('queued').texts(), [
       'user: before its first token',
       'assistant: answer: before its first token',
@@ -160,15 +160,15 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     ]);
   });
 
-  t.test('a decision that was accepted is applied, and its tool is executed once at most', async (t) => {
+  t.test('applies an accepted decision and executes its tool at most once', async (t) => {
     const place = 'right after a decision';
     t.ok(executions(place) <= 1);
     const results = (await at(place).texts()).filter((text) => text.startsWith('tool: '));
-    t.equal(results.length, 2, 'the placeholder and the result');
+    t.equal(results.length, 2, 'the history has the placeholder and the result');
     if (executions(place) === 0) t.equal(results[1], 'tool: [Tool execution was interrupted]');
   });
 
-  t.test('the trace of a run tells what was committed, once, and a call that was lost', async (t) => {
+  t.test('traces committed work once, and the lost call as an error', async (t) => {
     const told = async (place: string): Promise<string[]> => {
       const { lines } = await readTrace(client, String((await at(place).runs())[0]?.run_id));
       return lines.map(({ type, step_index, error_type }) => `${type} ${step_index} ${error_type ?? 'ok'}`);
@@ -179,7 +179,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
     t.strictSame(await told('in a tool'), ['inference 0 ok', 'tool 0 missing_tool_result', 'inference 1 ok']);
   });
 
-  t.test('a run that waited waits, and goes on when it is decided', async (t) => {
+  t.test('keeps a suspended run suspended and resumes it on a decision', async (t) => {
     const view = at('while it waits');
     t.match(await view.active(), {
       status: 'waiting',
@@ -193,7 +193,7 @@ t.test('a service that is killed goes on where its commits were', async (t) => {
   });
 });
 
-t.test('a restart repeats no event', async (t) => {
+t.test('repeats no event after a restart', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, 'T');
   const messages = [{ role: 'user', content: 'Hello' }];
@@ -208,7 +208,7 @@ t.test('a restart repeats no event', async (t) => {
     async () => troupe.models.waiting(),
     (waiting) => waiting === 1,
   );
-  t.strictSame((await view.events()).slice(0, before.length), before, 'what was logged stays as it was');
+  t.strictSame((await view.events()).slice(0, before.length), before, 'earlier events are unchanged');
   troupe.models.release();
   await view.check(t);
   t.equal((await view.messages()).length, 8);

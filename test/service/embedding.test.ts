@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
-import { createIds } from '../../src/ids.ts';
+import { createIds } from '../../src/composition/ids.ts';
 import { createTroupe } from '../../src/index.ts';
 import { fakeClock, startTestTroupe } from '../../src/testing/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -9,11 +9,11 @@ import { collect } from '../collect.ts';
 import { copyKey } from '../store/open.ts';
 import { clientOf, eventually } from './troupe.ts';
 
-/** What a program gives the service that it embeds. */
+/** Options that an embedding program passes to the service. */
 
 const NOW = Date.UTC(2030, 0, 1);
 
-t.test('time, ids and the log are those of the program', async (t) => {
+t.test('uses the clock, ids and log of the embedding program', async (t) => {
   const given: string[] = [];
   const lines: string[] = [];
   const real = createIds();
@@ -32,18 +32,21 @@ t.test('time, ids and the log are those of the program', async (t) => {
   const { post } = clientOf(() => troupe.url);
   const { status, body } = await post('/v1/threads', { title: 'x' });
   t.equal(status, 201, JSON.stringify(body));
-  t.ok(given.includes(String(body.id)), 'the id is one of those');
+  t.ok(given.includes(String(body.id)), 'the ids come from the embedding program');
   t.match(body, { metadata: { created_at: NOW } });
-  t.ok(lines.length > 0 && lines.every((line) => JSON.parse(line).time !== undefined), 'lines of JSON');
+  t.ok(
+    lines.length > 0 && lines.every((line) => JSON.parse(line).time !== undefined),
+    'each line of the log is JSON',
+  );
   t.notOk(lines.some((line) => line.includes('secret-of-the-test')));
 });
 
-t.test('an option that does not exist is named with those that do', async (t) => {
+t.test('rejects an unknown option and lists the allowed ones', async (t) => {
   const wrong = { clocks: {} } as object;
   await t.rejects(createTroupe(wrong), { message: /clocks: not an option; allowed: .*.*clock, ids, log/ });
 });
 
-t.test('a service that does not listen answers through fetch, and is copied while it runs', async (t) => {
+t.test('serves requests through fetch without listening, and can be copied while it runs', async (t) => {
   const folder = t.testdir({ data: {}, copy: {} });
   const start = (storage_dir: string) =>
     createTroupe({
@@ -77,7 +80,7 @@ t.test('a service that does not listen answers through fetch, and is copied whil
   t.match(await (await copy.fetch(request('/v1/threads'))).json(), { items: ['kept'] });
 });
 
-t.test('a service that has stopped, or could not start, leaves nothing in memory', async (t) => {
+t.test('leaves nothing in memory after a stop or a failed start', async (t) => {
   const folder = t.testdir({});
   const given: Record<string, WeakRef<object>> = {};
   const start = (name: string, port: number) => {

@@ -24,7 +24,7 @@ const pageOf = async ({ call }: Troupe, path: string): Promise<Page> => {
   return body as unknown as Page;
 };
 
-/** All pages, each of this size. */
+/** Reads all pages of this size. */
 const listAll = async (troupe: Troupe, path: string, limit = 200): Promise<CanonicalEvent[]> => {
   const items: CanonicalEvent[] = [];
   let cursor = '';
@@ -45,7 +45,7 @@ const idsOf = (client: EventClient): string[] => ids(client.frames.map(({ event 
 const cursorIn = (event: CanonicalEvent | undefined, scope: 'thread' | 'run'): string =>
   event?.cursors_by_scope.find((entry) => entry.scope.scope_type === scope)?.cursor ?? 'none';
 
-t.test('the events of a plain run come in order, in both scopes, and in pages of any size', async (t) => {
+t.test('lists the events of a plain run in order, in both scopes and in pages of any size', async (t) => {
   const troupe = await startDemo(t);
   const [start] = await troupe.runToEnd(hello('default', 'T'));
   const events = await listAll(troupe, '/v1/threads/T/events');
@@ -82,7 +82,7 @@ t.test('the events of a plain run come in order, in both scopes, and in pages of
   t.match(whole, { items: { length: 1 }, has_more: true, next_cursor: cursorIn(events[0], 'thread') });
 });
 
-t.test('a stream begins behind its cursor, or Last-Event-ID, or now, and goes on live', async (t) => {
+t.test('starts a stream behind its cursor, at Last-Event-ID or at the end, and continues live', async (t) => {
   const troupe = await startDemo(t);
   await troupe.runToEnd(hello('default', 'T'));
   const before = await listAll(troupe, '/v1/threads/T/events');
@@ -111,7 +111,7 @@ t.test('a stream begins behind its cursor, or Last-Event-ID, or now, and goes on
   }
 });
 
-t.test('the stream of a run has the events of that run only', async (t) => {
+t.test('streams only the events of its run', async (t) => {
   const troupe = await startDemo(t);
   const slow = await troupe.run(hello('slow', 'T'));
   const { run_id } = await slow.until('run_start');
@@ -129,7 +129,7 @@ t.test('the stream of a run has the events of that run only', async (t) => {
   t.strictSame(idsOf(client), ids(all.slice(already.length)));
 });
 
-t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
+t.test('rejects invalid cursors, and lists unknown logs as empty', async (t) => {
   const { call, runToEnd, url } = await startDemo(t);
   const [start] = await runToEnd(hello('default', 'T'));
   await runToEnd(hello('default', 'U'));
@@ -166,7 +166,7 @@ t.test('bad cursors are refused, and unknown logs are empty', async (t) => {
   t.match(await client.until(1), [{ event: { event_kind: 'ThreadCreated', thread_id: 'later' } }]);
 });
 
-t.test('a run that is done has its terminal event, and a race for its end gives it no second', async (t) => {
+t.test('writes exactly one terminal event for each run, also when ends race', async (t) => {
   const troupe = await startDemo(t);
   const rounds = roundsOf(10);
   for (let round = 0; round < rounds; round += 1) {
@@ -192,7 +192,7 @@ t.test('a run that is done has its terminal event, and a race for its end gives 
   t.equal(new Set(ended).size, 2 * rounds);
 });
 
-t.test('a thread tells of its creation, its changes and its end, and keeps its events', async (t) => {
+t.test('emits creation, changes and deletion of a thread, and keeps its events', async (t) => {
   const troupe = await startDemo(t);
   const { body: thread } = await troupe.call('POST', '/v1/threads', { title: 'A' });
   const path = `/v1/threads/${thread.id}`;
@@ -212,8 +212,8 @@ t.test('a thread tells of its creation, its changes and its end, and keeps its e
   t.strictSame(idsOf(client), ids(events.slice(1)));
 });
 
-t.test('who does not read for a whole long run slows nobody and misses nothing', async (t) => {
-  // More events than one turn writes, and more bytes than the sockets of both sides hold.
+t.test('keeps all events for a stalled reader without slowing the run', async (t) => {
+  // More events than one turn writes, and more bytes than the sockets of both sides buffer.
   const [STEPS, DELTAS] = [8, 80];
   const troupe = await startDemo(t, {
     settings: { event_capture_mode: 'full_fidelity', sse_heartbeat_ms: 3_600_000 },
@@ -231,7 +231,7 @@ t.test('who does not read for a whole long run slows nobody and misses nothing',
   let slow = await followEvents(t, stream);
   slow.stop();
   const fast = await followEvents(t, stream);
-  // Its own reader is not what this is about: on a slow machine it would be cut off.
+  // The direct reader of the run is not under test, and a slow host would disconnect it.
   await (await troupe.run(hello('steps', 'T'))).close();
   await eventually(
     async () => (await troupe.call('GET', '/v1/threads/T/runs/latest')).body.status,
@@ -241,12 +241,12 @@ t.test('who does not read for a whole long run slows nobody and misses nothing',
   t.ok(expected.length > STEPS * DELTAS);
   await fast.until(expected.length);
   t.strictSame(idsOf(fast), expected);
-  t.ok(slow.frames.length < expected.length, 'its socket has stalled');
+  t.ok(slow.frames.length < expected.length, 'the socket has stalled');
 
   slow.goOn();
   const seen: string[] = [];
   const complete = (): boolean => seen.length + slow.frames.length >= expected.length;
-  // A machine that is slow enough lets the server close the socket: it goes on where it was.
+  // On a slow host the server may close the socket; the client then reconnects at its last position.
   while (!complete()) {
     await when(() => complete() || slow.closed());
     if (complete()) break;

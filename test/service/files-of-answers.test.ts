@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { image, PNG } from '../models/images.ts';
@@ -9,7 +9,7 @@ import { mcpClient } from './mcp/mcp.ts';
 import { asks } from './models.ts';
 import { startTroupe, type Troupe } from './troupe.ts';
 
-/** Files of an answer, for a caller that receives the answer as the result of a call. */
+/** Files of a completion, for callers that receive the completion as the result of a call. */
 
 const CSV = Buffer.from('a,b').toString('base64');
 
@@ -37,7 +37,7 @@ const start = (test: Parameters<typeof startTroupe>[0]): Promise<Troupe> => {
   return startTroupe(test, { app: { tools: [draw], records: { ...NO_RECORDS, agents } } });
 };
 
-t.test('a delegating agent is given the files of its delegate', async (t) => {
+t.test('passes the files of a delegate to the delegating agent', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(
     asks(['c1', 'agent_run_artist', { prompt: 'Draw' }]),
@@ -60,7 +60,7 @@ t.test('a delegating agent is given the files of its delegate', async (t) => {
   ]);
 });
 
-t.test('a client of MCP receives the files of the answer of an agent', async (t) => {
+t.test('returns the files of an agent to an MCP client', async (t) => {
   const troupe = await start(t);
   const session = await mcpClient(() => troupe.url).open();
   troupe.models.steps.push(asks(['c1', 'draw']), says('Here.'), asks(['c1', 'draw']), says(''));

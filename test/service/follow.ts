@@ -3,25 +3,27 @@ import type { Test } from 'tap';
 import { z } from 'zod';
 import { CanonicalEvent } from '../../src/schema/canonical-event.ts';
 
-/** A client of an event stream that a test can keep from reading. */
+/** An event stream client that a test can pause. */
 
 export type Frame = { id: string; event: CanonicalEvent };
 
 export type EventClient = {
   status: number;
   headers: IncomingMessage['headers'];
-  /** Every frame so far. */
+  /** All frames received so far. */
   frames: Frame[];
-  /** Resolves when so many frames have come. @throws when the stream ends before, or brings something else */
+  /**
+   * Resolves when this many frames were received. @throws when the stream ends earlier or contains anything but frames
+   */
   until(count: number): Promise<Frame[]>;
-  /** Stops reading, so that the socket fills up. */
+  /** Stops reading, so that the socket buffers fill up. */
   stop(): void;
   goOn(): void;
-  /** @throws when the stream brought something else than frames */
+  /** @throws when the stream contained anything but frames */
   closed(): boolean;
 };
 
-/** `id` and `data`, nothing else: the rest has to be one JSON value. */
+/** Exactly `id` and `data`; the rest must be one JSON value. */
 const HEAD = /^id: (\S+)\ndata: (?=\{)/;
 
 const parseFrame = (text: string): Frame => {

@@ -4,9 +4,9 @@ import t from 'tap';
 import { startChild } from '../store/child.ts';
 import { clientOf, eventually } from './troupe.ts';
 
-/** runtime.md 15.1, where the disk has no room: a service that cannot write is not ready. */
+/** runtime.md 15.1 on a full disk: a service that cannot write is not ready. */
 
-t.test('a service whose folder is full is unhealthy until there is room again', async (t) => {
+t.test('is unhealthy while its disk is full, and healthy once space is free again', async (t) => {
   const dir = t.testdir();
   const service = startChild(
     t,
@@ -27,7 +27,7 @@ t.test('a service whose folder is full is unhealthy until there is room again', 
     body: { status: 'unhealthy', components: { store: 'error', runtime: 'ok' } },
   });
   t.equal((await client.call('GET', '/health/live')).status, 200);
-  t.equal((await client.call('GET', '/v1/threads/T/messages')).status, 200, 'what is there can be read');
+  t.equal((await client.call('GET', '/v1/threads/T/messages')).status, 200, 'stored data can be read');
 
   execFileSync('prlimit', [`--pid=${service.pid}`, '--fsize=unlimited:']);
   await eventually(health, ({ status }) => status === 200);

@@ -12,12 +12,12 @@ import { asks, createTestModels } from './models.ts';
 import { readTrace, run, startTraced } from './traced.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** Content blocks in input and in results of tools, from the routes to the model and back. */
+/** Content blocks in input and in tool results, from the routes to the model and back. */
 
 const text = (said: string): InputBlock => ({ type: 'text', text: said });
 const said = (content: unknown, role = 'user') => ({ messages: [{ role, content }] });
 
-/** The service of the tests, with models that are known to accept these kinds of input. */
+/** Starts the test service with models that are known to accept these kinds of input. */
 const startWith = async (t: Test, input?: Modality[], tools = [camera]): Promise<Troupe> => {
   const troupe = await startTroupe(t, { app: { tools } });
   const { models = [] } = createTestModels().entries;
@@ -37,7 +37,7 @@ const camera = defineTool({
 
 const contents = async (troupe: Troupe, threadId: string, role = 'user'): Promise<ContentBlock[][]> => {
   const { body } = await troupe.call('GET', `/v1/threads/${threadId}/messages`);
-  // What the route declares.
+  // The response schema of the route.
   const { messages } = body as { messages: { role: string; content: ContentBlock[] }[] };
   return messages.filter((message) => message.role === role).map(({ content }) => content);
 };
@@ -59,7 +59,7 @@ const ALL: InputBlock[] = [
 t.test('accepts texts and files on every route that takes messages, and stores them', async (t) => {
   const troupe = await startWith(t);
   await troupe.runToEnd({ agentId: 'echo', threadId: 'T', ...said(ALL) });
-  t.strictSame(asked(troupe), ALL, 'what the model is sent');
+  t.strictSame(asked(troupe), ALL, 'the model receives all content');
   const sent = await troupe.post('/v1/threads/T/messages', said([text('a'), image()]));
   t.equal(sent.status, 202);
   await eventually(
@@ -142,7 +142,7 @@ const REFUSED: [block: unknown, status: number, error: string][] = [
   ],
 ];
 
-t.test('refuses a block that cannot be used, says where and why, and stores nothing', async (t) => {
+t.test('rejects an unusable block with its position and the reason, and stores nothing', async (t) => {
   const troupe = await startWith(t);
   for (const [block, status, error] of REFUSED) {
     const answer = await troupe.post('/v1/runs', {
@@ -179,7 +179,7 @@ t.test('refuses a block that cannot be used, says where and why, and stores noth
   t.equal((await troupe.call('GET', '/v1/threads/T')).status, 404);
 });
 
-t.test('takes a file of the largest size, and refuses a body above the limit', async (t) => {
+t.test('accepts a file of the maximum size, and rejects a body above the limit', async (t) => {
   const troupe = await startWith(t);
   const most = Buffer.alloc(LARGEST_PART).toString('base64');
   const body = { agentId: 'echo', threadId: 'T', ...said([fileOf('document', 'application/pdf', most)]) };
@@ -193,7 +193,7 @@ t.test('takes a file of the largest size, and refuses a body above the limit', a
   t.equal((await contents(troupe, 'T')).length, 1);
 });
 
-t.test('refuses input that the model of the agent is known not to accept, on every surface', async (t) => {
+t.test('rejects input on every route that the model of the agent is known not to accept', async (t) => {
   const troupe = await startWith(t, ['text', 'pdf']);
   await troupe.runToEnd({ agentId: 'echo', threadId: 'T', ...said([fileOf('document', 'application/pdf')]) });
   const url = `data:image/png;base64,${PNG}`;
@@ -228,7 +228,7 @@ t.test('refuses input that the model of the agent is known not to accept, on eve
   t.equal((await troupe.call('GET', '/v1/runs')).body.total, 1);
 });
 
-t.test('keeps queued and steered files over a restart', async (t) => {
+t.test('keeps queued and steered files across a restart', async (t) => {
   const troupe = await startWith(t);
   await troupe.run({ agentId: 'slow', threadId: 'T', ...said('Hello') });
   await eventually(
@@ -251,26 +251,26 @@ t.test('keeps queued and steered files over a restart', async (t) => {
   t.strictSame(asked(troupe), [image()]);
 });
 
-t.test('sends what a tool returned for the model, and keeps it in the history', async (t) => {
+t.test('sends the content that a tool returned to the model and stores it', async (t) => {
   const troupe = await startWith(t, ['text', 'image']);
   troupe.models.steps.push(asks(['c1', 'camera']), says('A cat.'));
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'T', ...said('look') });
   const done = events.find(({ event_type }) => event_type === 'tool_call_done');
   t.match(done, { result: { data: { taken: true }, message: null }, outcome: 'succeeded' });
-  t.notOk(JSON.stringify(done).includes(PNG), 'the event has no second copy of the file');
+  t.notOk(JSON.stringify(done).includes(PNG), 'the event does not repeat the file');
   t.strictSame(await contents(troupe, 'T', 'tool'), [[text('taken'), image()]]);
   const { request } = troupe.models.requests.at(-1) ?? {};
   t.strictSame(request?.messages.at(-1)?.content, [text('taken'), image()]);
-  t.strictSame(request?.accepts, ['text', 'image'], 'and what is known of the model');
+  t.strictSame(request?.accepts, ['text', 'image'], 'the request states what the model accepts');
 });
 
-t.test('fails a call whose content cannot be used, and says why', async (t) => {
+t.test('fails a call with unusable content, with the reason', async (t) => {
   const bad = (id: string, content: unknown) =>
     defineTool({
       id,
       description: 'Returns content that cannot be used.',
       input: z.object({}),
-      // A program in JavaScript may return anything.
+      // A JavaScript program may return anything.
       execute: () => ({ data: null, content: content as InputBlock[] }),
     });
   const troupe = await startWith(t, undefined, [
@@ -295,7 +295,7 @@ t.test('fails a call whose content cannot be used, and says why', async (t) => {
   ]);
 });
 
-t.test('makes a content block of a file for the client', async (t) => {
+t.test('creates a content block from a file in the client', async (t) => {
   const bytes = Buffer.from(PNG, 'base64');
   const file = new File([bytes], 'cat.png', { type: 'image/png' });
   t.strictSame(await fileBlock(file), { ...image(), title: 'cat.png' });

@@ -7,14 +7,14 @@ import { createTestTools } from './tools.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 import { viewOf } from './view.ts';
 
-/** Input that is not streamed: runtime.md 19, checks 16 to 18, 34, 37, 39 and 40. Steered input: steer.test.ts. */
+/** Input without a stream: runtime.md 19, checks 16 to 18, 34, 37, 39 and 40. Steered input: steer.test.ts. */
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
 const newThread = async ({ post }: Troupe): Promise<string> =>
   String((await post('/v1/threads', {})).body.id);
 
-/** What the user had said when the model was asked, request by request. */
+/** User messages in the prompt of each request. */
 const asked = ({ models }: Troupe, model: string): string[][] =>
   models.requests
     .filter((each) => each.model === model)
@@ -22,14 +22,18 @@ const asked = ({ models }: Troupe, model: string): string[][] =>
       request.messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content)),
     );
 
-t.test('input that cannot be is refused, and nothing of it is kept', async (t) => {
+t.test('rejects invalid input and stores nothing of it', async (t) => {
   const troupe = await startTroupe(t);
   const { post } = troupe;
   t.match(await post('/v1/threads/x/messages', { messages }), {
     status: 404,
     body: { error: 'thread not found: x' },
   });
-  t.equal((await post('/v1/threads/x/messages', {})).status, 404, 'the thread is looked at first');
+  t.equal(
+    (await post('/v1/threads/x/messages', {})).status,
+    404,
+    'the thread is looked up before the body is checked',
+  );
   const thread = await newThread(troupe);
   const view = viewOf(troupe, thread);
   for (const none of [{ messages: [] }, {}, { messages: [{ role: 'tool', content: 'x' }] }]) {
@@ -54,7 +58,7 @@ t.test('input that cannot be is refused, and nothing of it is kept', async (t) =
   t.strictSame(await view.dispatches(), []);
 });
 
-t.test('input that is refused does not disturb the run that executes', async (t) => {
+t.test('does not disturb the executing run when it rejects input', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
   await stream.until('text_delta');
@@ -69,7 +73,7 @@ t.test('input that is refused does not disturb the run that executes', async (t)
   t.strictSame(await view.texts(), ['user: Hello', 'assistant: partial answer']);
 });
 
-t.test('accepted input leads to a run and its answer', async (t) => {
+t.test('executes accepted input and stores the completion', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, await newThread(troupe));
   const { status, body } = await view.say('Hello', { agentId: 'echo' });
@@ -85,7 +89,7 @@ t.test('accepted input leads to a run and its answer', async (t) => {
   await view.check(t);
 });
 
-t.test('kept roles join the history in their order, the others are dropped', async (t) => {
+t.test('stores messages of allowed roles in their order and drops the others', async (t) => {
   const troupe = await startTroupe(t);
   await patchAgent(t, troupe, 'echo', { client_system_messages: true });
   const view = viewOf(troupe, await newThread(troupe));
@@ -96,7 +100,7 @@ t.test('kept roles join the history in their order, the others are dropped', asy
   t.strictSame(await view.texts(), ['system: 0', 'assistant: 1', 'user: 2', 'user: 5', 'assistant: echo: 5']);
 });
 
-t.test('the agent is the named one, else the last one of the thread, else the default one', async (t) => {
+t.test('uses the named agent, then the last agent of the thread, then the default agent', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, await newThread(troupe));
   for (const agentId of [undefined, 'echo', ' ', null]) {
@@ -109,7 +113,7 @@ t.test('the agent is the named one, else the last one of the thread, else the de
   );
 });
 
-t.test('where the last agent of a thread is gone, the default one answers', async (t) => {
+t.test('uses the default agent when the last agent of a thread was deleted', async (t) => {
   const troupe = await startTroupe(t);
   const plane = planeOf(troupe);
   await plane.post('/v1/config/agents', { id: 'brief', model_id: 'echo' });
@@ -127,7 +131,7 @@ t.test('where the last agent of a thread is gone, the default one answers', asyn
   );
 });
 
-t.test('input to a run does not bring its deleted thread back', async (t) => {
+t.test('does not recreate a deleted thread for input to one of its runs', async (t) => {
   const troupe = await startTroupe(t);
   const id = await newThread(troupe);
   const view = viewOf(troupe, id);
@@ -144,7 +148,7 @@ t.test('input to a run does not bring its deleted thread back', async (t) => {
   t.equal((await troupe.call('GET', `/v1/threads/${id}`)).status, 404);
 });
 
-t.test('a long and unusual text is stored unchanged', async (t) => {
+t.test('stores long and unusual texts unchanged', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, await newThread(troupe));
   const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('');
@@ -164,7 +168,7 @@ t.test('a long and unusual text is stored unchanged', async (t) => {
   );
 });
 
-t.test('input to a run that is done makes a new run on its thread, with its agent', async (t) => {
+t.test('starts a new run on the same thread and agent for input to a finished run', async (t) => {
   const troupe = await startTroupe(t);
   const { post } = troupe;
   const [start] = await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
@@ -190,58 +194,55 @@ t.test('input to a run that is done makes a new run on its thread, with its agen
   await view.check(t);
 });
 
-t.test(
-  'queued input runs in its order, one at a time, and the run that executes does not see it',
-  async (t) => {
-    const troupe = await startTroupe(t);
-    const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
-    await stream.until('text_delta');
-    const view = viewOf(troupe, 'T');
-    const queued: unknown[] = [];
-    for (const text of ['one', 'two', 'three']) {
-      const { status, body } = await view.say(text);
-      t.equal(status, 202);
-      t.match(body, { status: 'queued', thread_id: 'T' });
-      queued.push(body.accepted_run_id);
-    }
-    t.equal(new Set(queued).size, 3);
-    t.match(await view.dispatches(), [
-      { status: 'Claimed' },
-      { status: 'Queued' },
-      { status: 'Queued' },
-      { status: 'Queued' },
-    ]);
-    t.strictSame(await view.texts(), ['user: Hello'], 'staged input is not history yet');
-    t.match(await view.active(), { agent_id: 'slow', status: 'running' });
+t.test('executes queued input in order, one at a time, hidden from the executing run', async (t) => {
+  const troupe = await startTroupe(t);
+  const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
+  await stream.until('text_delta');
+  const view = viewOf(troupe, 'T');
+  const queued: unknown[] = [];
+  for (const text of ['one', 'two', 'three']) {
+    const { status, body } = await view.say(text);
+    t.equal(status, 202);
+    t.match(body, { status: 'queued', thread_id: 'T' });
+    queued.push(body.accepted_run_id);
+  }
+  t.equal(new Set(queued).size, 3);
+  t.match(await view.dispatches(), [
+    { status: 'Claimed' },
+    { status: 'Queued' },
+    { status: 'Queued' },
+    { status: 'Queued' },
+  ]);
+  t.strictSame(await view.texts(), ['user: Hello'], 'staged input is not in the history');
+  t.match(await view.active(), { agent_id: 'slow', status: 'running' });
 
-    for (let executed = 1; executed <= 4; executed += 1) {
-      await eventually(
-        async () => troupe.models.requests.length,
-        (count) => count === executed,
-      );
-      t.equal(troupe.models.waiting(), 1, 'one at a time');
-      troupe.models.release();
-    }
-    await view.check(t);
-    t.strictSame(asked(troupe, 'slow'), [
-      ['Hello'],
-      ['Hello', 'one'],
-      ['Hello', 'one', 'two'],
-      ['Hello', 'one', 'two', 'three'],
-    ]);
-    t.strictSame(
-      (await view.runs()).slice(1).map(({ run_id }) => run_id),
-      queued,
+  for (let executed = 1; executed <= 4; executed += 1) {
+    await eventually(
+      async () => troupe.models.requests.length,
+      (count) => count === executed,
     );
-    const users = (await view.messages()).filter(({ role }) => role === 'user').slice(1);
-    t.strictSame(
-      users.map(({ metadata }) => metadata?.run_id),
-      queued,
-    );
-  },
-);
+    t.equal(troupe.models.waiting(), 1, 'one run executes at a time');
+    troupe.models.release();
+  }
+  await view.check(t);
+  t.strictSame(asked(troupe, 'slow'), [
+    ['Hello'],
+    ['Hello', 'one'],
+    ['Hello', 'one', 'two'],
+    ['Hello', 'one', 'two', 'three'],
+  ]);
+  t.strictSame(
+    (await view.runs()).slice(1).map(({ run_id }) => run_id),
+    queued,
+  );
+  const users = (await view.messages()).filter(({ role }) => role === 'user').slice(1);
+  t.strictSame(
+    users.map(({ metadata }) => metadata?.run_id),
+    queued,
+  );
+});
 
-t.test('queued input that came at once is all processed, each once', async (t) => {
+t.test('executes concurrent queued input once each', async (t) => {
   const troupe = await startTroupe(t);
   const view = viewOf(troupe, await newThread(troupe));
   const texts = Array.from({ length: 30 }, (_, index) => `text ${index}`);
@@ -256,7 +257,7 @@ t.test('queued input that came at once is all processed, each once', async (t) =
   }
 });
 
-t.test('interrupt_then_queue cancels the run that executes and queues a new one', async (t) => {
+t.test('cancels the executing run and queues a new one on interrupt_then_queue', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
   const { run_id } = await stream.until('run_start');
@@ -274,7 +275,7 @@ t.test('interrupt_then_queue cancels the run that executes and queues a new one'
   t.strictSame(await view.texts(), ['user: Hello', 'user: dropped', 'user: next', 'assistant: echo: next']);
 });
 
-t.test('interrupt_then_queue makes a new run even of a thread whose run waits', async (t) => {
+t.test('starts a new run on interrupt_then_queue even if the current run is suspended', async (t) => {
   const { tools, executed } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   troupe.models.steps.push(asks(['c1', 'risky']));
@@ -288,7 +289,7 @@ t.test('interrupt_then_queue makes a new run even of a thread whose run waits', 
   t.strictSame(executed, []);
 });
 
-t.test('resume_open_run continues a run that waits, and is refused without one', async (t) => {
+t.test('continues a suspended run on resume_open_run, and rejects it without one', async (t) => {
   const { tools } = createTestTools();
   const troupe = await startTroupe(t, { app: { tools } });
   const view = viewOf(troupe, await newThread(troupe));
@@ -311,7 +312,7 @@ t.test('resume_open_run continues a run that waits, and is refused without one',
   t.equal((await view.messages()).filter(({ tool_calls }) => tool_calls).length, 1);
   const { status, body } = await view.say('go on', { mode: 'resume_open_run' });
   t.equal(status, 202);
-  t.equal(body.accepted_run_id, start?.run_id, 'the same run');
+  t.equal(body.accepted_run_id, start?.run_id, 'the same run continues');
   await view.until(start?.run_id, 'done');
   t.strictSame(
     (await view.messages()).filter(({ tool_calls, role }) => tool_calls || role === 'tool'),

@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
+import { MachineDescription } from '../../src/diagrams/description.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
 import { ActorFrame, ActorList } from '../../src/schema/live-actor.ts';
-import { MachineDescription } from '../../src/statecharts/description.ts';
 import { get, ADMIN_TOKEN as SERVE_TOKEN, serve, turn, when, wire } from '../http/serve.ts';
 import { type StubbedActor, startRun } from '../inspection/actors.ts';
 import { storeFor } from '../store/open.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** What visualisers read of a service: its statecharts, its live actors and what happens to them. */
+/** Data that visualizers read from a service: its statecharts, its live actors and their transitions. */
 
 const EMPTY = { items: [], total: 0, has_more: false, next_cursor: null };
 
@@ -24,7 +24,7 @@ const follow = async (t: Test, url: string) => {
   });
   const frames = framesOf(response);
   return {
-    /** The frames up to and including the first one that this holds for. */
+    /** Reads the frames up to and including the first one that matches. */
     async until(holds: (frame: ActorFrame) => boolean): Promise<ActorFrame[]> {
       const read: ActorFrame[] = [];
       for (;;) {
@@ -48,12 +48,12 @@ async function* framesOf(response: Response): AsyncGenerator<ActorFrame, undefin
   }
 }
 
-t.test('inspection needs the admin token', async (t) => {
+t.test('requires the admin token', async (t) => {
   const { call } = await startTroupe(t);
   for (const path of PATHS) t.equal((await call('GET', path)).status, 401, path);
 });
 
-t.test('the catalogue of machines is served as data', async (t) => {
+t.test('serves the catalog of machines as data', async (t) => {
   const { admin } = await startTroupe(t);
   const { status, body } = await admin('GET', '/v1/system/machines');
   const machines = z.array(MachineDescription).parse(body);
@@ -69,7 +69,7 @@ t.test('the catalogue of machines is served as data', async (t) => {
   );
 });
 
-t.test('a slow run is listed with its state, under its thread', async (t) => {
+t.test('lists a slow run with its state under its thread', async (t) => {
   const { admin, run, models } = await startTroupe(t);
   t.strictSame((await admin('GET', '/v1/system/actors')).body, EMPTY);
   const stream = await run({ agentId: 'slow', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
@@ -94,7 +94,7 @@ t.test('a slow run is listed with its state, under its thread', async (t) => {
   await stream.rest();
 });
 
-t.test('the stream shows a run from its beginning to its end, in transitions of the catalogue', async (t) => {
+t.test('streams the transitions of a run from start to end, as the catalog defines them', async (t) => {
   const { admin, url, runToEnd } = await startTroupe(t);
   const machines = z.array(MachineDescription).parse((await admin('GET', '/v1/system/machines')).body);
   const stream = await follow(t, url);
@@ -114,13 +114,13 @@ t.test('the stream shows a run from its beginning to its end, in transitions of 
   t.strictSame(
     ofRun.map(({ from }) => from),
     way.slice(0, -1),
-    'each begins where the one before led to',
+    'each transition starts in the target of the previous one',
   );
   t.ok(way.includes('running.inferring'));
   t.equal(way.at(-1), 'completed');
 });
 
-t.test('one who comes while a run is under way sees it, then what becomes of it', async (t) => {
+t.test('sends the current state to late subscribers, then its transitions', async (t) => {
   const { url, run, models } = await startTroupe(t);
   const slow = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
   await slow.until('text_delta');
@@ -145,10 +145,10 @@ const inspected = async (t: Test, id = 'R') => {
   return { routes: inspectionRoutes({ inspector, store: await storeFor(t) }), ...run };
 };
 
-/** With it sockets take some hundred frames before they stop. */
+/** With labels of this size, sockets accept a few hundred frames before they block. */
 const LONG = 'x'.repeat(20_000);
 
-/** Much more than sockets take, while the client takes nothing. */
+/** Sends far more than sockets accept while the client reads nothing. */
 const overflow = async (actor: StubbedActor['actor']): Promise<void> => {
   actor.send({ type: 'CLAIM' });
   for (let count = 0; count < 5000; count += 1) {
@@ -157,7 +157,7 @@ const overflow = async (actor: StubbedActor['actor']): Promise<void> => {
   }
 };
 
-t.test('when the client leaves, nothing is left of it', async (t) => {
+t.test('releases all resources of a client that disconnects', async (t) => {
   const { routes, actor, inspectors } = await inspected(t);
   const { port, streams } = await serve(t, routes);
   const client = wire(t, port, STREAM);
@@ -171,7 +171,7 @@ t.test('when the client leaves, nothing is left of it', async (t) => {
 });
 
 t.test(
-  'a client that did not read for a while is told where the actors stand, and nothing was queued',
+  'sends the current states to a client that stopped reading for a while, without a queue',
   async (t) => {
     const { routes, actor } = await inspected(t, LONG);
     const { port, streams } = await serve(t, routes, { settings: { sse_buffer_size: 10 } });
@@ -180,7 +180,7 @@ t.test(
     client.socket.pause();
     await overflow(actor);
     actor.send({ type: 'CANCEL' });
-    t.equal(streams(), 1, 'it is not cut off');
+    t.equal(streams(), 1, 'the stream is not closed');
     client.socket.resume();
     const text = await client.until('"state":"concluding"');
     t.ok(text.split('data: ').length < 2000, `${text.length} bytes`);
@@ -189,7 +189,7 @@ t.test(
   },
 );
 
-t.test('a service stops although somebody watches and does not read', async (t) => {
+t.test('stops although a subscriber does not read', async (t) => {
   const { routes, actor, inspectors } = await inspected(t, LONG);
   const { server, port, streams } = await serve(t, routes);
   const client = wire(t, port, STREAM);
@@ -203,7 +203,7 @@ t.test('a service stops although somebody watches and does not read', async (t) 
   t.equal(actor.getSnapshot().status, 'active');
 });
 
-t.test('the actors of one scope are not seen in another one', async (t) => {
+t.test('isolates the actors of one scope from other scopes', async (t) => {
   const { routes, inspectors } = await inspected(t);
   const headers = { authorization: `Bearer ${SERVE_TOKEN}` };
   for (const [scope, count] of [

@@ -2,7 +2,9 @@ import t from 'tap';
 import { PAGE_BYTES } from '../../src/schema/page-rows.ts';
 import { startDemo, type Troupe } from './troupe.ts';
 
-/** Pages of large rows end by bytes: every row comes once, and no page is longer than that and one row. */
+/**
+ * Pages of large rows are limited by bytes: every row is listed once, and no page exceeds the limit by more than a row.
+ */
 
 const MIB = 1024 * 1024;
 const TEXT = 'x'.repeat(1.5 * MIB);
@@ -48,7 +50,7 @@ const LISTS = [
   ['/v1/a2a/tasks?includeArtifacts=true&', 'tasks', 'pageToken', RUNS],
 ] as const;
 
-t.test('pages of large rows end by bytes, and a walk has every row once', async (t) => {
+t.test('limits pages of large rows by bytes and lists every row once', async (t) => {
   const troupe = await start(t);
   for (const [path, name, parameter, expected] of LISTS) {
     const walked: string[] = [];
@@ -79,7 +81,7 @@ t.test('pages of large rows end by bytes, and a walk has every row once', async 
   }
 });
 
-t.test('a page of large dispatches ends by bytes; the next one begins behind it', async (t) => {
+t.test('limits pages of large dispatches by bytes and continues on the next page', async (t) => {
   const troupe = await start(t);
   const walked: string[] = [];
   for (;;) {
@@ -92,7 +94,7 @@ t.test('a page of large dispatches ends by bytes; the next one begins behind it'
   t.equal(new Set(walked).size, RUNS);
 });
 
-t.test('a page of a replay with large frames ends by bytes, and the last id continues it', async (t) => {
+t.test('limits replay pages of large frames by bytes and continues from the last id', async (t) => {
   const troupe = await start(t);
   for (const protocol of ['ai-sdk', 'ag-ui']) {
     let cursor = '';
@@ -114,7 +116,7 @@ t.test('a page of a replay with large frames ends by bytes, and the last id cont
   }
 });
 
-t.test('the history of a task ends with the latest messages that fit a page', async (t) => {
+t.test('limits the history of a task to the latest messages that fit a page', async (t) => {
   const troupe = await startDemo(t, { settings: { body_limit_bytes: 8 * MIB } });
   const sent = await troupe.post('/v1/a2a/echo/message:send', {
     message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: TEXT }, { text: TEXT }] },

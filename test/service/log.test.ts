@@ -1,15 +1,16 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { createLog } from '../../src/telemetry/log.ts';
+import { createLog } from '../../src/observability/log.ts';
+import type { LogEvent } from '../../src/schema/log-events.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
 import { createTestTools } from './tools.ts';
 import { ADMIN_TOKEN, eventually, startTroupe } from './troupe.ts';
 
-/** What a service says of its work, and what it keeps to itself. */
+/** Lines that a service writes to its log, and values that it keeps out of it. */
 
-type Line = Record<string, unknown> & { level: string; msg: string };
+type Line = Record<string, unknown> & { level: string; event: LogEvent };
 
 const logged = async (t: Test, level: 'trace' | 'info') => {
   const lines: Line[] = [];
@@ -24,12 +25,12 @@ const logged = async (t: Test, level: 'trace' | 'info') => {
     settings: { observe_all_agents: true },
     app: { log: createLog({ level, destination }), tools: [...createTestTools().tools, secretive] },
   });
-  return { troupe, lines, said: (msg: string) => lines.filter((line) => line.msg === msg) };
+  return { troupe, lines, said: (event: LogEvent) => lines.filter((line) => line.event === event) };
 };
 
 const messages = [{ role: 'user', content: 'PROMPT-OF-A-USER' }];
 
-t.test('nothing of what is said, and no secret, is in the log of a whole scenario', async (t) => {
+t.test('logs no message text and no secret in a whole scenario', async (t) => {
   const { troupe, lines } = await logged(t, 'trace');
   troupe.models.steps.push(
     asks(['s1', 'secretive', { pin: 'ARGUMENT-OF-A-CALL' }], ['r1', 'risky']),
@@ -52,7 +53,7 @@ t.test('nothing of what is said, and no secret, is in the log of a whole scenari
   await troupe.call('GET', '/v1/threads/PATH-OF-A-CLIENT?q=QUERY-OF-A-CLIENT');
   await troupe.call('POST', '/v1/runs', { agentId: 'nobody', messages });
   await eventually(
-    async () => lines.filter(({ msg }) => msg === 'run ended').length,
+    async () => lines.filter(({ event }) => event === 'run.ended').length,
     (ended) => ended > 0,
   );
   await troupe.app.stop();
@@ -63,24 +64,24 @@ t.test('nothing of what is said, and no secret, is in the log of a whole scenari
   t.notMatch(text, ADMIN_TOKEN);
 });
 
-t.test('a request is a line where the log shows it, under the id that its answer has', async (t) => {
+t.test('logs a request at level debug under the request id of its response', async (t) => {
   const { troupe, said } = await logged(t, 'trace');
   const { headers } = await troupe.call('GET', '/v1/threads/T/runs', undefined, { 'x-request-id': 'mine-1' });
   t.equal(headers.get('x-request-id'), 'mine-1');
   const minted = (await troupe.call('GET', '/health', undefined, { 'x-request-id': 'not one' })).headers.get(
     'x-request-id',
   );
-  t.match(said('request ended'), [
+  t.match(said('http.request_ended'), [
     { level: 'debug', request_id: 'mine-1', method: 'GET', route: '/v1/threads/:id/runs', seconds: Number },
     { request_id: minted, route: '/health', status: 200 },
   ]);
 });
 
-t.test('at level info a run is one line with its ids and its end, and a request none', async (t) => {
+t.test('logs one line per run and none per request at level info', async (t) => {
   const { troupe, lines, said } = await logged(t, 'info');
   const [start] = await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
   await troupe.app.stop();
-  t.match(said('run ended'), [
+  t.match(said('run.ended'), [
     {
       level: 'info',
       run_id: start?.run_id,
@@ -94,26 +95,26 @@ t.test('at level info a run is one line with its ids and its end, and a request 
       seconds: Number,
     },
   ]);
-  t.strictSame(said('request ended'), []);
+  t.strictSame(said('http.request_ended'), []);
   t.ok(lines.length < 8);
 });
 
-t.test('what goes wrong in a run is told with the ids of its run and its thread', async (t) => {
+t.test('logs failures with the ids of the run and the thread', async (t) => {
   const { troupe, said } = await logged(t, 'info');
   const { ModelError } = await import('../../src/models/errors.ts');
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const [start] = await troupe.runToEnd({ agentId: 'flaky', threadId: 'T', messages });
-  t.match(said('an inference failed'), [{ level: 'warn', run_id: start?.run_id, thread_id: 'T' }]);
+  t.match(said('run.inference_failed'), [{ level: 'warn', run_id: start?.run_id, thread_id: 'T' }]);
 });
 
-t.test('a run that waits is told with what it waits for, and its end when it comes', async (t) => {
+t.test('logs what a suspended run waits for, and its end', async (t) => {
   const { troupe, said } = await logged(t, 'info');
   await suspend(troupe, 'T', ['r1', 'risky']);
-  const [line] = said('run waits');
+  const [line] = said('run.waiting');
   t.match(line, { level: 'info', thread_id: 'T', agent_id: 'steps', reason: 'tool_permission' });
   await troupe.post('/v1/threads/T/decision', resume('r1'));
   await eventually(
-    async () => said('run ended'),
+    async () => said('run.ended'),
     ([ended]) => ended?.run_id === line?.run_id,
   );
 });

@@ -13,7 +13,7 @@ const start = (agentId: string) => ({
   messages: [{ role: 'user', content: 'Hello' }],
 });
 
-t.test('pushed work makes its thread, and its text is that of the payload', async (t) => {
+t.test('creates the thread of pushed work, and takes the text from the payload', async (t) => {
   const troupe = await startDemo(t);
   const texts: [payload: unknown, text: string][] = [
     [{ text: 'hi' }, 'hi'],
@@ -42,7 +42,7 @@ t.test('pushed work makes its thread, and its text is that of the payload', asyn
   }
 });
 
-t.test('a payload keeps every key, also the names of what objects have', async (t) => {
+t.test('keeps every key of a payload, including names of built-in properties', async (t) => {
   const troupe = await startDemo(t);
   const view = viewOf(troupe, 'T');
   const payload = '{"__proto__":[1],"a":{"__proto__":{"polluted":true},"constructor":2}}';
@@ -55,7 +55,7 @@ t.test('a payload keeps every key, also the names of what objects have', async (
   await view.check(t);
 });
 
-t.test('two pushes are two dispatches, also when they come at once on a thread that is new', async (t) => {
+t.test('creates a dispatch for each push, also for concurrent pushes to a new thread', async (t) => {
   const troupe = await startDemo(t);
   const view = viewOf(troupe, 'T');
   const pushes = await Promise.all(
@@ -69,7 +69,7 @@ t.test('two pushes are two dispatches, also when they come at once on a thread t
   t.equal((await view.kinds()).filter((kind) => kind === 'ThreadCreated').length, 1);
 });
 
-t.test('pushed work goes to the last agent of its thread', async (t) => {
+t.test('assigns pushed work to the last agent of its thread', async (t) => {
   const troupe = await startDemo(t);
   await troupe.runToEnd(start('echo'));
   const view = viewOf(troupe, 'T');
@@ -77,7 +77,7 @@ t.test('pushed work goes to the last agent of its thread', async (t) => {
   t.match(await view.until(body.run_id, 'done'), { agent_id: 'echo', final_output: 'echo: pushed' });
 });
 
-t.test('bad pushes are refused', async (t) => {
+t.test('rejects invalid pushes', async (t) => {
   const { post, call } = await startDemo(t);
   t.equal((await call('POST', '/v1/threads/T/mailbox', '{')).status, 400);
   t.equal((await post('/v1/threads/T/mailbox', [1])).status, 422);
@@ -87,7 +87,7 @@ t.test('bad pushes are refused', async (t) => {
   t.equal((await call('GET', '/v1/threads')).body.total, 0);
 });
 
-t.test('a dispatch is listed with all its keys, and its token is never shown', async (t) => {
+t.test('lists a dispatch with all its keys, but without its token', async (t) => {
   const troupe = await startDemo(t);
   t.strictSame((await troupe.call('GET', '/v1/threads/unknown/mailbox')).body, { items: [] });
   const stream = await troupe.run(start('slow'));
@@ -138,7 +138,7 @@ t.test('a dispatch is listed with all its keys, and its token is never shown', a
   await view.check(t);
 });
 
-t.test('a dispatch that was consumed tells how its run ended', async (t) => {
+t.test('reports the result of the run of a consumed dispatch', async (t) => {
   const troupe = await startDemo(t);
   await troupe.runToEnd(start('echo'));
   const view = viewOf(troupe, 'T');

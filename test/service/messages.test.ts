@@ -12,7 +12,7 @@ const say = (threadId: string, content: string) => ({
 type Listed = { id: string; role: string; seq: number };
 const seqs = (body: Record<string, unknown>) => (body.messages as Listed[]).map(({ seq }) => seq);
 
-t.test('the message list is ordered, windowed and filtered', async (t) => {
+t.test('orders, windows and filters the message list', async (t) => {
   const { call, runToEnd } = await startDemo(t);
   const runs: unknown[] = [];
   for (const text of ['a', 'b', 'c']) runs.push((await runToEnd(say('T', text)))[0]?.run_id);
@@ -29,7 +29,7 @@ t.test('the message list is ordered, windowed and filtered', async (t) => {
   t.match(await get('after=6'), { total: 0, messages: [], has_more: false, next_cursor: null });
 });
 
-t.test('bad queries of the message list say what is wrong', async (t) => {
+t.test('rejects invalid queries of the message list with the reason', async (t) => {
   const { call, runToEnd } = await startDemo(t);
   await runToEnd(say('T', 'a'));
   const get = (query: string) => call('GET', `/v1/threads/T/messages?${query}`);
@@ -52,7 +52,7 @@ t.test('bad queries of the message list say what is wrong', async (t) => {
   });
 });
 
-t.test('walking page by page gives the list, in both directions', async (t) => {
+t.test('returns the whole list page by page in both directions', async (t) => {
   const { call, runToEnd } = await startDemo(t);
   for (const text of ['a', 'b', 'c']) await runToEnd(say('T', text));
   for (const order of ['asc', 'desc']) {
@@ -79,7 +79,7 @@ t.test('walking page by page gives the list, in both directions', async (t) => {
   t.strictSame(seqs((await call('GET', '/v1/threads/T/messages?cursor=1')).body), [2, 3, 4, 5, 6]);
 });
 
-t.test('a call without an answer is not shown, its message is', async (t) => {
+t.test('hides a call without a result but not its message', async (t) => {
   const { call, run, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('let me look');
@@ -99,6 +99,6 @@ t.test('a call without an answer is not shown, its message is', async (t) => {
   t.match(
     asked?.find((message) => message.tool_call_id === 'c1'),
     { content: [{ text: '[Tool execution was interrupted]' }] },
-    'the model is told that the call was interrupted',
+    'the model receives the interruption as the result',
   );
 });

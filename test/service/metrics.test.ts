@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { asks } from './models.ts';
 import { decline, suspend, withTools } from './suspended.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** What a running service tells Prometheus: evals-and-traces.md 11 and checks 70 to 72. */
+/** Metrics that a running service exports to Prometheus: evals-and-traces.md 11 and checks 70 to 72. */
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
 const scrape = async ({ url }: Troupe): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-/** Asks until a series has this value. */
+/** Scrapes until the series has this value. */
 const reaches = async (troupe: Troupe, series: string, value: number): Promise<string> => {
   await eventually(
     async () => valueIn(await scrape(troupe), series),
@@ -21,13 +21,13 @@ const reaches = async (troupe: Troupe, series: string, value: number): Promise<s
   return scrape(troupe);
 };
 
-/** The value of a series; undefined when there is none. */
+/** The value of a series; undefined when the series does not exist. */
 const valueIn = (text: string, series: string): number | undefined => {
   const line = text.split('\n').find((each) => each.startsWith(`service_${series} `));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 };
 
-t.test('the tokens of an answer that a cancel cuts off are counted as estimates', async (t) => {
+t.test('counts the tokens of a cancelled completion as estimates', async (t) => {
   const troupe = await startTroupe(t);
   const stream = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
   await stream.until('text_delta');
@@ -43,7 +43,7 @@ t.test('the tokens of an answer that a cancel cuts off are counted as estimates'
   );
 });
 
-t.test('structured results are counted with how they were asked for, and their repairs', async (t) => {
+t.test('counts structured results by mode, and their repairs', async (t) => {
   const troupe = await startTroupe(t);
   const output_schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
   const answers = (value: object) => asks(['f', 'final_answer', value]);
@@ -57,7 +57,7 @@ t.test('structured results are counted with how they were asked for, and their r
   t.equal(valueIn(text, 'output_repairs_total'), 3);
 });
 
-t.test('a wait, a refusal and a delegation are counted with what became of them', async (t) => {
+t.test('counts suspensions, denials and delegations with their outcomes', async (t) => {
   const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['echo'] })];
   const { troupe } = await withTools(t, { app: { records: { ...NO_RECORDS, agents } } });
   await suspend(troupe, 'T', ['c1', 'risky']);
@@ -65,7 +65,7 @@ t.test('a wait, a refusal and a delegation are counted with what became of them'
   await reaches(troupe, 'agent_session_duration_seconds_count', 1);
   troupe.models.steps.push(asks(['d1', 'agent_run_echo', { prompt: 'say hi' }]));
   await troupe.runToEnd({ agentId: 'boss', messages });
-  // The one that delegates, and the one that it delegates to.
+  // The delegating run and its delegate.
   const text = await reaches(troupe, 'agent_session_duration_seconds_count', 3);
   for (const series of [
     'agent_suspensions_total{action="suspended",resume_mode="none"}',
@@ -87,7 +87,7 @@ t.test('a wait, a refusal and a delegation are counted with what became of them'
   );
 });
 
-t.test('work that an earlier process has left is in the depth of the mailbox', async (t) => {
+t.test('includes the work of an earlier process in the depth of the mailbox', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.run({ agentId: 'slow', threadId: 'T', messages });
   await troupe.post('/v1/threads/T/mailbox', { payload: { text: 'behind' } });
@@ -98,7 +98,7 @@ t.test('work that an earlier process has left is in the depth of the mailbox', a
   t.equal(valueIn(text, 'mailbox_queue_depth'), 1);
 });
 
-t.test('tools that a model has made up make one series, however many they are', async (t) => {
+t.test('groups all tools that a model has invented into one series', async (t) => {
   const troupe = await startTroupe(t);
   const made = (round: number): ReturnType<typeof asks> =>
     asks(
@@ -111,7 +111,7 @@ t.test('tools that a model has made up make one series, however many they are', 
   t.notMatch(text, 'made_up');
 });
 
-t.test('what the service tells is what promtool accepts', async (t) => {
+t.test('exports metrics that promtool accepts', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.runToEnd({ agentId: 'echo', messages });
   const text = await scrape(troupe);

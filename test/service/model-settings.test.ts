@@ -7,7 +7,7 @@ import { withTools } from './suspended.ts';
 import { messages, readTrace, run, startTraced } from './traced.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from './troupe.ts';
 
-/** Settings of model calls: from agents, models and `overrides` of a run to the body that the provider receives. */
+/** Settings of model calls: from agents, models and the `overrides` of a run to the body that the provider receives. */
 
 const create = async (t: Test, { call }: Troupe, namespace: string, spec: object): Promise<void> => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -17,7 +17,7 @@ const create = async (t: Test, { call }: Troupe, namespace: string, spec: object
 
 const Body = z.record(z.string(), z.unknown());
 
-/** A service with a provider that speaks Chat Completions, and what that provider is sent. */
+/** A service with a Chat Completions provider, and the bodies that the provider receives. */
 const withProvider = async (t: Test) => {
   const troupe = await startTraced(t);
   const server = await startSseServer(t, (response) => {
@@ -25,13 +25,13 @@ const withProvider = async (t: Test) => {
     response.end('data: [DONE]\n\n');
   });
   await create(t, troupe, 'providers', { id: 'p', adapter: 'openai', api_key: 'k', base_url: server.url });
-  // The service also asks for the list of models, without a body.
+  // The service also requests the list of models, without a body.
   const bodies = () =>
     server.requests.flatMap(({ body }) => (body === '' ? [] : [Body.parse(JSON.parse(body))]));
   return { troupe, bodies };
 };
 
-t.test('settings of the run are over those of the agent, and those over the model', async (t) => {
+t.test('prefers settings of the run over those of the agent, and those over the model', async (t) => {
   const { troupe, bodies } = await withProvider(t);
   await create(t, troupe, 'models', {
     id: 'm',
@@ -87,7 +87,7 @@ t.test('settings of the run are over those of the agent, and those over the mode
   });
 });
 
-t.test('a trace shows what was really sent, and why a setting was not', async (t) => {
+t.test('traces the settings that were sent, and the reason for each omitted one', async (t) => {
   const { troupe, bodies } = await withProvider(t);
   await create(t, troupe, 'models', { id: 'm', provider_id: 'p', upstream_model: 'o3', temperature: 1 });
   await create(t, troupe, 'agents', { id: 'a', model_id: 'm', reasoning_effort: 'max', tool_choice: 'none' });
@@ -97,7 +97,7 @@ t.test('a trace shows what was really sent, and why a setting was not', async (t
     temperature: null,
     reasoning_effort: 'high',
     adjusted_settings: [
-      { setting: 'temperature', sent: null, reason: 'the model reasons, and takes no temperature then' },
+      { setting: 'temperature', sent: null, reason: 'the model accepts no temperature while it reasons' },
     ],
   });
   const { body } = await troupe.admin('GET', '/v1/config/diagnostics');
@@ -107,12 +107,12 @@ t.test('a trace shows what was really sent, and why a setting was not', async (t
       severity: 'warning',
       resource: { namespace: 'models', id: 'm' },
       message:
-        "temperature of model 'm' is not sent to model 'm' (o3): the model reasons, and takes no temperature then",
+        "temperature of model 'm' is not sent to model 'm' (o3): the model accepts no temperature while it reasons",
     },
   ]);
 });
 
-t.test('each member of a pool adds its own settings', async (t) => {
+t.test('adds the settings of each pool member', async (t) => {
   const { troupe, bodies } = await withProvider(t);
   for (const [id, seed] of [
     ['m1', 1],
@@ -140,7 +140,7 @@ t.test('each member of a pool adds its own settings', async (t) => {
   });
 });
 
-t.test('overrides that cannot be are refused before anything is written', async (t) => {
+t.test('rejects invalid overrides before writing anything', async (t) => {
   const troupe = await startTroupe(t);
   const refused: [overrides: unknown, status: number, error: RegExp][] = [
     [{ temperature: 3 }, 422, /overrides\.temperature: must be at most 2/],
@@ -161,27 +161,24 @@ t.test('overrides that cannot be are refused before anything is written', async 
   }
 });
 
-t.test(
-  'a waiting run keeps its overrides, also after a restart, until a request brings others',
-  async (t) => {
-    const { troupe } = await withTools(t);
-    const { models } = troupe;
-    models.steps.push(asks(['c1', 'risky', {}]));
-    await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, overrides: { temperature: 0.3 } });
-    await troupe.restart();
-    const say = (overrides?: object) =>
-      troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, ...(overrides && { overrides }) });
-    models.steps.push(asks(['c2', 'risky', {}]));
-    await say();
-    await say({ seed: 5 });
-    t.match(
-      models.requests.map(({ request: { overrides } }) => overrides),
-      [{ temperature: 0.3 }, { temperature: 0.3 }, { seed: 5, temperature: undefined }],
-    );
-  },
-);
+t.test('keeps the overrides of a suspended run across a restart until a request replaces them', async (t) => {
+  const { troupe } = await withTools(t);
+  const { models } = troupe;
+  models.steps.push(asks(['c1', 'risky', {}]));
+  await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, overrides: { temperature: 0.3 } });
+  await troupe.restart();
+  const say = (overrides?: object) =>
+    troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, ...(overrides && { overrides }) });
+  models.steps.push(asks(['c2', 'risky', {}]));
+  await say();
+  await say({ seed: 5 });
+  t.match(
+    models.requests.map(({ request: { overrides } }) => overrides),
+    [{ temperature: 0.3 }, { temperature: 0.3 }, { seed: 5, temperature: undefined }],
+  );
+});
 
-t.test('a forced call is made once, and the run ends', async (t) => {
+t.test('forces a tool call once, and the run ends', async (t) => {
   const { troupe } = await withTools(t);
   const { models } = troupe;
   models.steps.push(asks(['c1', 'note']));
@@ -192,7 +189,7 @@ t.test('a forced call is made once, and the run ends', async (t) => {
   );
 });
 
-t.test('settings of an agent are changed and cleared by overrides', async (t) => {
+t.test('changes and clears settings of an agent through overrides', async (t) => {
   const troupe = await startTroupe(t);
   await patchAgent(t, troupe, 'echo', { temperature: 0.5, provider_options: { test: { a: 1 } } });
   await troupe.runToEnd({ agentId: 'echo', messages });

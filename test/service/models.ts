@@ -4,9 +4,9 @@ import { giveAnswer } from '../../src/models/scripted-answer.ts';
 import type { EntriesInput } from '../../src/settings/entries.ts';
 
 /**
- * Models that a test steers. Agents of the same name use them:
- * `slow` answers `partial` and then waits until it is released; `flaky` and `broken` fail with the errors that
- * the test has put up; `steps` plays a list of scripted inferences; `echo` answers the last user text.
+ * Models that a test controls, used by agents of the same names: `slow` streams `partial` and then waits until it is
+ * released; `flaky` fails with the errors that the test has queued; `steps` executes a list of scripted inferences;
+ * `echo` returns the last user text.
  */
 
 export type Inference = (
@@ -17,13 +17,13 @@ export type Inference = (
 
 export type Call = [id: string, tool: string, args?: object];
 
-/** The model asks for these calls. */
+/** A completion with these tool calls. */
 export const asks =
   (...calls: Call[]): Inference =>
   (sink) =>
     giveAnswer({ calls: calls.map(([id, tool, args = {}]) => ({ id, tool, args })) }, sink);
 
-/** The model says this much, if anything, and nothing more until its run ends. */
+/** Streams this text, if any, and then nothing until the run ends. */
 export const hangs =
   (first = ''): Inference =>
   (sink, _, signal) => {
@@ -36,13 +36,13 @@ export const hangs =
 export type TestModels = {
   provider: Provider;
   entries: EntriesInput;
-  /** What the models were asked, the oldest first. */
+  /** Requests that the models received, oldest first. */
   requests: { model: string; request: InferenceRequest }[];
-  /** Lets the slow inferences that wait go on; when none waits yet, the next one. */
+  /** Releases the slow inferences that are waiting, or else the next one. */
   release(): void;
-  /** Lets those go on that wait, if there are any. */
+  /** Releases the slow inferences that are waiting, if any. */
   releaseAll(): void;
-  /** How many slow inferences wait now. */
+  /** The number of slow inferences that are waiting. */
   waiting(): number;
   /** Errors of the next inferences of `flaky`, in order. */
   failures: ModelError[];
@@ -56,7 +56,7 @@ const NO_RETRY = { max_retries: 0, max_stream_retries: 0 };
 
 export const createTestModels = (): TestModels => {
   const waiting = new Set<() => void>();
-  /** The next one does not have to wait. */
+  /** The next slow inference does not wait. */
   let isOwed = false;
   const end = (): InferenceEnd => ({
     stop: 'EndTurn',
@@ -115,7 +115,7 @@ export const createTestModels = (): TestModels => {
     },
     entries: {
       models: NAMES.map((id) => ({ id, provider_id: 'test', upstream_model: `${id}-upstream` })),
-      // What fails in these tests fails for the loop: the model layer does not try again.
+      // A failure in these tests reaches the loop: the model layer does not retry.
       agents: NAMES.map((id) => ({ id, model_id: id, max_rounds: 8, sections: { retry: NO_RETRY } })),
     },
   };

@@ -6,9 +6,9 @@ import t from 'tap';
 import { underPath } from '../../src/index.ts';
 import { clientOf, startTroupe } from './troupe.ts';
 
-/** The service inside another server, behind real sockets of that server. */
+/** The service mounted in another server, over real sockets of that server. */
 
-t.test('runs stream through the server of another framework, and who leaves is noticed', async (t) => {
+t.test('streams runs through the server of another framework, and detects disconnects', async (t) => {
   const troupe = await startTroupe(t, { app: { listen: false } });
   const app = new Hono();
   app.get('/own', (context) => context.text('own'));

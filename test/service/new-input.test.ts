@@ -18,7 +18,7 @@ const waiting = async (t: Test) => {
   return { troupe, executed: tools.executed, run_id, view: viewOf(troupe, 'T') };
 };
 
-/** The suspended call is gone from what readers and the model see; the one with a result stays. */
+/** Readers and the model no longer see the suspended call; the call with a result remains. */
 const checkSuperseded = async (t: Test, { models }: Troupe, view: View, run_id: string): Promise<void> => {
   t.match(await view.until(run_id, 'done'), {
     termination_reason: { type: 'natural_end' },
@@ -45,12 +45,12 @@ const checkSuperseded = async (t: Test, { models }: Troupe, view: View, run_id: 
       ['user', undefined, undefined],
     ],
   );
-  t.equal((await view.runs()).length, 1, 'the same run went on');
+  t.equal((await view.runs()).length, 1, 'the same run continued');
   t.equal((await view.post('/decision', { toolCallId: 'call-1', action: 'resume' })).status, 404);
   await view.check(t);
 };
 
-t.test('a new foreground run of the same agent is the run that waits, in another turn', async (t) => {
+t.test('continues the suspended run in another turn on a new foreground run of the same agent', async (t) => {
   const { troupe, executed, run_id, view } = await waiting(t);
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages: say('instead') });
   const [first] = events;
@@ -87,7 +87,7 @@ for (const [name, send] of Object.entries({
   'input for the open run': (view: View) => view.say('instead', { mode: 'resume_open_run' }),
   'pushed work': (view: View) => view.post('/mailbox', { payload: { text: 'instead' } }),
 })) {
-  t.test(`${name} continues the run that waits, in another turn`, async (t) => {
+  t.test(`${name} continues the suspended run in another turn`, async (t) => {
     const { troupe, run_id, view } = await waiting(t);
     const { status, body } = await send(view);
     t.ok(status === 202 || status === 201);
@@ -99,7 +99,7 @@ for (const [name, send] of Object.entries({
 }
 
 for (const mode of ['queue', 'live_then_queue', 'resume_open_run']) {
-  t.test(`input to a run that waits continues it: ${mode}`, async (t) => {
+  t.test(`input to a suspended run continues it: ${mode}`, async (t) => {
     const { troupe, run_id, view } = await waiting(t);
     const { status, body } = await troupe.post(`/v1/runs/${run_id}/inputs`, {
       mode,
@@ -111,7 +111,7 @@ for (const mode of ['queue', 'live_then_queue', 'resume_open_run']) {
   });
 }
 
-t.test('new input continues a run that waited through a restart', async (t) => {
+t.test('continues a suspended run on new input after a restart', async (t) => {
   const { troupe, run_id, view } = await waiting(t);
   await troupe.restart();
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages: say('instead') });
@@ -119,7 +119,7 @@ t.test('new input continues a run that waited through a restart', async (t) => {
   await checkSuperseded(t, troupe, view, run_id);
 });
 
-t.test('the turn id stays until the next new input', async (t) => {
+t.test('keeps the turn id until the next new input', async (t) => {
   const { troupe, run_id, view } = await waiting(t);
   const turnOf = async (content: string): Promise<unknown> => {
     troupe.models.steps.push(asks([content, 'risky']));
@@ -136,12 +136,12 @@ t.test('the turn id stays until the next new input', async (t) => {
   t.strictSame(
     starts.map(({ payload }) => payload.turn_id),
     [one, two, two],
-    'a decision is no new turn',
+    'a decision does not start a turn',
   );
   await view.check(t);
 });
 
-t.test('a foreground run of another agent cancels the run that waits', async (t) => {
+t.test('cancels the suspended run on a foreground run of another agent', async (t) => {
   const { troupe, executed, run_id, view } = await waiting(t);
   const events = await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages: say('instead') });
   t.not(events[0]?.run_id, run_id);
@@ -153,7 +153,7 @@ t.test('a foreground run of another agent cancels the run that waits', async (t)
   await view.check(t);
 });
 
-t.test('queued input for another agent leaves the run waiting, and it can still be decided', async (t) => {
+t.test('leaves the run suspended and open to decisions on queued input for another agent', async (t) => {
   const { executed, run_id, view } = await waiting(t);
   const { body } = await view.say('beside', { agentId: 'echo' });
   t.not(body.accepted_run_id, run_id);
@@ -165,7 +165,7 @@ t.test('queued input for another agent leaves the run waiting, and it can still 
       ['Acked', 'waiting'],
       ['Acked', 'done'],
     ],
-    'the wait goes on without its dispatch',
+    'the run waits without a dispatch',
   );
   await view.check(t);
   t.equal((await view.post('/decision', { toolCallId: 'call-1', action: 'resume' })).status, 202);
@@ -178,7 +178,7 @@ t.test('queued input for another agent leaves the run waiting, and it can still 
   await view.check(t);
 });
 
-t.test('input and a decision at once: one run, no call without its result, nothing lost', async (t) => {
+t.test('processes a concurrent input and decision in one run without losing either', async (t) => {
   const { troupe, tools } = await withTools(t);
   for (let round = 0; round < roundsOf(30); round += 1) {
     const thread = `T${round}`;

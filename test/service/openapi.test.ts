@@ -5,7 +5,7 @@ import { spelledOut } from '../http/document.ts';
 import { traced } from './traced.ts';
 import { startTroupe } from './troupe.ts';
 
-/** What the OpenAPI document of a whole service promises, and what its bodies are bounded by. */
+/** The OpenAPI document of a whole service, and the limits of its bodies. */
 
 type Schema = { [key: string]: unknown };
 
@@ -46,7 +46,7 @@ const documentOf = async () => {
   return { text, document, operations };
 };
 
-/** Every schema that a schema holds, itself too; references are followed. */
+/** Yields a schema and every schema within it, following references. */
 function* within(
   schema: unknown,
   components: Record<string, Schema>,
@@ -61,7 +61,7 @@ function* within(
   for (const inner of Object.values(own)) yield* within(inner, components, seen);
 }
 
-t.test('every list of every body has a cap', async (t) => {
+t.test('limits every array in a request body', async (t) => {
   const { document, operations } = await documentOf();
   let lists = 0;
   for (const { name, operation } of operations) {
@@ -76,13 +76,13 @@ t.test('every list of every body has a cap', async (t) => {
   t.ok(lists > 10);
 });
 
-t.test('any JSON is one named schema', async (t) => {
+t.test('describes arbitrary JSON as one named schema', async (t) => {
   const { text, document } = await documentOf();
   t.ok(document.components.schemas.Json);
-  t.notMatch(text, '__schema', 'nothing refers to itself without a name');
+  t.notMatch(text, '__schema', 'every recursive schema has a name');
 });
 
-t.test('wherever a body is read, it may be refused for its size, its type and its JSON', async (t) => {
+t.test('declares 400, 413 and 415 for every route that reads a body', async (t) => {
   const { operations } = await documentOf();
   const reading = operations.filter(({ operation }) => operation.requestBody);
   t.ok(reading.length > 20);
@@ -91,23 +91,20 @@ t.test('wherever a body is read, it may be refused for its size, its type and it
   }
 });
 
-t.test(
-  'every route says how it answers when all is well, and what is read is answered with 200',
-  async (t) => {
-    const { operations } = await documentOf();
-    for (const { name, operation } of operations) {
-      const statuses = Object.keys(operation.responses);
-      t.ok(
-        statuses.some((status) => /^2\d\d$/.test(status)),
-        name,
-      );
-      if (name.startsWith('get ')) t.ok(statuses.includes('200'), name);
-      if (/^(?:patch|delete) /.test(name)) t.notOk(statuses.includes('201'), `${name} makes nothing new`);
-    }
-  },
-);
+t.test('declares a success response for every route, and 200 for reads', async (t) => {
+  const { operations } = await documentOf();
+  for (const { name, operation } of operations) {
+    const statuses = Object.keys(operation.responses);
+    t.ok(
+      statuses.some((status) => /^2\d\d$/.test(status)),
+      name,
+    );
+    if (name.startsWith('get ')) t.ok(statuses.includes('200'), name);
+    if (/^(?:patch|delete) /.test(name)) t.notOk(statuses.includes('201'), `${name} creates nothing`);
+  }
+});
 
-t.test('every operation, parameter and schema is described, and belongs to a group', async (t) => {
+t.test('describes every operation, parameter and schema, and groups every operation', async (t) => {
   const { document, operations } = await documentOf();
   for (const { name, operation } of operations) {
     t.ok(operation.summary && operation.description && operation.tags?.length === 1, name);
@@ -117,7 +114,7 @@ t.test('every operation, parameter and schema is described, and belongs to a gro
   for (const [name, { description }] of Object.entries(document.components.schemas)) t.ok(description, name);
 });
 
-t.test('counts are integers, and second names of fields are deprecated', async (t) => {
+t.test('declares counts as integers and alias fields as deprecated', async (t) => {
   const { operations } = await documentOf();
   const all = operations.flatMap(({ name, operation }) =>
     operation.parameters.map((parameter) => ({ at: `${name}: ${parameter.name}`, ...parameter })),
@@ -125,12 +122,12 @@ t.test('counts are integers, and second names of fields are deprecated', async (
   for (const { at, schema } of all.filter(({ name }) => /^(?:limit|offset|pageSize)$/.test(name))) {
     t.equal(schema.type, 'integer', at);
   }
-  const second = all.filter(({ description }) => description?.startsWith('another name of'));
+  const second = all.filter(({ description }) => description?.startsWith('alias of'));
   t.ok(second.length > 5);
   for (const { at, deprecated } of second) t.equal(deprecated, true, at);
 });
 
-t.test('every answer names its request', async (t) => {
+t.test('declares the X-Request-Id header on every response', async (t) => {
   const { operations } = await documentOf();
   for (const { name, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
@@ -139,7 +136,7 @@ t.test('every answer names its request', async (t) => {
   }
 });
 
-t.test('examples are as their schemas say', async (t) => {
+t.test('has examples that match their schemas', async (t) => {
   const { document } = await documentOf();
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'openapi');
@@ -156,14 +153,14 @@ t.test('examples are as their schemas say', async (t) => {
   t.ok(examples > 8);
 });
 
-t.test('a route of the admin surface says that it is refused without the token', async (t) => {
+t.test('declares 401 on every admin route', async (t) => {
   const { operations } = await documentOf();
   const admin = operations.filter(({ operation }) => operation.security?.length);
   t.ok(admin.length > 20);
   for (const { name, operation } of admin) t.ok('401' in operation.responses, name);
 });
 
-t.test('where only some values are taken, they are listed', async (t) => {
+t.test('lists the values of every enumeration', async (t) => {
   const { document } = await documentOf();
   const allowed = (method: string, path: string, name: string): unknown =>
     document.paths[path]?.[method]?.parameters.find((parameter) => parameter.name === name)?.schema.enum;

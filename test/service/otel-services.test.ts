@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import { startReceiver } from '../otel/receiver.ts';
+import { startReceiver } from '../observability/otel/receiver.ts';
 import { asks, type Call } from './models.ts';
 import { messages } from './traced.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** One trace over two services, of which one works for the other: evals-and-traces.md 12. */
+/** One trace across two services, one of which calls the other: evals-and-traces.md 12. */
 
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const authorization = `Bearer ${ADMIN_TOKEN}`;
@@ -23,7 +23,7 @@ const both = async (
     { id: 'far', endpoint },
     { id: 'boss', model_id: 'steps', delegates: ['far'] },
   ].map((agent) => AgentSpec.parse(agent));
-  // A service of its own has a folder of its own.
+  // Each service needs its own data directory.
   await t.test('with an office', async (t) => {
     const office = await startTroupe(t, {
       settings: observed,
@@ -40,7 +40,7 @@ const both = async (
 const connect = async (office: Troupe, url: string): Promise<void> => {
   const server = { id: 'w', transport: 'http', url: `${url}/v1/mcp` };
   const { status } = await office.call('POST', '/v1/config/mcp-servers', server, { authorization });
-  if (status !== 201) throw new Error(`the server was not taken: ${status}`);
+  if (status !== 201) throw new Error(`the server was rejected: ${status}`);
   await eventually(
     async () => (await office.admin('GET', '/v1/mcp-servers/w/status')).body.connected,
     (connected) => connected === true,
@@ -58,29 +58,26 @@ const ways: [string, Call][] = [
 ];
 
 for (const [way, call] of ways) {
-  t.test(
-    `a run over ${way} is under the call of the tool, in the trace of whoever asked first`,
-    async (t) => {
-      const receiver = await startReceiver(t);
-      await both(
-        t,
-        async ({ worker, office, stop }) => {
-          if (way === 'MCP') await connect(office, worker.url);
-          t.equal((await asked(office, call)).status, 200);
-          await stop();
-          const find = (name: string) => receiver.spans.find((span) => span.name === name);
-          const boss = find('invoke_agent boss');
-          t.match(boss, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
-          const tool = find(`execute_tool ${call[1]}`);
-          t.ok(tool);
-          t.match(find('invoke_agent echo'), { traceId: boss?.traceId, parentSpanId: tool?.spanId });
-        },
-        { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
-      );
-    },
-  );
+  t.test(`nests a run over ${way} under the tool call in the trace of the original caller`, async (t) => {
+    const receiver = await startReceiver(t);
+    await both(
+      t,
+      async ({ worker, office, stop }) => {
+        if (way === 'MCP') await connect(office, worker.url);
+        t.equal((await asked(office, call)).status, 200);
+        await stop();
+        const find = (name: string) => receiver.spans.find((span) => span.name === name);
+        const boss = find('invoke_agent boss');
+        t.match(boss, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
+        const tool = find(`execute_tool ${call[1]}`);
+        t.ok(tool);
+        t.match(find('invoke_agent echo'), { traceId: boss?.traceId, parentSpanId: tool?.spanId });
+      },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
+    );
+  });
 
-  t.test(`without a collector a trace goes through over ${way} as it came`, async (t) => {
+  t.test(`forwards the trace context unchanged over ${way} without a collector`, async (t) => {
     await both(
       t,
       async ({ worker, office }) => {

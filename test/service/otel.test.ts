@@ -1,18 +1,23 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { ModelError } from '../../src/models/errors.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import type { SettingsInput } from '../../src/settings.ts';
+import type { SettingsInput } from '../../src/settings/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { type ReceivedSpan, type Receiver, startGrpcReceiver, startReceiver } from '../otel/receiver.ts';
+import {
+  type ReceivedSpan,
+  type Receiver,
+  startGrpcReceiver,
+  startReceiver,
+} from '../observability/otel/receiver.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
 import { createTestTools } from './tools.ts';
 import { messages, run } from './traced.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** Spans and metrics as a collector gets them: evals-and-traces.md 12 and check 73. */
+/** Spans and metrics as a collector receives them: evals-and-traces.md 12 and check 73. */
 
 const agents = [
   { id: 'boss', delegates: ['middle'] },
@@ -37,71 +42,68 @@ const named = ({ spans }: Receiver, name: string): ReceivedSpan => {
   return found[0];
 };
 
-t.test(
-  'a run is one trace: its inferences under it, calls under their inference, what is delegated under the call',
-  async (t) => {
-    const receiver = await startReceiver(t);
-    const troupe = await observed(t, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-      OTEL_SERVICE_NAME: 'desk',
-    });
-    troupe.models.steps.push(
-      asks(['b1', 'agent_run_middle', { prompt: 'go on' }]),
-      asks(['m1', 'agent_run_echo', { prompt: 'say hi' }]),
-    );
-    const run_id = await run(troupe, 'boss', { threadId: 'T' });
-    await troupe.app.stop();
+t.test('exports a run as one trace, with inferences, calls and delegations nested in it', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_SERVICE_NAME: 'desk',
+  });
+  troupe.models.steps.push(
+    asks(['b1', 'agent_run_middle', { prompt: 'go on' }]),
+    asks(['m1', 'agent_run_echo', { prompt: 'say hi' }]),
+  );
+  const run_id = await run(troupe, 'boss', { threadId: 'T' });
+  await troupe.app.stop();
 
-    const boss = named(receiver, 'invoke_agent boss');
-    t.equal(boss.parentSpanId, '');
-    t.strictSame([...new Set(receiver.spans.map(({ traceId }) => traceId))], [run_id.replaceAll('-', '')]);
-    const calls = named(receiver, 'execute_tool agent_run_middle');
-    const chat = receiver.spans.find(({ spanId }) => spanId === calls.parentSpanId);
-    t.match(chat, { name: 'chat steps-upstream', kind: 3, parentSpanId: boss.spanId });
-    const middle = named(receiver, 'invoke_agent middle');
-    t.equal(middle.parentSpanId, calls.spanId);
-    const deeper = named(receiver, 'execute_tool agent_run_echo');
-    t.equal(named(receiver, 'invoke_agent echo').parentSpanId, deeper.spanId);
-    const echo = named(receiver, 'chat echo-upstream');
-    t.equal(echo.parentSpanId, named(receiver, 'invoke_agent echo').spanId);
+  const boss = named(receiver, 'invoke_agent boss');
+  t.equal(boss.parentSpanId, '');
+  t.strictSame([...new Set(receiver.spans.map(({ traceId }) => traceId))], [run_id.replaceAll('-', '')]);
+  const calls = named(receiver, 'execute_tool agent_run_middle');
+  const chat = receiver.spans.find(({ spanId }) => spanId === calls.parentSpanId);
+  t.match(chat, { name: 'chat steps-upstream', kind: 3, parentSpanId: boss.spanId });
+  const middle = named(receiver, 'invoke_agent middle');
+  t.equal(middle.parentSpanId, calls.spanId);
+  const deeper = named(receiver, 'execute_tool agent_run_echo');
+  t.equal(named(receiver, 'invoke_agent echo').parentSpanId, deeper.spanId);
+  const echo = named(receiver, 'chat echo-upstream');
+  t.equal(echo.parentSpanId, named(receiver, 'invoke_agent echo').spanId);
 
-    t.match(boss.attributes, {
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.provider.name': 'test',
-      'gen_ai.request.model': 'steps-upstream',
-      'gen_ai.conversation.id': 'T',
-      'gen_ai.agent.id': 'boss',
-      'gen_ai.usage.input_tokens': 10,
-      'gen_ai.usage.output_tokens': 20,
-      'agent_service.run.id': run_id,
-      'agent_service.session.inference_count': 2,
-      'agent_service.session.tool_count': 1,
-      'agent_service.session.tool_failures': 0,
-    });
-    t.match(echo.attributes, {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.usage.input_tokens': 10,
-      'gen_ai.response.finish_reasons': ['end_turn'],
-      'agent_service.step.index': 0,
-      'agent_service.parent_run.id': middle.attributes['agent_service.run.id'],
-      'agent_service.parent_tool.call_id': 'm1',
-    });
-    t.match(calls.attributes, {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': 'agent_run_middle',
-      'gen_ai.tool.call.id': 'b1',
-      'gen_ai.tool.type': 'function',
-    });
-    t.match(receiver.spans.find(({ name }) => name === 'agent_service.delegation')?.attributes, {
-      'agent_service.delegation.success': true,
-    });
-    t.match(receiver.resources[0], { 'service.name': 'desk' });
-    for (const span of receiver.spans) t.ok(span.endTimeUnixNano >= span.startTimeUnixNano, span.name);
-    t.notMatch(receiver.spans.flatMap(({ attributes }) => Object.keys(attributes)).join(), 'messages');
-  },
-);
+  t.match(boss.attributes, {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.provider.name': 'test',
+    'gen_ai.request.model': 'steps-upstream',
+    'gen_ai.conversation.id': 'T',
+    'gen_ai.agent.id': 'boss',
+    'gen_ai.usage.input_tokens': 10,
+    'gen_ai.usage.output_tokens': 20,
+    'agent_service.run.id': run_id,
+    'agent_service.session.inference_count': 2,
+    'agent_service.session.tool_count': 1,
+    'agent_service.session.tool_failures': 0,
+  });
+  t.match(echo.attributes, {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.usage.input_tokens': 10,
+    'gen_ai.response.finish_reasons': ['end_turn'],
+    'agent_service.step.index': 0,
+    'agent_service.parent_run.id': middle.attributes['agent_service.run.id'],
+    'agent_service.parent_tool.call_id': 'm1',
+  });
+  t.match(calls.attributes, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'agent_run_middle',
+    'gen_ai.tool.call.id': 'b1',
+    'gen_ai.tool.type': 'function',
+  });
+  t.match(receiver.spans.find(({ name }) => name === 'agent_service.delegation')?.attributes, {
+    'agent_service.delegation.success': true,
+  });
+  t.match(receiver.resources[0], { 'service.name': 'desk' });
+  for (const span of receiver.spans) t.ok(span.endTimeUnixNano >= span.startTimeUnixNano, span.name);
+  t.notMatch(receiver.spans.flatMap(({ attributes }) => Object.keys(attributes)).join(), 'messages');
+});
 
-t.test('the trace of a request goes on in its run, over a wait and another process', async (t) => {
+t.test('continues the trace of a request in its run across a suspension and a restart', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   troupe.models.steps.push(asks(['c1', 'risky']));
@@ -140,7 +142,7 @@ for (const [protocol, path, content] of [
   ['chat', '/v1/ai-sdk/chat', { parts: [{ type: 'text', text: 'hi' }] }],
   ['AG-UI', '/v1/ag-ui/run', { content: 'hi' }],
 ] as const) {
-  t.test(`the trace of a request over ${protocol} goes on in its run`, async (t) => {
+  t.test(`continues the trace of a request over ${protocol} in its run`, async (t) => {
     const receiver = await startReceiver(t);
     const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
     const said = { id: 'u1', role: 'user', ...content };
@@ -154,7 +156,7 @@ for (const [protocol, path, content] of [
   });
 }
 
-t.test('a background task hangs under the call that started it, a part of one under that', async (t) => {
+t.test('nests a background task under the call that started it, and a part under its task', async (t) => {
   const receiver = await startReceiver(t);
   const work = defineTool({
     id: 'work',
@@ -195,7 +197,7 @@ t.test('a background task hangs under the call that started it, a part of one un
   t.equal(part?.parentSpanId, whole?.spanId);
 });
 
-t.test('a failed inference is a span with its error, and the run too', async (t) => {
+t.test('exports a failed inference and its run as spans with the error', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   troupe.models.failures.push(new ModelError('unauthorized', 'the secret reason'));
@@ -209,7 +211,7 @@ t.test('a failed inference is a span with its error, and the run too', async (t)
   t.match(named(receiver, 'invoke_agent flaky'), failed);
 });
 
-t.test('tokens of an attempt that broke off are attributes of the inference and of the run', async (t) => {
+t.test('sets the tokens of broken attempts as attributes of the inference and the run', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   troupe.models.steps.push((sink) => {
@@ -231,7 +233,7 @@ t.test('tokens of an attempt that broke off are attributes of the inference and 
   t.match(named(receiver, 'invoke_agent boss'), { attributes });
 });
 
-t.test('what the provider is asked belongs to the span of the inference', async (t) => {
+t.test('sends the span of the inference to the provider as the parent', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   await troupe.call(
@@ -248,45 +250,34 @@ t.test('what the provider is asked belongs to the span of the inference', async 
   });
 });
 
-t.test(
-  'without a collector the trace of a request is passed on as it came, and a malformed one is not',
-  async (t) => {
-    const troupe = await observed(t, {});
-    const ask = async (traceparent: string) => {
-      await troupe.call(
-        'POST',
-        '/v1/runs',
-        { agentId: 'echo', messages },
-        { traceparent, tracestate: 'a=b' },
-      );
-      return troupe.models.requests.at(-1)?.request.trace;
-    };
-    t.strictSame(await ask(PARENT), { traceparent: PARENT, tracestate: 'a=b' });
-    for (const malformed of [
-      PARENT.slice(1),
-      `${PARENT}-x`,
-      PARENT.replace('0af7', '0AF7'),
-      'ff'.concat(PARENT.slice(2)),
-      '00-0-0-0',
-    ])
-      t.equal(await ask(malformed), undefined, malformed);
-  },
-);
+t.test('forwards the trace context unchanged without a collector, but not a malformed one', async (t) => {
+  const troupe = await observed(t, {});
+  const ask = async (traceparent: string) => {
+    await troupe.call('POST', '/v1/runs', { agentId: 'echo', messages }, { traceparent, tracestate: 'a=b' });
+    return troupe.models.requests.at(-1)?.request.trace;
+  };
+  t.strictSame(await ask(PARENT), { traceparent: PARENT, tracestate: 'a=b' });
+  for (const malformed of [
+    PARENT.slice(1),
+    `${PARENT}-x`,
+    PARENT.replace('0af7', '0AF7'),
+    'ff'.concat(PARENT.slice(2)),
+    '00-0-0-0',
+  ])
+    t.equal(await ask(malformed), undefined, malformed);
+});
 
-t.test(
-  'a run that the caller does not sample makes no spans, and says so to those that it asks',
-  async (t) => {
-    const receiver = await startReceiver(t);
-    const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
-    const traceparent = PARENT.replace(/01$/, '00');
-    await troupe.call('POST', '/v1/runs', { agentId: 'echo', messages }, { traceparent });
-    await troupe.app.stop();
-    t.strictSame(receiver.spans, []);
-    t.match(troupe.models.requests[0]?.request.trace?.traceparent, /-00$/);
-  },
-);
+t.test('exports no spans of an unsampled run, and forwards the decision', async (t) => {
+  const receiver = await startReceiver(t);
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const traceparent = PARENT.replace(/01$/, '00');
+  await troupe.call('POST', '/v1/runs', { agentId: 'echo', messages }, { traceparent });
+  await troupe.app.stop();
+  t.strictSame(receiver.spans, []);
+  t.match(troupe.models.requests[0]?.request.trace?.traceparent, /-00$/);
+});
 
-t.test('prompts and answers go out only when content is captured, and without secrets', async (t) => {
+t.test('exports prompts and completions only when content is captured, and without secrets', async (t) => {
   const receiver = await startReceiver(t);
   const capture: SettingsInput = {
     trace: { capture_content: true, capture_tool_io: 'arguments_and_results' },
@@ -306,7 +297,7 @@ t.test('prompts and answers go out only when content is captured, and without se
 });
 
 t.test(
-  'only agents with the plugin make spans, and a waiting run that is cancelled ends its own',
+  'exports spans only for agents with the plugin, also of a suspended run that is cancelled',
   async (t) => {
     const receiver = await startReceiver(t);
     const plain = AgentSpec.parse({ id: 'plain', model_id: 'echo' });
@@ -334,7 +325,7 @@ t.test(
   },
 );
 
-t.test('metrics have the names, units and bounds of the conventions', async (t) => {
+t.test('exports metrics with the names, units and bounds of the conventions', async (t) => {
   const receiver = await startReceiver(t);
   const troupe = await startTroupe(t, {
     app: {
@@ -376,7 +367,7 @@ t.test('metrics have the names, units and bounds of the conventions', async (t) 
   });
 });
 
-t.test('JSON and gRPC say the same', async (t) => {
+t.test('exports the same data over JSON and gRPC', async (t) => {
   for (const [protocol, start] of [
     ['http/json', startReceiver],
     ['grpc', startGrpcReceiver],
@@ -398,25 +389,22 @@ t.test('JSON and gRPC say the same', async (t) => {
   }
 });
 
-t.test(
-  'a collector that is down, refuses, or never answers changes nothing for runs, nor keeps a stop',
-  async (t) => {
-    const hangs = await startReceiver(t, () => {});
-    const refuses = await startReceiver(t, (_request, response) =>
-      response.writeHead(500).end('x'.repeat(10_000_000)),
-    );
-    for (const url of [hangs.url, refuses.url, 'http://127.0.0.1:1']) {
-      // Longer than a stop waits; until then the exporter tries again, whoever has stopped.
-      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '4000' };
-      const troupe = await startTroupe(t, {
-        settings: { observe_all_agents: true, storage_dir: t.testdir() },
-        app: { env },
-      });
-      const events = await troupe.runToEnd({ agentId: 'echo', messages });
-      t.match(events.at(-1), { event_type: 'run_finish' }, url);
-      await troupe.app.stop();
-    }
-    t.ok(hangs.requests.length > 0);
-    t.ok(refuses.requests.length > 0);
-  },
-);
+t.test('affects neither runs nor the stop when the collector is down, failing or silent', async (t) => {
+  const hangs = await startReceiver(t, () => {});
+  const refuses = await startReceiver(t, (_request, response) =>
+    response.writeHead(500).end('x'.repeat(10_000_000)),
+  );
+  for (const url of [hangs.url, refuses.url, 'http://127.0.0.1:1']) {
+    // Longer than a stop waits. Until then the exporter retries, even after the stop.
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_TIMEOUT: '4000' };
+    const troupe = await startTroupe(t, {
+      settings: { observe_all_agents: true, storage_dir: t.testdir() },
+      app: { env },
+    });
+    const events = await troupe.runToEnd({ agentId: 'echo', messages });
+    t.match(events.at(-1), { event_type: 'run_finish' }, url);
+    await troupe.app.stop();
+  }
+  t.ok(hangs.requests.length > 0);
+  t.ok(refuses.requests.length > 0);
+});

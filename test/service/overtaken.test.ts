@@ -1,17 +1,17 @@
 import { copyFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { startApp } from '../../src/app.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
-import { settingsFrom } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { defer } from '../http/serve.ts';
 import { createTestModels } from './models.ts';
 import { ADMIN_TOKEN, clientOf, eventually } from './troupe.ts';
 
 /**
  * A run that newer work overtakes while its lease is renewed always ends with its terminal event (runtime.md 13.5,
- * 17.2, 18.1). A hook holds the end of the run until the lease was renewed several times, or until the process ends.
- * A kill is a start on a copy of the folder: it holds what was committed at that moment.
+ * 17.2, 18.1). A hook delays the end of the run until the lease was renewed several times, or until the process ends. A
+ * kill is simulated by a start on a copy of the data directory, which contains everything committed by then.
  */
 
 const RENEWAL_MS = 20;
@@ -88,7 +88,7 @@ type Item = { run_id: string; status: string; lease_until: number | null };
 const dispatchesOf = async ({ call }: Held, thread: string): Promise<Item[]> =>
   (await call('GET', `/v1/threads/${thread}/mailbox`)).body.items as Item[];
 
-/** Resolves when every busy thread was looked at again: the run of another thread had its lease extended. */
+/** Resolves after several lease renewals of the run on another thread, by when every busy thread was checked again. */
 const renewals = async (held: Held): Promise<void> => {
   for (let renewed = 0; renewed < RENEWALS; renewed += 1) {
     const before = await dispatchesOf(held, 'other');
@@ -103,7 +103,7 @@ const ACTIONS: Record<string, (held: Held) => Promise<unknown>> = {
   'an interrupt': ({ post }) => post('/v1/threads/T/interrupt'),
   interrupt_then_queue: ({ post }) =>
     post('/v1/threads/T/messages', { ...say, agentId: 'slow', mode: 'interrupt_then_queue' }),
-  // It answers when the thread is free.
+  // The response is sent once the thread is free.
   async 'a foreground run'(held) {
     held.run({ ...say, agentId: 'slow', threadId: 'T' }).catch(() => {});
     await eventually(
@@ -123,7 +123,7 @@ const TERMINAL = /^Run(Finished|Cancelled|Errored|Terminated)$/;
 
 for (const [action, overtake] of Object.entries(ACTIONS)) {
   for (const [how, end] of Object.entries(ENDS)) {
-    t.test(`a run that ${action} overtakes ends when ${how} after a renewal`, async (t) => {
+    t.test(`ends a run that ${action} overtakes when ${how} after a renewal`, async (t) => {
       const held = await startHeld(t);
       const { call, admin } = held;
       await held.run({ ...say, agentId: 'slow', threadId: 'other' });
@@ -159,31 +159,28 @@ for (const [action, overtake] of Object.entries(ACTIONS)) {
   }
 }
 
-t.test(
-  'a run that does not let go in time keeps its thread, and its log says so before its end',
-  async (t) => {
-    const held = await startHeld(t, { foreground_release_wait_ms: 1 });
-    const stream = await held.run({ ...say, agentId: 'held', threadId: 'T' });
-    const { run_id } = await stream.until('run_start');
-    await stream.until('text_delta');
-    const { status, body } = await held.post('/v1/runs', { ...say, agentId: 'slow', threadId: 'T' });
-    t.equal(status, 409);
-    t.match(body, { error: /thread has an active run/ });
-    held.released.resolve();
-    const kinds = await eventually(
-      async () => {
-        const { items } = (await held.call('GET', `/v1/runs/${run_id}/events?limit=200`)).body as {
-          items: { event_kind: string }[];
-        };
-        return items.map(({ event_kind }) => event_kind);
-      },
-      (found) => found.some((kind) => TERMINAL.test(kind)),
-    );
-    const told = ['RunInterrupted', 'MailboxTimeout', 'RunCancelled'];
-    t.strictSame(
-      kinds.filter((kind) => told.includes(kind)),
-      told,
-    );
-    t.equal(kinds.at(-1), 'RunCancelled');
-  },
-);
+t.test('keeps the thread of a run that does not stop in time, and logs it before the run ends', async (t) => {
+  const held = await startHeld(t, { foreground_release_wait_ms: 1 });
+  const stream = await held.run({ ...say, agentId: 'held', threadId: 'T' });
+  const { run_id } = await stream.until('run_start');
+  await stream.until('text_delta');
+  const { status, body } = await held.post('/v1/runs', { ...say, agentId: 'slow', threadId: 'T' });
+  t.equal(status, 409);
+  t.match(body, { error: /thread has an active run/ });
+  held.released.resolve();
+  const kinds = await eventually(
+    async () => {
+      const { items } = (await held.call('GET', `/v1/runs/${run_id}/events?limit=200`)).body as {
+        items: { event_kind: string }[];
+      };
+      return items.map(({ event_kind }) => event_kind);
+    },
+    (found) => found.some((kind) => TERMINAL.test(kind)),
+  );
+  const told = ['RunInterrupted', 'MailboxTimeout', 'RunCancelled'];
+  t.strictSame(
+    kinds.filter((kind) => told.includes(kind)),
+    told,
+  );
+  t.equal(kinds.at(-1), 'RunCancelled');
+});

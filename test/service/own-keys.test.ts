@@ -5,7 +5,7 @@ import { asks } from './models.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 import { viewOf } from './view.ts';
 
-/** Keys that objects, promises and serializers inherit are data on every surface that takes JSON. */
+/** Keys that objects, promises and serializers inherit are plain data in every interface that accepts JSON. */
 
 const NAMES = [
   '__proto__',
@@ -22,12 +22,12 @@ const NAMES = [
 
 const TEXT = JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, { [name]: name }])));
 
-/** With the object as it is in JSON: an object literal has no key `__proto__`. */
+/** Inserts the odd object as JSON text, because an object literal cannot have a key `__proto__`. */
 const withOdd = (body: object): string => JSON.stringify(body).replaceAll('"ODD"', TEXT);
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-/** As a tool of an MCP server: its arguments come as the model wrote them. */
+/** Like a tool of an MCP server: its arguments arrive as the model wrote them. */
 const mirror: Tool = {
   descriptor: {
     id: 'mirror',
@@ -42,7 +42,7 @@ const mirror: Tool = {
   execute: async (args) => ({ data: { args } }),
 };
 
-t.test('threads keep such keys in their metadata', async (t) => {
+t.test('keeps such keys in thread metadata', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;
   t.equal((await call('PATCH', `/v1/threads/${id}`, withOdd({ custom: 'ODD' }))).status, 200);
@@ -50,7 +50,7 @@ t.test('threads keep such keys in their metadata', async (t) => {
   t.match(JSON.stringify(body), TEXT.slice(1, -1));
 });
 
-t.test('a mailbox payload is the text of the message', async (t) => {
+t.test('uses a mailbox payload with such keys as the text of the message', async (t) => {
   const troupe = await startTroupe(t);
   const pushed = await troupe.call('POST', '/v1/threads/T/mailbox', withOdd({ payload: 'ODD' }));
   t.equal(pushed.status, 201);
@@ -61,7 +61,7 @@ t.test('a mailbox payload is the text of the message', async (t) => {
   );
 });
 
-t.test('tools are called with such arguments and may return them', async (t) => {
+t.test('passes such keys to tools and returns them', async (t) => {
   const { models, runToEnd, call, restart } = await startTroupe(t, { app: { tools: [mirror] } });
   models.steps.push(asks(['constructor', 'mirror', JSON.parse(TEXT)]), says('done'));
   const messages = [{ role: 'user', content: 'Hello' }];
@@ -77,7 +77,7 @@ t.test('tools are called with such arguments and may return them', async (t) => 
   t.match(JSON.stringify(body), `"name":"mirror","arguments":${TEXT}`);
 });
 
-t.test('decisions keep such keys through a restart', async (t) => {
+t.test('keeps such keys in decisions across a restart', async (t) => {
   const troupe = await startTroupe(t, { app: { tools: [] } });
   const tools = [{ name: 'ask_user', parameters: { type: 'object', properties: 'ODD' } }];
   troupe.models.steps.push(asks(['__proto__', 'ask_user', JSON.parse(TEXT)]));
@@ -101,7 +101,7 @@ t.test('decisions keep such keys through a restart', async (t) => {
   t.match(JSON.stringify(result?.content), JSON.stringify(TEXT).slice(1, -1));
 });
 
-t.test('A2A messages keep such keys in metadata and data parts', async (t) => {
+t.test('keeps such keys in the metadata and data parts of A2A messages', async (t) => {
   const { call } = await startTroupe(t);
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data: 'ODD' }], metadata: 'ODD' };
   const sent = await call('POST', '/v1/a2a/echo/message:send', withOdd({ message }));
@@ -111,7 +111,7 @@ t.test('A2A messages keep such keys in metadata and data parts', async (t) => {
   t.match(JSON.stringify(task), `"data":${TEXT}`);
 });
 
-t.test('the configuration keeps such keys', async (t) => {
+t.test('keeps such keys in the configuration', async (t) => {
   const { call, restart } = await startTroupe(t);
   for (const [namespace, body] of [
     ['agents', { id: 'odd', model_id: 'echo', sections: 'ODD' }],

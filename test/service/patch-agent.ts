@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, type Client } from './troupe.ts';
 
-/** Changes an agent of the tests through its overrides. */
+/** Changes a test agent through its overrides. */
 export const patchAgent = async (
   t: Test,
   { call }: Pick<Client, 'call'>,

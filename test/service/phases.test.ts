@@ -6,20 +6,20 @@ import { eventually, type RunStream, startTroupe, type Troupe } from './troupe.t
 import { TERMINAL, type View, viewOf } from './view.ts';
 
 /**
- * Everything that ends a run, in every phase of a run: runtime.md 18.3, 18.7, 18.16, 18.20 and 19, checks 15, 46,
- * 47 and 49. Each pair is a test: the run ends cancelled, once, and nothing of it goes on.
+ * Every way to end a run, in every phase of a run: runtime.md 18.3, 18.7, 18.16, 18.20 and 19, checks 15, 46, 47 and
+ * 49. Each pair is a test: the run ends as cancelled, exactly once, and nothing of it continues.
  */
 
 type Stage = { troupe: Troupe; tools: TestTools; view: View; thread: string };
 
 type Reached = { run_id: string; stream?: RunStream };
 
-/** Brings a run of the agent `steps` on the thread into the phase. */
+/** Brings a run of the agent `steps` on the thread to the phase. */
 type Phase = {
   reach(stage: Stage): Promise<Reached>;
-  /** Its dispatch is claimed, and the run executes. */
+  /** Its dispatch is claimed and the run is executing. */
   executes: boolean;
-  /** Something else is what the thread is busy with. */
+  /** The thread is busy with other work. */
   behind?: true;
 };
 
@@ -105,7 +105,7 @@ const PHASES: Record<string, Phase> = {
   'in the pause before a retry': {
     executes: false,
     async reach(stage) {
-      // A model that fails for one run after the other is left alone: between two of these it answers.
+      // The circuit breaker of a model opens when runs fail one after another, so a run succeeds between two failures.
       await stage.troupe.runToEnd({ agentId: 'steps', messages });
       stage.troupe.models.steps.push(() => {
         throw new ModelError('overloaded', 'busy');
@@ -162,9 +162,9 @@ const PHASES: Record<string, Phase> = {
 type Ending = {
   act(stage: Stage, run_id: string): Promise<{ status: number }>;
   status: number;
-  /** Of a dispatch that was claimed when its run was ended. */
+  /** The status of a dispatch that was claimed when its run was ended. */
   dispatch: 'Acked' | 'Superseded';
-  /** The thread itself is meant, so that the run is meant only where it is what the thread is busy with. */
+  /** Ends the current work of the thread, so the run is affected only when the thread is busy with it. */
   ofThread?: true;
   deletes?: true;
 };
@@ -208,7 +208,7 @@ const ENDINGS: Record<string, Ending> = {
 const checkStream = async (t: Test, stream: RunStream): Promise<void> => {
   await stream.rest();
   const finishes = stream.raw().match(/"event_type":"run_finish".*/g) ?? [];
-  t.equal(finishes.length, 1, 'its stream has one end');
+  t.equal(finishes.length, 1, 'the stream has one end');
   t.match(finishes[0], /"termination":\{"type":"(cancelled|suspended)"\}/);
 };
 
@@ -219,12 +219,16 @@ const checkDeleted = async (t: Test, { troupe, view, thread }: Stage, run_id: st
   t.equal(kinds.filter((kind) => TERMINAL.includes(kind)).length, 1, `terminal events: ${kinds}`);
   t.ok(TERMINAL.includes(kinds.at(-1) ?? ''), `the terminal event is the last of its run: ${kinds}`);
   for (const path of ['', '/messages']) {
-    t.equal((await troupe.call('GET', `/v1/threads/${thread}${path}`)).status, 404, 'it does not come back');
+    t.equal(
+      (await troupe.call('GET', `/v1/threads/${thread}${path}`)).status,
+      404,
+      'the thread is not recreated',
+    );
   }
 };
 
 for (const [phaseName, phase] of Object.entries(PHASES)) {
-  t.test(`a run is ended ${phaseName}`, async (t) => {
+  t.test(`ends a run ${phaseName}`, async (t) => {
     const tools = createTestTools();
     const troupe = await startTroupe(t, {
       app: { tools: tools.tools },
@@ -242,7 +246,7 @@ for (const [phaseName, phase] of Object.entries(PHASES)) {
         const run = await view.until(run_id, 'done');
         t.match(run, { termination_reason: { type: 'cancelled' } });
         if (stream) await checkStream(t, stream);
-        t.equal((await troupe.post(`/v1/runs/${run_id}/cancel`)).status, 404, 'it is over');
+        t.equal((await troupe.post(`/v1/runs/${run_id}/cancel`)).status, 404, 'the run has ended');
         if (phase.executes) {
           const last = (await view.dispatches()).find(({ dispatch_id }) => dispatch_id === run.dispatch_id);
           t.match(last, { status: ending.dispatch, run_status: 'done', termination: { type: 'cancelled' } });
@@ -252,9 +256,9 @@ for (const [phaseName, phase] of Object.entries(PHASES)) {
         const executed = [...tools.executed];
         if (ending.deletes) return checkDeleted(t, stage, run_id);
         const next = await troupe.runToEnd({ agentId: 'echo', threadId: thread, messages });
-        t.match(next.at(-1), { termination: { type: 'natural_end' } }, 'the thread goes on');
+        t.match(next.at(-1), { termination: { type: 'natural_end' } }, 'the thread accepts another run');
         await view.check(t);
-        t.strictSame(tools.executed, executed, 'no tool is executed for it any more');
+        t.strictSame(tools.executed, executed, 'a cancelled run executes no further tool');
         t.notOk((await view.texts()).includes('assistant: partial'), 'partial text is not kept');
       });
     }

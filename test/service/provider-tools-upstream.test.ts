@@ -3,13 +3,15 @@ import t, { type Test } from 'tap';
 import { listOf, objectOf } from '../../src/models/wire/read.ts';
 import { isObject } from '../../src/schema/endpoint.ts';
 import type { JsonObject } from '../../src/schema/json.ts';
-import { entriesFrom } from '../../src/settings.ts';
+import { entriesFrom } from '../../src/settings/index.ts';
 import { type SeenRequest, sendEvents, startSseServer } from '../models/sse-server.ts';
 import { refusalsOf } from '../models/wire/strict-anthropic.ts';
 import { endOf, only, say } from './agent-loop/agents.ts';
 import { type RunEventLike, startTroupe, type Troupe } from './troupe.ts';
 
-/** Provider tools over real sockets, with a service that refuses what Anthropic is documented to refuse. */
+/**
+ * Provider tools over real sockets, with a service that rejects the requests that Anthropic is documented to reject.
+ */
 
 type Answer = (response: ServerResponse) => void;
 
@@ -113,7 +115,7 @@ const lastCalls = (events: readonly RunEventLike[]): unknown[] => [
   ).values(),
 ];
 
-t.test('sends calls and encrypted results back in the next turn, also after a restart', async (t) => {
+t.test('sends calls and encrypted results back in the next turn, even after a restart', async (t) => {
   const { troupe, bodies, requests, refused } = await startUpstream(t, [
     SEARCHED,
     whole(start, ...words('Rain.'), ...end),
@@ -134,28 +136,31 @@ t.test('sends calls and encrypted results back in the next turn, also after a re
   ]);
 });
 
-t.test('repeats an answer whose stream broke in the middle of a call, and takes the call back', async (t) => {
-  const broken: Answer = (response) => {
-    sendEvents(response, [start, ...use('srvtoolu_0')]);
-    response.write('data: {"type":"content_block_start","index":1,"content_block":{"type":"web_sea', () =>
-      response.destroy(),
+t.test(
+  'retries a completion whose stream broke in the middle of a call, and retracts the call',
+  async (t) => {
+    const broken: Answer = (response) => {
+      sendEvents(response, [start, ...use('srvtoolu_0')]);
+      response.write('data: {"type":"content_block_start","index":1,"content_block":{"type":"web_sea', () =>
+        response.destroy(),
+      );
+    };
+    const { troupe, refused } = await startUpstream(t, [broken, SEARCHED], {
+      sections: { retry: { max_retries: 0, max_stream_retries: 1, backoff_base_ms: 1 } },
+    });
+    const events = await troupe.runToEnd(say('own', 'Weather?', 'T'));
+    t.match(endOf(events), { result: { response: 'Sunny.' } });
+    t.equal(only(events, 'stream_reset').length, 1);
+    t.match(lastCalls(events), [{ status: 'failed' }, { status: 'completed' }]);
+    t.strictSame(refused, []);
+    const { body } = await troupe.call('GET', '/v1/threads/T/messages');
+    const [, answer] = body.messages as { content: { type: string }[] }[];
+    t.strictSame(
+      answer?.content.map(({ type }) => type),
+      ['provider_call', 'text', 'source_url'],
     );
-  };
-  const { troupe, refused } = await startUpstream(t, [broken, SEARCHED], {
-    sections: { retry: { max_retries: 0, max_stream_retries: 1, backoff_base_ms: 1 } },
-  });
-  const events = await troupe.runToEnd(say('own', 'Weather?', 'T'));
-  t.match(endOf(events), { result: { response: 'Sunny.' } });
-  t.equal(only(events, 'stream_reset').length, 1);
-  t.match(lastCalls(events), [{ status: 'failed' }, { status: 'completed' }]);
-  t.strictSame(refused, []);
-  const { body } = await troupe.call('GET', '/v1/threads/T/messages');
-  const [, answer] = body.messages as { content: { type: string }[] }[];
-  t.strictSame(
-    answer?.content.map(({ type }) => type),
-    ['provider_call', 'text', 'source_url'],
-  );
-});
+  },
+);
 
 t.test('cancels a run whose provider never finishes a call', async (t) => {
   let closed = (): void => {};
@@ -173,11 +178,11 @@ t.test('cancels a run whose provider never finishes a call', async (t) => {
   await troupe.post('/v1/threads/T/cancel');
   const rest = await stream.rest();
   t.match(rest.at(-1), { termination: { type: 'cancelled' } });
-  t.match(lastCalls(rest), [{ status: 'failed', error: 'the answer was cut off' }]);
+  t.match(lastCalls(rest), [{ status: 'failed', error: 'the completion was cut off' }]);
   await isClosed;
 });
 
-t.test('refuses a flood of results', async (t) => {
+t.test('rejects a flood of results', async (t) => {
   const pages = Array.from({ length: 3000 }, (_, index) => ({
     type: 'web_search_result',
     url: `https://a.example/${index}`,
@@ -196,7 +201,7 @@ t.test('refuses a flood of results', async (t) => {
   const { troupe } = await startUpstream(t, [flood]);
   const events = await troupe.runToEnd(say('own', 'Weather?', 'T'));
   t.match(endOf(events), {
-    termination: { type: 'error', value: /the answer has more than 1024 files and sources/ },
+    termination: { type: 'error', value: /the completion has more than 1024 files and sources/ },
   });
   t.match((await troupe.call('GET', '/health')).status, 200);
 });

@@ -5,7 +5,7 @@ import type { InferenceSource } from '../../src/models/model.ts';
 import { giveAnswer } from '../../src/models/scripted-answer.ts';
 import type { ContentBlock } from '../../src/schema/message.ts';
 import type { ProviderCall, ProviderTool } from '../../src/schema/provider-tool.ts';
-import { entriesFrom } from '../../src/settings.ts';
+import { entriesFrom } from '../../src/settings/index.ts';
 import { chunksOf, play } from '../protocols/ai-sdk/client.ts';
 import { a2aFor } from './a2a/tasks-client.ts';
 import { user as agUiUser, startAgUi } from './ag-ui/ag-ui.ts';
@@ -15,7 +15,7 @@ import { mcpClient } from './mcp/mcp.ts';
 import { hangs, type Inference } from './models.ts';
 import { ADMIN_TOKEN, eventually, type RunEventLike, startTroupe, type Troupe } from './troupe.ts';
 
-/** Calls of tools that the model provider executes, as every client sees them: as they come, and afterwards. */
+/** Calls of tools that the model provider executes, as every client receives them: live and afterwards. */
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
@@ -35,7 +35,7 @@ const searches: Inference = (sink) =>
 
 const contentOf = async (troupe: Pick<Troupe, 'call'>, threadId: string): Promise<ContentBlock[][]> => {
   const { body } = await troupe.call('GET', `/v1/threads/${threadId}/messages`);
-  // What the route declares.
+  // The response type that the route declares.
   const { messages } = body as { messages: { role: string; content: ContentBlock[] }[] };
   return messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
 };
@@ -78,7 +78,7 @@ t.test('reports each change of a call as an activity, and stores the call in the
   t.match((await contentOf(troupe, 'T'))[0], STORED);
 });
 
-t.test('offers the provider tools of the agent to its model, and refuses wrong options', async (t) => {
+t.test('offers the provider tools of the agent to its model, and rejects invalid options', async (t) => {
   const provider_tools: ProviderTool[] = [
     { type: 'web_search', allowed_domains: ['example.com'], max_uses: 2 },
   ];
@@ -154,7 +154,7 @@ const SHOWN = [
   { type: 'source-document', sourceId: 'd1', mediaType: 'text/plain', title: 'a.txt' },
 ];
 
-t.test('the chat client has the call as a tool of the provider, and never answers it', async (t) => {
+t.test('the chat client receives the call as a provider tool, and never submits a result', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(searches, says('Still sunny.'));
   const frames = await chat.say('steps', 'T', user('u1', 'hi'));
@@ -178,7 +178,7 @@ t.test('the chat client has the call as a tool of the provider, and never answer
       (part) => part.type === 'data-activity-snapshot' && JSON.stringify(part).includes('web_search'),
     ).length,
     0,
-    'what the part holds is not kept twice',
+    'the content of the part is stored once',
   );
   const { messages } = await chat.history('T');
   t.ok((await safeValidateUIMessages({ messages })).success);
@@ -186,7 +186,7 @@ t.test('the chat client has the call as a tool of the provider, and never answer
   t.notOk(message && lastAssistantMessageIsCompleteWithToolCalls({ messages: [message] }));
 });
 
-t.test('a reset takes calls back on every surface, and the next attempt has its own', async (t) => {
+t.test('a reset retracts calls on every surface, and the next attempt has its own', async (t) => {
   const chat = await startChat(t);
   const reset: Inference = (sink) => {
     for (const each of SEARCH) sink.providerCall?.(each);
@@ -225,7 +225,7 @@ t.test('a reset takes calls back on every surface, and the next attempt has its 
   );
 });
 
-t.test('a failed attempt of the run takes its calls back', async (t) => {
+t.test('a failed attempt of the run retracts its calls', async (t) => {
   const troupe = await startTroupe(t);
   troupe.models.steps.push(
     (sink) => giveAnswer({ providerCalls: SEARCH, fails: new ModelError('provider', 'broke') }, sink),
@@ -237,7 +237,7 @@ t.test('a failed attempt of the run takes its calls back', async (t) => {
   t.match(endOf(events), { result: { response: 'Sunny.' } });
 });
 
-t.test('a call that is open when its run is cancelled, or when the answer ends, has failed', async (t) => {
+t.test('fails a call that is open when its run is cancelled or the completion ends', async (t) => {
   const troupe = await startTroupe(t);
   const hanging = hangs('Hm');
   troupe.models.steps.push((sink, ...more) => {
@@ -248,13 +248,13 @@ t.test('a call that is open when its run is cancelled, or when the answer ends, 
   await stream.until('text_delta');
   await troupe.post('/v1/threads/T/cancel');
   const rest = await stream.rest();
-  t.match(callsIn(rest).at(-1)?.content, { status: 'failed', error: 'the answer was cut off' });
+  t.match(callsIn(rest).at(-1)?.content, { status: 'failed', error: 'the completion was cut off' });
   troupe.models.steps.push((sink) => giveAnswer({ providerCalls: [call], text: 'x', stop: 'EndTurn' }, sink));
   const events = await troupe.runToEnd(say('steps', 'y', 'T2'));
   t.match(callsIn(events).at(-1)?.content, { status: 'failed', error: /ended before the call/ });
 });
 
-t.test('a process that ends while a call is open starts the answer again', async (t) => {
+t.test('restarts the completion after a process ends during a call', async (t) => {
   const troupe = await startTroupe(t);
   const hanging = hangs('lost');
   troupe.models.steps.push((sink, ...more) => {
@@ -271,28 +271,25 @@ t.test('a process that ends while a call is open starts the answer again', async
   t.match(content, STORED);
 });
 
-t.test(
-  'clients of AG-UI get the call as an activity that changes, and the blocks after a reload',
-  async (t) => {
-    const agUi = await startAgUi(t);
-    agUi.models.steps.push(searches);
-    const events = await agUi.ask({
-      threadId: 'T',
-      runId: 'r',
-      messages: [agUiUser('u1', 'hi')],
-      forwardedProps: { agentId: 'steps' },
-      agentId: 'steps',
-    });
-    const snapshots = events.filter(
-      (event) => event.type === 'ACTIVITY_SNAPSHOT' && event.activityType === 'provider-call',
-    );
-    t.match(snapshots.at(-1), { content: { status: 'completed', output: OUTPUT }, replace: true });
-    t.notOk(events.some(({ type }) => type === 'TOOL_CALL_START'));
-    t.match((await agUi.items('T')).messages.at(-1)?.content, STORED);
-  },
-);
+t.test('AG-UI clients receive the call as a changing activity, and the blocks after a reload', async (t) => {
+  const agUi = await startAgUi(t);
+  agUi.models.steps.push(searches);
+  const events = await agUi.ask({
+    threadId: 'T',
+    runId: 'r',
+    messages: [agUiUser('u1', 'hi')],
+    forwardedProps: { agentId: 'steps' },
+    agentId: 'steps',
+  });
+  const snapshots = events.filter(
+    (event) => event.type === 'ACTIVITY_SNAPSHOT' && event.activityType === 'provider-call',
+  );
+  t.match(snapshots.at(-1), { content: { status: 'completed', output: OUTPUT }, replace: true });
+  t.notOk(events.some(({ type }) => type === 'TOOL_CALL_START'));
+  t.match((await agUi.items('T')).messages.at(-1)?.content, STORED);
+});
 
-t.test('calls and sources are metadata of the artifact of a task', async (t) => {
+t.test('an A2A artifact contains calls and sources as metadata', async (t) => {
   const { troupe, send } = await a2aFor(t);
   troupe.models.steps.push(searches);
   const task = await send({ tenant: 'steps' });
@@ -305,7 +302,7 @@ t.test('calls and sources are metadata of the artifact of a task', async (t) => 
   });
 });
 
-t.test('calls and sources are in the metadata of an answer over MCP', async (t) => {
+t.test('an MCP result contains calls and sources as metadata', async (t) => {
   const { url, models } = await startTroupe(t);
   models.steps.push(searches);
   const session = await mcpClient(() => url).open();

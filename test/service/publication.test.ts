@@ -1,15 +1,15 @@
 import t from 'tap';
 import { z } from 'zod';
 import type { Provider } from '../../src/models/model.ts';
-import { settingsFrom } from '../../src/settings.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { LONG } from '../long.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
 /**
- * The configuration is written while runs stream: config.md 7 and 9. Two fields of an agent change together with
- * every write, so that a run which saw half of one could be told apart.
+ * The configuration is written while runs stream: config.md 7 and 9. Every write changes two fields of an agent
+ * together, so that a run with half a change would be detected.
  */
 
 const WRITES = LONG ? 1000 : 300;
@@ -28,10 +28,10 @@ const agentOf = (version: number) => ({
 
 type Seen = { run_id: string; prompt: string; budget: number };
 
-/** Notes what each inference was asked with. Asks for a tool first, so that a run has two inferences. */
+/** Records the request of each inference. Calls a tool first, so that a run has two inferences. */
 const createWatched = () => {
   const seen: Seen[] = [];
-  // In place of the provider of the other test models, which nobody asks here.
+  // Replaces the provider of the other test models, which these tests do not use.
   const provider: Provider = {
     id: 'test',
     model: ({ id }) => ({
@@ -59,7 +59,7 @@ const createWatched = () => {
   return { seen, provider };
 };
 
-t.test('no run sees half a change, and every run used what its resolution_id says', async (t) => {
+t.test('publishes changes atomically, and records in resolution_id what each run used', async (t) => {
   const { seen, provider } = createWatched();
   const dir = t.testdir();
   const turn = defineTool({
@@ -91,7 +91,7 @@ t.test('no run sees half a change, and every run used what its resolution_id say
     }
   };
   const run = async (index: number) => {
-    // Spread over the time that the writes take.
+    // Spreads the runs over the duration of the writes.
     for (let turns = 0; turns < index * 10; turns += 1) await new Promise(setImmediate);
     const messages = [{ role: 'user', content: 'Go.' }];
     const events = await troupe.runToEnd({ agentId: 'writer', messages });
@@ -114,12 +114,12 @@ t.test('no run sees half a change, and every run used what its resolution_id say
     undefined,
     admin,
   );
-  // The routes say what they answer in config.md 9.3.
+  // The routes return these fields (config.md 9.3).
   const items = log.body.items as { id: string; action: string; after: { system_prompt: string } }[];
   t.strictSame(
     items.map(({ after }) => after.system_prompt),
     Array.from({ length: WRITES }, (_, index) => `version ${WRITES - index}`),
-    'the audit log has every write, the newest first',
+    'the audit log contains every write, newest first',
   );
   t.strictSame(
     items.map(({ id }) => id),

@@ -1,9 +1,13 @@
 import { connect } from 'node:net';
 import t from 'tap';
+import { z } from 'zod';
 import { ModelError } from '../../src/models/errors.ts';
+import { Run } from '../../src/schema/run.ts';
 import { eventually, startDemo } from './troupe.ts';
 
 /** runtime.md 19, checks 22 to 36, and the sequences of agent-loop.md 5.3. */
+
+const RawList = z.object({ items: z.array(z.looseObject({})) });
 
 const hello = (agentId: string, threadId?: string, content = 'Hello') => ({
   agentId,
@@ -11,7 +15,7 @@ const hello = (agentId: string, threadId?: string, content = 'Hello') => ({
   messages: [{ role: 'user', content }],
 });
 
-t.test('a plain answer streams the events of a plain answer', async (t) => {
+t.test('streams the events of a plain run', async (t) => {
   const { runToEnd, call } = await startDemo(t);
   const events = await runToEnd(hello('default'));
   t.strictSame(
@@ -47,7 +51,26 @@ t.test('a plain answer streams the events of a plain answer', async (t) => {
   ]);
 });
 
-t.test('each frame is one data line and a blank line, without ids', async (t) => {
+t.test('shows a run without the state that is stored with it', async (t) => {
+  const { runToEnd, call } = await startDemo(t);
+  const [start] = await runToEnd(hello('default', 'T'));
+  const read = async (path: string) => (await call('GET', path)).body;
+  const { items } = RawList.parse(await read('/v1/runs'));
+  const shown = [
+    ...items,
+    ...RawList.parse(await read('/v1/threads/T/runs')).items,
+    await read(`/v1/runs/${start?.run_id}`),
+    await read('/v1/threads/T/runs/latest'),
+  ];
+  t.equal(shown.length, 4);
+  for (const run of shown)
+    t.strictSame(
+      Object.keys(run).filter((key) => !(key in Run.shape)),
+      [],
+    );
+});
+
+t.test('sends each frame as one data line and a blank line, without ids', async (t) => {
   const { run } = await startDemo(t);
   const stream = await run(hello('default'));
   t.equal(stream.status, 200);
@@ -58,7 +81,7 @@ t.test('each frame is one data line and a blank line, without ids', async (t) =>
   t.ok(stream.raw().endsWith('}\n\n'));
 });
 
-t.test('a tool loop executes two rounds and interrupts the third at max_rounds', async (t) => {
+t.test('executes two rounds of tool calls and stops the third at max_rounds', async (t) => {
   const { runToEnd, call } = await startDemo(t);
   const events = await runToEnd(hello('default', 'T', 'RUN_WEATHER_TOOL'));
   const step = [
@@ -89,7 +112,7 @@ t.test('a tool loop executes two rounds and interrupts the third at max_rounds',
   );
 });
 
-t.test('the answer of a last allowed round counts', async (t) => {
+t.test('accepts the completion of the last allowed round', async (t) => {
   const { runToEnd } = await startDemo(t);
   const events = await runToEnd(hello('stopper'));
   t.equal(events.filter((event) => event.event_type === 'step_start').length, 1);
@@ -99,7 +122,7 @@ t.test('the answer of a last allowed round counts', async (t) => {
   });
 });
 
-t.test('an unknown tool fails its call and the run goes on', async (t) => {
+t.test('fails the call of an unknown tool and continues the run', async (t) => {
   const { runToEnd } = await startDemo(t);
   const events = await runToEnd(hello('default', undefined, 'RUN_A2UI_TOOL'));
   t.match(
@@ -109,7 +132,7 @@ t.test('an unknown tool fails its call and the run goes on', async (t) => {
   t.match(events.at(-1), { termination: { type: 'stopped' } });
 });
 
-t.test('bad requests are refused before anything is written', async (t) => {
+t.test('rejects invalid requests before writing anything', async (t) => {
   const { call } = await startDemo(t);
   const messages = [{ role: 'user', content: 'x' }];
   t.equal((await call('POST', '/v1/runs', {})).status, 422);
@@ -117,7 +140,7 @@ t.test('bad requests are refused before anything is written', async (t) => {
     const { status, body } = await call('POST', '/v1/runs', { [key]: ' ', messages });
     t.equal(status, 400);
     t.match(body.error, 'agent_id cannot be empty');
-    t.match(body.error, `'${key}'`, 'the name that the client has sent');
+    t.match(body.error, `'${key}'`, 'the error uses the name that the client sent');
   }
   for (const none of [[], undefined, [{ role: 'tool', content: 'x' }]]) {
     t.match(await call('POST', '/v1/runs', { agentId: 'default', messages: none }), {
@@ -145,7 +168,7 @@ t.test('bad requests are refused before anything is written', async (t) => {
   t.equal((await call('GET', '/health')).status, 200);
 });
 
-t.test('a thread id may be new, is trimmed, and may come by its alias', async (t) => {
+t.test('accepts thread ids that are new, untrimmed or given by their alias', async (t) => {
   const { runToEnd, call } = await startDemo(t);
   const [made] = await runToEnd(hello('echo'));
   t.equal((await call('GET', `/v1/threads/${made?.thread_id}`)).status, 200);
@@ -159,7 +182,7 @@ t.test('a thread id may be new, is trimmed, and may come by its alias', async (t
   t.equal(aliased?.thread_id, 'y');
 });
 
-t.test('a long and unusual text comes back unchanged', async (t) => {
+t.test('returns long and unusual text unchanged', async (t) => {
   const { runToEnd, call } = await startDemo(t);
   const content = `${'ä😀\u2028"\\\n'.repeat(2000)}end`;
   const events = await runToEnd(hello('echo', 'T', content));
@@ -170,7 +193,7 @@ t.test('a long and unusual text comes back unchanged', async (t) => {
   t.strictSame(messages[0]?.content, [{ type: 'text', text: content }]);
 });
 
-t.test('a quiet stream gets heartbeats', async (t) => {
+t.test('sends heartbeats on a quiet stream', async (t) => {
   const { run, models } = await startDemo(t, { settings: { sse_heartbeat_ms: 40 } });
   const stream = await run(hello('slow'));
   const rest = stream.rest();
@@ -182,7 +205,7 @@ t.test('a quiet stream gets heartbeats', async (t) => {
   t.match((await rest).at(-1), { event_type: 'run_finish' });
 });
 
-t.test('a client that goes away does not cancel its run', async (t) => {
+t.test('continues a run whose client disconnects', async (t) => {
   const { run, models, call } = await startDemo(t);
   const stream = await run(hello('slow', 'T'));
   const { run_id } = await stream.until('run_start');
@@ -196,7 +219,7 @@ t.test('a client that goes away does not cancel its run', async (t) => {
   t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
 });
 
-t.test('a run record keeps the invariants of its status', async (t) => {
+t.test('keeps the invariants of each status in the run record', async (t) => {
   const { run, models, call } = await startDemo(t);
   const stream = await run(hello('slow', 'T'));
   const { run_id } = await stream
@@ -206,7 +229,7 @@ t.test('a run record keeps the invariants of its status', async (t) => {
   const running = (await call('GET', `/v1/runs/${run_id}`)).body;
   t.match(running, { status: 'running', parent_run_id: null, state: null, steps: 0 });
   for (const key of ['waiting', 'outcome', 'finished_at', 'termination_reason']) t.notOk(key in running, key);
-  t.ok(Number(running.started_at) < 1e11, 'times are seconds');
+  t.ok(Number(running.started_at) < 1e11, 'times are in seconds');
   t.match((await call('GET', '/v1/threads/T/runs/active')).body, {
     active_run: { run_id, status: 'running' },
   });
@@ -232,13 +255,15 @@ t.test('a run record keeps the invariants of its status', async (t) => {
   t.strictSame(outcome.termination_reason, done.termination_reason);
   t.equal(outcome.final_output, done.final_output);
   t.ok(Number(done.finished_at) < 1e11);
+  t.equal(Math.floor(Number(done.finished_at_ms) / 1000), done.finished_at);
+  t.equal(Math.floor(Number(done.started_at_ms) / 1000), done.started_at);
   const thread = (await call('GET', '/v1/threads/T')).body;
   t.notOk('active_run_id' in thread || 'open_run_id' in thread);
   t.equal(thread.latest_run_id, run_id);
   t.strictSame((await call('GET', '/v1/threads/T/runs/active')).body, { active_run: null });
 });
 
-t.test('runs are listed in the order in which they came, and filtered by status', async (t) => {
+t.test('lists runs in the order of their creation, filtered by status', async (t) => {
   const { runToEnd, call } = await startDemo(t);
   const ids: unknown[] = [];
   for (const thread of ['a', 'b', 'a']) ids.push((await runToEnd(hello('echo', thread)))[0]?.run_id);
@@ -262,7 +287,7 @@ t.test('runs are listed in the order in which they came, and filtered by status'
   t.match((await call('GET', '/v1/threads/a/runs/latest')).body, { run_id: ids[2] });
 });
 
-t.test('two runs on one thread at once: one survives, and nothing keeps running', async (t) => {
+t.test('keeps one of two concurrent runs on a thread and leaves none running', async (t) => {
   const { run, call, models } = await startDemo(t);
   for (let round = 0; round < 20; round += 1) {
     const thread = `T${round}`;
@@ -278,7 +303,7 @@ t.test('two runs on one thread at once: one survives, and nothing keeps running'
   }
 });
 
-t.test('runs on different threads do not mix', async (t) => {
+t.test('isolates runs on different threads', async (t) => {
   const { runToEnd } = await startDemo(t);
   const all = await Promise.all(
     Array.from({ length: 20 }, (_, index) => runToEnd(hello('echo', `T${index}`, `text ${index}`))),
@@ -293,12 +318,12 @@ t.test('runs on different threads do not mix', async (t) => {
   }
 });
 
-t.test('a new run replaces the one that executes', async (t) => {
+t.test('replaces the executing run with a new one', async (t) => {
   const { run, runToEnd, call, models } = await startDemo(t);
   const first = await run(hello('slow', 'T'));
   await first.until('text_delta');
   t.equal((await call('POST', '/v1/runs', hello('nope', 'T'))).status, 400);
-  t.equal(models.waiting(), 1, 'a bad request disturbs nobody');
+  t.equal(models.waiting(), 1, 'a rejected request affects no run');
 
   const second = await runToEnd(hello('echo', 'T', 'again'));
   t.match(second.at(-1), { termination: { type: 'natural_end' } });
@@ -316,7 +341,7 @@ t.test('a new run replaces the one that executes', async (t) => {
   );
 });
 
-t.test('a permanent failure of the model ends the run with an error, and the thread goes on', async (t) => {
+t.test('ends a run with an error on a permanent model failure, and keeps the thread usable', async (t) => {
   const { runToEnd, call, models } = await startDemo(t);
   models.failures.push(new ModelError('unauthorized', 'bad key'));
   const events = await runToEnd(hello('flaky', 'T'));
@@ -335,7 +360,7 @@ t.test('a permanent failure of the model ends the run with an error, and the thr
   t.match((await runToEnd(hello('echo', 'T'))).at(-1), { termination: { type: 'natural_end' } });
 });
 
-t.test('a transient failure is retried inside the same stream', async (t) => {
+t.test('retries a transient failure within the same stream', async (t) => {
   const { runToEnd, call, models } = await startDemo(t, { settings: { mailbox: { retry_base_ms: 1 } } });
   models.failures.push(new ModelError('overloaded', 'busy'));
   const events = await runToEnd(hello('flaky', 'T'));
@@ -352,7 +377,7 @@ t.test('a transient failure is retried inside the same stream', async (t) => {
   t.equal((await call('GET', '/v1/threads/T/runs')).body.total, 1);
 });
 
-t.test('transient failures without end use up the attempts', async (t) => {
+t.test('fails after the maximum number of attempts on repeated transient failures', async (t) => {
   const { runToEnd, models } = await startDemo(t, {
     settings: { mailbox: { retry_base_ms: 1, max_attempts: 3 } },
   });
@@ -365,7 +390,7 @@ t.test('transient failures without end use up the attempts', async (t) => {
   t.equal(models.failures.length, 0);
 });
 
-t.test('an answer that was cut off is continued in another step', async (t) => {
+t.test('continues a truncated completion in another step', async (t) => {
   const { runToEnd, call, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('first ');
@@ -384,7 +409,7 @@ t.test('an answer that was cut off is continued in another step', async (t) => {
   });
 });
 
-t.test('a model that asks for tools with broken JSON is told so', async (t) => {
+t.test('reports malformed tool arguments to the model', async (t) => {
   const { runToEnd, models } = await startDemo(t);
   models.steps.push((sink) => {
     sink.toolStart('c1', 'get_weather');
@@ -400,7 +425,7 @@ t.test('a model that asks for tools with broken JSON is told so', async (t) => {
   t.match(events.at(-1), { termination: { type: 'natural_end' } });
 });
 
-t.test('neighbouring calls run at once, and their results keep the order of the calls', async (t) => {
+t.test('executes adjacent calls concurrently and keeps the order of their results', async (t) => {
   const { runToEnd, models } = await startDemo(t);
   models.steps.push((sink) => {
     for (const [id, name, args] of [
@@ -435,7 +460,7 @@ t.test('neighbouring calls run at once, and their results keep the order of the 
   );
 });
 
-t.test('an unread stream stalls neither its run nor other streams', async (t) => {
+t.test('stalls neither its run nor other streams when a stream is not read', async (t) => {
   const { url, runToEnd, call } = await startDemo(t, {
     settings: {
       sse_buffer_size: 10,
@@ -454,4 +479,68 @@ t.test('an unread stream stalls neither its run nor other streams', async (t) =>
     (answer) => answer.body.status === 'done',
   );
   socket.destroy();
+});
+
+t.test('lists runs by outcome, agent, time and words, in every order', async (t) => {
+  const { call, runToEnd } = await startDemo(t);
+  const ids = async (query: string): Promise<string[]> => {
+    const { status, body } = await call('GET', `/v1/runs?${query}`);
+    t.equal(status, 200, `${query} ${JSON.stringify(body)}`);
+    return Object(body).items.map(({ thread_id }: { thread_id: string }) => thread_id);
+  };
+  await runToEnd(hello('default', 'refund', 'The refund of Ms Okafor'));
+  await runToEnd(hello('default', 'stopped', 'RUN_WEATHER_TOOL'));
+  await runToEnd(hello('echo', 'echoed', 'The delivery of Ms Okafor'));
+
+  t.strictSame(await ids('outcome=completed'), ['refund', 'echoed']);
+  t.strictSame(await ids('outcome=stopped'), ['stopped']);
+  t.strictSame(await ids('outcome=stopped,completed&sort=-changed'), ['echoed', 'stopped', 'refund']);
+  t.strictSame(await ids('outcome=failed,blocked'), []);
+  t.strictSame(await ids('agent_id=echo'), ['echoed']);
+  t.strictSame(await ids('agent_id=default&sort=-changed'), ['stopped', 'refund']);
+  t.strictSame(await ids('q=okafor%20REFUND'), ['refund'], 'words of the input in any case');
+  t.strictSame(await ids('q=okafor&sort=-created'), ['echoed', 'refund']);
+  t.strictSame(await ids('q=okafor%20echo'), ['echoed'], 'words of the input and of the agent');
+  t.strictSame(await ids('created_after=2001-01-01T00:00:00Z&sort=-created'), [
+    'echoed',
+    'stopped',
+    'refund',
+  ]);
+  t.strictSame(await ids('created_before=2001-01-01T00:00:00%2B01:00'), []);
+  t.equal((await ids('sort=-tokens'))[0], 'stopped', 'three inferences');
+  t.equal((await ids('sort=-duration')).length, 3);
+
+  const { body } = await call('GET', '/v1/runs?q=okafor&limit=1');
+  t.match(body, { total: 3, searched: 1, has_more: true });
+  t.notOk('prev_cursor' in Object(body));
+  const rest = await call('GET', `/v1/runs?q=okafor&cursor=${Object(body).next_cursor}`);
+  t.match(rest.body, { items: [{ thread_id: 'echoed' }], searched: 3, has_more: false, next_cursor: null });
+  t.notOk('searched' in Object((await call('GET', '/v1/runs?status=done')).body));
+  const other = await call('GET', `/v1/runs?q=refund&cursor=${Object(body).next_cursor}`);
+  t.match(other, { status: 400, body: { error: 'cursor does not match run query filters' } });
+  for (const bad of [
+    'outcome=done',
+    'outcome=',
+    'created_after=yesterday',
+    'sort=cost',
+    `q=${'x'.repeat(201)}`,
+  ])
+    t.equal((await call('GET', `/v1/runs?${bad}`)).status, 400, bad);
+  t.match((await call('GET', '/v1/threads/refund/runs?outcome=completed&sort=-changed')).body, {
+    items: [{ thread_id: 'refund' }],
+  });
+
+  const threads = async (query: string): Promise<string[]> =>
+    Object((await call('GET', `/v1/threads/summaries?${query}`)).body).items.map(
+      ({ id }: { id: string }) => id,
+    );
+  await call('PATCH', '/v1/threads/stopped', { title: 'Weather of Oslo' });
+  t.strictSame(await threads('q=okafor'), ['echoed', 'refund']);
+  t.strictSame(await threads('q=weather'), ['stopped'], 'words of the title');
+  t.strictSame(await threads('agent_id=default&q=okafor'), ['refund']);
+  t.match((await call('GET', '/v1/threads?q=okafor&limit=1')).body, {
+    items: ['echoed'],
+    total: 3,
+    has_more: true,
+  });
 });

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { z } from 'zod';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { agentHandoff } from '../../src/loop/handoff.ts';
 import { ModelError } from '../../src/models/errors.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
 import { runtimeStatsRoutes } from '../../src/routes/runtime-stats.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import { AgentStats } from '../../src/schema/runtime-stats.ts';
+import { AgentStats, Course } from '../../src/schema/runtime-stats.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { update } from '../../src/tools/state.ts';
 import { ADMIN_TOKEN, serve } from '../http/serve.ts';
@@ -23,7 +23,7 @@ const statsOf = async ({ admin }: Troupe, agent: string, query = ''): Promise<Ag
   return AgentStats.parse(body);
 };
 
-t.test('without a registry both routes answer 503, whatever the window', async (t) => {
+t.test('returns 503 on both routes without a registry, whatever the window', async (t) => {
   const { url } = await serve(t, runtimeStatsRoutes({}));
   for (const path of ['/v1/agents/runtime-stats', '/v1/agents/x/runtime-stats?window=5x']) {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
@@ -32,16 +32,16 @@ t.test('without a registry both routes answer 503, whatever the window', async (
   }
 });
 
-t.test('statistics need the admin token', async (t) => {
+t.test('requires the admin token', async (t) => {
   const { call, admin } = await startTroupe(t);
   for (const path of ['/v1/agents/runtime-stats', '/v1/agents/echo/runtime-stats']) {
     t.equal((await call('GET', path)).status, 401);
   }
-  t.strictSame((await admin('GET', '/v1/agents/runtime-stats')).body, { agents: [] });
+  t.strictSame((await admin('GET', '/v1/agents/runtime-stats')).body, { agents: [], kept_seconds: 604_800 });
   t.match((await admin('GET', '/v1/system/info')).body, { runtime_stats_enabled: true });
 });
 
-t.test('an agent that did nothing yet is not found, but a bad window is told first', async (t) => {
+t.test('returns 404 for an agent without activity, but rejects an invalid window first', async (t) => {
   const { admin } = await startTroupe(t);
   t.match(await admin('GET', '/v1/agents/alpha%2Fbeta/runtime-stats'), {
     status: 404,
@@ -60,7 +60,7 @@ t.test('an agent that did nothing yet is not found, but a bad window is told fir
   }
 });
 
-t.test('a run is counted for its agent, with its tokens', async (t) => {
+t.test('counts a run for its agent, with its tokens', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.runToEnd({ agentId: 'echo', messages });
   const stats = await statsOf(troupe, 'echo');
@@ -78,7 +78,33 @@ t.test('a run is counted for its agent, with its tokens', async (t) => {
   t.match(await statsOf(troupe, 'echo', '?window=1h&other=1'), { window_seconds: 3600, inference_count: 1 });
 });
 
-t.test('statistics outlive a restart of the service', async (t) => {
+t.test('returns the course of a window, bounded in its points', async (t) => {
+  const troupe = await startTroupe(t);
+  const { admin } = troupe;
+  await troupe.runToEnd({ agentId: 'echo', messages });
+  const listed = async (query: string) => {
+    const { body } = await admin('GET', `/v1/agents/runtime-stats?${query}`);
+    return { agents: body.agents, course: Course.parse(body.course) };
+  };
+  const { agents, course } = await listed('window=1h&points=6');
+  t.match(agents, [{ agent_id: 'echo', completed_runs: 1, last_run: { termination: 'natural_end' } }]);
+  t.equal(course.point_seconds, 600);
+  t.equal(course.points.length, 6);
+  t.match(course.points.at(-1), { completed_runs: 1, inference_count: 1, input_tokens: 10 });
+  const one = await statsOf(troupe, 'echo', '?window=1h&points=6');
+  t.match(one.inferences_by_model, [{ inference_count: 1, error_count: 0 }]);
+  t.strictSame(one.course?.points.at(-1), course.points.at(-1));
+  t.notOk('course' in (await statsOf(troupe, 'echo')));
+  t.ok((await listed('points=100000')).course.points.length <= 401);
+  t.ok((await listed('points=0')).course.points.length <= 2);
+  const before = await statsOf(troupe, 'echo', '?until=2020-01-01T00:00:00Z');
+  t.match(before, { inference_count: 0, completed_runs: 0 });
+  for (const query of ['points=x', 'until=yesterday', 'until=2020-01-01T00:00']) {
+    t.equal((await admin('GET', `/v1/agents/runtime-stats?${query}`)).status, 400, query);
+  }
+});
+
+t.test('keeps statistics across a restart of the service', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.runToEnd({ agentId: 'echo', messages });
   const before = await statsOf(troupe, 'echo');
@@ -86,7 +112,7 @@ t.test('statistics outlive a restart of the service', async (t) => {
   t.strictSame(await statsOf(troupe, 'echo'), before);
 });
 
-t.test('statistics can be turned off', async (t) => {
+t.test('can be disabled', async (t) => {
   const without = await startTroupe(t, { settings: { observability_disable: true } });
   t.match(await without.admin('GET', '/v1/agents/runtime-stats'), {
     status: 503,
@@ -95,7 +121,7 @@ t.test('statistics can be turned off', async (t) => {
   t.match((await without.admin('GET', '/v1/system/info')).body, { runtime_stats_enabled: false });
 });
 
-t.test('a failed inference is an error, and the list is sorted', async (t) => {
+t.test('counts a failed inference as an error, and sorts the list', async (t) => {
   const troupe = await startTroupe(t);
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   await troupe.runToEnd({ agentId: 'flaky', messages });
@@ -108,7 +134,7 @@ t.test('a failed inference is an error, and the list is sorted', async (t) => {
   });
 });
 
-t.test('a call that waits and goes on is two suspensions and one call', async (t) => {
+t.test('counts a suspended and resumed call as two suspensions and one call', async (t) => {
   const troupe = await startTroupe(t, { app: { tools: createTestTools().tools } });
   await suspend(troupe, 'T', ['c1', 'risky'], ['c2', 'note']);
   t.match(await statsOf(troupe, 'steps'), {
@@ -126,7 +152,7 @@ t.test('a call that waits and goes on is two suspensions and one call', async (t
   });
 });
 
-t.test('a delegation and a handoff are counted for the agent that gives', async (t) => {
+t.test('counts delegations and handoffs for the agent that initiates them', async (t) => {
   const handOver = defineTool({
     id: 'hand_over',
     description: 'Hands over.',
@@ -149,7 +175,7 @@ t.test('a delegation and a handoff are counted for the agent that gives', async 
   t.match(await statsOf(troupe, 'echo'), { inference_count: 1 });
 });
 
-t.test('a tool that the model made up has no name of its own', async (t) => {
+t.test('counts a tool that the model invented as `unknown`', async (t) => {
   const troupe = await startTroupe(t);
   troupe.models.steps.push(asks(['c1', 'agent_run_nobody']));
   await troupe.runToEnd({ agentId: 'steps', messages });

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { ADMIN_TOKEN, eventually, startTroupe } from './troupe.ts';
 
-/** Ids of another scope behave as unknown on every route (runtime.md 0.5, 18.13). */
+/** Ids of another scope are unknown on every route (runtime.md 0.5, 18.13). */
 
 const tenant = (name: string) => ({ 'x-tenant': name });
 
-t.test('what one scope has does not exist for another', async (t) => {
+t.test('hides the data of one scope from other scopes', async (t) => {
   const troupe = await startTroupe(t, {
     app: { resolveScope: (_surface, { header }) => header('x-tenant') ?? 'default' },
   });
@@ -51,18 +51,18 @@ t.test('what one scope has does not exist for another', async (t) => {
     t.same((await troupe.call('GET', path, undefined, tenant('b'))).body[key], [], path);
     const own = await troupe.call('GET', path, undefined, tenant('a'));
     t.not((own.body[key] as unknown[]).length, 0, path);
-    t.notMatch(JSON.stringify(own.body), /scope:|"a"/, 'the scope is not part of any id');
+    t.notMatch(JSON.stringify(own.body), /scope:|"a"/, 'no id contains the scope');
   }
   const active = await troupe.call('GET', '/v1/threads/T/runs/active', undefined, tenant('b'));
   t.same(active.body, { active_run: null });
   t.equal(
     (await troupe.call('GET', '/v1/threads/T', undefined, tenant('a'))).status,
     200,
-    'nothing was changed',
+    'the thread still exists',
   );
 });
 
-t.test('the same id is another thread in another scope', async (t) => {
+t.test('uses the same id for different threads in different scopes', async (t) => {
   const troupe = await startTroupe(t, {
     app: { resolveScope: (_surface, { header }) => header('x-tenant') ?? 'default' },
   });
@@ -76,7 +76,7 @@ t.test('the same id is another thread in another scope', async (t) => {
   }
 });
 
-t.test('summary, actors and their stream count the runs of their scope', async (t) => {
+t.test('counts only runs of the scope in the summary, the actor list and the actor stream', async (t) => {
   const troupe = await startTroupe(t, {
     app: { resolveScope: (_surface, { header }) => header('x-tenant') ?? 'default' },
   });
@@ -107,7 +107,7 @@ const BAD: [name: string, provider: () => string | Promise<string>][] = [
 ];
 
 for (const [name, resolveScope] of BAD) {
-  t.test(`a provider ${name} lets nobody in`, async (t) => {
+  t.test(`rejects requests when the scope provider ${name}`, async (t) => {
     const troupe = await startTroupe(t, { app: { resolveScope } });
     const { status, body } = await troupe.call('GET', '/v1/threads');
     t.equal(status, 401);

@@ -10,8 +10,8 @@ import { eventually, startTroupe, type Troupe } from './troupe.ts';
 import { type View, viewOf } from './view.ts';
 
 /**
- * Input steered into a run: runtime.md 8, 18.6 and 19, checks 38 and 41. Agents of `steps` answer with the last
- * text of the user once the steps of the test are used up, so that an answer tells what it is an answer to.
+ * Input steered into a run: runtime.md 8, 18.6 and 19, checks 38 and 41. Once the scripted inferences are used up,
+ * `steps` echoes the last user text, so that a completion shows which input it belongs to.
  */
 
 const run = (threadId: string) => ({
@@ -22,7 +22,7 @@ const run = (threadId: string) => ({
 
 const steer = (view: View, text: string) => view.say(text, { mode: 'steer' });
 
-/** An inference that begins when it is reached, and ends as the test says. */
+/** An inference that reports its start and ends when the test releases it. */
 const gated = (end: Inference) => {
   const began = defer();
   const go = defer();
@@ -58,7 +58,7 @@ const holding = (tools: ReturnType<typeof createTestTools>) =>
     (held) => held.length > 0,
   );
 
-t.test('input steered into a run that executes a tool is in its next inference', async (t) => {
+t.test('adds input to the next inference of a run that is executing a tool', async (t) => {
   const tools = createTestTools();
   const troupe = await startTroupe(t, { app: { tools: tools.tools } });
   troupe.models.steps.push(asks(['c1', 'hold']));
@@ -76,8 +76,8 @@ t.test('input steered into a run that executes a tool is in its next inference',
     messages: [{ role: 'user', content: 'by run id' }],
   });
   t.match(body, { status: 'inputs_accepted', run_id, accepted_run_id: run_id });
-  t.equal((await view.dispatches()).length, 1, 'no dispatch is made');
-  t.equal((await view.messages()).length, 2, 'nothing joins the history inside a step');
+  t.equal((await view.dispatches()).length, 1, 'steering creates no dispatch');
+  t.equal((await view.messages()).length, 2, 'steered input is stored between steps');
   tools.release();
   const events = await stream.rest();
   t.equal(events.filter(({ event_type }) => event_type === 'run_finish').length, 1);
@@ -96,7 +96,7 @@ t.test('input steered into a run that executes a tool is in its next inference',
   t.equal((await view.runs()).length, 1);
 });
 
-t.test('input steered into an idle thread is queued', async (t) => {
+t.test('queues input for an idle thread', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.runToEnd(run('T'));
   const view = viewOf(troupe, 'T');
@@ -106,7 +106,7 @@ t.test('input steered into an idle thread is queued', async (t) => {
   t.match(await view.texts(), { 2: 'user: next', 3: 'assistant: echo: next', length: 4 });
 });
 
-t.test('input that is meant for another run than the active one is queued', async (t) => {
+t.test('queues input that targets another run than the active one', async (t) => {
   const troupe = await startTroupe(t);
   const first = gated(answers('first'));
   troupe.models.steps.push(first.inference);
@@ -132,7 +132,7 @@ t.test('input that is meant for another run than the active one is queued', asyn
   t.equal((await view.messages()).at(-1)?.metadata?.run_id, body.accepted_run_id);
 });
 
-t.test('input steered just as the run ends is processed exactly once, 100 times', async (t) => {
+t.test('processes input exactly once that is steered just as the run ends, 100 times', async (t) => {
   const troupe = await startTroupe(t);
   const outcomes = new Map<unknown, number>();
   for (let round = 0; round < 100; round += 1) {
@@ -142,7 +142,7 @@ t.test('input steered just as the run ends is processed exactly once, 100 times'
     const stream = await troupe.run(run(thread));
     await last.began;
     const view = viewOf(troupe, thread);
-    // Half of the rounds let the model end first, the others steer first; by 0 to 2.4 ms.
+    // In half of the rounds the model ends first, in the others the input is steered first; by 0 to 2.4 ms.
     const delay = Math.abs(round - 50) / 20;
     const [early, late] = round < 50 ? [last.go, undefined] : [undefined, last.go];
     early?.();
@@ -168,7 +168,7 @@ t.test('input steered just as the run ends is processed exactly once, 100 times'
   for (const round of [0, 49, 50, 99]) await viewOf(troupe, `T${round}`).check(t);
 });
 
-t.test('several inputs steered at once as a run ends are all processed, each once', async (t) => {
+t.test('processes several inputs exactly once that are steered as a run ends', async (t) => {
   const troupe = await startTroupe(t);
   const rounds = roundsOf(20);
   for (let round = 0; round < rounds; round += 1) {
@@ -186,7 +186,7 @@ t.test('several inputs steered at once as a run ends are all processed, each onc
     await Promise.all([...sent, stream.rest()]);
     await view.check(t);
     const texts = await view.texts();
-    t.equal(texts.at(-1)?.startsWith('assistant: echo: '), true, 'nothing is left without an answer');
+    t.equal(texts.at(-1)?.startsWith('assistant: echo: '), true, 'every input is answered');
     t.strictSame(
       texts.filter((text) => text.startsWith('user: text')).sort(),
       modes.map((_, index) => `user: text ${index}`),
@@ -194,7 +194,7 @@ t.test('several inputs steered at once as a run ends are all processed, each onc
   }
 });
 
-t.test('input steered into a run that is cancelled is processed by a run of its own', async (t) => {
+t.test('processes input of a cancelled run in a separate run', async (t) => {
   const tools = createTestTools();
   const troupe = await startTroupe(t, { app: { tools: tools.tools } });
   troupe.models.steps.push(asks(['c1', 'hold']));
@@ -221,7 +221,7 @@ t.test('input steered into a run that is cancelled is processed by a run of its 
   t.strictSame(userTexts(troupe), ['Hello', 'one', 'two']);
 });
 
-t.test('input steered into a run that fails is processed by a run of its own', async (t) => {
+t.test('processes input of a failed run in a separate run', async (t) => {
   const troupe = await startTroupe(t);
   const failing = gated(fails(new ModelError('unauthorized', 'bad key')));
   troupe.models.steps.push(failing.inference);
@@ -239,7 +239,7 @@ t.test('input steered into a run that fails is processed by a run of its own', a
   t.strictSame(await view.texts(), ['user: Hello', 'user: next', 'assistant: echo: next']);
 });
 
-t.test('input steered into the last round of a run is processed by a run of its own', async (t) => {
+t.test('processes input of the last allowed round in a separate run', async (t) => {
   const tools = createTestTools();
   const troupe = await startTroupe(t, { app: { tools: tools.tools } });
   for (let round = 1; round < 8; round += 1) troupe.models.steps.push(asks([`c${round}`, 'note']));
@@ -256,7 +256,7 @@ t.test('input steered into the last round of a run is processed by a run of its 
   t.equal((await view.runs()).length, 2);
 });
 
-t.test('input steered while a failed inference is retried goes into the next attempt', async (t) => {
+t.test('adds input to the next attempt of a failed inference', async (t) => {
   const troupe = await startTroupe(t, { settings: { mailbox: { retry_base_ms: 3000 } } });
   troupe.models.steps.push(fails(new ModelError('overloaded', 'busy')));
   const stream = await troupe.run(run('T'));
@@ -270,7 +270,7 @@ t.test('input steered while a failed inference is retried goes into the next att
   t.strictSame(await view.texts(), ['user: Hello', 'user: next', 'assistant: echo: next']);
 });
 
-t.test('input steered into a run that is interrupted stays in the history', async (t) => {
+t.test('keeps the input of an interrupted run in the history', async (t) => {
   const tools = createTestTools();
   const troupe = await startTroupe(t, { app: { tools: tools.tools } });
   troupe.models.steps.push(asks(['c1', 'hold']));
@@ -285,7 +285,7 @@ t.test('input steered into a run that is interrupted stays in the history', asyn
   t.equal((await view.runs()).length, 1);
 });
 
-t.test('what a cancelled run did not take comes behind what was queued before it', async (t) => {
+t.test('queues pending input of a cancelled run behind input that was queued earlier', async (t) => {
   const tools = createTestTools();
   const troupe = await startTroupe(t, { app: { tools: tools.tools } });
   troupe.models.steps.push(asks(['c1', 'hold']));

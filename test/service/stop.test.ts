@@ -5,7 +5,7 @@ import { AgentSpec } from '../../src/schema/agent.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { eventually, startDemo } from './troupe.ts';
 
-/** Graceful stop, and what the next start makes of work that was left (runtime.md 16, 17, 18.2). */
+/** Graceful stop, and how the next start continues unfinished work (runtime.md 16, 17, 18.2). */
 
 const say = (agentId: string, content = 'x') => ({
   agentId,
@@ -19,7 +19,7 @@ const settledRun = (call: (method: string, path: string) => Promise<{ body: Reco
     (run) => run.status === 'done',
   );
 
-t.test('a stop waits for running runs', async (t) => {
+t.test('waits for executing runs', async (t) => {
   const { run, app, models } = await startDemo(t, { settings: { shutdown_timeout_ms: 60_000 } });
   const stream = await run(say('slow'));
   await stream.until('text_delta');
@@ -29,7 +29,7 @@ t.test('a stop waits for running runs', async (t) => {
   await stopped;
 });
 
-t.test('a stop does not wait for a run that only waits for its next try', async (t) => {
+t.test('does not wait for a run that is waiting for its next attempt', async (t) => {
   const patient = {
     mailbox: { retry_base_ms: 600_000, retry_cap_ms: 600_000 },
     shutdown_timeout_ms: 600_000,
@@ -51,7 +51,7 @@ t.test('a stop does not wait for a run that only waits for its next try', async 
   t.match(await settledRun(call), { termination_reason: { type: 'natural_end' } });
 });
 
-t.test('a stop does not wait for a provider that asks for patience', async (t) => {
+t.test('does not wait for a provider that requests a delay', async (t) => {
   const agents = [
     AgentSpec.parse({ id: 'patient', model_id: 'flaky', sections: { retry: { max_retries: 5 } } }),
   ];
@@ -71,7 +71,7 @@ t.test('a stop does not wait for a provider that asks for patience', async (t) =
   t.match(await settledRun(call), { termination_reason: { type: 'natural_end' } });
 });
 
-t.test('a run that outlasts the stop is told so, and the next start finishes it', async (t) => {
+t.test('notifies a run that exceeds the timeout, and finishes it after the next start', async (t) => {
   const { run, restart, models, call } = await startDemo(t, { settings: { shutdown_timeout_ms: 0 } });
   const stream = await run(say('slow'));
   const { run_id } = await stream.until('run_start');
@@ -95,7 +95,7 @@ t.test('a run that outlasts the stop is told so, and the next start finishes it'
   t.equal((await call('GET', '/v1/threads/T/messages')).body.total, 2);
 });
 
-t.test('a run goes on from its last commit, not from its beginning', async (t) => {
+t.test('resumes a run from its last commit', async (t) => {
   const { run, restart, models, call } = await startDemo(t);
   models.steps.push((sink) => {
     sink.text('first');
@@ -120,7 +120,7 @@ t.test('a run goes on from its last commit, not from its beginning', async (t) =
   );
 });
 
-t.test('a call that had started runs again only if its tool is idempotent', async (t) => {
+t.test('executes an interrupted call again only if its tool is idempotent', async (t) => {
   const executions: string[] = [];
   let hang = true;
   const tool = (id: string, idempotent: boolean) =>
@@ -162,7 +162,7 @@ t.test('a call that had started runs again only if its tool is idempotent', asyn
   t.equal(answerTo('call_pay'), '[Tool execution was interrupted]');
 });
 
-t.test('a run whose agent is gone at the next start goes on with the one that it began with', async (t) => {
+t.test('resumes a run with its original agent after the agent was removed', async (t) => {
   const { run, call, post, restart, models } = await startDemo(t);
   const stream = await run(say('slow'));
   await stream.until('text_delta');

@@ -1,12 +1,12 @@
 import type { Got } from './http.ts';
 
-/** The blocks of an event stream, as they come: what stands between two empty lines. */
+/** The blocks of an event stream, which are separated by blank lines. */
 export type Blocks = {
   status: number;
   headers: Headers;
   /** Undefined once the stream has ended. */
   next(): Promise<string | undefined>;
-  /** Everything so far. */
+  /** Everything received so far. */
   raw(): string;
   close(): Promise<void>;
 };

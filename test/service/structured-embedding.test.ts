@@ -4,7 +4,7 @@ import { createTroupe, defineAgent, OutputInvalid, RunFailed, type Troupe } from
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 
-/** Structured results in process: work.md A6, check 13. */
+/** Structured results in the embedding program: work.md A6, check 13. */
 
 const Triage = z.object({ team: z.enum(['billing', 'tech']), urgent: z.boolean() });
 const triage = defineAgent({ id: 'triage', model_id: 'scripted', output: Triage });
@@ -33,7 +33,7 @@ const start = async (t: Test, turns: readonly ScriptedTurn[]): Promise<Troupe> =
 
 const gives = (args: unknown): ScriptedTurn => ({ calls: [{ tool: 'final_answer', args }] });
 
-t.test('a run of a defined agent resolves with its typed result', async (t) => {
+t.test('resolves a run of a defined agent with its typed result', async (t) => {
   const troupe = await start(t, [gives(VALUE), 'Hello']);
   const { output, run_id, text } = await troupe.run(triage, 'My invoice is wrong');
   const team: 'billing' | 'tech' = output.team;
@@ -44,17 +44,17 @@ t.test('a run of a defined agent resolves with its typed result', async (t) => {
   t.equal(text, JSON.stringify(VALUE));
   t.strictSame((await troupe.runs.get(run_id)).structured_output, VALUE);
   const hello: string = (await troupe.run(plain, 'Hi')).output;
-  t.equal(hello, 'Hello', 'without a schema the result is the text');
+  t.equal(hello, 'Hello', 'the result without a schema is the text');
 });
 
-t.test('a call gives the schema of its result itself', async (t) => {
+t.test('accepts the schema of the result per call', async (t) => {
   const troupe = await start(t, [gives({ result: [1, 2] })]);
   const { output } = await troupe.run('plain', 'Count', { output: z.array(z.number()) });
   const numbers: number[] = output;
   t.strictSame(numbers, [1, 2]);
 });
 
-t.test('a result that never fits, or that zod refuses, is OutputInvalid', async (t) => {
+t.test('rejects with OutputInvalid when the result never matches or zod rejects it', async (t) => {
   const wrong = gives({ team: 'sales', urgent: true });
   const troupe = await start(t, [wrong, wrong, wrong, gives({ on: 'never' })]);
   const invalid = await troupe.run(triage, 'Hi').catch((error: unknown) => error);
@@ -69,14 +69,14 @@ t.test('a result that never fits, or that zod refuses, is OutputInvalid', async 
   t.match(refused, { problems: ['/on: is no date'] });
 });
 
-t.test('a run that ends otherwise is RunFailed', async (t) => {
+t.test('rejects with RunFailed when a run ends in another way', async (t) => {
   const troupe = await start(t, []);
   const failed = await troupe.run(triage, 'Hi').catch((error: unknown) => error);
   t.ok(failed instanceof RunFailed);
   t.match(failed, { termination: { type: 'error' }, run_id: /./ });
 });
 
-t.test('the client reads the result of a stream, with a schema or without', async (t) => {
+t.test('reads the result of a stream in the client, with or without a schema', async (t) => {
   const troupe = await start(t, [gives(VALUE), gives(VALUE), 'Hello']);
   const request = { agentId: 'triage', messages: [{ role: 'user', content: 'Hi' }] } as const;
   const typed: { urgent: boolean } = await troupe.runs.stream(request).output(Triage);

@@ -9,7 +9,7 @@ import {
 } from '../../src/index.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 
-/** Structured results in the field of a provider: work.md A2 and A3.8, check 9. */
+/** Structured results in a dedicated field of a provider: work.md A2 and A3.8, check 9. */
 
 const SCHEMA = {
   type: 'object',
@@ -69,29 +69,26 @@ const start = async (
 
 const messages = [{ role: 'user', content: 'Hi' }] as const;
 
-t.test(
-  'text of a provider that keeps to the schema goes out as it comes, and a repair resets it first',
-  async (t) => {
-    const { troupe, requests } = await start(t, { m: 'with_tools' }, ['{"n":"x"}', '{"n":1}']);
-    const run = troupe.runs.stream({ agentId: 'tooled', messages });
-    const told: string[] = [];
-    for await (const event of run) {
-      if (event.event_type === 'text_delta') told.push(event.delta);
-      if (event.event_type === 'stream_reset') told.push(`reset ${event.text}`);
-    }
-    t.strictSame(told, [...'{"n":"x"}', 'reset {"n":"x"}', ...'{"n":1}']);
-    t.match(await run.end(), { text: '{"n":1}', structured_output: { n: 1 } });
-    for (const request of requests) {
-      t.strictSame(request.output, { name: 'answer', schema: SCHEMA, strict: true });
-      t.strictSame(
-        request.tools.map(({ id }) => id),
-        ['look'],
-      );
-    }
-  },
-);
+t.test('streams text of a provider that enforces the schema, and resets it before a repair', async (t) => {
+  const { troupe, requests } = await start(t, { m: 'with_tools' }, ['{"n":"x"}', '{"n":1}']);
+  const run = troupe.runs.stream({ agentId: 'tooled', messages });
+  const told: string[] = [];
+  for await (const event of run) {
+    if (event.event_type === 'text_delta') told.push(event.delta);
+    if (event.event_type === 'stream_reset') told.push(`reset ${event.text}`);
+  }
+  t.strictSame(told, [...'{"n":"x"}', 'reset {"n":"x"}', ...'{"n":1}']);
+  t.match(await run.end(), { text: '{"n":1}', structured_output: { n: 1 } });
+  for (const request of requests) {
+    t.strictSame(request.output, { name: 'answer', schema: SCHEMA, strict: true });
+    t.strictSame(
+      request.tools.map(({ id }) => id),
+      ['look'],
+    );
+  }
+});
 
-t.test('a provider that takes no tools beside a schema is asked so where there are none', async (t) => {
+t.test('uses native mode only without tools if the provider cannot combine both', async (t) => {
   const { troupe, requests } = await start(t, { m: 'alone' }, ['{"n":1}', '{"n":2}']);
   t.strictSame(await troupe.runs.stream({ agentId: 'bare', messages }).output(), { n: 1 });
   t.ok(requests[0]?.output);
@@ -101,19 +98,19 @@ t.test('a provider that takes no tools beside a schema is asked so where there a
   t.match(termination, { value: "output mode 'native' is not supported by model 'm'" });
 });
 
-t.test('a result that is no object is asked for as a call', async (t) => {
+t.test('requests a non-object result as a tool call', async (t) => {
   const { troupe, requests } = await start(t, { m: 'with_tools' }, ['{"result":[1]}']);
   const run = troupe.runs.stream({ agentId: 'bare', messages, output_schema: { type: 'array' } });
   t.strictSame(await run.output(), [1]);
   t.notOk(requests[0]?.output);
 });
 
-t.test('a pool has what each of its members has', async (t) => {
+t.test('uses the native mode of a pool only if all members support it', async (t) => {
   const both = await start(t, { a: 'with_tools', b: 'alone' }, ['{"n":1}']);
   t.strictSame(await both.troupe.runs.stream({ agentId: 'pooled', messages }).output(), { n: 1 });
   t.ok(both.requests[0]?.output);
   await both.troupe.stop();
   const one = await start(t, { a: 'with_tools', b: undefined }, ['{"n":1}']);
   t.strictSame(await one.troupe.runs.stream({ agentId: 'pooled', messages }).output(), { n: 1 });
-  t.notOk(one.requests[0]?.output, 'a member without the field would ignore the schema');
+  t.notOk(one.requests[0]?.output, 'a member without native support would ignore the schema');
 });

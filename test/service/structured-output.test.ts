@@ -30,7 +30,7 @@ const messages = [{ role: 'user', content: 'My invoice is wrong' }];
 const finishOf = (events: readonly RunEventLike[]): RunEventLike | undefined =>
   events.find(({ event_type }) => event_type === 'run_finish');
 
-/** Text that a reader keeps: what stands before a reset is dropped. */
+/** The text that remains for a reader: text before a reset is dropped. */
 const textIn = (events: readonly RunEventLike[]): string =>
   events.reduce((text, { event_type, delta }) => {
     if (event_type === 'stream_reset') return '';
@@ -52,40 +52,37 @@ const history = async (troupe: Troupe, visibility = 'external'): Promise<string[
 const described = ({ role, content }: { role: string; content: Parameters<typeof textOf>[0] }): string =>
   `${role}: ${textOf(content)}`;
 
-t.test(
-  'a run ends with the value that fits its schema, which is in the record and the last event',
-  async (t) => {
-    const troupe = await startTroupe(t);
-    const { events, run, finish } = await play(troupe, { output_schema: SCHEMA }, answers(VALUE));
-    const text = JSON.stringify(VALUE);
-    t.match(finish, {
-      termination: { type: 'natural_end' },
-      result: { response: text, structured_output: VALUE },
-    });
-    t.match(run, {
-      status: 'done',
-      final_output: text,
-      structured_output: VALUE,
-      outcome: { structured_output: VALUE },
-    });
-    t.notOk('output_repairs' in run);
-    t.strictSame(await history(troupe), ['user: My invoice is wrong', `assistant: ${text}`]);
-    t.strictSame(
-      events.filter(({ event_type }) => event_type === 'text_delta').map(({ delta }) => delta),
-      [text],
-      'as one delta',
-    );
-    t.notMatch(JSON.stringify(events), 'final_answer');
-    const { body } = await troupe.call('GET', '/v1/threads/T/events');
-    t.match(JSON.stringify(body), JSON.stringify({ structured_output: VALUE }).slice(1, -1));
-    t.notMatch(JSON.stringify(body), 'final_answer');
-    const { request } = troupe.models.requests[0] ?? {};
-    t.match(request?.tools, [{ id: 'final_answer', parameters: SCHEMA }]);
-    t.equal(request?.toolChoice, undefined, 'nothing is forced in the first of several rounds');
-  },
-);
+t.test('ends a run with a value that matches the schema, in its record and its last event', async (t) => {
+  const troupe = await startTroupe(t);
+  const { events, run, finish } = await play(troupe, { output_schema: SCHEMA }, answers(VALUE));
+  const text = JSON.stringify(VALUE);
+  t.match(finish, {
+    termination: { type: 'natural_end' },
+    result: { response: text, structured_output: VALUE },
+  });
+  t.match(run, {
+    status: 'done',
+    final_output: text,
+    structured_output: VALUE,
+    outcome: { structured_output: VALUE },
+  });
+  t.notOk('output_repairs' in run);
+  t.strictSame(await history(troupe), ['user: My invoice is wrong', `assistant: ${text}`]);
+  t.strictSame(
+    events.filter(({ event_type }) => event_type === 'text_delta').map(({ delta }) => delta),
+    [text],
+    'the text is one delta',
+  );
+  t.notMatch(JSON.stringify(events), 'final_answer');
+  const { body } = await troupe.call('GET', '/v1/threads/T/events');
+  t.match(JSON.stringify(body), JSON.stringify({ structured_output: VALUE }).slice(1, -1));
+  t.notMatch(JSON.stringify(body), 'final_answer');
+  const { request } = troupe.models.requests[0] ?? {};
+  t.match(request?.tools, [{ id: 'final_answer', parameters: SCHEMA }]);
+  t.equal(request?.toolChoice, undefined, 'the first of several rounds forces no call');
+});
 
-t.test('JSON that a model writes as text counts, also in a block of code', async (t) => {
+t.test('accepts JSON that a model writes as text, also in a code block', async (t) => {
   const troupe = await startTroupe(t);
   const text = JSON.stringify(VALUE);
   for (const written of [text, `\`\`\`json\n${text}\n\`\`\``, `Here it is: ${text} Good luck.`]) {
@@ -96,7 +93,7 @@ t.test('JSON that a model writes as text counts, also in a block of code', async
   }
 });
 
-t.test('the schema of a request is in place of that of the agent, and null turns it off', async (t) => {
+t.test('prefers the schema of a request over that of the agent, and null disables it', async (t) => {
   const troupe = await startTroupe(t);
   const saved = await troupe.call(
     'PUT',
@@ -116,7 +113,7 @@ t.test('the schema of a request is in place of that of the agent, and null turns
   t.strictSame(troupe.models.requests.at(-1)?.request.tools, []);
 });
 
-t.test('a schema that cannot be used is refused by every request, and by the configuration', async (t) => {
+t.test('rejects an unusable schema in every request and in the configuration', async (t) => {
   const troupe = await startTroupe(t);
   await play(troupe, {}, says('Hello'));
   const bad = { pattern: '(a+)+\\1' };
@@ -135,7 +132,7 @@ t.test('a schema that cannot be used is refused by every request, and by the con
       });
     }
   }
-  t.equal(troupe.models.requests.length, before, 'no model was asked');
+  t.equal(troupe.models.requests.length, before, 'no model was called');
   t.match(
     await troupe.call(
       'PUT',
@@ -147,7 +144,7 @@ t.test('a schema that cannot be used is refused by every request, and by the con
   );
 });
 
-t.test('tools run in several rounds before the result', async (t) => {
+t.test('executes several rounds of tool calls before the result', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { events, run } = await play(
     troupe,
@@ -163,7 +160,7 @@ t.test('tools run in several rounds before the result', async (t) => {
 
 const beside = (...calls: Parameters<typeof asks>): Inference => asks(['f', 'final_answer', VALUE], ...calls);
 
-t.test('a result beside a call counts when the call succeeds', async (t) => {
+t.test('accepts a result alongside a call that succeeds', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { events, run } = await play(troupe, { output_schema: SCHEMA }, beside(['c1', 'note']));
   t.strictSame(tools.executed, ['c1']);
@@ -174,7 +171,7 @@ t.test('a result beside a call counts when the call succeeds', async (t) => {
   t.notMatch(JSON.stringify([events, await history(troupe, 'all')]), 'final_answer');
 });
 
-t.test('a result beside a call that fails is put back, and the model reads why', async (t) => {
+t.test('defers a result alongside a call that fails, and reports the failure to the model', async (t) => {
   const { troupe } = await withTools(t);
   const { run } = await play(
     troupe,
@@ -187,10 +184,10 @@ t.test('a result beside a call that fails is put back, and the model reads why',
     (await history(troupe, 'all')).filter((line) => line.includes('not taken')),
     [/^user: Your result was not taken: the call of 'unknown', which came with it, failed/],
   );
-  t.notOk('output_repairs' in run, 'it is no repair');
+  t.notOk('output_repairs' in run, 'a deferred result is not a repair');
 });
 
-t.test('a result beside a call that waits is put back, and asked for again after the decision', async (t) => {
+t.test('defers a result alongside a suspended call and requests it again after the decision', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(beside(['c1', 'risky']));
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, output_schema: SCHEMA });
@@ -210,7 +207,7 @@ t.test('a result beside a call that waits is put back, and asked for again after
   );
 });
 
-t.test('a call that is denied beside a result leaves the result to be asked for', async (t) => {
+t.test('requests the result again after a call alongside it was denied', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(beside(['c1', 'risky']), answers(VALUE));
   const events = await troupe.runToEnd({ agentId: 'steps', threadId: 'T', messages, output_schema: SCHEMA });
@@ -223,7 +220,7 @@ t.test('a call that is denied beside a result leaves the result to be asked for'
   t.strictSame(body.structured_output, VALUE);
 });
 
-t.test('a value that does not fit is asked for again, with its problems', async (t) => {
+t.test('requests a mismatching value again, with its problems', async (t) => {
   const troupe = await startTroupe(t);
   const { events, run, finish } = await play(
     troupe,
@@ -234,7 +231,7 @@ t.test('a value that does not fit is asked for again, with its problems', async 
   t.match(finish, { termination: { type: 'natural_end' }, result: { structured_output: VALUE } });
   t.match(run, { output_repairs: 1, steps: 2 });
   t.strictSame(await history(troupe), ['user: My invoice is wrong', `assistant: ${JSON.stringify(VALUE)}`]);
-  t.equal(textIn(events), JSON.stringify(VALUE), 'readers have the value only');
+  t.equal(textIn(events), JSON.stringify(VALUE), 'the stream contains only the valid value');
   const [, second] = troupe.models.requests;
   t.strictSame(second?.request.toolChoice, { tool: 'final_answer' });
   const note = textOf(second?.request.messages.at(-1)?.content ?? []);
@@ -243,7 +240,7 @@ t.test('a value that does not fit is asked for again, with its problems', async 
   t.notMatch(note, 'final_answer');
 });
 
-t.test('a run whose model never complies stops after its repairs', async (t) => {
+t.test('stops a run after its repairs if the model never complies', async (t) => {
   const troupe = await startTroupe(t);
   const wrong = answers({ team: 1 });
   const { events, run, finish } = await play(troupe, { output_schema: SCHEMA }, wrong, wrong, wrong, wrong);
@@ -255,11 +252,11 @@ t.test('a run whose model never complies stops after its repairs', async (t) => 
   t.match(run, { output_repairs: 2, final_output: '{"team":1}' });
   t.notOk('structured_output' in run);
   t.notOk('structured_output' in Object(finish?.result));
-  t.equal(textIn(events), '{"team":1}', 'the text is kept');
+  t.equal(textIn(events), '{"team":1}', 'the invalid text is kept');
   t.strictSame(await history(troupe), ['user: My invoice is wrong', 'assistant: {"team":1}']);
 });
 
-t.test('arguments that are no JSON, and text that holds none, are repaired', async (t) => {
+t.test('repairs arguments that are not JSON and text without JSON', async (t) => {
   const troupe = await startTroupe(t);
   const broken: Inference = (sink) => {
     sink.toolStart('f', 'final_answer');
@@ -273,7 +270,7 @@ t.test('arguments that are no JSON, and text that holds none, are repaired', asy
     t.match(textOf(request.messages.at(-1)?.content ?? []), '- is not JSON');
 });
 
-t.test('the last allowed round offers only the result', async (t) => {
+t.test('offers only the result in the last allowed round', async (t) => {
   const { troupe } = await withTools(t);
   await troupe.call(
     'PUT',
@@ -295,7 +292,7 @@ t.test('the last allowed round offers only the result', async (t) => {
   t.match(wrong.finish, { termination: { type: 'stopped', value: { code: 'invalid_output' } } });
 });
 
-t.test('a result that is no object is wrapped for the tool, and unwrapped everywhere', async (t) => {
+t.test('wraps a non-object result for the tool, and unwraps it everywhere', async (t) => {
   const troupe = await startTroupe(t);
   for (const [schema, value] of [
     [LIST, [1, 2]],
@@ -317,7 +314,7 @@ t.test('a result that is no object is wrapped for the tool, and unwrapped everyw
   );
 });
 
-t.test('an answer that was cut off is repaired and not continued', async (t) => {
+t.test('repairs a truncated completion instead of continuing it', async (t) => {
   const troupe = await startTroupe(t);
   const { run } = await play(
     troupe,
@@ -331,7 +328,7 @@ t.test('an answer that was cut off is repaired and not continued', async (t) => 
     t.match(textOf(request.messages.at(-1)?.content ?? []), '- cut off at the output limit');
 });
 
-t.test('another name is used when a tool is called final_answer', async (t) => {
+t.test('uses another name when a tool is called final_answer', async (t) => {
   const { troupe, tools } = await withTools(t, {
     app: { tools: [] },
   });
@@ -349,7 +346,7 @@ t.test('another name is used when a tool is called final_answer', async (t) => {
   t.strictSame(tools.executed, ['c1']);
 });
 
-t.test('a run without a schema asks as before', async (t) => {
+t.test('sends unchanged requests for a run without a schema', async (t) => {
   const troupe = await startTroupe(t);
   const { run } = await play(troupe, {}, says('{"team":"billing"}'));
   t.notOk('structured_output' in run);
@@ -358,7 +355,7 @@ t.test('a run without a schema asks as before', async (t) => {
   t.strictSame(request?.tools, []);
 });
 
-t.test('a mode that the model does not have ends the run with an error', async (t) => {
+t.test('ends the run with an error when the model does not support the mode', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.call(
     'PUT',
@@ -372,7 +369,7 @@ t.test('a mode that the model does not have ends the run with an error', async (
   });
 });
 
-t.test('the mode prompt asks in a system text, and for nothing else', async (t) => {
+t.test('requests the result in a system message only in mode prompt', async (t) => {
   const troupe = await startTroupe(t);
   await troupe.call(
     'PUT',
@@ -385,4 +382,31 @@ t.test('the mode prompt asks in a system text, and for nothing else', async (t) 
   const { request } = troupe.models.requests[0] ?? {};
   t.match(request?.system.join('\n'), JSON.stringify(SCHEMA));
   t.strictSame(request?.tools, []);
+});
+
+t.test('requests the result in a system message when the model is known not to support tools', async (t) => {
+  const troupe = await startTroupe(t);
+  const admin = { authorization: 'Bearer admin-token-of-the-tests' };
+  await troupe.call(
+    'PUT',
+    '/v1/config/models/steps',
+    { id: 'steps', provider_id: 'test', upstream_model: 'o1-mini' },
+    admin,
+  );
+  const { run } = await play(troupe, { output_schema: SCHEMA }, says(JSON.stringify(VALUE)));
+  t.strictSame(run.structured_output, VALUE);
+  const { request } = troupe.models.requests[0] ?? {};
+  t.match(request?.system.join('\n'), JSON.stringify(SCHEMA));
+  t.strictSame(request?.tools, []);
+
+  const agent = { id: 'called', model_id: 'steps', output_schema: SCHEMA, output_options: { mode: 'tool' } };
+  await troupe.call('PUT', '/v1/config/agents/called', agent, admin);
+  const { finish } = await play(troupe, { agentId: 'called', threadId: 'U' });
+  t.match(finish, {
+    termination: { type: 'error', value: "output mode 'tool' is not supported by model 'steps'" },
+  });
+
+  const overrides = { upstream_model: 'another' };
+  const asked = { threadId: 'V', output_schema: SCHEMA, overrides };
+  t.strictSame((await play(troupe, asked, answers(VALUE))).run.structured_output, VALUE);
 });

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import type { JsonObject } from '../../src/schema/json.ts';
 import { a2aFor } from './a2a/tasks-client.ts';
@@ -7,7 +7,7 @@ import { mcpClient } from './mcp/mcp.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** The structured result of a run in each protocol, and over a restart: work.md A5, checks 2, 8 and 11. */
+/** The structured result of a run in each protocol and after a restart: work.md A5, checks 2, 8 and 11. */
 
 const SCHEMA: JsonObject = {
   type: 'object',
@@ -35,7 +35,7 @@ const framesOf = ({ body }: { body: Record<string, unknown> }): Record<string, u
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)));
 
-t.test('chat v6 sends the result as a data part before the end', async (t) => {
+t.test('sends the result in chat v6 as a data part before the end', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(answers(VALUE));
   const frames = framesOf(
@@ -58,7 +58,7 @@ t.test('chat v6 sends the result as a data part before the end', async (t) => {
   t.notMatch(JSON.stringify(frames), 'final_answer');
 });
 
-t.test('AG-UI has the result in RUN_FINISHED', async (t) => {
+t.test('returns the result in RUN_FINISHED of AG-UI', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(answers({ result: [1, 2] }));
   const frames = framesOf(
@@ -72,7 +72,7 @@ t.test('AG-UI has the result in RUN_FINISHED', async (t) => {
   t.notMatch(JSON.stringify(frames), 'final_answer');
 });
 
-t.test('an A2A artifact has the result as data behind the text, whole and in pieces', async (t) => {
+t.test('returns the result in an A2A artifact as data after the text, whole and streamed', async (t) => {
   const { troupe, send, get, stream } = await a2aFor(t, OPTIONS);
   const parts = [{ text: TEXT }, { data: VALUE, mediaType: 'application/json' }];
   troupe.models.steps.push(answers(VALUE));
@@ -87,7 +87,7 @@ t.test('an A2A artifact has the result as data behind the text, whole and in pie
   t.strictSame(pieces, parts);
 });
 
-t.test('MCP lists the schema of an agent, and its results have structured content', async (t) => {
+t.test('lists the schema of an agent in MCP, and returns structured content', async (t) => {
   const troupe = await start(t);
   const session = await mcpClient(() => troupe.url).open();
   const { result } = await session.ask('tools/list', {});
@@ -116,11 +116,11 @@ t.test('MCP lists the schema of an agent, and its results have structured conten
   const wrong = answers({ team: 1 });
   troupe.models.steps.push(wrong, wrong, wrong);
   const failed = await call('typed');
-  t.match(failed, { isError: true }, 'clients refuse a result without its output that is no error');
+  t.match(failed, { isError: true }, 'official clients accept an error without structured content');
   t.notOk(failed && 'structuredContent' in failed);
 });
 
-t.test('a delegation has the result of the delegate', async (t) => {
+t.test('returns the result of the delegate in a delegation', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(asks(['d', 'agent_run_typed', { prompt: 'Sort it' }]), answers(VALUE));
   const messages = [{ role: 'user', content: 'Go' }];
@@ -129,7 +129,7 @@ t.test('a delegation has the result of the delegate', async (t) => {
   t.match(done, { result: { data: { response: TEXT, output: { structured: VALUE } } } });
 });
 
-t.test('an agent keeps its schema over a read, also where a property has the name of a secret', async (t) => {
+t.test('keeps the schema of an agent readable, even if a property is named like a secret', async (t) => {
   const troupe = await start(t);
   const headers = { authorization: 'Bearer admin-token-of-the-tests' };
   const { body } = await troupe.call('GET', '/v1/config/agents/typed', undefined, headers);
@@ -137,7 +137,7 @@ t.test('an agent keeps its schema over a read, also where a property has the nam
   t.strictSame(spec.output_schema, SCHEMA);
 });
 
-t.test('a restart between repairs keeps their number, and the run ends with its result', async (t) => {
+t.test('keeps the number of repairs across a restart, and ends the run with its result', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(answers({ team: 1 }), hangs());
   const messages = [{ role: 'user', content: 'Go' }];
@@ -155,14 +155,10 @@ t.test('a restart between repairs keeps their number, and the run ends with its 
   );
   t.match(body, { structured_output: VALUE, output_repairs: 2 });
   const [, , third] = troupe.models.requests;
-  t.strictSame(
-    third?.request.toolChoice,
-    { tool: 'final_answer' },
-    'the result is still all that is asked for',
-  );
+  t.strictSame(third?.request.toolChoice, { tool: 'final_answer' }, 'the final answer is still forced');
 });
 
-t.test('the schema of a request survives a restart in the middle of its run', async (t) => {
+t.test('keeps the schema of a request across a restart in the middle of its run', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(hangs());
   const messages = [{ role: 'user', content: 'Go' }];
@@ -182,7 +178,7 @@ t.test('the schema of a request survives a restart in the middle of its run', as
   t.strictSame(body.structured_output, { n: 1 });
 });
 
-t.test('input that is steered into a run makes one more step after its answer', async (t) => {
+t.test('adds a step after the completion for steered input', async (t) => {
   const troupe = await start(t);
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { asks, type Call } from './models.ts';
 import { createTestTools, type TestTools } from './tools.ts';
 import { type RunEventLike, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
 
-/** Runs that wait for decisions, and the decisions. */
+/** Suspended runs, and decisions on them. */
 
 export const withTools = async (
   t: Test,
@@ -19,7 +19,7 @@ export const withTools = async (
   };
 };
 
-/** A run of the agent `steps` that asks for these calls and waits. */
+/** A run of the agent `steps` that makes these calls and is suspended. */
 export const suspend = async (
   { models, runToEnd }: Troupe,
   threadId: string,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { createLog } from '../../src/telemetry/log.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { says } from './agent-loop/agents.ts';
 import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
@@ -8,7 +8,7 @@ import { ADMIN_TOKEN, startDemo } from './troupe.ts';
 
 /** runtime.md 19, checks 66 to 70. */
 
-t.test('health and liveness answer without a token', async (t) => {
+t.test('serves health and liveness without a token', async (t) => {
   const { call } = await startDemo(t);
   t.match(await call('GET', '/health'), {
     status: 200,
@@ -17,7 +17,7 @@ t.test('health and liveness answer without a token', async (t) => {
   t.match(await call('GET', '/health/live'), { status: 200, body: { text: '' } });
 });
 
-t.test('system routes need the admin token', async (t) => {
+t.test('requires the admin token on system routes', async (t) => {
   const { call, admin } = await startDemo(t);
   t.match(await call('GET', '/v1/system/info'), {
     status: 401,
@@ -43,7 +43,7 @@ t.test('system routes need the admin token', async (t) => {
   t.ok(Array.isArray(modules.body) && modules.body.includes('run'));
 });
 
-t.test('the run summary counts open runs', async (t) => {
+t.test('counts open runs in the run summary', async (t) => {
   const { admin, call, run, models } = await startDemo(t);
   t.equal((await call('GET', '/v1/runs/summary')).status, 401);
   const stream = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
@@ -54,7 +54,7 @@ t.test('the run summary counts open runs', async (t) => {
   t.strictSame((await admin('GET', '/v1/runs/summary')).body, { running: 0, waiting: 0, created: 0 });
 });
 
-t.test('metrics name routes by their templates, never ids', async (t) => {
+t.test('labels metrics with route templates, never with ids', async (t) => {
   const { call, runToEnd } = await startDemo(t);
   await call('GET', '/health/live');
   const [start] = await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
@@ -70,7 +70,7 @@ t.test('metrics name routes by their templates, never ids', async (t) => {
 });
 
 t.test(
-  'metrics tell the version, the size of the store, the circuit of a model and the first token',
+  'exports the version, the store size, the circuit of a model and the time to first token',
   async (t) => {
     const { call, runToEnd } = await startDemo(t);
     await runToEnd({ agentId: 'echo', messages: [{ role: 'user', content: 'x' }] });
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-t.test('the circuit of a model is told as long as the model is configured', async (t) => {
+t.test('exports the circuit of a model while the model is configured', async (t) => {
   const { call, runToEnd } = await startDemo(t);
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const isTold = async (): Promise<boolean> =>
@@ -109,7 +109,7 @@ t.test('the circuit of a model is told as long as the model is configured', asyn
   t.notOk(await isTold());
 });
 
-t.test('metrics tell what became of runs, of calls of models and of calls of tools', async (t) => {
+t.test('exports outcomes of runs, model calls and tool calls', async (t) => {
   const troupe = await startDemo(t);
   troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Oslo' }]), says('done'));
   await troupe.runToEnd({ agentId: 'steps', messages: [{ role: 'user', content: 'x' }] });
@@ -122,16 +122,16 @@ t.test('metrics tell what became of runs, of calls of models and of calls of too
   t.match(text, 'service_active_runs 0\n');
 });
 
-t.test('a run counts as executing only while it does, and what ends in the queue is counted', async (t) => {
+t.test('counts a run as active only while it executes, and counts runs that end in the queue', async (t) => {
   const { troupe } = await withTools(t);
   const metrics = async (): Promise<string> => String((await troupe.call('GET', '/metrics')).body.text);
   const waits = await suspend(troupe, 'T', ['c1', 'risky']);
-  t.match(await metrics(), 'service_active_runs 0\n', 'it waits');
+  t.match(await metrics(), 'service_active_runs 0\n', 'a waiting run is not active');
   const messages = [{ role: 'user', content: 'x' }];
   const slow = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
   const { run_id } = await slow.until('run_start');
   await slow.until('text_delta');
-  t.match(await metrics(), 'service_active_runs 1\n', 'another one has taken its place');
+  t.match(await metrics(), 'service_active_runs 1\n', 'another run is active');
   t.equal((await troupe.post(`/v1/runs/${run_id}/inputs`, { mode: 'queue', messages })).status, 202);
   t.equal((await troupe.post('/v1/threads/T/interrupt')).status, 202);
   await slow.rest();
@@ -140,13 +140,13 @@ t.test('a run counts as executing only while it does, and what ends in the queue
   t.match(
     text,
     'service_runs_total{outcome="superseded"} 2\n',
-    'the one in the queue, and the one that executed',
+    'the queued run and the executing one are superseded',
   );
   t.equal((await troupe.call('GET', `/v1/runs/${waits.run_id}`)).body.status, 'done');
 });
 
-t.test('the log has a line for the start, the end of each run and the stop', async (t) => {
-  const lines: { msg: string }[] = [];
+t.test('logs the start, the end of each run and the stop', async (t) => {
+  const lines: { event: string }[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { runToEnd, app, call, models, run } = await startDemo(t, {
     app: { log: createLog({ level: 'info', destination }) },
@@ -164,26 +164,26 @@ t.test('the log has a line for the start, the end of each run and the stop', asy
     t.equal(runs, 1);
     models.release();
   });
-  // Lines before it depend on the host: on its umask, and on the HTTP server that its Node can load.
-  const started = lines.findIndex(({ msg }) => msg === 'started');
+  // Earlier lines depend on the host: on its umask, and on the HTTP server that its Node.js can load.
+  const started = lines.findIndex(({ event }) => event === 'service.started');
   t.match(lines.slice(started), [
-    { msg: 'started', url: app.url, node: process.version },
+    { event: 'service.started', url: app.url, node: process.version },
     {
       level: 'info',
-      msg: 'run ended',
+      event: 'run.ended',
       run_id: start?.run_id,
       thread_id: 'T',
       agent_id: 'echo',
       outcome: 'completed',
       seconds: Number,
     },
-    { msg: 'stopping: waiting for runs', runs: 1 },
-    { msg: 'run ended', agent_id: 'slow' },
-    { msg: 'stopped' },
+    { event: 'service.waiting_for_runs', runs: 1 },
+    { event: 'run.ended', agent_id: 'slow' },
+    { event: 'service.stopped' },
   ]);
 });
 
-t.test('unknown paths and methods are told apart', async (t) => {
+t.test('distinguishes unknown paths from unknown methods', async (t) => {
   const { call } = await startDemo(t);
   t.match(await call('GET', '/nope'), { status: 404, body: { error: String } });
   const answer = await call('PUT', '/v1/threads', {});
@@ -191,7 +191,7 @@ t.test('unknown paths and methods are told apart', async (t) => {
   t.match(answer.headers.get('allow'), /^GET, .*POST$/);
 });
 
-t.test('the API document lists every route', async (t) => {
+t.test('lists every route in the API document', async (t) => {
   const { call } = await startDemo(t);
   const { body } = await call('GET', '/openapi.json');
   t.match(body.openapi, /^3\.1/);

@@ -1,15 +1,15 @@
 import t from 'tap';
 import { z } from 'zod';
-import { historyBytes, messageBytes } from '../../src/runtime/history-bytes.ts';
-import { unstoredLedger } from '../../src/runtime/unstored.ts';
+import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+import { createObserver } from '../../src/observability/observer.ts';
+import { historyBytes, messageBytes } from '../../src/runtime/ledger/history-bytes.ts';
+import { unstoredLedger } from '../../src/runtime/ledger/in-memory.ts';
 import type { Message } from '../../src/schema/message.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createObserver } from '../../src/telemetry/observer.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { asks } from './models.ts';
 import { startDemo, startTroupe } from './troupe.ts';
 
-/** What a thread may hold is bounded, because every run loads all of it. */
+/** The size of a thread is limited, because every run loads all of it. */
 
 const LIMIT = 20_000;
 const LONG = 'x'.repeat(6000);
@@ -35,7 +35,7 @@ const INPUTS: [path: string, body: (text: string) => object][] = [
 ];
 
 t.test(
-  'input that a thread has no room for is 413 on every surface, and nothing of it is kept',
+  'rejects input that exceeds the thread limit with 413 on every route, and stores nothing of it',
   async (t) => {
     const troupe = await startDemo(t, { settings: { thread_limit_bytes: LIMIT } });
     const { post, call } = troupe;
@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test('pending input counts as well', async (t) => {
+t.test('counts pending input toward the limit', async (t) => {
   const troupe = await startTroupe(t, { settings: { thread_limit_bytes: LIMIT } });
   const messages = [{ role: 'user', content: LONG }];
   const run = await troupe.run({ agentId: 'slow', threadId: 'T', messages });
@@ -68,7 +68,7 @@ t.test('pending input counts as well', async (t) => {
   await run.close();
 });
 
-t.test('a run whose thread has grown past the bound ends with an error that says so', async (t) => {
+t.test('ends a run with an error when its thread exceeds the limit', async (t) => {
   const long = defineTool({
     id: 'long',
     description: 'Returns much.',
@@ -89,11 +89,11 @@ t.test('a run whose thread has grown past the bound ends with an error that says
     event_type: 'run_finish',
     termination: { type: 'error', value: /the thread holds \d+ bytes.*thread_limit_bytes/ },
   });
-  t.equal(troupe.models.requests.length, 1, 'the model is not asked again');
+  t.equal(troupe.models.requests.length, 1, 'no further inference is made');
   t.equal((await troupe.call('GET', '/v1/threads/T/messages')).body.total, 3);
 });
 
-t.test('a history without counts is counted once, and continued from there', (t) => {
+t.test('counts a history without stored counts once, and continues from there', (t) => {
   const history: Message[] = ['ab', 'cde'].map((text, index) => ({
     id: String(index),
     role: 'user',

@@ -6,7 +6,7 @@ import { eventually, startTroupe } from './troupe.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-t.test('a created thread has a UUIDv7, its title, one time twice, and no null', async (t) => {
+t.test('creates a thread with a UUIDv7, its title, equal timestamps and no null', async (t) => {
   const { call } = await startTroupe(t);
   const { status, body } = await call('POST', '/v1/threads', { title: 'A' });
   t.equal(status, 201);
@@ -19,14 +19,14 @@ t.test('a created thread has a UUIDv7, its title, one time twice, and no null', 
   t.strictSame((await call('GET', `/v1/threads/${body.id}`)).body, body);
 });
 
-t.test('a thread without a title has no title key', async (t) => {
+t.test('omits the title key without a title', async (t) => {
   const { call } = await startTroupe(t);
   const { status, body } = await call('POST', '/v1/threads', {});
   t.equal(status, 201);
   t.notOk('title' in (body.metadata as object));
 });
 
-t.test('links may be given by their aliases, but not twice', async (t) => {
+t.test('accepts links by their aliases, but not both names', async (t) => {
   const { call } = await startTroupe(t);
   const parent = await call('POST', '/v1/threads', {});
   const child = await call('POST', '/v1/threads', { resourceId: ' r ', parentThreadId: parent.body.id });
@@ -35,7 +35,7 @@ t.test('links may be given by their aliases, but not twice', async (t) => {
   t.equal((await call('GET', '/v1/threads?resourceId=a&resource_id=b')).status, 400);
 });
 
-t.test('a lineage that cannot be is refused', async (t) => {
+t.test('rejects an invalid lineage', async (t) => {
   const { call } = await startTroupe(t);
   t.match(await call('POST', '/v1/threads', { parent_thread_id: 'x' }), {
     status: 400,
@@ -53,7 +53,7 @@ t.test('a lineage that cannot be is refused', async (t) => {
   t.match(cycle.body.error, /cycle/);
 });
 
-t.test('bad bodies get the status of their kind, and nothing is written', async (t) => {
+t.test('rejects invalid bodies with the status of their kind, and writes nothing', async (t) => {
   const { call, url } = await startTroupe(t);
   t.equal((await call('POST', '/v1/threads', [1])).status, 422);
   t.equal((await call('POST', '/v1/threads', '"x"')).status, 422);
@@ -66,7 +66,7 @@ t.test('bad bodies get the status of their kind, and nothing is written', async 
   t.equal((await call('POST', '/v1/threads', { unknown: 1 })).status, 201, 'unknown keys are ignored');
 });
 
-t.test('limits are clamped, and what is no count is refused', async (t) => {
+t.test('clamps limits and rejects values that are not counts', async (t) => {
   const { call } = await startTroupe(t);
   const { body } = await call('GET', '/v1/threads');
   t.strictSame(body, { items: [], offset: 0, limit: 50, total: 0, has_more: false, next_cursor: null });
@@ -77,7 +77,7 @@ t.test('limits are clamped, and what is no count is refused', async (t) => {
   }
 });
 
-t.test('cursors walk each thread once, forwards and back', async (t) => {
+t.test('lists each thread once with cursors, in both directions', async (t) => {
   const { call } = await startTroupe(t);
   const made: unknown[] = [];
   for (let index = 0; index < 5; index += 1) made.push((await call('POST', '/v1/threads', {})).body.id);
@@ -100,7 +100,7 @@ t.test('cursors walk each thread once, forwards and back', async (t) => {
   t.strictSame((await call('GET', '/v1/threads?offset=9')).body.items, []);
 });
 
-t.test('a cursor is bound to the filters of its query', async (t) => {
+t.test('binds a cursor to the filters of its query', async (t) => {
   const { call } = await startTroupe(t);
   for (const resource_id of ['a', 'a', 'b']) await call('POST', '/v1/threads', { resource_id });
   const { next_cursor } = (await call('GET', '/v1/threads?resource_id=a&limit=1')).body;
@@ -116,10 +116,10 @@ t.test('a cursor is bound to the filters of its query', async (t) => {
   });
   const forged = `thr_${Buffer.from(JSON.stringify({ p: { not: 'a position' }, f: {} })).toString('base64url')}`;
   t.equal((await call('GET', `/v1/threads?cursor=${forged}`)).status, 400);
-  t.equal((await call('GET', '/v1/threads?cursor=')).status, 200, 'a blank cursor is none');
+  t.equal((await call('GET', '/v1/threads?cursor=')).status, 200, 'a blank cursor is ignored');
 });
 
-t.test('root lists threads without a parent', async (t) => {
+t.test('lists threads without a parent for root', async (t) => {
   const { call } = await startTroupe(t);
   const parent = (await call('POST', '/v1/threads', {})).body.id;
   const child = (await call('POST', '/v1/threads', { parent_thread_id: parent })).body.id;
@@ -131,13 +131,13 @@ t.test('root lists threads without a parent', async (t) => {
   });
 });
 
-/** Threads that changed in the same millisecond have no order among them. */
+/** Threads that changed in the same millisecond have no defined order. */
 const nextMillisecond = async (): Promise<void> => {
   const before = Date.now();
   await when(() => Date.now() > before);
 };
 
-t.test('the last changed thread is listed first', async (t) => {
+t.test('lists the last changed thread first', async (t) => {
   const { call } = await startTroupe(t);
   const old = (await call('POST', '/v1/threads', {})).body.id;
   await nextMillisecond();
@@ -147,7 +147,7 @@ t.test('the last changed thread is listed first', async (t) => {
   t.equal(((await call('GET', '/v1/threads')).body.items as unknown[])[0], old);
 });
 
-t.test('a summary always has its six keys, and the agent of the latest run', async (t) => {
+t.test('lists summaries with all six keys and the agent of the latest run', async (t) => {
   const { call, runToEnd } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;
   const before = ((await call('GET', '/v1/threads/summaries')).body.items as object[])[0];
@@ -165,7 +165,7 @@ t.test('a summary always has its six keys, and the agent of the latest run', asy
   t.match(after, { id, agent_id: 'echo' });
 });
 
-t.test('a patch sets, keeps and clears field by field, on both paths', async (t) => {
+t.test('sets, keeps and clears fields with a patch, on both paths', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', { title: 'A', resource_id: 'r' })).body;
   t.match((await call('PATCH', `/v1/threads/${id}`, { title: null })).body, {
@@ -186,7 +186,7 @@ t.test('a patch sets, keeps and clears field by field, on both paths', async (t)
   });
 });
 
-t.test('a deleted thread is gone, also the second time', async (t) => {
+t.test('returns 404 for a deleted thread, also on a second delete', async (t) => {
   const { call } = await startTroupe(t);
   const { id } = (await call('POST', '/v1/threads', {})).body;
   t.equal((await call('DELETE', `/v1/threads/${id}`)).status, 204);
@@ -198,7 +198,7 @@ t.test('a deleted thread is gone, also the second time', async (t) => {
   t.equal((await call('GET', '/v1/threads')).body.total, 0);
 });
 
-t.test('children are detached, keep their parent from going, or go with it', async (t) => {
+t.test('detaches children, rejects the deletion because of them, or deletes them', async (t) => {
   const { call } = await startTroupe(t);
   const family = async () => {
     const parent = String((await call('POST', '/v1/threads', {})).body.id);
@@ -225,7 +225,7 @@ t.test('children are detached, keep their parent from going, or go with it', asy
   for (const id of Object.values(kept)) t.equal((await call('GET', `/v1/threads/${id}`)).status, 404);
 });
 
-t.test('deleting a thread ends its run, and late commits do not bring it back', async (t) => {
+t.test('ends the run of a deleted thread, and ignores its late commits', async (t) => {
   const { call, run, models } = await startTroupe(t);
   const stream = await run({ agentId: 'slow', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
   const { run_id } = await stream.until('run_start');
@@ -241,7 +241,7 @@ t.test('deleting a thread ends its run, and late commits do not bring it back', 
   t.equal((await call('GET', '/v1/threads/T/messages')).status, 404);
 });
 
-t.test('a thread that is deleted and begun again at once answers, and leaves no run open', async (t) => {
+t.test('serves a thread that is deleted and recreated at once, and leaves no run open', async (t) => {
   const { call, run, runToEnd, restart } = await startTroupe(t);
   const say = (agentId: string) => ({ agentId, threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
   for (let round = 0; round < 20; round += 1) {
@@ -257,7 +257,7 @@ t.test('a thread that is deleted and begun again at once answers, and leaves no 
   t.ok(runs.items.every(({ status }) => status === 'done'));
 });
 
-t.test('a thread that has the id of a deleted long one shows none of its messages', async (t) => {
+t.test('shows no message of a deleted long thread in a new thread with the same id', async (t) => {
   const { call, runToEnd } = await startTroupe(t);
   const say = (texts: readonly string[]) =>
     runToEnd({
@@ -268,7 +268,7 @@ t.test('a thread that has the id of a deleted long one shows none of its message
   // Enough that their rows are removed in several commits.
   const long = Array.from({ length: 2500 }, (_, index) => `old ${index}`);
   const paths = ['/v1/threads/T', '/v1/ai-sdk/threads/T', '/v1/ag-ui/threads/T'];
-  /** Deleted and used again at the same time, and after the response. */
+  /** The thread is recreated while it is deleted, and after the response. */
   for (const isAtOnce of [true, false]) {
     await say(long);
     t.match(await call('GET', '/v1/threads/T/messages'), { body: { total: long.length + 1 } });

@@ -5,11 +5,11 @@ import { decline, resume, suspend, withTools } from './suspended.ts';
 import { eventually } from './troupe.ts';
 import { viewOf } from './view.ts';
 
-/** Several tickets, and decisions that come at once or early: runtime.md 6.3, 12 and 19, checks 52, 54 and 56. */
+/** Several tickets, and concurrent or early decisions: runtime.md 6.3, 12 and 19, checks 52, 54 and 56. */
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
-t.test('of two tickets one is decided, then the other, in the order of the contract', async (t) => {
+t.test('applies decisions on two tickets one after the other, in the order of the contract', async (t) => {
   const { troupe, tools } = await withTools(t, { settings: { event_capture_mode: 'full_fidelity' } });
   const { run_id } = await suspend(troupe, 'T', ['b', 'risky'], ['a', 'risky'], ['n', 'note']);
   const view = viewOf(troupe, 'T');
@@ -30,7 +30,7 @@ t.test('of two tickets one is decided, then the other, in the order of the contr
     'StateSnapshotObserved',
     'RunSuspended',
   ]);
-  t.equal((await view.post('/decision', resume('perm_b'))).status, 404, 'it is resolved');
+  t.equal((await view.post('/decision', resume('perm_b'))).status, 404, 'the ticket is already decided');
 
   const then = (await view.events(run_id)).length;
   t.equal((await view.post('/decision', resume('perm_a'))).status, 202);
@@ -43,12 +43,12 @@ t.test('of two tickets one is decided, then the other, in the order of the contr
   t.strictSame(tools.executed, ['n', 'b', 'a']);
   t.notOk(
     (await view.events(run_id)).some(({ payload }) => 'turn_id' in payload),
-    'no new input came',
+    'a decision does not start a turn',
   );
   await view.check(t);
 });
 
-t.test('decisions on all tickets at once are all applied, each once', async (t) => {
+t.test('applies concurrent decisions on all tickets once each', async (t) => {
   const { troupe, tools } = await withTools(t);
   for (let round = 0; round < roundsOf(20); round += 1) {
     const view = viewOf(troupe, `T${round}`);
@@ -67,7 +67,7 @@ t.test('decisions on all tickets at once are all applied, each once', async (t) 
   }
 });
 
-t.test('the same decision twice at once executes the tool once, and one of them is refused', async (t) => {
+t.test('executes a tool once on two identical concurrent decisions, and rejects one of them', async (t) => {
   const { troupe, tools } = await withTools(t);
   for (let round = 0; round < roundsOf(20); round += 1) {
     const view = viewOf(troupe, `T${round}`);
@@ -82,12 +82,12 @@ t.test('the same decision twice at once executes the tool once, and one of them 
     await view.until(run_id, 'done');
     const accepted = answers.findIndex(({ status }) => status === 202);
     t.equal(tools.executed.filter((id) => id === call).length, accepted === 2 ? 0 : 1);
-    t.equal((await view.post('/decision', resume(call))).status, 404, 'the run is over');
+    t.equal((await view.post('/decision', resume(call))).status, 404, 'the run has ended');
     await view.check(t);
   }
 });
 
-t.test('a decision that arrives as the run goes over to waiting is accepted', async (t) => {
+t.test('accepts a decision while the run is being suspended', async (t) => {
   const { troupe, tools } = await withTools(t);
   for (let round = 0; round < roundsOf(40); round += 1) {
     const view = viewOf(troupe, `T${round}`);
@@ -106,7 +106,7 @@ t.test('a decision that arrives as the run goes over to waiting is accepted', as
   }
 });
 
-t.test('a call may be decided while others of its step execute', async (t) => {
+t.test('accepts a decision on a call while other calls of its step execute', async (t) => {
   const { troupe, tools } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'risky'], ['c2', 'hold'], ['c3', 'risky']));
   const stream = await troupe.run({ agentId: 'steps', threadId: 'T', messages });
@@ -119,7 +119,7 @@ t.test('a call may be decided while others of its step execute', async (t) => {
   t.match(await view.run(run_id), { status: 'running' });
   t.equal((await view.post('/decision', resume('c1'))).status, 202);
   t.equal((await view.post('/decision', resume('c1'))).status, 404);
-  t.strictSame(tools.executed, ['c2'], 'it waits until nothing executes');
+  t.strictSame(tools.executed, ['c2'], 'the decision is applied after the other calls of the step');
   tools.release();
   await stream.rest();
   await eventually(

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { defineClientTool, defineTool } from '../../src/tools/define-tool.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 
-/** Tools that a test steers, and a record of what they did. Agents of the tests have all of them. */
+/** Tools that a test controls, with a record of their calls. All test agents have them. */
 
 export type TestTools = {
   tools: Tool[];
   /** Ids of the calls that were executed, in order. */
   executed: string[];
-  /** Ids of the calls that are executed and wait now. */
+  /** Ids of the calls that are executing and held. */
   holding(): string[];
-  /** Lets every call that waits have its result. */
+  /** Completes every held call. */
   release(): void;
 };
 
 /**
- * `risky` needs approval; `pick_color` is executed by the client; `hold` waits until it is released; `sly` does not
- * even look at its signal; `guarded` needs approval and then waits as `hold` does; `note` answers at once.
+ * `risky` needs approval; `pick_color` is executed by the client; `hold` waits until it is released; `sly` also waits
+ * but ignores its signal; `guarded` needs approval and then waits like `hold`; `note` returns at once.
  */
 export const createTestTools = (): TestTools => {
   const executed: string[] = [];

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { z } from 'zod';
-import type { SettingsInput } from '../../src/settings.ts';
+import type { SettingsInput } from '../../src/settings/index.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
 
-/** A service whose runs are observed, and what it shows of them. */
+/** A service with observed runs, and helpers that read their traces. */
 
 export const messages = [{ role: 'user', content: 'Hello' }];
 
@@ -22,7 +22,7 @@ export const traced = (
 export const startTraced = (t: Test, trace?: Trace, options: TroupeOptions = {}): Promise<Troupe> =>
   startTroupe(t, { settings: traced(trace), ...options });
 
-/** Runs to the end, and tells the id of the run. */
+/** Executes a run to its end and returns its id. */
 export const run = async ({ runToEnd }: Troupe, agentId: string, body: object = {}): Promise<string> =>
   String((await runToEnd({ agentId, messages, ...body }))[0]?.run_id);
 
@@ -51,7 +51,7 @@ export const listed = async ({ admin }: Pick<Troupe, 'admin'>, query = ''): Prom
   return z.array(z.record(z.string(), z.unknown())).parse(body.runs);
 };
 
-/** As many runs, fewer at a time than a service lets in. */
+/** Executes this many runs, with fewer at a time than the service admits. */
 export const runMany = async (troupe: Troupe, agentId: string, count: number): Promise<string[]> => {
   const ids: string[] = [];
   while (ids.length < count) {

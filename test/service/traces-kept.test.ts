@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
 import { startApp } from '../../src/app.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
-import { settingsFrom } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Json } from '../../src/tools/tool.ts';
 import { asks } from './models.ts';
@@ -14,11 +14,11 @@ import { resume, suspend, withTools } from './suspended.ts';
 import { listed, readTrace, run, runMany, startTraced, traced } from './traced.ts';
 import { ADMIN_TOKEN, eventually, startDemo } from './troupe.ts';
 
-/** What becomes of traces, and what they must not tell: evals-and-traces.md 2, 9.5 to 9.8. */
+/** Retention and confidentiality of traces: evals-and-traces.md 2, 9.5 to 9.8. */
 
 const DAY_MS = 86_400_000;
 
-t.test('old traces are removed again and again, as often as is set', async (t) => {
+t.test('removes old traces periodically at the configured interval', async (t) => {
   let now = Date.now();
   const clock = { now: () => now, monotonic: () => performance.now() };
   const troupe = await startTraced(
@@ -37,7 +37,7 @@ t.test('old traces are removed again and again, as often as is set', async (t) =
   t.strictSame(left.map(({ run_id }) => run_id).sort(), [...pinned].sort());
 });
 
-t.test('a trace that is pinned while it would be removed is there or was refused', async (t) => {
+t.test('keeps a trace that is pinned during its removal, or rejects the pin', async (t) => {
   let now = Date.now();
   const clock = { now: () => now, monotonic: () => performance.now() };
   const troupe = await startTraced(
@@ -58,7 +58,7 @@ t.test('a trace that is pinned while it would be removed is there or was refused
   t.strictSame(left.map(({ run_id }) => run_id).sort(), kept.sort());
 });
 
-t.test('traces in a folder of their own are those of the runs, across a wait and a restart', async (t) => {
+t.test('keeps traces in a separate folder across a suspension and a restart', async (t) => {
   const { troupe } = await withTools(t, {
     settings: traced({ sampling_disable: true, sink_dir: join(t.testdir(), 'traces') }),
   });
@@ -83,7 +83,7 @@ t.test('traces in a folder of their own are those of the runs, across a wait and
   );
 });
 
-t.test('a folder of traces that is taken stops the start, and leaves the store free', async (t) => {
+t.test('fails to start if the trace folder is in use, and releases the store', async (t) => {
   const dir = t.testdir({ first: {}, second: {} });
   const start = (of: string) =>
     startApp({
@@ -101,7 +101,7 @@ t.test('a folder of traces that is taken stops the start, and leaves the store f
   await (await start('second')).stop();
 });
 
-t.test('a background task is a line when it begins and one when it ends', async (t) => {
+t.test('writes a line at the start and at the end of a background task', async (t) => {
   const ends: ((result: Json) => void)[] = [];
   const work = defineTool({
     id: 'work',
@@ -132,7 +132,7 @@ t.test('a background task is a line when it begins and one when it ends', async 
   t.equal(tasks.length, 2);
 });
 
-t.test('a delegate that delegates leaves three traces that refer to each other', async (t) => {
+t.test('writes three traces that refer to each other for nested delegations', async (t) => {
   const agents = [
     { id: 'top', delegates: ['middle'] },
     { id: 'middle', delegates: ['echo'] },
@@ -163,10 +163,10 @@ t.test('a delegate that delegates leaves three traces that refer to each other',
   ]);
   for (const { text } of all)
     for (const line of text.split('\n'))
-      t.ok((line.match(/"parent_run_id"/g) ?? []).length <= 1, 'no key is there twice');
+      t.ok((line.match(/"parent_run_id"/g) ?? []).length <= 1, 'no key is repeated');
 });
 
-t.test('where models and tools said a secret, the program decides what is shown', async (t) => {
+t.test('shows secrets in traces only as the embedding program decides', async (t) => {
   const echoes = defineTool({
     id: 'echoes',
     description: 'Echoes.',
@@ -196,10 +196,10 @@ t.test('where models and tools said a secret, the program decides what is shown'
   t.match(lines[0], { request_messages: [{ content: [{ text: 'my card is ####' }] }] });
   t.match(lines[1], { call_arguments: { text: 'card ####' }, call_result: '***' });
   const history = await troupe.call('GET', '/v1/threads/T/messages');
-  t.match(JSON.stringify(history.body), '4111', 'the history stays as it is');
+  t.match(JSON.stringify(history.body), '4111', 'the history is unchanged');
 });
 
-t.test('the demo shows everything of an agent that is observed, once its routes are exposed', async (t) => {
+t.test('shows everything of an observed agent in the demo once its routes are exposed', async (t) => {
   const observed = AgentSpec.parse({ id: 'seen', model_id: 'echo', plugin_ids: ['observability'] });
   const troupe = await startDemo(t, {
     settings: {
@@ -214,7 +214,7 @@ t.test('the demo shows everything of an agent that is observed, once its routes 
   t.equal((await readTrace(troupe, unseen)).status, 404);
 });
 
-t.test('a page of another origin reads how many events there are', async (t) => {
+t.test('exposes the event count headers to other origins', async (t) => {
   const origin = 'https://console.example.org';
   const troupe = await startTraced(t, undefined, {
     settings: traced(undefined, {

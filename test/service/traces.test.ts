@@ -1,8 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
+import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { agentHandoff } from '../../src/loop/handoff.ts';
 import { ModelError } from '../../src/models/errors.ts';
-import { NO_RECORDS } from '../../src/registry/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { update } from '../../src/tools/state.ts';
@@ -13,12 +13,12 @@ import { eventually, startTroupe } from './troupe.ts';
 
 /** Traces over HTTP: evals-and-traces.md 9, checks 53 to 62. */
 
-t.test('traces are not served where nobody asked for that', async (t) => {
+t.test('does not serve traces unless they are exposed', async (t) => {
   const { admin } = await startTroupe(t);
   t.equal((await admin('GET', '/v1/traces')).status, 404);
 });
 
-t.test('traces that are exposed are served to admins', async (t) => {
+t.test('serves exposed traces to admins', async (t) => {
   const shown = await startTraced(t);
   t.equal((await shown.call('GET', '/v1/traces?foo=1')).status, 401);
   t.strictSame((await shown.admin('GET', '/v1/traces')).body, { runs: [] });
@@ -26,7 +26,7 @@ t.test('traces that are exposed are served to admins', async (t) => {
   t.match(JSON.stringify(modules.body), '"trace"');
 });
 
-t.test('a run is listed when it has ended, and its inference is a line', async (t) => {
+t.test('lists a run once it has ended, with its inference as a line', async (t) => {
   const troupe = await startTraced(t);
   const id = await run(troupe, 'echo', { threadId: 'T' });
   const [summary, ...others] = await listed(troupe);
@@ -64,25 +64,22 @@ t.test('a run is listed when it has ended, and its inference is a line', async (
   t.match({ total, next, contentType }, { total: '1', next: null, contentType: 'application/x-ndjson' });
 });
 
-t.test(
-  'a run of an agent without the plugin leaves no trace, nor does one whose filter leaves it out',
-  async (t) => {
-    const agents = [
-      { id: 'seen', plugin_ids: ['observability'] },
-      { id: 'filtered', plugin_ids: ['observability', 'reminder'], active_hook_filter: ['reminder'] },
-    ].map((agent) => AgentSpec.parse({ model_id: 'echo', ...agent }));
-    const troupe = await startTroupe(t, {
-      settings: traced({ sampling_disable: true }, { observe_all_agents: false }),
-      app: { records: { ...NO_RECORDS, agents } },
-    });
-    const unseen = [await run(troupe, 'echo'), await run(troupe, 'filtered')];
-    const id = await run(troupe, 'seen');
-    t.match(await listed(troupe), [{ run_id: id }]);
-    for (const other of unseen) t.equal((await readTrace(troupe, other)).status, 404);
-  },
-);
+t.test('writes no trace for an agent without the plugin, or with a filter that excludes it', async (t) => {
+  const agents = [
+    { id: 'seen', plugin_ids: ['observability'] },
+    { id: 'filtered', plugin_ids: ['observability', 'reminder'], active_hook_filter: ['reminder'] },
+  ].map((agent) => AgentSpec.parse({ model_id: 'echo', ...agent }));
+  const troupe = await startTroupe(t, {
+    settings: traced({ sampling_disable: true }, { observe_all_agents: false }),
+    app: { records: { ...NO_RECORDS, agents } },
+  });
+  const unseen = [await run(troupe, 'echo'), await run(troupe, 'filtered')];
+  const id = await run(troupe, 'seen');
+  t.match(await listed(troupe), [{ run_id: id }]);
+  for (const other of unseen) t.equal((await readTrace(troupe, other)).status, 404);
+});
 
-t.test('a failed inference is a line without tokens, and makes its run one that is kept', async (t) => {
+t.test('writes a failed inference without tokens, and keeps the trace of its run', async (t) => {
   const troupe = await startTraced(t, { sampling_proportion: 0, capture_content: true });
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const id = await run(troupe, 'flaky');
@@ -103,7 +100,7 @@ t.test('a failed inference is a line without tokens, and makes its run one that 
   t.equal((await readTrace(troupe, dull)).status, 404);
 });
 
-t.test('a tool is a line behind the inference that asked for it', async (t) => {
+t.test('writes a tool call after the inference that requested it', async (t) => {
   const failing = defineTool({
     id: 'fail',
     description: 'Fails.',
@@ -142,14 +139,14 @@ t.test('a tool is a line behind the inference that asked for it', async (t) => {
   t.notOk(Object.hasOwn(lines[3] ?? {}, 'request_messages'));
   const [offered, called] = [lines[0]?.tool_desc_ids, lines[1]?.tool_desc_ids];
   t.ok(Array.isArray(offered) && Array.isArray(called) && offered.includes(called[0]));
-  t.notMatch(text, 'hunter2', 'not in what the model asked for either');
+  t.notMatch(text, 'hunter2', 'the recorded arguments are redacted too');
 });
 
 const BOTH_SEGMENTS = ['inference', 'suspension', 'tool', 'suspension', 'tool', 'inference'];
 
 for (const trace of [{ sampling_disable: true }, { sampling_proportion: 1 }]) {
   const how = trace.sampling_disable ? 'that is readable at once' : 'that waits to be decided on';
-  t.test(`a run that waits and goes on behind a restart has one trace, ${how}`, async (t) => {
+  t.test(`writes one trace for a run that is suspended and resumed after a restart, ${how}`, async (t) => {
     const { troupe } = await withTools(t, { settings: traced(trace) });
     const { run_id } = await suspend(troupe, 'T', ['c1', 'risky'], ['c2', 'note']);
     t.strictSame(await listed(troupe), []);
@@ -176,7 +173,7 @@ for (const trace of [{ sampling_disable: true }, { sampling_proportion: 1 }]) {
   });
 }
 
-t.test('a handoff and a delegation are lines, with the agents that they are about', async (t) => {
+t.test('writes handoffs and delegations with their agents', async (t) => {
   const handOver = defineTool({
     id: 'hand_over',
     description: 'Hands over.',
@@ -204,7 +201,7 @@ t.test('a handoff and a delegation are lines, with the agents that they are abou
   t.equal(lines[2]?.child_run_id, child?.run_id);
 });
 
-t.test('runs at the same time do not mix', async (t) => {
+t.test('isolates concurrent runs', async (t) => {
   const troupe = await startTraced(t);
   const ids = await Promise.all(
     Array.from({ length: 120 }, (_, index) =>
@@ -221,7 +218,7 @@ t.test('runs at the same time do not mix', async (t) => {
   }
 });
 
-t.test('lists are filtered, the newest first', async (t) => {
+t.test('filters lists and sorts them newest first', async (t) => {
   const troupe = await startTraced(t);
   const first = await run(troupe, 'echo');
   const second = await run(troupe, 'flaky');
@@ -237,7 +234,52 @@ t.test('lists are filtered, the newest first', async (t) => {
   t.equal((await listed(troupe, '?experiment_id=none')).length, 0);
 });
 
-t.test('what is not a query of a list or a page is refused', async (t) => {
+t.test('joins the run of each trace, and filters by its outcome and its words', async (t) => {
+  const { troupe } = await withTools(t, { settings: traced() });
+  const { admin, models } = troupe;
+  const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+  models.steps.push(asks(['c1', 'failingTool', { reason: 'of the test' }]));
+  const recovered = await run(troupe, 'steps', say('The refund of Ms Okafor'));
+  models.failures.push(new ModelError('unauthorized', 'no'));
+  const failed = await run(troupe, 'flaky', say('The delivery of Ms Okafor'));
+  const joined = async (query = '') => {
+    const { status, body } = await admin('GET', `/v1/traces?run=true${query}`);
+    t.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  t.match(await joined(), {
+    runs: [
+      {
+        run_id: failed,
+        run: { termination_reason: { type: 'error' }, preview: 'The delivery of Ms Okafor' },
+      },
+      {
+        run_id: recovered,
+        final_status: 'error',
+        tool_errors: 1,
+        run: { termination_reason: { type: 'natural_end' } },
+      },
+    ],
+    total: 2,
+    searched: 2,
+    next_cursor: null,
+  });
+  const ids = async (query: string) =>
+    z
+      .array(z.object({ run_id: z.string() }))
+      .parse((await joined(query)).runs)
+      .map(({ run_id }) => run_id);
+  t.strictSame(await ids('&outcome=completed'), [recovered], 'a failed call does not fail its run');
+  t.strictSame(await ids('&outcome=failed&stored=true'), [failed]);
+  t.strictSame(await ids('&q=okafor%20refund'), [recovered]);
+  const first = await joined('&limit=1');
+  t.match(first, { runs: [{ run_id: failed }], has_more: true, searched: 1 });
+  t.strictSame(await ids(`&limit=1&cursor=${first.next_cursor}`), [recovered]);
+  t.equal((await admin('GET', `/v1/traces?run=true&q=x&cursor=${first.next_cursor}`)).status, 400);
+  t.equal((await admin('GET', '/v1/traces?outcome=failed')).status, 400);
+});
+
+t.test('rejects invalid queries of lists and pages', async (t) => {
   const troupe = await startTraced(t);
   const id = await run(troupe, 'echo');
   t.match(await troupe.admin('GET', '/v1/traces?since=yesterday'), {
@@ -265,7 +307,7 @@ t.test('what is not a query of a list or a page is refused', async (t) => {
   });
 });
 
-t.test('a run with more events than may wait has no trace', async (t) => {
+t.test('drops the trace of a run with more events than the buffer holds', async (t) => {
   const { troupe } = await withTools(t, {
     settings: traced({ sampling_proportion: 1, buffer_max_events: 3 }),
   });
@@ -277,7 +319,7 @@ t.test('a run with more events than may wait has no trace', async (t) => {
   t.match((await troupe.call('GET', '/metrics')).body.text, 'service_traces_dropped_total 1');
 });
 
-t.test('old traces are removed at a start, but not one that is pinned', async (t) => {
+t.test('removes old traces at startup, except pinned ones', async (t) => {
   let now = Date.now();
   const clock = { now: () => now, monotonic: () => performance.now() };
   const troupe = await startTraced(t, undefined, { app: { clock } });
@@ -297,7 +339,7 @@ t.test('old traces are removed at a start, but not one that is pinned', async (t
   t.equal((await readTrace(troupe, pinned)).lines.length, 1);
 });
 
-t.test('a run that is cancelled while it waits is listed', async (t) => {
+t.test('lists a run that is cancelled while suspended', async (t) => {
   const { troupe } = await withTools(t, { settings: traced() });
   const { run_id } = await suspend(troupe, 'T', ['c1', 'risky']);
   await troupe.post(`/v1/runs/${run_id}/cancel`);
@@ -308,7 +350,7 @@ t.test('a run that is cancelled while it waits is listed', async (t) => {
   t.match(runs, [{ run_id, final_status: 'ok' }]);
 });
 
-t.test('no traces and no statistics where observability is off', async (t) => {
+t.test('serves neither traces nor statistics when observability is disabled', async (t) => {
   const troupe = await startTroupe(t, { settings: traced(undefined, { observability_disable: true }) });
   await run(troupe, 'echo');
   t.equal((await troupe.admin('GET', '/v1/traces')).status, 404);

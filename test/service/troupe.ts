@@ -1,14 +1,14 @@
 import type { Test } from 'tap';
 import { type App, startApp } from '../../src/app.ts';
-import type { AppInput } from '../../src/app-input.ts';
-import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import type { AppInput } from '../../src/composition/input.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings/index.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 import { ask, type Got } from './http.ts';
 import { createTestModels, type TestModels } from './models.ts';
 import { readBlocks } from './stream.ts';
 
-/** A real service on a free port with a folder of its own, and a client that says what a test wants to say. */
+/** A real service on a free port with its own data directory, and a client for tests. */
 
 export const ADMIN_TOKEN = 'admin-token-of-the-tests';
 
@@ -16,12 +16,12 @@ export type Answer<Body = Record<string, unknown>> = { status: number; headers: 
 
 export type RunEventLike = { event_type: string; [key: string]: unknown };
 
-/** What talks to a service, wherever it runs. */
+/** A client of a service in any process. */
 export type Client = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   admin(method: string, path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
-  /** Starts a run; the events come as they are read. */
+  /** Starts a run; events are received as they are read. */
   run(body: object): Promise<RunStream>;
   /** Starts a run and reads it to the end. */
   runToEnd(body: object): Promise<RunEventLike[]>;
@@ -31,7 +31,7 @@ export type Troupe = Client & {
   url: string;
   app: App;
   models: TestModels;
-  /** Stops the service and starts another one on the same folder, with these entries changed. */
+  /** Stops the service and starts another one on the same data directory, with these entries changed. */
   restart(entries?: Partial<Settings['entries']>): Promise<void>;
 };
 
@@ -95,7 +95,7 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
   };
 };
 
-/** The same with the agents and tools of the demo, which take half of the time of a start. */
+/** Like `startTroupe`, with the agents and tools of the demo, which take half of the startup time. */
 export const startDemo = (t: Test, { settings, ...options }: TroupeOptions = {}): Promise<Troupe> =>
   startTroupe(t, { ...options, settings: { seed: { profile: 'demo' }, ...settings } });
 
@@ -163,8 +163,8 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Asks until the answer holds, for effects that a 202 or a closed stream does not wait for. What takes longer is asked
- * for less often: most of what a wait costs is the answers.
+ * Polls until the condition holds, for effects that a 202 or a closed stream does not wait for. The interval grows with
+ * the waiting time, because most of the cost of a wait is the responses.
  */
 export const eventually = async <Value>(
   ask: () => Promise<Value>,

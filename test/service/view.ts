@@ -7,14 +7,14 @@ import { ActiveRun, Run, RunList } from '../../src/schema/run.ts';
 import { Thread } from '../../src/schema/thread.ts';
 import { type Client, eventually } from './troupe.ts';
 
-/** What a client can read of one thread, with the types of the wire, and what must hold of it whenever it rests. */
+/** The data that a client can read of one thread, with the types of the wire, and the invariants of an idle thread. */
 
 export type View = {
   post(path: string, body?: unknown): ReturnType<Client['post']>;
   /** Posts one user message to the thread. */
   say(content: string, more?: object): ReturnType<Client['post']>;
   messages(query?: string): Promise<ListedMessage[]>;
-  /** `role: text`, what a reader of the history sees. */
+  /** Lines `role: text`, as a reader of the history sees them. */
   texts(): Promise<string[]>;
   thread(): Promise<Thread>;
   run(run_id: unknown): Promise<Run>;
@@ -25,9 +25,9 @@ export type View = {
   kinds(run_id?: unknown): Promise<string[]>;
   /** Waits for the run to have this status. */
   until(run_id: unknown, status: Run['status']): Promise<Run>;
-  /** Waits until nothing of the thread is queued or executes. */
+  /** Waits until no work of the thread is queued or executing. */
   rest(): Promise<void>;
-  /** Waits until it rests, and checks what must hold of every thread then. */
+  /** Waits until the thread is idle, and checks the invariants of every idle thread. */
   check(t: Test): Promise<void>;
 };
 
@@ -76,13 +76,13 @@ export const viewOf = (client: Client, id: string): View => {
         (run) => run.status === status,
       ),
     async rest() {
-      // Work is read first: what is claimed after that shows in the runs.
+      // Work is read first, so that work claimed later shows up in the runs.
       const rows = async () => ({ work: await view.dispatches(), runs: await view.runs() });
       await eventually(
         rows,
         ({ runs, work }) =>
           runs.every(({ status }) => status === 'done' || status === 'waiting') &&
-          // A run that waits may go on by queued work.
+          // Queued work may resume a suspended run.
           work.every(({ status }) => status !== 'Queued'),
       );
     },
@@ -136,5 +136,5 @@ const checkRecords = async (t: Test, view: View, runs: readonly Run[]): Promise<
   t.notOk('active_run_id' in thread, 'no run is active');
   if (waiting.length === 0) t.notOk('open_run_id' in thread, 'no run is open');
   const active = await view.active();
-  t.equal(active?.run_id, waiting.at(-1)?.run_id, 'only a run that waits is shown as active');
+  t.equal(active?.run_id, waiting.at(-1)?.run_id, 'at most one run is active, and it waits');
 };

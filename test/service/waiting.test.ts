@@ -1,12 +1,14 @@
 import t, { type Test } from 'tap';
+import { createLog } from '../../src/observability/log.ts';
 import { textOf } from '../../src/schema/message.ts';
-import { createLog } from '../../src/telemetry/log.ts';
 import { asks, type Call } from './models.ts';
 import { resume, suspend as suspendOn, withTools } from './suspended.ts';
 import { eventually, type Troupe, type TroupeOptions } from './troupe.ts';
 import { type View, viewOf } from './view.ts';
 
-/** Waits that no process holds, and decisions that wait for their turn: runtime.md 12, 17, 18.5 and 19, check 55. */
+/**
+ * Suspended runs without an actor, and decisions that wait for a busy thread: runtime.md 12, 17, 18.5 and 19, check 55.
+ */
 
 const begin = async (t: Test, options?: TroupeOptions) => {
   const { troupe, tools } = await withTools(t, options);
@@ -22,13 +24,13 @@ const slowWaits = ({ models }: Troupe) =>
     (waiting) => waiting === 1,
   );
 
-/** Another agent executes on the thread. */
+/** Keeps the thread busy with a run of another agent. */
 const keepBusy = async (troupe: Troupe, view: View): Promise<void> => {
   await view.say('other work', { agentId: 'slow' });
   await slowWaits(troupe);
 };
 
-t.test('a wait survives restarts without a decision, and nothing of it is executed', async (t) => {
+t.test('keeps a run suspended across restarts without a decision, and executes nothing', async (t) => {
   const { troupe, tools, view } = await begin(t);
   const run_id = await suspend(troupe, ['c1', 'risky']);
   const [run, history] = [await view.run(run_id), await view.messages()];
@@ -44,7 +46,7 @@ t.test('a wait survives restarts without a decision, and nothing of it is execut
   await view.check(t);
 });
 
-t.test('a run that waited through a restart goes on when it is decided', async (t) => {
+t.test('resumes a suspended run after a restart once it is decided', async (t) => {
   const { troupe, tools, view } = await begin(t);
   const run_id = await suspend(troupe, ['a', 'risky'], ['b', 'pick_color'], ['c', 'risky']);
   await troupe.restart();
@@ -82,7 +84,7 @@ t.test('a run that waited through a restart goes on when it is decided', async (
   await view.check(t);
 });
 
-t.test('a model that is asked again after a restart still reads that a call was refused', async (t) => {
+t.test('shows the model after a restart that a call was denied', async (t) => {
   const { troupe, view } = await begin(t);
   const run_id = await suspend(troupe, ['c1', 'risky']);
   await view.post('/decision', { toolCallId: 'c1', action: 'cancel', reason: 'too risky' });
@@ -103,7 +105,7 @@ t.test('a model that is asked again after a restart still reads that a call was 
   await view.check(t);
 });
 
-t.test('a wait that nobody holds takes a decision once, however often it is sent at once', async (t) => {
+t.test('applies one of several concurrent decisions to a suspended run without an actor', async (t) => {
   const { troupe, tools, view } = await begin(t);
   const run_id = await suspend(troupe, ['c1', 'risky']);
   await troupe.restart();
@@ -117,22 +119,26 @@ t.test('a wait that nobody holds takes a decision once, however often it is sent
 });
 
 for (const [name, restarts] of [
-  ['a decision is applied when it is the turn of its run', false],
-  ['a decision that waits for its turn survives a restart', true],
+  ['applies a decision when its run reaches the front of the queue', false],
+  ['keeps a queued decision across a restart', true],
 ] as const) {
   t.test(name, async (t) => {
     const { troupe, tools, view } = await begin(t);
     const run_id = await suspend(troupe, ['a', 'risky'], ['b', 'risky']);
     await keepBusy(troupe, view);
     t.equal((await view.post('/decision', resume('a'))).status, 202);
-    t.equal((await view.post('/decision', resume('a'))).status, 404, 'it is decided');
-    t.equal((await view.post('/decision', resume('perm_b'))).status, 202, 'the other one joins it');
+    t.equal((await view.post('/decision', resume('a'))).status, 404, 'the ticket is already decided');
+    t.equal(
+      (await view.post('/decision', resume('perm_b'))).status,
+      202,
+      'the second decision joins the queued turn',
+    );
     t.match(await view.run(run_id), {
       status: 'waiting',
       activation: { intent: { kind: { kind: 'hitl_resume', run_id } } },
     });
     const queued = (await view.dispatches()).filter(({ status }) => status === 'Queued');
-    t.equal(queued.length, 1, 'one turn for both decisions');
+    t.equal(queued.length, 1, 'one turn applies both decisions');
     t.strictSame(tools.executed, []);
     if (restarts) {
       await troupe.restart();
@@ -146,7 +152,7 @@ for (const [name, restarts] of [
 }
 
 for (const mode of ['queue', 'resume_open_run']) {
-  t.test(`input for a run that waits continues it when it is its turn: ${mode}`, async (t) => {
+  t.test(`input to a suspended run continues it once the thread is free: ${mode}`, async (t) => {
     const { troupe, tools, view } = await begin(t);
     const run_id = await suspend(troupe, ['a', 'risky'], ['b', 'risky']);
     await keepBusy(troupe, view);
@@ -158,13 +164,13 @@ for (const mode of ['queue', 'resume_open_run']) {
     troupe.models.release();
     await view.rest();
     t.match(await view.run(run_id), { status: 'done', final_output: 'echo: and this' });
-    t.strictSame(tools.executed, ['a'], 'what was decided is applied, what was not is superseded');
+    t.strictSame(tools.executed, ['a'], 'decided calls are executed, and undecided ones are superseded');
     t.match((await view.messages()).at(-2), { content: [{ text: 'and this' }], metadata: { run_id } });
     await view.check(t);
   });
 }
 
-t.test('work that is queued as a run goes over to waiting is not left behind', async (t) => {
+t.test('executes work that is queued while a run is being suspended', async (t) => {
   const { troupe } = await begin(t);
   for (let round = 0; round < 20; round += 1) {
     const thread = viewOf(troupe, `T${round}`);
@@ -180,7 +186,7 @@ t.test('work that is queued as a run goes over to waiting is not left behind', a
   }
 });
 
-t.test('a wait whose lease here is over goes on without this process', async (t) => {
+t.test('releases a suspended run from this process once its lease expires', async (t) => {
   const { troupe, tools, view } = await begin(t, {
     settings: { mailbox: { suspended_lease_ms: 1, lease_ms: 20, lease_renewal_ms: 5 } },
   });
@@ -194,8 +200,8 @@ t.test('a wait whose lease here is over goes on without this process', async (t)
   await view.check(t);
 });
 
-t.test('a wait that goes on without this process, or is replaced, is no execution that failed', async (t) => {
-  const lines: { msg: string }[] = [];
+t.test('does not log a released or replaced suspended run as a failed execution', async (t) => {
+  const lines: { event: string }[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { troupe, view } = await begin(t, {
     settings: { mailbox: { suspended_lease_ms: 1, lease_ms: 20, lease_renewal_ms: 5 } },
@@ -206,5 +212,5 @@ t.test('a wait that goes on without this process, or is replaced, is no executio
   await suspendOn(troupe, 'U', ['c2', 'risky']);
   await troupe.runToEnd({ agentId: 'echo', threadId: 'U', messages: [{ role: 'user', content: 'x' }] });
   t.notMatch(String((await troupe.call('GET', '/metrics')).body.text), 'outcome="transient_error"');
-  t.notOk(lines.some(({ msg }) => msg === 'run let go'));
+  t.notOk(lines.some(({ event }) => event === 'run.released'));
 });

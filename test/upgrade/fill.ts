@@ -1,9 +1,10 @@
 import { ModelError } from '../../src/models/errors.ts';
 import { asks } from '../service/models.ts';
+import { resume } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
 import type { Place } from './place.ts';
 
-/** Something of everything that a service keeps: runs in every state, configuration, evaluations, addresses. */
+/** Creates data of every kind that a service stores: runs in every state, configuration, evals, addresses. */
 
 const say = (text: string) => [{ role: 'user', content: text }];
 
@@ -37,7 +38,7 @@ const configure = async ({ admin }: Place): Promise<void> => {
   await config('PATCH', 'agents/echo/overrides', { system_prompt: 'Be brief.' }, 200);
 };
 
-/** Those that have ended, each in its way. */
+/** Runs that have ended, each in a different way. */
 const endRuns = async ({ client, models }: Place): Promise<void> => {
   await client.runToEnd({ agentId: 'echo', threadId: 'talk', messages: say('Hello') });
   await client.runToEnd({ agentId: 'echo', threadId: 'talk', messages: say('Again') });
@@ -50,6 +51,8 @@ const endRuns = async ({ client, models }: Place): Promise<void> => {
   await run.until('text_delta');
   await expecting(202, client.post(`/v1/runs/${run_id}/cancel`));
   await run.rest();
+  models.steps.push(asks(['b1', 'forbidden']));
+  await client.runToEnd({ agentId: 'steps', threadId: 'blocked', messages: say('Do it') });
 };
 
 const FIXTURE = {
@@ -69,12 +72,57 @@ const evaluate = async ({ admin }: Place): Promise<void> => {
 
 const HOOK = { url: 'http://127.0.0.1:9/hook', token: 'token-of-the-hook' };
 
-/** Those that an upgrade finds: one waits, one executes and has a message to come, one is queued behind it. */
-const leaveRuns = async ({ client, models }: Place): Promise<void> => {
+/** Runs that an upgrade finds in each state without an end, executing or not. */
+const leaveRuns = async (place: Place): Promise<void> => {
+  await leaveWaiting(place);
+  await leaveAnswered(place);
+  await leaveExecuting(place);
+};
+
+/** One run for each kind of wait. */
+const leaveWaiting = async ({ client, models }: Place): Promise<void> => {
   models.steps.push(asks(['risk', 'risky']));
   const [start] = await client.runToEnd({ agentId: 'steps', threadId: 'waits', messages: say('Risk it') });
   const path = `/v1/a2a/tasks/${start?.run_id}/pushNotificationConfigs`;
   await expecting(200, client.post(path, HOOK));
+  models.steps.push(asks(['color', 'pick_color']));
+  await client.runToEnd({ agentId: 'steps', threadId: 'asks', messages: say('Pick') });
+  models.steps.push(asks(['in', 'login']));
+  await client.runToEnd({ agentId: 'steps', threadId: 'logs-in', messages: say('Log in') });
+  models.steps.push(asks(['task', 'work']), (sink) => {
+    sink.text('started');
+    return { stop: 'EndTurn' };
+  });
+  await client.runToEnd({ agentId: 'worker', threadId: 'works', messages: say('Work') });
+};
+
+/** A run whose decision was accepted while another run executes on its thread. */
+const leaveAnswered = async ({ client, models }: Place): Promise<void> => {
+  models.steps.push(asks(['later', 'risky']));
+  await client.runToEnd({ agentId: 'steps', threadId: 'answered', messages: say('Risk it') });
+  const input = { agentId: 'slow', messages: say('Meanwhile') };
+  await expecting(202, client.post('/v1/threads/answered/messages', input));
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  await expecting(202, client.post('/v1/threads/answered/decision', resume('later')));
+};
+
+/**
+ * Runs that execute: during an inference, with a pending message and a queued run; during a call; and during a call
+ * that a decision has permitted.
+ */
+const leaveExecuting = async ({ client, models, tools }: Place): Promise<void> => {
+  models.steps.push(asks(['held', 'hold']));
+  await client.run({ agentId: 'steps', threadId: 'acts', messages: say('Act') });
+  models.steps.push(asks(['guard', 'guarded']));
+  await client.runToEnd({ agentId: 'steps', threadId: 'decides', messages: say('Guard') });
+  await expecting(202, client.post('/v1/threads/decides/decision', resume('guard')));
+  await eventually(
+    async () => tools.holding(),
+    (holding) => holding.length === 2,
+  );
   const run = await client.run({ agentId: 'slow', threadId: 'executes', messages: say('Begin') });
   await run.until('text_delta');
   const input = (body: object) => expecting(202, client.post('/v1/threads/executes/messages', body));

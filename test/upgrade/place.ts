@@ -1,10 +1,11 @@
 import { startApp } from '../../src/app.ts';
-import { settingsFrom } from '../../src/settings.ts';
-import { createLog } from '../../src/telemetry/log.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { settingsFrom } from '../../src/settings/index.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 import { createTestModels, type TestModels } from '../service/models.ts';
 import { createTestTools, type TestTools } from '../service/tools.ts';
 import { ADMIN_TOKEN, type Answer, type Client, clientOf } from '../service/troupe.ts';
+import { waitingTools } from './waiting-tools.ts';
 
 /** A service on a folder that another version may have written, at the time when it was written. */
 
@@ -20,9 +21,12 @@ type Options = {
   dir: string;
   /** milliseconds since the epoch, at the start */
   now: number;
-  /** `manual` takes nothing up: what is read is what was written. */
+  /** `manual` resumes no work, so that reading returns what was written. */
   lifecycle: 'auto' | 'manual';
 };
+
+/** An agent with background tasks. */
+const WORKER = { id: 'worker', model_id: 'steps', plugin_ids: ['background_tasks'] };
 
 export const startPlace = async ({ dir, now, lifecycle }: Options): Promise<Place> => {
   const models = createTestModels();
@@ -38,15 +42,15 @@ export const startPlace = async ({ dir, now, lifecycle }: Options): Promise<Plac
     observe_all_agents: true,
     trace: { sampling_disable: true, capture_content: true },
     AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
-    entries: models.entries,
+    entries: { ...models.entries, agents: [...(models.entries.agents ?? []), WORKER] },
   });
-  // Nothing is removed for its age, however old the fixture is.
+  // Nothing expires, regardless of the age of the fixture.
   const since = performance.now();
   const app = await startApp({
     settings,
     log: createLog({ level: 'silent' }),
     providers: [models.provider],
-    tools: tools.tools,
+    tools: [...tools.tools, ...waitingTools],
     clock: {
       now: () => now + Math.floor(performance.now() - since),
       monotonic: () => performance.now(),

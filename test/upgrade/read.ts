@@ -1,10 +1,9 @@
+import { z } from 'zod';
 import type { Place } from './place.ts';
 
-/** What a service says of what it keeps, by the public routes. */
+/** The stored data of a service, as its public routes return it. */
 
 export type Answers = Record<string, unknown>;
-
-const THREADS = ['talk', 'stopped', 'failed', 'cancelled', 'waits', 'executes'];
 
 const PATHS = [
   '/v1/threads',
@@ -19,10 +18,13 @@ const PATHS = [
   '/v1/audit-log',
   '/v1/eval/datasets/greetings',
   '/v1/traces',
-  ...THREADS.flatMap((id) => ['messages', 'runs', 'events'].map((part) => `/v1/threads/${id}/${part}`)),
 ];
 
-/** Paths that lead on from what the lists have. */
+export const ThreadIds = z.object({ items: z.array(z.string()) });
+
+const PARTS = ['messages', 'runs', 'events'];
+
+/** Paths that are derived from the items of the lists. */
 const FOLLOWED: readonly (readonly [list: string, path: (id: string) => string, id: RegExp])[] = [
   ['/v1/eval/runs', (id) => `/v1/eval/runs/${id}`, /"id":"([0-9A-Z]{26})"/g],
   ['/v1/threads/waits/runs', (id) => `/v1/a2a/tasks/${id}/pushNotificationConfigs`, /"run_id":"([^"]+)"/g],
@@ -38,6 +40,8 @@ export const readAll = async ({ admin }: Place): Promise<Answers> => {
     return body;
   };
   for (const path of PATHS) await read(path);
+  for (const id of ThreadIds.parse(answers['/v1/threads']).items)
+    for (const part of PARTS) await read(`/v1/threads/${id}/${part}`);
   for (const [list, path, id] of FOLLOWED) {
     const found = new Set(Array.from(JSON.stringify(await read(list)).matchAll(id), ([, each = '']) => each));
     for (const each of found) await read(path(each));

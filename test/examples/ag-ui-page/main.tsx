@@ -28,7 +28,7 @@ const Page = () => {
     act().catch(setProblem).finally(render);
   };
 
-  /** The run goes on when everything that it asked for is decided. */
+  /** The run continues once all its interrupts are decided. */
   const decide = (interruptId: string, approved: boolean) => {
     const all = [...decisions, { interruptId, status: 'resolved' as const, payload: { approved } }];
     const isComplete = all.length === agent.pendingInterrupts.length;

@@ -2,7 +2,7 @@ import type { Interrupt, Message, ToolCall } from '@ag-ui/client';
 import { type FormEvent, useState } from 'react';
 import { askUserQuestion } from './thread.ts';
 
-/** The messages of a conversation; results of tools are shown with their calls. */
+/** The messages of a conversation; tool results are shown with their calls. */
 
 type Answers = {
   interrupts: Interrupt[];

@@ -1,10 +1,9 @@
 import { HttpAgent, type Message, type ResumeEntry } from '@ag-ui/client';
 
 /**
- * One thread of the service by AG-UI's own client. The thread is part of the address of the page: its history is
- * loaded with the page, and with it what waits for the user. AG-UI has no way to join a stream that is under way, so
- * the page follows such a run by what is stored, until it has ended: new input would take its place, and the rest of
- * its answer would be lost.
+ * One thread of the service with AG-UI's own client. The thread is part of the page address: the page loads its
+ * history, and pending interrupts with it. AG-UI cannot join a running stream, so the page polls the stored state of
+ * such a run until it has ended: new input would pre-empt the run, and the rest of its response would be lost.
  */
 
 const query = new URLSearchParams(location.search);
@@ -25,14 +24,14 @@ export const agent = new HttpAgent({
   threadId: query.get('thread') ?? newThread(),
 });
 
-/** Executed here: what the user says is its result. */
+/** Executed by the page: the answer of the user is its result. */
 export const askUserQuestion = {
   name: 'askUserQuestion',
   description: 'Asks the user a question and waits for the answer.',
   parameters: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
 };
 
-/** @param resume answers to all that the run has asked */
+/** @param resume decisions on all interrupts of the run */
 export const run = async (resume?: ResumeEntry[]): Promise<void> => {
   let failure: string | undefined;
   await agent.runAgent(
@@ -72,14 +71,14 @@ export const stop = async (): Promise<void> => {
 type Item = Message & { content: { text?: string }[] };
 type Ticket = { ticket_id: string; tool_call_id: string; resume_mode: string };
 
-/** `unknown`: whether a run is under way has not been asked yet. `followed`: it was not started by this page. */
+/** `unknown`: not yet checked for an active run. `followed`: another page started the run. */
 export type Activity = 'unknown' | 'followed' | 'here' | 'none';
 
 let seen: Exclude<Activity, 'here'> = 'unknown';
 
 export const activity = (): Activity => (agent.isRunning ? 'here' : seen);
 
-/** Shows what is stored, until nothing is under way. */
+/** Shows the stored state until no run is active. */
 export const load = async (): Promise<void> => {
   try {
     while (await look()) await new Promise((resolve) => setTimeout(resolve, 500));
@@ -88,12 +87,12 @@ export const load = async (): Promise<void> => {
   }
 };
 
-/** @returns whether a run is under way */
+/** @returns true if a run is active */
 const look = async (): Promise<boolean> => {
-  // In this order: a run that ends in between is looked at again.
+  // In this order, so that a run that ends in between is polled once more.
   const { active_run } = await request(`/v1/threads/${thread}/runs/active`);
   const { messages } = await request(`/v1/ag-ui/threads/${thread}/messages?order=desc&limit=200`);
-  // The user has answered a question of the run: its stream has the rest.
+  // The user has answered a question of the run, so its stream delivers the rest.
   if (agent.isRunning) return false;
   const isUnderWay = active_run?.status === 'running';
   seen = isUnderWay ? 'followed' : 'none';

@@ -1,6 +1,5 @@
 /**
- * What the page shows is part of its address, so that loading it again shows it again: `?agent=…`, `&thread=…`,
- * `&service=…`.
+ * The state of the page is part of its address, so that reloading restores it: `?agent=…`, `&thread=…`, `&service=…`.
  */
 
 const query = new URLSearchParams(location.search);

@@ -6,7 +6,7 @@ import '../page.css';
 import { address } from './address.ts';
 import { Parts } from './parts.tsx';
 
-/** A chat with an agent. Everything that it shows is on the service: it may be reloaded at any time. */
+/** A chat with an agent. All its content is stored by the service, so the page can be reloaded at any time. */
 
 const Page = () => {
   const chat = useTroupeChat(address);

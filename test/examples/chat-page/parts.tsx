@@ -2,13 +2,13 @@ import { type DynamicToolUIPart, getToolName, isToolUIPart, type ToolUIPart, typ
 import { type FormEvent, useState } from 'react';
 import type { TroupeChat } from '../../../src/react/index.ts';
 
-/** The parts of a message: text, reasoning, files, and calls of tools with what the user has to say about them. */
+/** The parts of a message: text, reasoning, files, and tool calls with the decisions of the user. */
 
 type Answers = Pick<TroupeChat, 'approve' | 'deny' | 'answer'>;
 
 export const Parts = (on: { parts: UIMessage['parts']; chat: Answers; isLast: boolean }) =>
   on.parts.map((part, index) => {
-    // Parts are only ever added at the end. The id of a call may occur again.
+    // Parts are only appended. The id of a call may repeat.
     const key = `${part.type} ${index}`;
     if (part.type === 'text') return <p key={key}>{part.text}</p>;
     if (part.type === 'reasoning') return <Reasoning key={key} text={part.text} />;
@@ -43,7 +43,7 @@ const STATES: Record<ToolUIPart['state'], string> = {
   'output-denied': 'denied',
 };
 
-/** `isOpen`: its run can still be answered. */
+/** `isOpen`: its run still accepts decisions. */
 type Call = { part: ToolUIPart | DynamicToolUIPart; chat: Answers; isOpen: boolean };
 
 const ToolCall = ({ part, chat, isOpen }: Call) => {
@@ -75,7 +75,7 @@ const Approval = ({ id, chat }: { id: string; chat: Answers }) => (
   </div>
 );
 
-/** The tool `askUserQuestion` is executed here: what the user says is its output. */
+/** The tool `askUserQuestion` is executed by the page: the answer of the user is its output. */
 const Question = ({ toolCallId, chat }: { toolCallId: string; chat: Answers }) => {
   const [answer, setAnswer] = useState('');
   const submit = (event: FormEvent) => {

@@ -1,10 +1,10 @@
-"""Does every operation of the protocol with the official client, and prints what it saw.
+"""Executes every operation of the protocol with the official client, and prints the results.
 
-One JSON object a line: {"step": name, ...}. {"do": what} asks the test for something that is no operation. At the end
-the bodies that a webhook was sent are read from standard input, one a line.
+Prints one JSON object per line: {"step": name, ...}. {"do": what} asks the test for an action that is not an operation.
+At the end it reads the request bodies of a webhook from standard input, one per line.
 
-Every answer has to be exactly what the protocol knows: a key that is not in its definition is an error here, where the
-client itself would let it pass.
+Every response must match the definition of the protocol exactly. An unknown key is an error here, although the client
+itself would accept it.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ async def last(events):
 async def name_of(awaitable):
     try:
         await awaitable
-    except Exception as error:  # Whatever it is, its name is what is looked at.
+    except Exception as error:  # The test checks only the name of the error.
         return type(error).__name__
     return "no error"
 

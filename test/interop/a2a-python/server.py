@@ -1,7 +1,7 @@
-"""An agent of the official server, whose answer is chosen by what is said to it.
+"""An agent of the official server, whose answer depends on the text of the message.
 
-`server.py PORT` prints {"port": ...} and then {"sent": text} for each message. Only who has the token may talk to it. A
-line on standard input lets one `slow` answer go on.
+`server.py PORT` prints {"port": ...} and then {"sent": text} for each message. Requests need the token. A line on
+standard input lets one `slow` answer continue.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class Agent(AgentExecutor):
 
 
 class Guard:
-    """Lets nobody in without the token, but to the card."""
+    """Rejects requests without the token, except for the agent card."""
 
     def __init__(self, app):
         self.app = app

@@ -1,4 +1,4 @@
-/** One red dot, and no sound at all. */
+/** A single red pixel, and an empty sound. */
 
 export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';

@@ -1,19 +1,19 @@
-/** What a fixture of the conformance suite is: data and functions, whatever serves them. */
+/** Fixtures of the conformance suite as data and functions, independent of the server. */
 
 type Answer = { [key: string]: unknown };
 
-/** What a tool does to its caller while it runs, and what that said with the call. */
+/** The functions that a tool may use during its call, and the data of the call. */
 export type Fixture = {
   log(level: string, data: unknown): void;
-  /** Nothing, if the caller gave no token. */
+  /** Sends nothing if the caller provided no token. */
   progress(done: number, total: number): void;
-  /** Asks the caller, on the stream of the call. */
+  /** Sends a request to the caller on the stream of the call. */
   request(method: string, params: object): Promise<Answer>;
-  /** Of a revision without requests to the caller: what it answered to those of the result before this call. */
+  /** For a revision without requests to the caller: the responses to the requests in the previous result. */
   answers: Record<string, Answer>;
-  /** What that result wanted back. */
+  /** The state that the previous result asked to return. */
   state: string | undefined;
-  /** Those that the caller declared. */
+  /** The capabilities that the caller declared. */
   capabilities: Record<string, unknown>;
 };
 

@@ -1,12 +1,12 @@
 import { image, resource, text } from './content.ts';
 
-/** The prompts that the conformance suite gets, as it describes them. */
+/** The prompts that the conformance suite reads, as it describes them. */
 
 type Content = ReturnType<typeof text | typeof resource> | typeof image;
 
 type FixturePrompt = {
   description: string;
-  /** All of them are required. */
+  /** Arguments, all of them required. */
   takes: string[];
   says(given: Record<string, string>): Content[];
 };

@@ -12,11 +12,11 @@ import { PROMPTS } from './prompts.ts';
 import { contentsOf, RESOURCES, TEMPLATES } from './resources.ts';
 import { TOOLS } from './tools.ts';
 
-/** What the conformance suite wants of a server, behind the protocol core of the service. */
+/** The server that the conformance suite expects, behind the protocol core of the service. */
 
 const INVALID_PARAMS = -32_602;
 
-/** @param changed what the suite's own tool for it does: the list of tools is no longer what it was */
+/** @param changed called by a tool of the suite: the list of tools has changed */
 export const createFixtures = (changed: () => void): McpProvider => ({
   info: { name: 'fixtures', version: '1.0.0' },
   capabilities: {
@@ -45,12 +45,12 @@ const bindTools = (server: Server, changed: () => void): void => {
     if (name === 'test_trigger_tool_change') changed();
     const tool = TOOLS[name];
     if (!tool) return { content: [{ type: 'text', text: `Unknown tool: ${name}` }], isError: true };
-    // What a fixture says, the suite checks: it is here to find what is wrong with it.
+    // The suite checks the result of a fixture, so it is not validated here.
     return (await tool.call(args, fixtureOf(server, context))) as CallToolResult;
   });
 };
 
-/** What a request of a revision without sessions says of its client. */
+/** The client fields in a request of a revision without sessions. */
 const Envelope = z.looseObject({
   'io.modelcontextprotocol/clientCapabilities': z.record(z.string(), z.unknown()).default({}),
 });

@@ -23,7 +23,7 @@ const CONTENTS: Record<string, { text: string } | { blob: string }> = {
   'test://watched-resource': { text: 'Nothing happened.' },
 };
 
-/** Undefined: there is no such resource. */
+/** Undefined: unknown resource. */
 export const contentsOf = (uri: string) => {
   const known = CONTENTS[uri];
   if (known) return [{ uri, mimeType: RESOURCES.find((one) => one.uri === uri)?.mimeType, ...known }];

@@ -4,8 +4,8 @@ import { text } from './content.ts';
 import type { Fixture, FixtureTool } from './fixture.ts';
 
 /**
- * Tools of revision 2026-07-28, in which nobody asks a caller: a call ends with what it needs to know, and is made
- * again with the answers.
+ * Tools of revision 2026-07-28, in which a server sends no requests: a call returns its open questions, and is repeated
+ * with the responses.
  */
 
 const INVALID_PARAMS = -32_602;
@@ -36,13 +36,13 @@ const asked = (inputRequests: Record<string, Question>, requestState?: string) =
 
 const done = (said: string) => ({ content: [text(said)] });
 
-/** Not a secret that anybody has to keep. */
+/** The key of a test, not a real secret. */
 const sealed = (state: string): string =>
   `${state}.${createHmac('sha256', 'fixtures').update(state).digest('hex')}`;
 
 const isSealed = (state: string): boolean => state === sealed(state.split('.')[0] ?? '');
 
-/** Asks again as long as one of its answers is missing or no answer at all. */
+/** Returns the questions again while a response is missing or invalid. */
 const asks = (questions: Record<string, Question>, state?: string): FixtureTool => ({
   inputSchema: { type: 'object' },
   async call(_, fixture) {
@@ -55,7 +55,7 @@ const asks = (questions: Record<string, Question>, state?: string): FixtureTool 
   },
 });
 
-/** What a client can be asked for, and the capability of it. */
+/** Requests to a client, by the required capability. */
 const BY_CAPABILITY: Record<string, Question> = {
   elicitation: elicitation('What is your name?', 'name'),
   sampling: sampling('Generate a greeting'),
@@ -93,7 +93,7 @@ export const ROUNDS: Record<string, FixtureTool> = {
   test_input_required_result_multi_round: {
     inputSchema: { type: 'object' },
     async call(_, { state }) {
-      // The state names the round that was asked before this call.
+      // The state names the round before this call.
       const round = state === undefined ? 'first' : ROUND[state]?.[1];
       const question = round === undefined ? undefined : ROUND[round]?.[0];
       return question === undefined ? done('All rounds are over.') : asked({ [`${round}`]: question }, round);

@@ -5,7 +5,7 @@ import { ROUNDS } from './rounds.ts';
 
 /** The tools that the conformance suite calls, as it describes them. */
 
-/** Between two notifications, as the suite asks for it. */
+/** The interval between two notifications that the suite requires. */
 const PAUSE_MS = 50;
 
 const ofObject = (properties: object = {}, required: string[] = []) => ({
@@ -23,7 +23,7 @@ const onlySays = (...content: object[]): FixtureTool => ({
 
 const told = (what: unknown) => ({ content: [text(typeof what === 'string' ? what : JSON.stringify(what))] });
 
-/** Asks the user, whose answer is the result. */
+/** Asks the user and returns the response. */
 const elicits = (requestedSchema: object, message = 'Please say'): FixtureTool => ({
   inputSchema: NO_ARGUMENTS,
   async call(_, { request }) {

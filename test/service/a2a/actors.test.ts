@@ -4,7 +4,7 @@ import { asks } from '../models.ts';
 import { eventually, type Troupe } from '../troupe.ts';
 import { a2aFor } from './tasks-client.ts';
 
-/** Tasks that somebody follows, as the live actors that they are. */
+/** Observed tasks as live actors. */
 
 type Actor = { id: string; state: string; parent: string | null; children: string[] };
 
@@ -15,14 +15,14 @@ const actorsOf = async (troupe: Troupe, query: string): Promise<Actor[]> => {
 
 const tasksOf = (troupe: Troupe): Promise<Actor[]> => actorsOf(troupe, 'machine=a2a-task');
 
-t.test('a task is an actor of its run as long as somebody follows it', async (t) => {
+t.test('a task is an actor below its run while a client follows it', async (t) => {
   const { begin, subscribe, troupe } = await a2aFor(t);
   const { id } = await begin({ tenant: 'slow' });
   await eventually(
     async () => troupe.models.waiting(),
     (count) => count === 1,
   );
-  t.strictSame(await tasksOf(troupe), [], 'nobody follows it');
+  t.strictSame(await tasksOf(troupe), [], 'the task has no follower');
   const reader = await subscribe(id);
   await reader.next();
   t.match(await tasksOf(troupe), [{ id: `a2a-task:${id}`, state: 'working', parent: `run:${id}` }]);
@@ -36,7 +36,7 @@ t.test('a task is an actor of its run as long as somebody follows it', async (t)
   troupe.models.release();
 });
 
-t.test('a task that waits is followed by whoever is notified of it, until it is over', async (t) => {
+t.test('keeps the actor of a suspended task for its webhook until the task ends', async (t) => {
   const { begin, get, troupe } = await a2aFor(t);
   const hook = await startWebhook(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));

@@ -8,9 +8,9 @@ import { asks, hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { a2aFor, heardIn, said, statesIn, type TaskClient, textOf, violationsIn } from './tasks-client.ts';
 
-/** Clients, receivers and ids that mean no good: the service answers, and everybody else is served as before. */
+/** Malicious clients, receivers and ids: the service responds, and other clients are served as before. */
 
-/** Streams of the service that are open now. */
+/** The number of open streams of the service. */
 const openStreams = async ({ troupe }: TaskClient): Promise<number> => {
   const { body } = await troupe.call('GET', '/metrics');
   const sum = [...String(body.text).matchAll(/^\w*sse\w*(?:connections|streams)\w*(?:\{[^}]*\})? (\d+)$/gm)];
@@ -30,7 +30,7 @@ const ODD = [
   'a'.repeat(200),
 ];
 
-t.test('a task is called as its client likes, and is found by that name', async (t) => {
+t.test('accepts unusual task ids and finds tasks by them', async (t) => {
   const { ask, begin, get, troupe } = await a2aFor(t);
   for (const id of ODD) {
     const task = await begin({ tenant: 'echo', taskId: id, contextId: `in ${id}` });
@@ -55,7 +55,7 @@ t.test('a task is called as its client likes, and is found by that name', async 
   }
 });
 
-t.test('a message as large as may be comes back whole', async (t) => {
+t.test('returns a message of the maximum size unchanged', async (t) => {
   const { ask, send } = await a2aFor(t);
   const text = 'ü'.repeat(1024 * 1024 - 200);
   const task = await send({ tenant: 'echo', text });
@@ -86,7 +86,7 @@ for (const [where, body] of [
       `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"metadata":${deep}}`,
   ],
 ] as [string, (deep: string) => string][]) {
-  t.test(`${where} may be deep, but not without end`, async (t) => {
+  t.test(`${where} may be nested up to a limit`, async (t) => {
     const { troupe } = await a2aFor(t);
     const send = (depth: number) =>
       troupe.call('POST', '/v1/a2a/echo/message:send', body(nested(depth)), {
@@ -98,7 +98,7 @@ for (const [where, body] of [
   });
 }
 
-t.test('who subscribes and reads nothing holds up nobody', async (t) => {
+t.test('a subscriber that reads nothing delays no other client', async (t) => {
   const client = await a2aFor(t);
   const { begin, get, subscribe, troupe } = client;
   let goOn = (): void => {};
@@ -137,7 +137,7 @@ t.test('who subscribes and reads nothing holds up nobody', async (t) => {
   );
 });
 
-t.test('a storm of subscriptions that break off leaves nothing behind', async (t) => {
+t.test('many aborted subscriptions leave no resources behind', async (t) => {
   const client = await a2aFor(t);
   const { begin, subscribe, troupe } = client;
   troupe.models.steps.push(hangs('partial'));
@@ -165,7 +165,7 @@ t.test('a storm of subscriptions that break off leaves nothing behind', async (t
   t.match(body, { items: [], total: 0 });
 });
 
-t.test('cancel, answer and end of a task at once: one of them holds, for everybody', async (t) => {
+t.test('concurrent cancel, reply and end of a task have one outcome for all clients', async (t) => {
   const { ask, begin, get, subscribe, troupe } = await a2aFor(t);
   const ends = new Map<string, number>();
   for (let round = 0; round < (LONG ? 200 : 40); round += 1) {
@@ -189,19 +189,19 @@ t.test('cancel, answer and end of a task at once: one of them holds, for everybo
     const { status, history = [] } = task;
     const end = status.state.replace('TASK_STATE_', '');
     ends.set(end, (ends.get(end) ?? 0) + 1);
-    t.equal(statesIn(events).at(-1), end, 'who listens hears how it ended');
+    t.equal(statesIn(events).at(-1), end, 'the subscriber receives the same outcome');
     t.ok([200, 409].includes(cancelled.status));
     t.ok([200, 400].includes(answered.status), String(answered.status));
     if (cancelled.status === 409) t.equal(end, 'COMPLETED');
     if (end === 'CANCELED') t.equal(cancelled.status, 200);
     if (answered.status !== 200) t.equal(end, 'CANCELED');
     const heard = said({ ...task, history }).filter((each) => each === 'user: two').length;
-    t.equal(heard, answered.status === 200 ? 1 : 0, 'what was taken is kept, and nothing else');
+    t.equal(heard, answered.status === 200 ? 1 : 0, 'an accepted reply is kept, and a rejected one is not');
   }
   t.comment(JSON.stringify(Object.fromEntries(ends)));
 });
 
-/** A receiver that does this with what it is told. */
+/** A receiver that handles each notification with `act`. */
 const badReceiver = async (t: Test, act: (response: ServerResponse) => void) => {
   let calls = 0;
   let broken = 0;
@@ -217,12 +217,12 @@ const badReceiver = async (t: Test, act: (response: ServerResponse) => void) => 
     server.closeAllConnections();
     server.close();
   });
-  // It listens on a port.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/hook`, calls: () => calls, broken: () => broken };
 };
 
-t.test('receivers that hang, flood or redirect hold up no other one', async (t) => {
+t.test('receivers that hang, flood or redirect delay no other receiver', async (t) => {
   const { begin, get, troupe } = await a2aFor(t);
   const good = await startWebhook(t);
   const elsewhere = await startWebhook(t);
@@ -260,12 +260,12 @@ t.test('receivers that hang, flood or redirect hold up no other one', async (t) 
     (open) => open === 0,
   );
   t.ok(leading.calls() > 0 && hanging.calls() === 1);
-  t.equal(elsewhere.calls.length, 0, 'no redirect is followed');
+  t.equal(elsewhere.calls.length, 0, 'redirects are not followed');
 });
 
 const MOST = 100;
 
-t.test(`a task takes ${MOST} push configs and no more, lists them in pages, and forgets them`, async (t) => {
+t.test(`a task accepts ${MOST} push configs, lists them in pages and deletes them`, async (t) => {
   const { send, troupe } = await a2aFor(t);
   const hook = await startWebhook(t);
   const { id } = await send({ tenant: 'echo' });
@@ -273,7 +273,7 @@ t.test(`a task takes ${MOST} push configs and no more, lists them in pages, and 
   const add = (name: string) => troupe.post(path, { id: name, url: hook.url });
   const made = await Promise.all(Array.from({ length: 2 * MOST }, (_, index) => add(`c${index}`)));
   const taken = made.flatMap(({ status }, index) => (status === 200 ? [`c${index}`] : []));
-  t.equal(taken.length, MOST, 'also when they come at once');
+  t.equal(taken.length, MOST, 'the limit holds for concurrent requests');
   const refused = made.find(({ status }) => status !== 200);
   t.match(refused?.body, {
     error: {
@@ -282,7 +282,7 @@ t.test(`a task takes ${MOST} push configs and no more, lists them in pages, and 
     },
   });
   const [first = ''] = taken;
-  t.equal((await add(first)).status, 200, 'one that is there is replaced');
+  t.equal((await add(first)).status, 200, 'an existing config can be replaced');
   const seen = new Set<string>();
   let token = '';
   do {

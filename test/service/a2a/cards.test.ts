@@ -11,7 +11,7 @@ const minimal = (settings: TroupeOptions['settings'] = {}): TroupeOptions => ({
   settings: { seed: { profile: 'minimal' }, ...settings },
 });
 
-t.test('the card is that of the default agent, at the address that was asked', async (t) => {
+t.test('serves the card of the default agent under the requested address', async (t) => {
   const { call, url } = await startTroupe(t, minimal());
   const { status, body, headers } = await call('GET', CARD);
   t.equal(status, 200);
@@ -39,7 +39,7 @@ t.test('the card is that of the default agent, at the address that was asked', a
   t.match(headers.get('vary'), /Accept, Host/);
 });
 
-t.test('a card that the client has already is 304', async (t) => {
+t.test('returns 304 for a card that the client already has', async (t) => {
   const { call } = await startTroupe(t, minimal());
   const etag = (await call('GET', CARD)).headers.get('etag') ?? '';
   for (const tags of [etag, `"other", W/${etag}`, '*']) {
@@ -48,10 +48,10 @@ t.test('a card that the client has already is 304', async (t) => {
   }
   t.equal((await call('GET', CARD, undefined, { 'if-none-match': '"other"' })).status, 200);
   const typed = await call('GET', CARD, undefined, { 'if-none-match': etag, accept: 'application/a2a+json' });
-  t.equal(typed.status, 200, 'another media type is another answer');
+  t.equal(typed.status, 200, 'the tag depends on the media type');
 });
 
-t.test('a trusted proxy says the origin; the first of its values counts', async (t) => {
+t.test('takes the origin from the first forwarded value of a trusted proxy', async (t) => {
   const { call } = await startTroupe(t, minimal());
   const forwarded = { 'x-forwarded-proto': 'https , http', 'x-forwarded-host': 'a.example, b.example' };
   const { body } = await call('GET', CARD, undefined, forwarded);
@@ -65,13 +65,13 @@ t.test('a trusted proxy says the origin; the first of its values counts', async 
   });
 });
 
-t.test('a proxy that is not trusted says nothing', async (t) => {
+t.test('ignores the forwarded headers of an untrusted proxy', async (t) => {
   const { call, url } = await startTroupe(t, minimal({ trust_forwarded_headers: false }));
   const { body } = await call('GET', CARD, undefined, { 'x-forwarded-host': 'a.example' });
   t.match(body, { supportedInterfaces: [{ url: `${url}/v1/a2a` }] });
 });
 
-t.test('settings say origin, provider, and what A2A 1.0 no longer has', async (t) => {
+t.test('takes origin, provider and fields removed in A2A 1.0 from settings', async (t) => {
   const { call } = await startTroupe(
     t,
     minimal({
@@ -90,14 +90,14 @@ t.test('settings say origin, provider, and what A2A 1.0 no longer has', async (t
   t.same(body.capabilities, { streaming: true, pushNotifications: false, extendedAgentCard: false });
 });
 
-t.test('without the default agent the first one that can run here is public', async (t) => {
+t.test('publishes the first agent that can run here if the default agent is missing', async (t) => {
   const { call } = await startTroupe(t, minimal({ default_agent_id: 'nobody', leader_seed: true }));
   const removed = await call('DELETE', '/v1/config/agents/nobody?force=true', undefined, admin);
   t.ok(removed.status < 300, `removed: ${removed.status}`);
   t.match((await call('GET', CARD)).body, { name: 'echo' });
 });
 
-t.test('an agent that runs elsewhere, or cannot run, is neither public nor a tenant', async (t) => {
+t.test('neither publishes nor accepts messages for agents that run elsewhere or cannot run', async (t) => {
   const endpoint = { backend: 'a2a', base_url: 'https://agents.example/v1/a2a' };
   const agents = [
     { id: 'far', endpoint },
@@ -117,7 +117,7 @@ t.test('an agent that runs elsewhere, or cannot run, is neither public nor a ten
   }
 });
 
-t.test('without any agent that can run here there is no card, and no message is taken', async (t) => {
+t.test('serves no card and accepts no message if no agent can run here', async (t) => {
   const { call, post, restart } = await startTroupe(t, minimal());
   await restart({ agents: [] });
   const { items } = (await call('GET', '/v1/config/agents', undefined, admin)).body as {
@@ -131,7 +131,7 @@ t.test('without any agent that can run here there is no card, and no message is 
   t.match(await post('/v1/a2a/message:send', { message }), { status: 404, body: { error } });
 });
 
-t.test('an agent is a tenant as soon as it is published, and no longer than that', async (t) => {
+t.test('accepts a tenant exactly while its agent is published', async (t) => {
   const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
   const path = '/v1/a2a/a2/extendedAgentCard';
   t.equal((await call('GET', path, undefined, bearer)).status, 404);
@@ -147,7 +147,7 @@ t.test('an agent is a tenant as soon as it is published, and no longer than that
   t.equal((await call('GET', path, undefined, bearer)).status, 404);
 });
 
-t.test('without its setting there is no extended card, whoever asks', async (t) => {
+t.test('returns 501 for the extended card unless it is configured', async (t) => {
   const { call } = await startTroupe(t, minimal());
   for (const path of [EXTENDED, '/v1/a2a/nobody/extendedAgentCard']) {
     const { status, body } = await call('GET', path, undefined, bearer);
@@ -163,7 +163,7 @@ t.test('without its setting there is no extended card, whoever asks', async (t) 
   }
 });
 
-t.test('the extended card needs its token, and says what is wrong with another one', async (t) => {
+t.test('requires the token of the extended card, and explains why a request is rejected', async (t) => {
   const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
   const table: [string | undefined, string][] = [
     [undefined, 'missing Authorization header for extendedAgentCard'],
@@ -188,7 +188,7 @@ t.test('the extended card needs its token, and says what is wrong with another o
   t.equal((await call('GET', EXTENDED, undefined, { authorization: `bearer ${TOKEN}` })).status, 200);
 });
 
-t.test('the extended card lists every agent that runs here; the public one says how to get it', async (t) => {
+t.test('lists every local agent in the extended card, which the public card advertises', async (t) => {
   const { call } = await startTroupe(t, minimal({ a2a_extended_card_bearer_token: TOKEN }));
   const { body } = await call('GET', EXTENDED, undefined, bearer);
   const { supportedInterfaces, skills } = body as {

@@ -7,8 +7,8 @@ import { eventually } from '../troupe.ts';
 import { a2aFor, heardIn, statesIn, type TaskReader, textOf } from './tasks-client.ts';
 
 /**
- * Many tasks at once, each with one who listens: half of them from the beginning, the others from the middle of the
- * answer. 100 tasks, 500 with TROUPE_TEST_LONG.
+ * Many concurrent tasks, each with a subscriber: half of them subscribe at the start, the others in the middle of the
+ * response. 100 tasks, 500 with TROUPE_TEST_LONG.
  */
 
 const TASKS = LONG ? 500 : 100;
@@ -25,7 +25,7 @@ const taskIn = (event: StreamResponse): string => {
 
 const ORDER = ['SUBMITTED', 'WORKING', 'COMPLETED'];
 
-t.test(`each of ${TASKS} who listen hears its own task, whole and in order`, async (t) => {
+t.test(`each of ${TASKS} subscribers receives its task completely and in order`, async (t) => {
   const settings = { max_concurrent_requests: 4 * TASKS };
   const { begin, get, subscribe, troupe } = await a2aFor(t, { settings });
   let halfway = 0;
@@ -83,6 +83,6 @@ t.test(`each of ${TASKS} who listen hears its own task, whole and in order`, asy
             .join(''));
     if (!isRight) wrong.push({ name, states, heard: heardIn(events), first });
   }
-  t.strictSame(wrong.slice(0, 3), [], 'everybody was told all of its own task');
+  t.strictSame(wrong.slice(0, 3), [], 'every subscriber received all events of its task');
   t.equal(readers.length, TASKS);
 });

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { textIn } from '../agent-loop/agents.ts';
 import { planeOf } from '../config/plane.ts';
 import { startDemo } from '../troupe.ts';
 
-/** Demo agents over A2A, from outside and from within: agent-loop.md 20, checks 42, 43 and 51. */
+/** Demo agents over A2A, from clients and as remote agents: agent-loop.md 20, checks 42, 43 and 51. */
 
 const DEMO = [
   'default',
@@ -20,7 +20,7 @@ const DEMO = [
 ];
 const messages = [{ role: 'user', content: 'plain words' }];
 
-t.test('42: an agent whose endpoint is this very service answers like the agent there', async (t) => {
+t.test('42: an agent with this service as its endpoint responds like the local agent', async (t) => {
   const troupe = await startDemo(t);
   const endpoint = { base_url: `${troupe.url}/v1/a2a`, target: 'default' };
   t.equal((await planeOf(troupe).post('/v1/config/agents', { id: 'mirror', endpoint })).status, 201);
@@ -30,7 +30,7 @@ t.test('42: an agent whose endpoint is this very service answers like the agent 
   t.ok(events.some(({ activity_type }) => activity_type === 'a2a-task-progress'));
 });
 
-t.test('43: an agent that nobody answers for ends in time, and harms nothing', async (t) => {
+t.test('43: an agent with an unreachable endpoint fails in time without side effects', async (t) => {
   const agents = [
     AgentSpec.parse({ id: 'nobody', endpoint: { base_url: 'http://127.0.0.1:9', timeout_ms: 5000 } }),
   ];
@@ -45,7 +45,7 @@ t.test('43: an agent that nobody answers for ends in time, and harms nothing', a
   });
 });
 
-t.test('51: each demo agent is a tenant, and takes the id of a task that comes with a context', async (t) => {
+t.test('51: each demo agent is a tenant and accepts a client task id with a context', async (t) => {
   const troupe = await startDemo(t);
   const { ids } = await demoAgents(troupe);
   t.strictSame(

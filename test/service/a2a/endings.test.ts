@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { pluginOf } from '../agent-loop/agents.ts';
@@ -8,11 +8,11 @@ import { asks, type Inference } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { a2aFor, textOf } from './tasks-client.ts';
 
-/** How tasks end that do not simply answer (a2a.md 8.1; 19: 23, 30). */
+/** Endings of tasks other than plain completion (a2a.md 8.1; 19: 23, 30). */
 
 const strict = pluginOf('strict', { gate: () => ({ kind: 'block', reason: 'not today' }) });
 
-/** A task at work in the background, and whether it was told to stop. */
+/** A background task, and whether it was aborted. */
 const background = () => {
   const told: boolean[] = [];
   const work = defineTool({
@@ -55,7 +55,7 @@ const says =
     return { stop: 'EndTurn' };
   };
 
-t.test('a task whose call is blocked is rejected, with the reason', async (t) => {
+t.test('rejects a task with the reason when its call is blocked', async (t) => {
   const { send, troupe } = await start(t);
   troupe.models.steps.push(asks(['c1', 'note']));
   const { status, artifacts } = await send({ tenant: 'blocked' });
@@ -64,7 +64,7 @@ t.test('a task whose call is blocked is rejected, with the reason', async (t) =>
   t.notOk(artifacts);
 });
 
-t.test('a task that a condition stops is completed with what was said', async (t) => {
+t.test('completes a task with the text so far when a condition stops it', async (t) => {
   const { send, troupe } = await start(t);
   troupe.models.steps.push((sink, ...rest) => {
     sink.text('so far');
@@ -75,14 +75,14 @@ t.test('a task that a condition stops is completed with what was said', async (t
   t.match(task.artifacts, [{ artifactId: 'response', parts: [{ text: 'so far' }] }]);
 });
 
-t.test('a task that waits for its work in the background is at work, and its cancel ends that', async (t) => {
+t.test('shows a task with background work as working, and cancels the work with it', async (t) => {
   const { begin, ask, get, told, troupe } = await start(t);
   troupe.models.steps.push(asks(['c1', 'work']), says('started'));
   const { id } = await begin({ tenant: 'worker' });
   const runOf = async () => (await troupe.call('GET', `/v1/runs/${id}`)).body;
   await eventually(runOf, ({ status }) => status === 'waiting');
   t.equal((await get(id)).status.state, 'TASK_STATE_WORKING');
-  t.equal((await ask({ taskId: id })).status, 400, 'nobody is asked for anything');
+  t.equal((await ask({ taskId: id })).status, 400, 'the task does not accept input');
   t.strictSame(told, [false]);
   const { status } = await troupe.post(`/v1/a2a/tasks/${id}:cancel`);
   t.equal(status, 200);
@@ -93,31 +93,28 @@ t.test('a task that waits for its work in the background is at work, and its can
   );
 });
 
-t.test(
-  'the cancel of a task ends the agents that it has called, and their work in the background',
-  async (t) => {
-    const { begin, get, told, troupe } = await start(t);
-    troupe.models.steps.push(
-      asks(['c1', 'agent_run_worker', { prompt: 'go' }], ['c2', 'agent_run_slow', { prompt: 'go' }]),
-      asks(['c3', 'work']),
-      says('started'),
-    );
-    const { id } = await begin({ tenant: 'boss' });
-    await eventually(
-      async () => troupe.models.waiting() + told.length,
-      (count) => count === 2,
-    );
-    t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 200);
-    await eventually(
-      () => get(id),
-      ({ status }) => status.state === 'TASK_STATE_CANCELED',
-    );
-    await eventually(
-      async () => [told, troupe.models.waiting()],
-      (now) => JSON.stringify(now) === '[[true],0]',
-    );
-    const { items } = (await troupe.call('GET', '/v1/runs')).body as { items: { status: string }[] };
-    t.equal(items.length, 3);
-    t.ok(items.every(({ status }) => status === 'done'));
-  },
-);
+t.test('cancels the called agents of a task and their background work with it', async (t) => {
+  const { begin, get, told, troupe } = await start(t);
+  troupe.models.steps.push(
+    asks(['c1', 'agent_run_worker', { prompt: 'go' }], ['c2', 'agent_run_slow', { prompt: 'go' }]),
+    asks(['c3', 'work']),
+    says('started'),
+  );
+  const { id } = await begin({ tenant: 'boss' });
+  await eventually(
+    async () => troupe.models.waiting() + told.length,
+    (count) => count === 2,
+  );
+  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 200);
+  await eventually(
+    () => get(id),
+    ({ status }) => status.state === 'TASK_STATE_CANCELED',
+  );
+  await eventually(
+    async () => [told, troupe.models.waiting()],
+    (now) => JSON.stringify(now) === '[[true],0]',
+  );
+  const { items } = (await troupe.call('GET', '/v1/runs')).body as { items: { status: string }[] };
+  t.equal(items.length, 3);
+  t.ok(items.every(({ status }) => status === 'done'));
+});

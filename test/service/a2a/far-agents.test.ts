@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { planeOf } from '../config/plane.ts';
 import { farAgent, startPeer } from '../remote/peer.ts';
 import { eventually, startTroupe } from '../troupe.ts';
 
-/** Agents that run elsewhere: whether they are shown, their token, and where they are found (a2a.md 19: 3, 55, 58). */
+/** Remote agents: their visibility, their tokens and their discovery (a2a.md 19: 3, 55, 58). */
 
 const messages = [{ role: 'user', content: 'Go' }];
 
-t.test('a service whose agents all run elsewhere has no card', async (t) => {
+t.test('serves no card if all agents are remote', async (t) => {
   const peer = await startPeer(t);
   const agents = [AgentSpec.parse(farAgent(peer))];
   const troupe = await startTroupe(t, {
@@ -25,10 +25,14 @@ t.test('a service whose agents all run elsewhere has no card', async (t) => {
   t.match(await troupe.call('GET', '/.well-known/agent-card.json'), { status: 404, body: { error } });
   const stream = await troupe.run({ agentId: 'far', messages });
   (await peer.task()).becomes('TASK_STATE_COMPLETED', 'gone');
-  t.match((await stream.rest()).at(-1), { result: { response: 'gone' } }, 'it can be run all the same');
+  t.match(
+    (await stream.rest()).at(-1),
+    { result: { response: 'gone' } },
+    'a remote agent runs without a card',
+  );
 });
 
-t.test('the token of an agent is sent until a PUT leaves it out', async (t) => {
+t.test('sends the token of an agent until a PUT omits it', async (t) => {
   const peer = await startPeer(t);
   const troupe = await startTroupe(t);
   const { get, post, put } = planeOf(troupe);
@@ -44,7 +48,7 @@ t.test('the token of an agent is sent until a PUT leaves it out', async (t) => {
   const { endpoint } = (await get(path)).body;
   t.match(endpoint, { auth: { token: '***' } });
   t.equal((await put(path, { id: 'far', endpoint })).status, 200);
-  t.equal(await sent(), 'Bearer the-token', 'a marker stands for it');
+  t.equal(await sent(), 'Bearer the-token', 'a masked token is replaced by the stored one');
   const { auth: _, ...open } = farAgent(peer).endpoint;
   const cleared = await put(path, { id: 'far', endpoint: open });
   t.match(cleared, { status: 200, body: { endpoint: { auth: null } } });
@@ -61,7 +65,7 @@ const CARD = {
   skills: [],
 };
 
-/** A server that has nothing but a card. */
+/** A server that serves only a card. */
 const cardAt = async (t: Test, cardOf: (origin: string) => object) => {
   let asked = 0;
   const server = createServer(({ headers }, response) => {
@@ -71,7 +75,7 @@ const cardAt = async (t: Test, cardOf: (origin: string) => object) => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  // It listens on a port.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, asked: () => asked };
 };
@@ -82,32 +86,29 @@ const speaks = (origin: string, protocolBinding: string) => ({
 });
 
 for (const [name, cardOf, found] of [
-  ['in whose card it is', (origin) => speaks(origin, 'HTTP+JSON'), ['remote/helper']],
-  ['that speaks no HTTP+JSON', (origin) => speaks(origin, 'GRPC'), []],
+  ['whose card lists it', (origin) => speaks(origin, 'HTTP+JSON'), ['remote/helper']],
+  ['that does not support HTTP+JSON', (origin) => speaks(origin, 'GRPC'), []],
   [
     'whose card is above 256 KiB',
     (origin) => ({ ...speaks(origin, 'HTTP+JSON'), padding: 'x'.repeat(256 * 1024) }),
     [],
   ],
 ] as [string, (origin: string) => object, string[]][]) {
-  t.test(
-    `what is published is ${found.length ? 'with' : 'without'} the agent of a server ${name}`,
-    async (t) => {
-      const server = await cardAt(t, cardOf);
-      const troupe = await startTroupe(t, { settings: { a2a_remote_url: server.url } });
-      const { get, post } = planeOf(troupe);
-      await eventually(async () => server.asked(), Boolean);
-      const own = { id: 'own', model_id: 'echo', system_prompt: 'x' };
-      t.equal((await post('/v1/config/agents', own)).status, 201);
-      const { agents } = await eventually(
-        async () => (await get('/v1/capabilities')).body as { agents: string[] },
-        (seen) => found.every((id) => seen.agents.includes(id)),
-      );
-      t.ok(agents.includes('own'));
-      t.strictSame(
-        agents.filter((id) => id.endsWith('helper')),
-        found,
-      );
-    },
-  );
+  t.test(`publishes ${found.length ? 'with' : 'without'} the agent of a server ${name}`, async (t) => {
+    const server = await cardAt(t, cardOf);
+    const troupe = await startTroupe(t, { settings: { a2a_remote_url: server.url } });
+    const { get, post } = planeOf(troupe);
+    await eventually(async () => server.asked(), Boolean);
+    const own = { id: 'own', model_id: 'echo', system_prompt: 'x' };
+    t.equal((await post('/v1/config/agents', own)).status, 201);
+    const { agents } = await eventually(
+      async () => (await get('/v1/capabilities')).body as { agents: string[] },
+      (seen) => found.every((id) => seen.agents.includes(id)),
+    );
+    t.ok(agents.includes('own'));
+    t.strictSame(
+      agents.filter((id) => id.endsWith('helper')),
+      found,
+    );
+  });
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { getShortestPaths } from 'xstate/graph';
 import { type A2aTaskEvent, a2aTaskMachine, type TaskState } from '../../../machines/a2a-task.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
+import { describeMachine } from '../../../src/diagrams/describe.ts';
 import { ModelError } from '../../../src/models/errors.ts';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
-import { describeMachine } from '../../../src/statecharts/describe.ts';
 import { startWebhook } from '../../protocols/a2a/webhook.ts';
 import { pluginOf } from '../agent-loop/agents.ts';
 import { asks, type Inference } from '../models.ts';
@@ -14,9 +14,9 @@ import { eventShape } from './shapes.ts';
 import { a2aFor, stateIn, statesIn, type TaskReader } from './tasks-client.ts';
 
 /**
- * Every transition of the machine of a task, made to happen from outside: the way to its state is the shortest that
- * the machine has, each event on it is what a client, the model or an operator does. Behind each of them the task as
- * it is read, the list of tasks, one who subscribed, a webhook and the list of actors say the same.
+ * Triggers every transition of the task machine from outside: a task reaches the state on the shortest path of the
+ * machine, and each event is an action of a client, the model or an operator. After each event, the task, the task
+ * list, a subscriber, a webhook and the actor list must agree.
  */
 
 type Event = A2aTaskEvent['type'];
@@ -29,10 +29,10 @@ const ways = getShortestPaths(a2aTaskMachine, {
   events: EVENTS.map((type) => ({ type: type as Event })),
 });
 
-/** The events that lead to a state. */
+/** The events of the shortest path to a state. */
 const wayTo = (state: string): Event[] =>
   (ways.find((way) => way.state.value === state)?.steps ?? []).flatMap(({ event }) =>
-    // The first step of a path is that the machine begins.
+    // The first step of a path starts the machine.
     EVENTS.includes(event.type) ? [event.type as Event] : [],
   );
 
@@ -41,15 +41,15 @@ const nameOf = (state: string): string => {
   return tags.find((tag) => tag.startsWith('TASK_STATE_'))?.replace('TASK_STATE_', '') ?? '';
 };
 
-/** Blocks `note`, and nothing else. */
+/** Blocks `note` only. */
 const strict = pluginOf('strict', {
   gate: ({ name }) => (name === 'note' ? { kind: 'block', reason: 'not today' } : { kind: 'proceed' }),
 });
 
-/** An agent that is gone after a restart, with what it is made of. */
+/** The plugin of an agent that is missing after a restart. */
 const MORTAL = 'mortal';
 
-/** A service whose model does what it is told, one inference at a time. */
+/** A service whose model executes one inference per order. */
 const startWorld = async (t: Test) => {
   const plugins = [strict, pluginOf(MORTAL, {})];
   const agents = [
@@ -63,7 +63,7 @@ const startWorld = async (t: Test) => {
   return {
     ...client,
     hook,
-    /** The next inference waits for an order. */
+    /** Makes the next inference wait for an order. */
     ready: () =>
       models.steps.push((sink, request, signal) => {
         const ordered = new Promise<Inference>((resolve) => orders.push(resolve));
@@ -101,7 +101,7 @@ const CANCELS: Record<string, (task: Walker) => string> = {
   'an interrupt of its thread': ({ contextId }) => `/v1/threads/${contextId}/interrupt`,
 };
 
-/** Somebody else is at work in the context, so that nothing else begins there. */
+/** Keeps the context busy with another run, so that the task cannot start. */
 const block = async ({ begin, troupe }: World, contextId: string): Promise<void> => {
   await begin({ tenant: 'slow', contextId });
   await eventually(
@@ -110,7 +110,7 @@ const block = async ({ begin, troupe }: World, contextId: string): Promise<void>
   );
 };
 
-/** A task that is accepted and cannot begin, with one who listens and a webhook. */
+/** An accepted task that cannot start, with a subscriber and a webhook. */
 const beginWalk = async (world: World, contextId: string, agent: string): Promise<Walker> => {
   const { begin, hook } = world;
   await block(world, contextId);
@@ -128,20 +128,20 @@ const listen = async ({ subscribe }: World, task: Walker): Promise<void> => {
     for (let event = await reader.next(); event; event = await reader.next())
       task.heard.push(...statesIn([event]));
   })().catch(() => {
-    // Its service is gone.
+    // Its service was removed.
   });
 };
 
 const only = (states: readonly string[]): string[] =>
   states.filter((state, i) => state !== 'artifact' && state !== states[i - 1]);
 
-/** What each event is, from outside. `call` names the call that a task waits for. */
+/** Performs an event from outside. `call` names the suspended call of the task. */
 const act = async (world: World, task: Walker, from: string, event: Event, cancel: string): Promise<void> => {
   const { ask, order, ready, troupe } = world;
   const call = `call-${task.calls}`;
   const isSuccess = async (answer: Promise<{ status: number }>): Promise<void> => {
     const { status } = await answer;
-    if (status < 200 || status > 299) throw new Error(`${event} was answered with ${status}`);
+    if (status < 200 || status > 299) throw new Error(`${event} got status ${status}`);
   };
   switch (event) {
     case 'START':
@@ -189,7 +189,7 @@ const listed = async ({ troupe }: World, query: string): Promise<string[]> => {
   return (body as { tasks: { id: string }[] }).tasks.map(({ id }) => id);
 };
 
-/** Everybody says that the task has come along these states, and is in the last of them now. */
+/** Checks that all readers report these states in order, and the last one as current. */
 const agree = async (t: Test, world: World, task: Walker, path: readonly string[]): Promise<void> => {
   const { get, hook, troupe } = world;
   const now = path.at(-1) ?? '';
@@ -199,36 +199,43 @@ const agree = async (t: Test, world: World, task: Walker, path: readonly string[
     () => get(task.id),
     ({ status }) => status.state === state,
   );
-  t.ok((await listed(world, `contextId=${task.contextId}&status=${state}`)).includes(task.id), 'the list');
-  t.strictSame(await eventually(async () => only(task.heard), isThere), path, 'who subscribed');
+  t.ok(
+    (await listed(world, `contextId=${task.contextId}&status=${state}`)).includes(task.id),
+    'the list contains the task',
+  );
+  t.strictSame(
+    await eventually(async () => only(task.heard), isThere),
+    path,
+    'the subscriber received the path',
+  );
   const calls = () =>
     only(
       hook.calls
         .filter((each) => each.path.endsWith(task.contextId))
         .map(({ body }) => stateIn(eventShape(body)) ?? 'artifact'),
     );
-  t.strictSame(await eventually(async () => calls(), isThere), path, 'the webhook');
+  t.strictSame(await eventually(async () => calls(), isThere), path, 'the webhook received the path');
   const { body } = await troupe.admin('GET', '/v1/system/actors?machine=a2a-task');
   const { items } = body as { items: { id: string; state: unknown }[] };
   const actor = items.find(({ id }) => id === `a2a-task:${task.id}`);
   const isOver = machine.states.some(({ type, path: each }) => type === 'final' && nameOf(each) === now);
-  if (isOver) t.notOk(actor, 'no actor');
+  if (isOver) t.notOk(actor, 'the task has no actor');
   else
     t.match(
       actor,
       { state: machine.states.find(({ path: each }) => nameOf(each) === now)?.path },
-      'the actor',
+      'the actor is in the state of the task',
     );
 };
 
-/** What the machine does not take is refused, and changes nothing. */
+/** Checks that events which the machine does not accept are rejected without effect. */
 const refuses = async (t: Test, { ask, troupe }: World, { id }: Walker, from: string): Promise<void> => {
   const takes = (event: string) =>
     machine.transitions.some((each) => each.from === from && each.event === event);
-  if (!takes('ANSWER')) t.equal((await ask({ taskId: id })).status, 400, 'a message is refused');
+  if (!takes('ANSWER')) t.equal((await ask({ taskId: id })).status, 400, 'a message is rejected');
   if (takes('CANCEL')) return;
-  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 409, 'a cancel is refused');
-  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:subscribe`)).status, 400, 'a subscription is refused');
+  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:cancel`)).status, 409, 'a cancel is rejected');
+  t.equal((await troupe.post(`/v1/a2a/tasks/${id}:subscribe`)).status, 400, 'a subscription is rejected');
 };
 
 const targetOf = (from: string, event: Event): string => {
@@ -237,7 +244,7 @@ const targetOf = (from: string, event: Event): string => {
   return to;
 };
 
-t.test('the machine is the whole of what may happen to a task', async (t) => {
+t.test('the machine describes all transitions of a task', async (t) => {
   const world = await startWorld(t);
   for (const { id, from, event } of machine.transitions) {
     for (const cancel of event === 'CANCEL' ? Object.keys(CANCELS) : ['']) {

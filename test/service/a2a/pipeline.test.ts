@@ -2,7 +2,7 @@ import t from 'tap';
 import { get, settle, wire } from '../../http/serve.ts';
 import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe } from '../troupe.ts';
 
-/** What all routes below /v1/a2a have in common (a2a.md 2, 3). */
+/** Common behavior of all routes below /v1/a2a (a2a.md 2, 3). */
 
 const message = (text: string) => ({
   message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text }] },
@@ -17,7 +17,7 @@ type Envelope = {
   };
 };
 
-// Tests look at what is in it next.
+// The tests assert the fields next.
 const errorOf = ({ body }: Answer): Envelope['error'] => (body as Envelope).error;
 
 let troupe: Troupe;
@@ -28,7 +28,7 @@ t.before(async () => {
 const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
   troupe.call(method, path, body, headers);
 
-t.test('a path that is none of the interface is 404 in the form of A2A, without details', async (t) => {
+t.test('returns 404 in A2A form without details for paths outside the interface', async (t) => {
   const table = [
     ['GET', '/v1/a2a/not/a/route'],
     ['GET', '/v1/a2a/'],
@@ -46,7 +46,7 @@ t.test('a path that is none of the interface is 404 in the form of A2A, without 
   }
 });
 
-t.test('what no action of a task is, is 404 with the segment; an action without an id is 400', async (t) => {
+t.test('returns 404 for unknown task actions, and 400 for an action without an id', async (t) => {
   for (const segment of ['t-1:pause', 't-1', 'a:cancel:later']) {
     const answer = await call('POST', `/v1/a2a/tasks/${segment}`);
     t.equal(answer.status, 404);
@@ -65,7 +65,7 @@ t.test('what no action of a task is, is 404 with the segment; an action without 
   }
 });
 
-t.test('the last colon of a segment counts, and a segment is decoded', async (t) => {
+t.test('splits a segment at its last colon and decodes it', async (t) => {
   for (const [path, id] of [
     ['/v1/a2a/tasks/a:b:cancel', 'a:b'],
     ['/v1/a2a/tasks/a%20b%3Acancel', 'a b'],
@@ -77,7 +77,7 @@ t.test('the last colon of a segment counts, and a segment is decoded', async (t)
   t.equal(errorOf(await call('GET', '/v1/a2a/tasks/a:cancel')).message, 'task not found: a:cancel');
 });
 
-t.test('another method is 405 with what is allowed', async (t) => {
+t.test('returns 405 with the allowed methods for other methods', async (t) => {
   for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
     for (const [path, allow] of [
       ['tasks', 'GET, HEAD'],
@@ -98,7 +98,7 @@ t.test('another method is 405 with what is allowed', async (t) => {
   t.same([card.status, card.headers.get('allow')], [405, 'GET, HEAD']);
 });
 
-t.test('a preflight is answered before anything else', async (t) => {
+t.test('answers a preflight before anything else', async (t) => {
   const answer = await call('OPTIONS', '/v1/a2a/message:send', undefined, {
     origin: 'http://localhost:3002',
     'access-control-request-method': 'POST',
@@ -108,7 +108,7 @@ t.test('a preflight is answered before anything else', async (t) => {
   t.match(answer.headers.get('access-control-allow-headers'), /a2a-version/);
 });
 
-t.test('HEAD is GET without the body', async (t) => {
+t.test('answers HEAD like GET without a body', async (t) => {
   for (const path of ['/v1/a2a/tasks', '/.well-known/agent-card.json']) {
     const answer = await fetch(troupe.url + path, { method: 'HEAD' });
     t.equal(answer.status, 200);
@@ -116,7 +116,7 @@ t.test('HEAD is GET without the body', async (t) => {
   }
 });
 
-t.test('a version that is not supported is refused before the path is looked at', async (t) => {
+t.test('rejects an unsupported version before checking the path', async (t) => {
   const table: [string, Record<string, string>][] = [
     ['/.well-known/agent-card.json', { 'a2a-version': '0.9' }],
     ['/v1/a2a/tasks?A2A-Version=0.9', {}],
@@ -143,7 +143,7 @@ t.test('a version that is not supported is refused before the path is looked at'
   }
 });
 
-t.test('1.0 with any patch level, and no or a blank version, are supported', async (t) => {
+t.test('accepts 1.0 with any patch level, and a missing or blank version', async (t) => {
   for (const version of ['1.0', '1.0.1', ' ', '']) {
     t.equal((await call('GET', '/v1/a2a/tasks', undefined, { 'A2A-Version': version })).status, 200);
   }
@@ -152,7 +152,7 @@ t.test('1.0 with any patch level, and no or a blank version, are supported', asy
   }
 });
 
-t.test('a body of another type is 415, whatever is in it', async (t) => {
+t.test('returns 415 for a body of another type, whatever its content', async (t) => {
   for (const type of ['text/plain', 'application/json-seq', 'application/vnd.x+json']) {
     const answer = await call('POST', '/v1/a2a/message:send', 'x', { 'content-type': type });
     t.equal(answer.status, 415);
@@ -171,7 +171,7 @@ t.test('a body of another type is 415, whatever is in it', async (t) => {
   }
 });
 
-t.test('both JSON types are taken, with parameters and in any case', async (t) => {
+t.test('accepts both JSON types, with parameters and in any case', async (t) => {
   for (const type of ['application/a2a+json; charset=utf-8', 'Application/JSON', ' application/json ;a=b']) {
     const answer = await call('POST', '/v1/a2a/message:send', JSON.stringify(message('hello')), {
       'content-type': type,
@@ -180,7 +180,7 @@ t.test('both JSON types are taken, with parameters and in any case', async (t) =
   }
 });
 
-t.test('a body that is no JSON object is 400', async (t) => {
+t.test('returns 400 for a body that is not a JSON object', async (t) => {
   const deep = `{"message":{"parts":[{"data":${'['.repeat(2000)}${']'.repeat(2000)}}]}}`;
   for (const body of ['{', '[]', '5', '', deep]) {
     const answer = await call('POST', '/v1/a2a/message:send', body, { 'content-type': 'application/json' });
@@ -193,7 +193,7 @@ t.test('a body that is no JSON object is 400', async (t) => {
   }
 });
 
-t.test('a body that is not UTF-8 is 400', async (t) => {
+t.test('returns 400 for a body that is not UTF-8', async (t) => {
   const response = await fetch(`${troupe.url}/v1/a2a/message:send`, {
     method: 'POST',
     body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]),
@@ -211,7 +211,7 @@ t.test('a body that is not UTF-8 is 400', async (t) => {
   });
 });
 
-t.test('a body that is too large is 413, said or not', async (t) => {
+t.test('returns 413 for a body that is too large, with or without a content length', async (t) => {
   const large = JSON.stringify(message('x'.repeat(3_000_000)));
   const answer = await call('POST', '/v1/a2a/message:send', large, { 'content-type': 'text/plain' });
   t.same(
@@ -220,12 +220,12 @@ t.test('a body that is too large is 413, said or not', async (t) => {
   );
 });
 
-t.test('where no body is taken, its type and content do not matter', async (t) => {
+t.test('ignores type and content of a body where none is expected', async (t) => {
   const answer = await call('POST', '/v1/a2a/tasks/nobody:cancel', '{', { 'content-type': 'text/plain' });
   t.equal(errorOf(answer).message, 'task not found: nobody');
 });
 
-t.test('JSON has the type of A2A for those who ask for it by name, errors too', async (t) => {
+t.test('uses the A2A media type if the client accepts it by name, also for errors', async (t) => {
   for (const [accept, type] of [
     ['application/a2a+json', 'application/a2a+json'],
     ['text/html, application/A2A+json;q=0.9', 'application/a2a+json'],
@@ -243,7 +243,7 @@ t.test('JSON has the type of A2A for those who ask for it by name, errors too', 
   }
 });
 
-t.test('a scope that cannot be resolved is 401 before anything is said of the request', async (t) => {
+t.test('returns 401 for an unresolvable scope before validating the request', async (t) => {
   const { call } = await startTroupe(t, {
     app: {
       resolveScope: async () => {
@@ -263,7 +263,7 @@ t.test('a scope that cannot be resolved is 401 before anything is said of the re
   }
 });
 
-t.test('a body is there also when its scope takes time', async (t) => {
+t.test('reads the body of a request whose scope is resolved asynchronously', async (t) => {
   const { call } = await startTroupe(t, {
     app: {
       resolveScope: async () => {
@@ -276,7 +276,7 @@ t.test('a body is there also when its scope takes time', async (t) => {
   t.equal(answer.status, 200);
 });
 
-t.test('requests are counted by their operation, without ids', async (t) => {
+t.test('counts requests by operation, without ids', async (t) => {
   await call('GET', '/v1/a2a/tasks/secret-id');
   await call('GET', '/v1/a2a/default/tasks/secret-id');
   const { body } = await call('GET', '/metrics');
@@ -285,9 +285,9 @@ t.test('requests are counted by their operation, without ids', async (t) => {
   t.notMatch(body.text, 'secret-id');
 });
 
-t.test('the OpenAPI document has every operation', async (t) => {
+t.test('lists every operation in the OpenAPI document', async (t) => {
   const { body } = await call('GET', '/openapi.json');
-  // Its own test says that it is a document.
+  // A separate test validates the document.
   const { paths } = body as { paths: Record<string, object> };
   const listed = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/a2a/') || path.startsWith('/.well-known/'))
@@ -312,14 +312,14 @@ t.test('the OpenAPI document has every operation', async (t) => {
   );
 });
 
-t.test('/v1/a2a itself and what only begins like it are not of the interface', async (t) => {
+t.test('does not treat paths that merely start like /v1/a2a as part of the interface', async (t) => {
   t.match((await call('GET', '/v1/a2astronaut')).body, { error: 'no such path: /v1/a2astronaut' });
   const { port } = new URL(troupe.url);
   const client = wire(t, Number(port), get('/v1/a2a/tasks'));
   t.match(await client.until('"tasks"'), 'HTTP/1.1 200 OK');
 });
 
-t.test('extensions that a client asks for are none of this service, and change nothing', async (t) => {
+t.test('ignores requested extensions, of which the service has none', async (t) => {
   const send = async (headers?: Record<string, string>) => {
     const answer = await call('POST', '/v1/a2a/default/message:send', message('Hello'), headers);
     const { task } = answer.body as { task: { status: { state: string }; artifacts: object[] } };
@@ -331,7 +331,7 @@ t.test('extensions that a client asks for are none of this service, and change n
   );
 });
 
-t.test('an agent is a tenant as soon as it is there, and none when it has gone', async (t) => {
+t.test('accepts messages for an agent exactly while it exists', async (t) => {
   const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const send = () => call('POST', '/v1/a2a/a2/message:send', message('Hello'));
   t.equal((await send()).status, 404);

@@ -7,9 +7,9 @@ import { eventually } from '../troupe.ts';
 import { eventShape } from './shapes.ts';
 import { a2aFor, stateIn } from './tasks-client.ts';
 
-/** A receiver of pushes that is away for a while (a2a.md 11.3, check 42), with the pauses that the service makes. */
+/** A push receiver that is unavailable for a while (a2a.md 11.3, check 42), with the delays of the service. */
 
-/** It can be away, and back at the same address. */
+/** A receiver that can stop and restart at the same address. */
 const receiver = async (t: Test) => {
   const seen: string[] = [];
   const answers: number[] = [];
@@ -24,7 +24,7 @@ const receiver = async (t: Test) => {
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    // It listens on a port.
+    // The server is listening on a port.
     return (server.address() as AddressInfo).port;
   };
   const leave = async (): Promise<void> => {
@@ -36,7 +36,7 @@ const receiver = async (t: Test) => {
   return { url: `http://127.0.0.1:${port}/hook`, seen, answers, leave, comeBack: () => listen(port) };
 };
 
-t.test('a receiver that is away, and then ill, is told everything in order when it is well', async (t) => {
+t.test('delivers all notifications in order once an unreachable receiver recovers', async (t) => {
   const { send, get, troupe } = await a2aFor(t);
   const hook = await receiver(t);
   await hook.leave();
@@ -58,5 +58,5 @@ t.test('a receiver that is away, and then ill, is told everything in order when 
   const [first = '', ...rest] = hook.seen;
   t.match(first, /^500 /);
   t.strictSame(rest, ['200 WORKING', '200 INPUT_REQUIRED', '200 WORKING', '200 artifact', '200 COMPLETED']);
-  t.equal(first.slice(4), rest[0]?.slice(4), 'what was refused comes again, and nothing overtakes it');
+  t.equal(first.slice(4), rest[0]?.slice(4), 'rejected notifications are repeated in order');
 });

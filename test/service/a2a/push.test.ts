@@ -5,7 +5,7 @@ import { asks } from '../models.ts';
 import { eventually, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
 import { a2aFor } from './tasks-client.ts';
 
-/** Push notifications of a real service to a real webhook (a2a.md 11, checks 39 to 43). */
+/** Push notifications from a real service to a real webhook (a2a.md 11, checks 39 to 43). */
 
 const start = (t: Test, settings: TroupeOptions['settings'] = {}) =>
   startTroupe(t, { settings: { seed: { profile: 'minimal' }, ...settings } });
@@ -22,7 +22,7 @@ const send = async (troupe: Troupe, path: string, configuration: object = {}): P
 const configsOf = (task: string, tenant = ''): string =>
   `/v1/a2a/${tenant}tasks/${task}/pushNotificationConfigs`;
 
-t.test('a config that comes with a message hears of its task until it is over', async (t) => {
+t.test('notifies a config that arrives with a message until its task ends', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);
   const taskPushNotificationConfig = {
@@ -32,7 +32,7 @@ t.test('a config that comes with a message hears of its task until it is over', 
   };
   const id = await send(troupe, 'echo/', { taskPushNotificationConfig });
   await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
-  t.ok('statusUpdate' in (hook.calls[0]?.body ?? {}), 'a status comes first');
+  t.ok('statusUpdate' in (hook.calls[0]?.body ?? {}), 'the first event is a status');
   t.same(hook.calls.map(stateIn).slice(-2), ['artifact', 'COMPLETED']);
   for (const { headers, body } of hook.calls) {
     t.match(headers, { 'x-a2a-notification-token': 'tok', authorization: 'Bearer secret' });
@@ -43,7 +43,7 @@ t.test('a config that comes with a message hears of its task until it is over', 
   t.match(body, { configs: [{ taskId: id, tenant: 'echo', url: hook.url }], nextPageToken: '' });
 });
 
-t.test('a config is there as soon as its message is, however the message is taken', async (t) => {
+t.test('creates a config together with its message in every send mode', async (t) => {
   const { begin, get, troupe } = await a2aFor(t);
   const hook = await startWebhook(t);
   const configuration = { taskPushNotificationConfig: { id: 'c1', url: hook.url } };
@@ -68,7 +68,7 @@ t.test('a config is there as soon as its message is, however the message is take
   await when(() => hook.calls.some((call) => taskIn(call) === 'asks' && stateIn(call) === 'COMPLETED'));
 });
 
-t.test('a config comes with an answer that is taken at once', async (t) => {
+t.test('creates a config together with a reply that is processed at once', async (t) => {
   const { begin, get, troupe } = await a2aFor(t);
   const hook = await startWebhook(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));
@@ -86,7 +86,7 @@ t.test('a config comes with an answer that is taken at once', async (t) => {
   t.equal(hook.calls.map(stateIn)[0], 'WORKING');
 });
 
-t.test('a config that is not legal stops the message that it comes with', async (t) => {
+t.test('rejects a message with an invalid config', async (t) => {
   const troupe = await start(t);
   const { status, body } = await troupe.post('/v1/a2a/message:send', {
     message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
@@ -108,10 +108,10 @@ const PRIVATE = [
 ];
 
 for (const [where, settings] of [
-  ['a service that others can reach', { http_addr: '0.0.0.0:0' }],
-  ['a service that was told so', { a2a_push_block_private_hosts: true }],
+  ['a service on a public address', { http_addr: '0.0.0.0:0' }],
+  ['a service with the setting for it', { a2a_push_block_private_hosts: true }],
 ] as const) {
-  t.test(`${where} tells nothing to private addresses`, async (t) => {
+  t.test(`${where} sends nothing to private addresses`, async (t) => {
     const troupe = await start(t, settings);
     const id = await send(troupe, 'echo/');
     const hook = await startWebhook(t);
@@ -140,14 +140,14 @@ for (const [where, settings] of [
   });
 }
 
-t.test('a service that others can reach tells private addresses when it is told to', async (t) => {
+t.test('sends to private addresses from a public service if configured', async (t) => {
   const troupe = await start(t, { http_addr: '0.0.0.0:0', a2a_push_block_private_hosts: false });
   const hook = await startWebhook(t);
   await send(troupe, 'echo/', { taskPushNotificationConfig: { url: hook.url } });
   await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));
 });
 
-t.test('configs of a task that is over are created, listed, read, replaced and deleted', async (t) => {
+t.test('creates, lists, reads, replaces and deletes configs of a finished task', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);
   const id = await send(troupe, '');
@@ -190,7 +190,7 @@ t.test('configs of a task that is over are created, listed, read, replaced and d
   );
 });
 
-t.test('without the task there are no configs, on any route', async (t) => {
+t.test('returns 404 on every config route for an unknown task', async (t) => {
   const troupe = await start(t);
   for (const [method, path, body] of [
     ['POST', configsOf('nobody'), { url: 'https://x.example' }],
@@ -206,7 +206,7 @@ t.test('without the task there are no configs, on any route', async (t) => {
   });
 });
 
-t.test('a tenant has its own configs; without one, all are seen and removed', async (t) => {
+t.test('separates configs by tenant, and shows and removes all of them without one', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);
   const id = await send(troupe, 'echo/');
@@ -216,7 +216,11 @@ t.test('a tenant has its own configs; without one, all are seen and removed', as
   t.notOk('tenant' in common.body);
 
   t.same((await troupe.call('GET', configsOf(id, 'echo/'))).body, { configs: [own.body], nextPageToken: '' });
-  t.equal((await troupe.call('GET', configsOf(id, 'default/'))).status, 404, 'a task of another agent');
+  t.equal(
+    (await troupe.call('GET', configsOf(id, 'default/'))).status,
+    404,
+    'the task belongs to another agent',
+  );
   t.match((await troupe.call('GET', configsOf(id))).body, { configs: [common.body, own.body] });
   t.same((await troupe.call('GET', `${configsOf(id)}/c`)).body, common.body);
 
@@ -227,7 +231,7 @@ t.test('a tenant has its own configs; without one, all are seen and removed', as
   t.same((await troupe.call('GET', configsOf(id))).body, { configs: [], nextPageToken: '' });
 });
 
-t.test('what does not belong to the task is refused under its field', async (t) => {
+t.test('rejects values that contradict the task under their field', async (t) => {
   const troupe = await start(t);
   const id = await send(troupe, 'echo/');
   const fieldsOf = async (path: string, config: object): Promise<unknown> => {
@@ -248,7 +252,7 @@ t.test('what does not belong to the task is refused under its field', async (t) 
   ]);
 });
 
-t.test('pages of configs, in the order of their ids, show each of them once', async (t) => {
+t.test('lists each config once in pages, ordered by id', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);
   const id = await send(troupe, '');
@@ -273,7 +277,7 @@ t.test('pages of configs, in the order of their ids, show each of them once', as
   }
 });
 
-t.test('a task that goes on under a new process is told of by it', async (t) => {
+t.test('notifies about a task that continues in a new process', async (t) => {
   const troupe = await start(t);
   const hook = await startWebhook(t);
   const taskPushNotificationConfig = { url: hook.url };
@@ -290,7 +294,7 @@ t.test('a task that goes on under a new process is told of by it', async (t) => 
   t.equal(hook.calls.filter((call) => stateIn(call) === 'COMPLETED').length, 1);
 });
 
-t.test('with push disabled there are no configs', async (t) => {
+t.test('rejects configs when push is disabled', async (t) => {
   const troupe = await start(t, { a2a_push_enabled: false });
   const id = await send(troupe, '');
   const answer = await troupe.post(configsOf(id), { url: 'https://x.example' });

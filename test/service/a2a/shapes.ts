@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { StreamResponse, Task } from '../../../src/protocols/a2a/model.ts';
 
 /**
- * What the protocol knows of its objects (a2a.md 6), and nothing else: a key too many, a null or a wrong form is an
- * error here, as it is to the strict schema of the protocol's own project.
+ * The objects of the protocol (a2a.md 6), checked strictly: an extra key, a null or a wrong type is an error, as in the
+ * strict schema of the A2A project.
  */
 
 const bag = z.record(z.string(), z.json());
@@ -86,13 +86,13 @@ const List = z.strictObject({
 
 const Sent = z.union([z.strictObject({ task: TaskShape }), z.strictObject({ message: Message })]);
 
-/** These hand back what they are given. @throws when it is something else */
+/** Each function returns its argument if the schema accepts it. @throws when the schema rejects it */
 const checked =
   <Shape>(schema: z.ZodType) =>
   (value: unknown): Shape => {
     const { error } = schema.safeParse(value);
     if (error) throw new Error(`${z.prettifyError(error)} in ${JSON.stringify(value)}`);
-    // The schema has just said so.
+    // The schema has validated the value.
     return value as Shape;
   };
 

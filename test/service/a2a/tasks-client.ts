@@ -7,15 +7,15 @@ import type { TestTools } from '../tools.ts';
 import type { Answer, Troupe, TroupeOptions } from '../troupe.ts';
 import { eventShape, sentShape, taskShape } from './shapes.ts';
 
-/** A service, and a client that sends messages to it and follows their tasks, and takes nothing but what the protocol knows. */
+/** A service, and a client that sends messages, follows their tasks and accepts only objects of the protocol. */
 
 export type Message = { taskId?: string; contextId?: string; messageId?: string; parts?: object[] };
 
 export type Asked = Message & {
   text?: string;
-  /** Path segment in front. */
+  /** Leading path segment. */
   tenant?: string;
-  /** More keys of the body. */
+  /** Additional keys of the body. */
   body?: object;
   configuration?: object;
 };
@@ -24,9 +24,9 @@ export type TaskClient = {
   troupe: Troupe;
   tools: TestTools;
   ask(asked: Asked): Promise<Answer>;
-  /** The task that was answered with. */
+  /** The task in the response. */
   send(asked: Asked): Promise<Task>;
-  /** The same without waiting for its end. */
+  /** Like `send`, without waiting for the end of the task. */
   begin(asked: Asked): Promise<Task>;
   get(task_id: string, query?: string): Promise<Task>;
   stream(asked: Asked): Promise<TaskReader>;
@@ -37,7 +37,7 @@ export type TaskReader = {
   status: number;
   headers: Headers;
   next(): Promise<StreamResponse | undefined>;
-  /** Up to and including the first status of this state. */
+  /** Reads up to and including the first status with this state. */
   until(state: string): Promise<StreamResponse[]>;
   rest(): Promise<StreamResponse[]>;
   close(): Promise<void>;
@@ -112,7 +112,7 @@ const readerOf = (response: Got): TaskReader => {
   return reader;
 };
 
-/** The state that an event shows, without its prefix. */
+/** The state of an event, without its prefix. */
 export const stateIn = (event: StreamResponse): string | undefined => {
   const status =
     'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
@@ -122,7 +122,7 @@ export const stateIn = (event: StreamResponse): string | undefined => {
 export const statesIn = (events: readonly StreamResponse[]): string[] =>
   events.flatMap((event) => stateIn(event) ?? []);
 
-/** What the pieces say together. */
+/** The concatenated text of the chunks. */
 export const textIn = (events: readonly StreamResponse[]): string =>
   events.reduce((text, event) => {
     if (!('artifactUpdate' in event)) return text;
@@ -130,7 +130,7 @@ export const textIn = (events: readonly StreamResponse[]): string =>
     return (append ? text : '') + textOf(artifact);
   }, '');
 
-/** What one who listens knows of the answer: what it was shown at first, and all that came. */
+/** The text that a subscriber has received: the artifacts of the first task and all chunks after it. */
 export const heardIn = (events: readonly StreamResponse[]): string =>
   events.reduce((text, event) => {
     if ('task' in event) return (event.task.artifacts ?? []).map(textOf).join('');
@@ -142,7 +142,7 @@ export const heardIn = (events: readonly StreamResponse[]): string =>
 export const textOf = ({ parts }: Pick<Artifact, 'parts'>): string =>
   parts.map((part) => ('text' in part ? part.text : '')).join('');
 
-/** What was said in a task, by whom. */
+/** The messages of a task with their roles. */
 export const said = ({ history = [] }: Task): string[] =>
   history.map((message) => `${message.role === 'ROLE_USER' ? 'user' : 'agent'}: ${textOf(message)}`);
 

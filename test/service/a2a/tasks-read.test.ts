@@ -20,7 +20,7 @@ const settled = (client: TaskClient, task_id: string): Promise<Task> =>
     ({ status }) => status.state === 'TASK_STATE_CANCELED',
   );
 
-t.test('a task is read with as much of its history as is asked for', async (t) => {
+t.test('returns a task with the requested length of history', async (t) => {
   const client = await a2aFor(t);
   const { send, get, troupe } = client;
   const { id } = await send({ tenant: 'echo' });
@@ -38,7 +38,7 @@ t.test('a task is read with as much of its history as is asked for', async (t) =
   t.equal(reasonIn(unknown), 'TASK_NOT_FOUND');
 });
 
-t.test('a tenant sees its own tasks, from the moment in which they are accepted', async (t) => {
+t.test('shows a tenant its tasks from the moment they are accepted', async (t) => {
   const client = await a2aFor(t);
   const { begin, troupe } = client;
   const running = await begin({ tenant: 'slow', contextId: 'c' });
@@ -55,7 +55,7 @@ t.test('a tenant sees its own tasks, from the moment in which they are accepted'
   troupe.models.releaseAll();
 });
 
-t.test('a run of another protocol is a task', async (t) => {
+t.test('shows a run of another protocol as a task', async (t) => {
   const client = await a2aFor(t);
   const events = await client.troupe.runToEnd({
     agentId: 'echo',
@@ -68,7 +68,7 @@ t.test('a run of another protocol is a task', async (t) => {
   t.match(await list(client), { totalSize: 1, tasks: [{ id: task.id }] });
 });
 
-t.test('pages show every task once, the newest first', async (t) => {
+t.test('lists every task once in pages, newest first', async (t) => {
   const client = await a2aFor(t);
   const ids: string[] = [];
   for (const text of ['one', 'two', 'three']) {
@@ -98,7 +98,7 @@ t.test('pages show every task once, the newest first', async (t) => {
   t.equal((await list(client, '?pageSize=1000')).pageSize, 100);
 });
 
-t.test('what a list cannot understand is named, all at once', async (t) => {
+t.test('reports all invalid parameters of a list at once', async (t) => {
   const { troupe, send } = await a2aFor(t);
   const ask = async (query: string) => {
     const answer = await troupe.call('GET', `/v1/a2a/tasks?${query}`);
@@ -117,19 +117,19 @@ t.test('what a list cannot understand is named, all at once', async (t) => {
   t.strictSame(
     await ask(`pageToken=${body.nextPageToken}`),
     [400, 'pageToken'],
-    'it is bound to its filters',
+    'a page token belongs to its filters',
   );
 });
 
-t.test('a task is cancelled while it is queued, at work or waiting, and only once', async (t) => {
+t.test('cancels a queued, working or suspended task exactly once', async (t) => {
   const client = await a2aFor(t);
   const { send, begin, troupe } = client;
   const running = await begin({ tenant: 'slow', taskId: 'x', contextId: 'x' });
   const queued = await begin({ tenant: 'slow', contextId: 'x' });
   const first = await cancel(client, queued.id);
   t.match(first, { status: 200, body: { id: queued.id, status: { state: 'TASK_STATE_CANCELED' } } });
-  t.strictSame(said(first.body as unknown as Task), ['user: Hello'], 'what was said is kept');
-  t.equal((await cancel(client, running.id)).status, 200, 'also when its context has the same id');
+  t.strictSame(said(first.body as unknown as Task), ['user: Hello'], 'the input stays in the history');
+  t.equal((await cancel(client, running.id)).status, 200, 'a task id takes precedence over a context id');
   await settled(client, running.id);
   troupe.models.steps.push(asks(['call-1', 'risky']));
   const waiting = await send({ tenant: 'steps' });
@@ -147,7 +147,7 @@ t.test('a task is cancelled while it is queued, at work or waiting, and only onc
   t.equal((await cancel(client, 'nobody')).status, 404);
 });
 
-t.test('tasks are the same after a restart', async (t) => {
+t.test('returns the same tasks after a restart', async (t) => {
   const client = await a2aFor(t);
   const { send, get, troupe } = client;
   const done = await send({ tenant: 'echo' });

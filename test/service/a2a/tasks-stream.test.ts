@@ -3,7 +3,7 @@ import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { a2aFor, reasonIn, said, stateIn, statesIn, textIn, violationsIn } from './tasks-client.ts';
 
-t.test('a stream begins with the task, and ends with its answer and then its end', async (t) => {
+t.test('starts a stream with the task and ends it with the response and the final status', async (t) => {
   const { stream } = await a2aFor(t);
   const reader = await stream({ tenant: 'echo', configuration: { historyLength: 1 } });
   t.equal(reader.headers.get('content-type'), 'text/event-stream');
@@ -16,7 +16,7 @@ t.test('a stream begins with the task, and ends with its answer and then its end
   t.match(events.at(-1), { statusUpdate: { status: { message: { parts: [{ text: 'echo: Hello' }] } } } });
 });
 
-t.test('text comes while it is made', async (t) => {
+t.test('streams text while it is generated', async (t) => {
   const { stream, troupe } = await a2aFor(t);
   const reader = await stream({ tenant: 'slow' });
   await reader.until('WORKING');
@@ -25,7 +25,7 @@ t.test('text comes while it is made', async (t) => {
   });
   troupe.models.release();
   const rest = await reader.rest();
-  // In as many pieces as the time that it takes makes of it.
+  // The number of chunks depends on timing.
   t.equal(textIn(rest), ' answer');
   const updates = rest.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate] : []));
   t.ok(updates.every(({ append }) => append));
@@ -36,7 +36,7 @@ t.test('text comes while it is made', async (t) => {
   t.strictSame(statesIn(rest), ['COMPLETED']);
 });
 
-t.test('no status is lost or out of order when acceptance waits for the disk', async (t) => {
+t.test('keeps all statuses in order when acceptance waits for a disk flush', async (t) => {
   const { stream } = await a2aFor(t, { settings: { durability: 'power' } });
   const readers = await Promise.all(Array.from({ length: 10 }, () => stream({ tenant: 'echo' })));
   for (const events of await Promise.all(readers.map((reader) => reader.rest()))) {
@@ -45,7 +45,7 @@ t.test('no status is lost or out of order when acceptance waits for the disk', a
   }
 });
 
-t.test('what is wrong with a request is no stream', async (t) => {
+t.test('rejects an invalid request without opening a stream', async (t) => {
   const { troupe } = await a2aFor(t);
   const answer = await troupe.post('/v1/a2a/message:stream', { message: { parts: [] } });
   t.equal(answer.status, 400);
@@ -55,7 +55,7 @@ t.test('what is wrong with a request is no stream', async (t) => {
   t.equal(reasonIn(unknown), 'TASK_NOT_FOUND');
 });
 
-t.test('a stream ends when its task waits; one that goes on with it does not go back', async (t) => {
+t.test('ends the stream of a suspended task, and starts the next one with new statuses only', async (t) => {
   const { stream, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));
   const first = await (await stream({ tenant: 'steps', taskId: 'x', contextId: 'c', text: 'one' })).rest();
@@ -65,7 +65,7 @@ t.test('a stream ends when its task waits; one that goes on with it does not go 
   t.equal(textIn(second), 'echo: two');
 });
 
-t.test('all who subscribe are told the same, by either method; one who leaves is not missed', async (t) => {
+t.test('sends all subscribers the same events on both methods, also after one disconnects', async (t) => {
   const { begin, subscribe, troupe } = await a2aFor(t);
   const { id } = await begin({ tenant: 'slow' });
   await eventually(
@@ -84,10 +84,10 @@ t.test('all who subscribe are told the same, by either method; one who leaves is
   const [one, two] = [await post.rest(), await get.rest()];
   t.strictSame(one, two);
   t.strictSame(statesIn(one), ['COMPLETED']);
-  t.equal(textIn(one), ' answer', 'behind what the task has said already');
+  t.equal(textIn(one), ' answer', 'the subscriber receives the text after its snapshot');
 });
 
-t.test('who subscribes to a task that waits is there until its end', async (t) => {
+t.test('keeps a subscriber of a suspended task until the task ends', async (t) => {
   const { send, subscribe, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));
   const { id } = await send({ tenant: 'steps' });
@@ -103,7 +103,7 @@ t.test('who subscribes to a task that waits is there until its end', async (t) =
   t.equal(reasonIn(over), 'UNSUPPORTED_OPERATION');
 });
 
-t.test('who subscribes to a queued task hears its text from the beginning', async (t) => {
+t.test('sends the subscriber of a queued task its complete text', async (t) => {
   const { begin, subscribe, troupe } = await a2aFor(t);
   await begin({ tenant: 'slow', contextId: 'c' });
   const { id } = await begin({ tenant: 'echo', contextId: 'c', text: 'second' });
@@ -120,7 +120,7 @@ t.test('who subscribes to a queued task hears its text from the beginning', asyn
   t.equal(textIn(events), 'echo: second');
 });
 
-t.test('a cancelled task ends its streams', async (t) => {
+t.test('ends the streams of a cancelled task', async (t) => {
   const { stream, troupe } = await a2aFor(t);
   const reader = await stream({ tenant: 'slow', taskId: 'x', contextId: 'c' });
   await reader.until('WORKING');
@@ -129,7 +129,7 @@ t.test('a cancelled task ends its streams', async (t) => {
   t.equal(statesIn(events).at(-1), 'CANCELED');
 });
 
-t.test('an idle stream has heartbeats', async (t) => {
+t.test('sends heartbeats on an idle stream', async (t) => {
   const { troupe } = await a2aFor(t, { settings: { sse_heartbeat_ms: 15 } });
   troupe.models.steps.push(asks(['call-1', 'hold']));
   const response = await fetch(`${troupe.url}/v1/a2a/steps/message:stream`, {

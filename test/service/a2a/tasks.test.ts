@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createIds } from '../../../src/ids.ts';
+import { createIds } from '../../../src/composition/ids.ts';
 import { ModelError } from '../../../src/models/errors.ts';
 import { textOf as contentOf } from '../../../src/schema/message.ts';
 import { asks } from '../models.ts';
@@ -8,30 +8,27 @@ import { a2aFor, reasonIn, said, textOf, violationsIn } from './tasks-client.ts'
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-t.test(
-  'a task that is not waited for is submitted, and its run has its id, and so has its dispatch',
-  async (t) => {
-    const { troupe, begin, get } = await a2aFor(t);
-    const ids = { taskId: 'x', contextId: 'x' };
-    const task = await begin({ ...ids, tenant: 'echo' });
-    t.match(task, { id: 'x', contextId: 'x', status: { state: 'TASK_STATE_SUBMITTED' } });
-    t.match(task.status.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const done = await eventually(
-      () => get('x'),
-      ({ status }) => status.state === 'TASK_STATE_COMPLETED',
-    );
-    t.strictSame(done.artifacts, [
-      { artifactId: 'response', name: 'response', parts: [{ text: 'echo: Hello' }] },
-    ]);
-    const { body: run } = await troupe.call('GET', '/v1/runs/x');
-    t.match(run, { run_id: 'x', dispatch_id: 'x', agent_id: 'echo', status: 'done' });
-    t.match(run.activation, { trace: { origin: 'user', adapter: 'a2a', run_mode: 'scheduled' } });
-    const { body: mailbox } = await troupe.call('GET', '/v1/threads/x/mailbox');
-    t.match(mailbox.items, [{ dispatch_id: 'x', run_id: 'x', status: 'Acked' }]);
-  },
-);
+t.test('returns a submitted task at once, with its id as that of the run and the dispatch', async (t) => {
+  const { troupe, begin, get } = await a2aFor(t);
+  const ids = { taskId: 'x', contextId: 'x' };
+  const task = await begin({ ...ids, tenant: 'echo' });
+  t.match(task, { id: 'x', contextId: 'x', status: { state: 'TASK_STATE_SUBMITTED' } });
+  t.match(task.status.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const done = await eventually(
+    () => get('x'),
+    ({ status }) => status.state === 'TASK_STATE_COMPLETED',
+  );
+  t.strictSame(done.artifacts, [
+    { artifactId: 'response', name: 'response', parts: [{ text: 'echo: Hello' }] },
+  ]);
+  const { body: run } = await troupe.call('GET', '/v1/runs/x');
+  t.match(run, { run_id: 'x', dispatch_id: 'x', agent_id: 'echo', status: 'done' });
+  t.match(run.activation, { trace: { origin: 'user', adapter: 'a2a', run_mode: 'scheduled' } });
+  const { body: mailbox } = await troupe.call('GET', '/v1/threads/x/mailbox');
+  t.match(mailbox.items, [{ dispatch_id: 'x', run_id: 'x', status: 'Acked' }]);
+});
 
-t.test('a submitted task shows nothing of the answer, however fast the model is', async (t) => {
+t.test('shows no part of the response in a submitted task, however fast the model is', async (t) => {
   const { begin, stream } = await a2aFor(t);
   for (let round = 0; round < 20; round += 1) {
     const task = await begin({ tenant: 'echo', configuration: { historyLength: 1 } });
@@ -42,7 +39,7 @@ t.test('a submitted task shows nothing of the answer, however fast the model is'
   }
 });
 
-t.test('a send that waits is answered with the end, and what was said', async (t) => {
+t.test('returns the final task with its history from a blocking send', async (t) => {
   const { send } = await a2aFor(t);
   const task = await send({ tenant: 'echo', messageId: 'mine' });
   t.match(task.id, UUID_V7);
@@ -62,16 +59,16 @@ t.test('a send that waits is answered with the end, and what was said', async (t
   t.match(task.history?.[1]?.messageId, UUID_V7);
 });
 
-t.test('a send waits no longer than the ceiling', async (t) => {
+t.test('limits a blocking send to the configured maximum', async (t) => {
   const { send, troupe } = await a2aFor(t, { settings: { a2a_blocking_wait_ms: 20 } });
   t.equal((await send({ tenant: 'slow' })).status.state, 'TASK_STATE_WORKING');
   troupe.models.release();
 });
 
-t.test('without a ceiling a send waits for as long as its task works', async (t) => {
+t.test('blocks a send as long as its task works when there is no maximum', async (t) => {
   const { send, get, troupe } = await a2aFor(t, { settings: { a2a_blocking_wait_ms: 0 } });
   const sending = send({ tenant: 'slow', taskId: 'x', contextId: 'x' });
-  // The model may be asked before the task is durable, which is when it is there.
+  // The model may receive its request before the task is durable and visible.
   const task = await eventually(
     () => get('x').catch(() => undefined),
     (found) => found?.status.state === 'TASK_STATE_WORKING',
@@ -81,14 +78,14 @@ t.test('without a ceiling a send waits for as long as its task works', async (t)
   t.equal((await sending).status.state, 'TASK_STATE_COMPLETED');
 });
 
-t.test('a service that stops answers sends that wait with their task, which continues', async (t) => {
+t.test('answers blocking sends with their unfinished tasks when the service stops', async (t) => {
   const { send, get, troupe } = await a2aFor(t, { settings: { shutdown_timeout_ms: 0 } });
   const sending = send({ tenant: 'slow', taskId: 'x', contextId: 'x' });
   await eventually(
     () => get('x').catch(() => undefined),
     (found) => found?.status.state === 'TASK_STATE_WORKING',
   );
-  // It waits behind the first one.
+  // The task is queued behind the first one.
   const queued = send({ tenant: 'slow', taskId: 'y', contextId: 'x' });
   await eventually(
     () => get('y').catch(() => undefined),
@@ -107,7 +104,7 @@ t.test('a service that stops answers sends that wait with their task, which cont
   }
 });
 
-t.test('a message that is sent again is answered with its task, and executed once', async (t) => {
+t.test('returns the same task for a repeated message and executes it once', async (t) => {
   const { send, begin, stream, troupe } = await a2aFor(t);
   const messageId = `${createIds().uuid()}-0`;
   const both = await Promise.all([1, 2, 3].map(() => send({ messageId, tenant: 'echo' })));
@@ -123,7 +120,7 @@ t.test('a message that is sent again is answered with its task, and executed onc
   t.equal((await troupe.call('GET', '/v1/runs')).body.total, 1);
 });
 
-t.test('a message is another one by its words, its context or its agent', async (t) => {
+t.test('treats messages with another text, context or agent as different', async (t) => {
   const { send } = await a2aFor(t);
   const messageId = createIds().uuid();
   const tasks = [
@@ -135,7 +132,7 @@ t.test('a message is another one by its words, its context or its agent', async 
   t.equal(new Set(tasks.map(({ id }) => id)).size, 4);
 });
 
-t.test('an id that is not unique by its form is sent as often as a client likes', async (t) => {
+t.test('executes repeated messages again if their id is not unique by its form', async (t) => {
   const { send } = await a2aFor(t);
   const tasks = [
     await send({ messageId: 'tck-complete-task-1' }),
@@ -144,7 +141,7 @@ t.test('an id that is not unique by its form is sent as often as a client likes'
   t.equal(new Set(tasks.map(({ id }) => id)).size, 2);
 });
 
-t.test('a task that nobody knows is made only with a context', async (t) => {
+t.test('creates a task with an unknown id only if a context is given', async (t) => {
   const { ask, troupe } = await a2aFor(t);
   const answer = await ask({ taskId: 'nobody' });
   t.equal(answer.status, 404);
@@ -153,7 +150,7 @@ t.test('a task that nobody knows is made only with a context', async (t) => {
   t.equal((await troupe.call('GET', '/v1/threads')).body.total, 0);
 });
 
-t.test('which ids of tasks clients may make is a setting', async (t) => {
+t.test('accepts client task ids as configured', async (t) => {
   const never = await a2aFor(t, { settings: { a2a_client_task_ids: 'never' } });
   t.equal((await never.ask({ taskId: 'a', contextId: 'c' })).status, 404);
   await t.test('always', async (t) => {
@@ -162,7 +159,7 @@ t.test('which ids of tasks clients may make is a setting', async (t) => {
   });
 });
 
-t.test('an agent is named in the path or in the body, and both must agree', async (t) => {
+t.test('accepts an agent in the path or in the body, and rejects a contradiction', async (t) => {
   const { ask, send } = await a2aFor(t);
   const both = await ask({ tenant: 'echo', body: { tenant: 'slow' } });
   t.equal(both.status, 400);
@@ -178,7 +175,7 @@ t.test('an agent is named in the path or in the body, and both must agree', asyn
 });
 
 t.test(
-  'each task of a context has its own messages, and a turn without an agent takes the last one',
+  'separates the messages of tasks in a context, and reuses the last agent of the context',
   async (t) => {
     const { send, troupe } = await a2aFor(t);
     troupe.models.steps.push((sink) => {
@@ -198,7 +195,7 @@ t.test(
   },
 );
 
-t.test('one message id may be used again, in one task too', async (t) => {
+t.test('accepts a message id several times, also within a task', async (t) => {
   const { send, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));
   const waiting = await send({ tenant: 'steps', messageId: 'same', text: 'one' });
@@ -215,7 +212,7 @@ t.test('one message id may be used again, in one task too', async (t) => {
   t.equal(other.status.state, 'TASK_STATE_COMPLETED');
 });
 
-t.test('a task whose agent asks something takes what is said as the answer', async (t) => {
+t.test('uses a message to a task that waits for input as the result of its question', async (t) => {
   const { send, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['c1', 'pick_color'], ['c2', 'note'], ['c3', 'pick_color']));
   const waiting = await send({ tenant: 'steps', text: 'Paint it' });
@@ -238,7 +235,7 @@ t.test('a task whose agent asks something takes what is said as the answer', asy
   );
 });
 
-t.test('a task that asks for a permission beside a question is not given it by an answer', async (t) => {
+t.test('does not grant a permission by replying to a question of the same task', async (t) => {
   const { send, tools, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['c1', 'pick_color'], ['c2', 'risky']));
   const waiting = await send({ tenant: 'steps' });
@@ -248,7 +245,7 @@ t.test('a task that asks for a permission beside a question is not given it by a
   t.strictSame(tools.executed, []);
 });
 
-t.test('a task that waits for a decision says what for', async (t) => {
+t.test('names the open tickets in the status of a suspended task', async (t) => {
   const { send, troupe } = await a2aFor(t);
   troupe.models.steps.push((sink, ...rest) => {
     sink.text('Let me try.');
@@ -260,23 +257,20 @@ t.test('a task that waits for a decision says what for', async (t) => {
   t.match(status.message?.metadata, { ticketIds: [String] });
 });
 
-t.test(
-  'a new task leaves the one that waits in its context alone, and that one can still go on',
-  async (t) => {
-    const { send, get, troupe } = await a2aFor(t);
-    troupe.models.steps.push(asks(['call-1', 'risky']));
-    const waiting = await send({ tenant: 'steps', contextId: 'c', text: 'one' });
-    const beside = await send({ tenant: 'steps', contextId: 'c', text: 'two' });
-    t.equal(beside.status.state, 'TASK_STATE_COMPLETED');
-    t.strictSame(said(beside), ['user: two', 'agent: echo: two']);
-    t.equal((await get(waiting.id)).status.state, 'TASK_STATE_AUTH_REQUIRED');
-    const done = await send({ taskId: waiting.id, text: 'three' });
-    t.strictSame(said(done), ['user: one', 'user: three', 'agent: echo: three']);
-    t.strictSame(said(await get(beside.id)), ['user: two', 'agent: echo: two']);
-  },
-);
+t.test('keeps a suspended task resumable when a new task starts in its context', async (t) => {
+  const { send, get, troupe } = await a2aFor(t);
+  troupe.models.steps.push(asks(['call-1', 'risky']));
+  const waiting = await send({ tenant: 'steps', contextId: 'c', text: 'one' });
+  const beside = await send({ tenant: 'steps', contextId: 'c', text: 'two' });
+  t.equal(beside.status.state, 'TASK_STATE_COMPLETED');
+  t.strictSame(said(beside), ['user: two', 'agent: echo: two']);
+  t.equal((await get(waiting.id)).status.state, 'TASK_STATE_AUTH_REQUIRED');
+  const done = await send({ taskId: waiting.id, text: 'three' });
+  t.strictSame(said(done), ['user: one', 'user: three', 'agent: echo: three']);
+  t.strictSame(said(await get(beside.id)), ['user: two', 'agent: echo: two']);
+});
 
-t.test('a message to a task that cannot take it is refused with the reason', async (t) => {
+t.test('rejects a message to a task that cannot accept it, with the reason', async (t) => {
   const { ask, begin, send, troupe } = await a2aFor(t);
   const working = await begin({ tenant: 'slow', contextId: 'c' });
   await eventually(
@@ -304,7 +298,7 @@ t.test('a message to a task that cannot take it is refused with the reason', asy
   troupe.models.releaseAll();
 });
 
-t.test('two messages that make one task at once are one task and one refusal', async (t) => {
+t.test('creates one task for two concurrent messages with its id, and rejects one of them', async (t) => {
   const { ask, troupe } = await a2aFor(t);
   const asked = { taskId: 'x', contextId: 'c', tenant: 'slow', configuration: { returnImmediately: true } };
   const answers = await Promise.all([ask(asked), ask(asked)]);
@@ -312,7 +306,7 @@ t.test('two messages that make one task at once are one task and one refusal', a
   troupe.models.releaseAll();
 });
 
-t.test('an answer to a task that has to wait for its turn puts it back into the queue', async (t) => {
+t.test('queues a task again when it receives a reply while its context is busy', async (t) => {
   const { ask, send, begin, get, troupe } = await a2aFor(t);
   troupe.models.steps.push(asks(['call-1', 'risky']));
   const waiting = await send({ tenant: 'steps', contextId: 'c', text: 'one' });
@@ -327,14 +321,14 @@ t.test('an answer to a task that has to wait for its turn puts it back into the 
     ({ status }) => status.state !== 'TASK_STATE_AUTH_REQUIRED',
   );
   t.equal(queued.status.state, 'TASK_STATE_SUBMITTED');
-  t.strictSame(said(queued), ['user: one', 'user: two'], 'what is staged counts');
+  t.strictSame(said(queued), ['user: one', 'user: two'], 'staged input is part of the history');
   const { body } = await troupe.call('GET', '/v1/a2a/tasks?status=submitted');
   t.match(body, { totalSize: 1, tasks: [{ id: waiting.id }] });
   troupe.models.release();
   t.match((await followUp).body, { task: { status: { state: 'TASK_STATE_COMPLETED' } } });
 });
 
-t.test('how a run ends is how its task ends', async (t) => {
+t.test('ends a task as its run ends', async (t) => {
   const { send, troupe } = await a2aFor(t);
   troupe.models.failures.push(new ModelError('invalid_request', 'no such upstream'));
   const failed = await send({ tenant: 'flaky' });
@@ -343,7 +337,7 @@ t.test('how a run ends is how its task ends', async (t) => {
   t.notOk(failed.artifacts);
 });
 
-t.test('parts of every kind reach the agent and come back', async (t) => {
+t.test('passes parts of every kind to the agent and back', async (t) => {
   const { send, troupe } = await a2aFor(t);
   const parts = [
     { text: 'Look' },
@@ -365,7 +359,7 @@ t.test('parts of every kind reach the agent and come back', async (t) => {
   );
 });
 
-t.test('a client that goes away leaves its task alone', async (t) => {
+t.test('continues a task whose client disconnects', async (t) => {
   const { troupe, get, stream } = await a2aFor(t);
   const reader = await stream({ tenant: 'slow', taskId: 'x', contextId: 'c' });
   await reader.until('WORKING');

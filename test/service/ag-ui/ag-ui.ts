@@ -3,12 +3,12 @@ import { eventsOf, play } from '../../protocols/ag-ui/client.ts';
 import { type Chat, framesOf, startChat } from '../chat/chat.ts';
 import type { TroupeOptions } from '../troupe.ts';
 
-/** AG-UI requests over HTTP, and the events that answer them. */
+/** AG-UI requests over HTTP, and their response events. */
 
 export type Event = { type: string; [key: string]: unknown };
 
 export type AgUi = Chat & {
-  /** A request read to its end; its events are valid, and the official clients take them in this order. */
+  /** Reads a response to its end; the events are valid and accepted by the official clients in this order. */
   ask(body: object, path?: string): Promise<Event[]>;
   items(threadId: string, query?: string): Promise<ItemPage>;
 };
@@ -44,13 +44,13 @@ export const startAgUi = async (t: Test, options: TroupeOptions = {}): Promise<A
     async items(threadId: string, query = '') {
       const { status, body } = await chat.call('GET', `/v1/ag-ui/threads/${threadId}/messages${query}`);
       if (status !== 200) throw new Error(`status ${status}`);
-      // What the route declares.
+      // The response schema of the route.
       return body as ItemPage;
     },
   });
 };
 
-/** Throws unless the official clients take the events, in their order, for what they are. */
+/** @throws unless the official clients accept the events in this order */
 export const taken = async (events: readonly Event[]): Promise<void> => {
   const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
   eventsOf(frames);
@@ -72,6 +72,6 @@ export const find = (events: readonly Event[], type: string): Event => {
 export const textOf = (events: readonly Event[]): string =>
   events.map(({ type, delta }) => (type === 'TEXT_MESSAGE_CONTENT' ? delta : '')).join('');
 
-/** `role: text`. */
+/** Lines `role: text`. */
 export const told = ({ messages }: ItemPage): string[] =>
   messages.map(({ role, content }) => `${role}: ${content.map(({ text = '' }) => text).join('')}`);

@@ -7,9 +7,9 @@ import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { type AgUi, find, RUN, startAgUi, taken, textOf, told, typesOf, user } from './ag-ui.ts';
 
-/** Runs that wait for an approval, and the answers (chat-and-agui.md 13, 17). */
+/** Runs that wait for an approval, and the replies (chat-and-agui.md 13, 17). */
 
-/** A run on thread T that waits for these calls, and the events of its first response. */
+/** A run on thread T that waits for these calls, with the events of its first response. */
 const suspend = async (agUi: AgUi, ...calls: Call[]) => {
   agUi.models.steps.push(asks(...calls));
   const events = await agUi.ask({ threadId: 'T', agentId: 'steps', messages: [user('u1', 'hi')] });
@@ -32,7 +32,7 @@ const resolved = (interruptId: string, payload?: unknown) => [{ interruptId, sta
 const answer = (agUi: AgUi, resume: unknown, more: object = {}) =>
   agUi.ask({ threadId: 'T', resume, ...more });
 
-t.test('a call that needs approval ends the response with an interrupt, and the run waits', async (t) => {
+t.test('ends the response with an interrupt when a call needs approval', async (t) => {
   const agUi = await startAgUi(t);
   const { events, run_id } = await suspend(agUi, ['c1', 'risky']);
   const last = events.at(-1);
@@ -48,7 +48,7 @@ t.test('a call that needs approval ends the response with an interrupt, and the 
   t.match(await viewOf(agUi, 'T').run(run_id), { status: 'waiting' });
 });
 
-t.test('a client that names the version of its protocol gets no key of before', async (t) => {
+t.test('omits legacy keys for a client that names its protocol version', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'risky']));
   const messages = [user('u1', 'hi')];
@@ -65,7 +65,7 @@ const APPROVALS: [form: string, resume: unknown][] = [
 ];
 
 for (const [form, resume] of APPROVALS) {
-  t.test(`an approval goes on with the same run: ${form}`, async (t) => {
+  t.test(`continues the same run on an approval: ${form}`, async (t) => {
     const agUi = await startAgUi(t);
     const { run_id } = await suspend(agUi, ['c1', 'risky']);
     agUi.models.steps.push(says('done'));
@@ -83,7 +83,7 @@ for (const [form, resume, why] of [
   ['approved is false', resolved('perm_c1', { approved: false, reason: 'not now' }), ' (not now)'],
   ['a bare cancel', [{ interruptId: 'perm_c1', status: 'cancelled' }], ''],
 ] as const) {
-  t.test(`a denied call is not executed: ${form}`, async (t) => {
+  t.test(`does not execute a denied call: ${form}`, async (t) => {
     const agUi = await startAgUi(t);
     await suspend(agUi, ['c1', 'risky']);
     const events = await answer(agUi, resume);
@@ -99,7 +99,7 @@ for (const [form, resume, why] of [
   });
 }
 
-t.test('an approval is taken after a restart', async (t) => {
+t.test('accepts an approval after a restart', async (t) => {
   const agUi = await startAgUi(t);
   const { run_id } = await suspend(agUi, ['c1', 'risky']);
   await agUi.restart();
@@ -112,7 +112,7 @@ for (const [log, app] of [
   ['with a log', {}],
   ['without a log', { settings: { event_capture_mode: 'disabled' } }],
 ] as const) {
-  t.test(`an answer to one of two calls leaves the other one as interrupt, ${log}`, async (t) => {
+  t.test(`keeps the other interrupt open after a decision on one of two calls, ${log}`, async (t) => {
     const agUi = await startAgUi(t, app);
     const { events: first } = await suspend(agUi, ['c1', 'risky'], ['c2', 'risky']);
     t.match(first.at(-1)?.outcome, { interrupts: [interrupt('c1'), interrupt('c2')] });
@@ -130,7 +130,7 @@ for (const [log, app] of [
   });
 }
 
-t.test('a new message goes on with the run and takes the place of the answer', async (t) => {
+t.test('continues the run with a new message instead of the decision', async (t) => {
   const agUi = await startAgUi(t);
   const { run_id } = await suspend(agUi, ['c1', 'risky']);
   agUi.models.steps.push(says('instead'));
@@ -141,7 +141,7 @@ t.test('a new message goes on with the run and takes the place of the answer', a
   t.strictSame(told(await agUi.items('T')), ['user: hi', 'user: never mind', 'assistant: instead']);
 });
 
-t.test('a request that is sent again while the run waits shows what it waits for', async (t) => {
+t.test('repeats the interrupts when a request is sent again while the run is suspended', async (t) => {
   const agUi = await startAgUi(t);
   const { run_id } = await suspend(agUi, ['c1', 'risky']);
   const again = await agUi.ask({ threadId: 'T', agentId: 'steps', messages: [user('u1', 'hi')] });
@@ -152,7 +152,7 @@ t.test('a request that is sent again while the run waits shows what it waits for
   t.match(find(events, 'TOOL_CALL_RESULT'), { toolCallId: 'c1' });
 });
 
-t.test('an answer that comes twice is executed once', async (t) => {
+t.test('executes a duplicate decision once', async (t) => {
   const agUi = await startAgUi(t);
   await suspend(agUi, ['c1', 'risky']);
   const approve = () => answer(agUi, resolved('perm_c1', { approved: true }));
@@ -163,7 +163,7 @@ t.test('an answer that comes twice is executed once', async (t) => {
   await viewOf(agUi, 'T').check(t);
 });
 
-t.test('an answer while other calls still execute begins a stream of its own', async (t) => {
+t.test('opens a separate stream for a decision while other calls are executing', async (t) => {
   const agUi = await startAgUi(t);
   await suspend(agUi, ['c1', 'guarded'], ['c2', 'risky']);
   const first = await agUi.open(RUN, { threadId: 'T', resume: resolved('perm_c1', { approved: true }) });
@@ -182,7 +182,7 @@ t.test('an answer while other calls still execute begins a stream of its own', a
   t.strictSame(agUi.tools.executed.toSorted(), ['c1', 'c2']);
 });
 
-t.test('a run that is cancelled in the middle of its answer to an approval ends cleanly', async (t) => {
+t.test('ends a run cleanly that is cancelled in its response to an approval', async (t) => {
   const agUi = await startAgUi(t);
   await suspend(agUi, ['c1', 'risky']);
   agUi.models.steps.push(hangs('half'));

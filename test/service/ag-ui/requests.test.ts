@@ -7,9 +7,9 @@ import { patchAgent } from '../patch-agent.ts';
 import { viewOf } from '../view.ts';
 import { find, RUN, startAgUi, textOf, told, typesOf, user } from './ag-ui.ts';
 
-/** What an AG-UI request may say, and what becomes of it (chat-and-agui.md 2, 11, 17). */
+/** The content of AG-UI requests and its effect (chat-and-agui.md 2, 11, 17). */
 
-t.test('a request without ids starts a run on a new thread', async (t) => {
+t.test('starts a run on a new thread for a request without ids', async (t) => {
   const agUi = await startAgUi(t);
   const stream = await agUi.open(RUN, { agentId: 'echo', messages: [{ role: 'user', content: 'hi' }] });
   t.equal(stream.status, 200);
@@ -18,7 +18,7 @@ t.test('a request without ids starts a run on a new thread', async (t) => {
   const rows = await stream.rest();
   t.ok(
     rows.every(({ id }) => id === undefined),
-    'no event has a position',
+    'events have no positions',
   );
   const events = rows.map(({ frame }) => frame);
   const [first, last] = [events[0], events.at(-1)];
@@ -34,7 +34,7 @@ t.test('a request without ids starts a run on a new thread', async (t) => {
   await view.check(t);
 });
 
-t.test('the binary encoding is not offered, whatever the client accepts', async (t) => {
+t.test('does not offer the binary encoding, whatever the client accepts', async (t) => {
   const agUi = await startAgUi(t);
   const stream = await agUi.open(
     RUN,
@@ -60,7 +60,7 @@ const REFUSED: [what: string, body: unknown, status: number, error?: RegExp][] =
   ['an unknown agent', { agentId: 'nope', messages: [user('u1', 'x')] }, 400, /agent not found: nope/],
 ];
 
-t.test('what cannot be used is refused before anything is stored', async (t) => {
+t.test('rejects unusable requests before storing anything', async (t) => {
   const agUi = await startAgUi(t);
   for (const [what, body, status, error = /./] of REFUSED) {
     const answer = await agUi.call('POST', RUN, body);
@@ -73,7 +73,7 @@ t.test('what cannot be used is refused before anything is stored', async (t) => 
   t.strictSame((await agUi.call('GET', '/v1/threads')).body.items, []);
 });
 
-t.test('the path goes over the body, and a thread keeps its agent', async (t) => {
+t.test('prefers the path over the body, and keeps the agent of a thread', async (t) => {
   const agUi = await startAgUi(t);
   const body = { threadId: 'X', agentId: 'echo', messages: [user('u1', 'hi')] };
   const [started] = await agUi.ask(body, '/v1/ag-ui/threads/T/runs');
@@ -86,7 +86,7 @@ t.test('the path goes over the body, and a thread keeps its agent', async (t) =>
   t.equal(textOf(await agUi.ask({ thread_id: 'X', messages: [user('u3', 'hi')] })), 'still steps');
 });
 
-t.test('every kind of content reaches the history, and unknown parts are passed over', async (t) => {
+t.test('stores every kind of content and ignores unknown parts', async (t) => {
   const agUi = await startAgUi(t);
   const png = { type: 'data', value: 'aGk=', mimeType: 'image/png' };
   const hosted = { type: 'url', value: 'https://example.com/a.png' };
@@ -109,7 +109,7 @@ t.test('every kind of content reaches the history, and unknown parts are passed 
   t.strictSame(item?.content[1], { type: 'image', source: { type: 'url', url: hosted.value } });
 });
 
-t.test('a body may hold attachments, up to a limit', async (t) => {
+t.test('accepts attachments up to a limit', async (t) => {
   const agUi = await startAgUi(t);
   const image = (bytes: number) => {
     const source = { type: 'data', value: 'A'.repeat(bytes), mimeType: 'image/png' };
@@ -119,7 +119,7 @@ t.test('a body may hold attachments, up to a limit', async (t) => {
   t.equal((await agUi.call('POST', RUN, image(3 * 1024 * 1024))).status, 200);
 });
 
-t.test('state and context of the client are for the model alone, and an echo of ours is not', async (t) => {
+t.test('passes client state and context to the model only, and ignores an echoed state', async (t) => {
   const agUi = await startAgUi(t);
   const start = { threadId: 'T', agentId: 'echo' };
   const context = [{ description: 'page', value: 'cart' }];
@@ -144,7 +144,7 @@ t.test('state and context of the client are for the model alone, and an echo of 
   t.match(JSON.stringify(agUi.models.requests[0]?.request), /frontend-context/);
 });
 
-t.test('a conversation that is sent again is stored once', async (t) => {
+t.test('stores a resent conversation once', async (t) => {
   const agUi = await startAgUi(t);
   const start = { threadId: 'T', agentId: 'echo' };
   const first = await agUi.ask({ ...start, messages: [user('u1', 'one')] });
@@ -157,10 +157,10 @@ t.test('a conversation that is sent again is stored once', async (t) => {
     'user: two',
     'assistant: echo: two',
   ]);
-  t.equal((await agUi.items('T')).messages[1]?.id, answer.id, 'ids on the wire are those of the history');
+  t.equal((await agUi.items('T')).messages[1]?.id, answer.id, 'streamed ids are those of the history');
 });
 
-t.test('a request that ends with a known question runs again on the history', async (t) => {
+t.test('runs again on the history when the last message is already stored', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(says('first'), says('second'));
   const body = { threadId: 'T', agentId: 'steps', messages: [user('u1', 'one')] };
@@ -171,7 +171,7 @@ t.test('a request that ends with a known question runs again on the history', as
   await viewOf(agUi, 'T').check(t);
 });
 
-t.test('a conversation from elsewhere is imported into a thread in which nothing has run', async (t) => {
+t.test('imports a foreign conversation into a thread without runs', async (t) => {
   const agUi = await startAgUi(t);
   await patchAgent(t, agUi, 'echo', { client_system_messages: true });
   const start = { threadId: 'T', agentId: 'echo' };
@@ -195,7 +195,7 @@ t.test('a conversation from elsewhere is imported into a thread in which nothing
   ]);
 });
 
-t.test('an answer to nothing ends the response with an error event', async (t) => {
+t.test('ends the response to an unknown interrupt or call with an error event', async (t) => {
   const agUi = await startAgUi(t);
   const resume = { interruptId: 'int-1', payload: { approved: true } };
   for (const body of [
@@ -207,10 +207,10 @@ t.test('an answer to nothing ends the response with an error event', async (t) =
     t.strictSame(typesOf(events), ['RUN_ERROR']);
   }
   const events = await agUi.ask({ agentId: 'echo', threadId: 'T', resume, messages: [user('u1', 'hi')] });
-  t.equal(textOf(events), 'echo: hi', 'with a message it is passed over');
+  t.equal(textOf(events), 'echo: hi', 'an unknown interrupt with a message is ignored');
 });
 
-t.test('a run that fails says so in its stream', async (t) => {
+t.test('reports a failed run in its stream', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.failures.push(new ModelError('invalid_request', 'the model says no'));
   const events = await agUi.ask({ agentId: 'flaky', messages: [user('u1', 'hi')] });
@@ -218,7 +218,7 @@ t.test('a run that fails says so in its stream', async (t) => {
   t.equal(events.at(-1)?.type, 'RUN_ERROR');
 });
 
-t.test('rounds that run out, silence, and long texts end cleanly', async (t) => {
+t.test('ends cleanly on exhausted rounds, empty completions and long texts', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(says(''));
   const silent = await agUi.ask({ agentId: 'steps', messages: [user('u1', 'hi')] });
@@ -232,7 +232,7 @@ t.test('rounds that run out, silence, and long texts end cleanly', async (t) => 
   t.equal(textOf(events), `echo: ${long}`);
 });
 
-t.test('a new request cancels the run of the thread, whose own stream says so', async (t) => {
+t.test('cancels the current run of the thread on a new request, and reports it in its stream', async (t) => {
   const agUi = await startAgUi(t);
   const start = { threadId: 'T', agentId: 'steps' };
   agUi.models.steps.push(hangs('half an ans'), says('whole'));

@@ -6,11 +6,11 @@ import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { find, RUN, startAgUi, taken, textOf, typesOf, user } from './ag-ui.ts';
 
-/** The events of a run, and readers that do not read (chat-and-agui.md 2.7, 12, 17). */
+/** The events of a run, and readers that stall (chat-and-agui.md 2.7, 12, 17). */
 
 const start = (agentId: string, threadId = 'T') => ({ threadId, agentId, messages: [user('u1', 'hi')] });
 
-t.test('a tool run tells its calls and their results, and every step is closed', async (t) => {
+t.test('emits calls and results of a run with tools, and closes every step', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'note'], ['c2', 'note']), says('noted'));
   const events = await agUi.ask(start('steps'));
@@ -30,21 +30,21 @@ t.test('a tool run tells its calls and their results, and every step is closed',
   t.strictSame(
     ids,
     messages.flatMap(({ role, id }) => (role === 'tool' ? [id] : [])),
-    'they are those of the history',
+    'results have the ids of the messages in the history',
   );
 });
 
-/** Arguments that are never finished. */
-const halfACall: Inference = (sink, _request, signal) => {
+/** Streams incomplete arguments. */
+const incompleteCall: Inference = (sink, _request, signal) => {
   sink.text('let me see');
   sink.toolStart('c1', 'note');
   sink.toolDelta('c1', '{"a":');
   return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 };
 
-t.test('a run that is cancelled inside of the arguments of a call closes it', async (t) => {
+t.test('closes a call when its run is cancelled during the arguments', async (t) => {
   const agUi = await startAgUi(t);
-  agUi.models.steps.push(halfACall);
+  agUi.models.steps.push(incompleteCall);
   const stream = await agUi.open(RUN, start('steps'));
   const before = await stream.until('TOOL_CALL_ARGS');
   await agUi.post('/v1/ag-ui/threads/T/interrupt');
@@ -54,7 +54,7 @@ t.test('a run that is cancelled inside of the arguments of a call closes it', as
   t.equal(events.at(-1)?.type, 'RUN_FINISHED');
 });
 
-t.test('a model that breaks off inside of the arguments of a call leaves nothing open', async (t) => {
+t.test('closes a call whose arguments the model does not complete', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push((sink) => {
     sink.toolStart('c1', 'note');
@@ -66,7 +66,7 @@ t.test('a model that breaks off inside of the arguments of a call leaves nothing
   t.ok(['RUN_FINISHED', 'RUN_ERROR'].includes(String(events.at(-1)?.type)));
 });
 
-t.test('reasoning is a message of its own', async (t) => {
+t.test('sends reasoning as a separate message', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push((sink) => {
     sink.reasoning('hmm');
@@ -78,7 +78,7 @@ t.test('reasoning is a message of its own', async (t) => {
   t.not(thought?.messageId, said?.messageId);
 });
 
-t.test('the same prompt reads the same in every protocol', async (t) => {
+t.test('produces the same text for a prompt in every protocol', async (t) => {
   const agUi = await startAgUi(t);
   const [own, chat, plain] = await Promise.all([
     agUi.ask(start('echo', 'A')),
@@ -90,7 +90,7 @@ t.test('the same prompt reads the same in every protocol', async (t) => {
   t.equal(plain.map(({ delta = '' }) => delta).join(''), 'echo: hi');
 });
 
-t.test('a client that goes away leaves its run alone', async (t) => {
+t.test('continues a run whose client disconnects', async (t) => {
   const agUi = await startAgUi(t);
   const stream = await agUi.open(RUN, start('slow'));
   const [started] = await stream.until('TEXT_MESSAGE_CONTENT');
@@ -102,7 +102,7 @@ t.test('a client that goes away leaves its run alone', async (t) => {
   await view.check(t);
 });
 
-t.test('a client that does not read is dropped, and its run goes on', async (t) => {
+t.test('disconnects a client that does not read, and continues its run', async (t) => {
   const agUi = await startAgUi(t, { settings: { sse_buffer_size: 16 } });
   // 7 MB: more than the buffers of a socket (4 MB on Linux) and 16 frames.
   const piece = 'x'.repeat(64 * 1024);

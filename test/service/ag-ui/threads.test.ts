@@ -10,7 +10,7 @@ import { type AgUi, find, RUN, startAgUi, taken, told, typesOf, user } from './a
 const HISTORY = '/v1/ag-ui/threads/T/messages';
 const REPLAY = '/v1/ag-ui/threads/T/replay';
 
-t.test('an interrupt ends the run and drops the queue', async (t) => {
+t.test('ends the run and drops the queue on interrupt', async (t) => {
   const agUi = await startAgUi(t);
   const unknown = await agUi.post('/v1/ag-ui/threads/T/interrupt');
   t.strictSame([unknown.status, unknown.body], [404, { error: 'thread not found: T' }]);
@@ -25,13 +25,13 @@ t.test('an interrupt ends the run and drops the queue', async (t) => {
   t.equal((await agUi.post('/v1/ag-ui/threads/T/interrupt')).status, 404);
 });
 
-/** user, assistant with a call, tool, assistant. */
+/** A history of user, assistant with a call, tool and assistant messages. */
 const withCall = async (agUi: AgUi) => {
   agUi.models.steps.push(asks(['c1', 'note', { a: 1 }]), says('noted'));
   await agUi.ask({ threadId: 'T', agentId: 'steps', messages: [user('u1', 'hi')] });
 };
 
-t.test('a history has content blocks, and what a client needs to rebuild its messages', async (t) => {
+t.test('returns content blocks and all data that a client needs to rebuild its messages', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   const page = await agUi.items('T');
@@ -46,7 +46,7 @@ t.test('a history has content blocks, and what a client needs to rebuild its mes
   t.match(answer, { role: 'assistant', content: [{ type: 'text', text: 'noted' }] });
 });
 
-t.test('a history comes in pages, in both directions', async (t) => {
+t.test('returns the history in pages in both directions', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   const all = (await agUi.items('T')).messages;
@@ -64,7 +64,7 @@ t.test('a history comes in pages, in both directions', async (t) => {
   t.strictSame((await agUi.items('T', '?after=1&before=3')).messages, all.slice(1, 2));
 });
 
-t.test('what a history cannot be asked for is refused', async (t) => {
+t.test('rejects invalid history queries', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   const errorOf = async (query: string) => {
@@ -85,7 +85,7 @@ t.test('what a history cannot be asked for is refused', async (t) => {
   });
 });
 
-t.test('internal messages are shown on request', async (t) => {
+t.test('shows internal messages on request', async (t) => {
   const agUi = await startAgUi(t);
   const body = { threadId: 'T', agentId: 'echo', state: { a: 1 } };
   await agUi.ask({ ...body, messages: [user('u1', 'hi')] });
@@ -94,7 +94,7 @@ t.test('internal messages are shown on request', async (t) => {
   t.equal((await agUi.items('T', '?visibility=ALL')).messages.length, 3);
 });
 
-t.test('a call that waits has no result in the history, on whichever page it is', async (t) => {
+t.test('shows no result of a suspended call on any page of the history', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'risky'], ['c2', 'note']));
   await agUi.ask({ threadId: 'T', agentId: 'steps', messages: [user('u1', 'hi')] });
@@ -138,7 +138,7 @@ const replay = async (agUi: AgUi, query = '', headers = {}): Promise<Numbered[]>
 const framesIn = (rows: readonly Numbered[]): string =>
   rows.map(({ frame }) => `data: ${JSON.stringify(frame)}\n\n`).join('');
 
-t.test('all runs of a thread are replayed, whatever started them, and always the same', async (t) => {
+t.test('replays all runs of a thread identically each time, whatever started them', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   await agUi.say('echo', 'T', { id: 'u2', role: 'user', parts: [{ type: 'text', text: 'chat' }] });
@@ -160,7 +160,7 @@ t.test('all runs of a thread are replayed, whatever started them, and always the
   );
 });
 
-t.test('a replay shows the wait of a run and its continuation', async (t) => {
+t.test('replays the suspension of a run and its continuation', async (t) => {
   const agUi = await startAgUi(t);
   agUi.models.steps.push(asks(['c1', 'risky']), says('done'));
   const body = { threadId: 'T', agentId: 'steps' };
@@ -176,7 +176,7 @@ t.test('a replay shows the wait of a run and its continuation', async (t) => {
   t.notOk(ends[1]?.outcome);
 });
 
-t.test('a page begins behind a cursor, which goes over Last-Event-ID', async (t) => {
+t.test('starts a page behind its cursor, which takes precedence over Last-Event-ID', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   const rows = await replay(agUi);
@@ -196,7 +196,7 @@ t.test('a page begins behind a cursor, which goes over Last-Event-ID', async (t)
   t.strictSame(await replay(agUi, '?limit=9999'), rows);
 });
 
-t.test('cursors of nowhere are refused', async (t) => {
+t.test('rejects invalid cursors', async (t) => {
   const agUi = await startAgUi(t);
   await withCall(agUi);
   const [row] = await replay(agUi);
@@ -207,22 +207,26 @@ t.test('cursors of nowhere are refused', async (t) => {
   };
   t.strictSame(await ask('cursor=%20'), [400, 'cursor cannot be empty']);
   t.equal((await ask('cursor=garbage'))[0], 400);
-  t.equal((await ask('cursor=5'))[0], 400, 'there are no live positions');
+  t.equal((await ask('cursor=5'))[0], 400, 'the protocol has no live positions');
   t.equal((await ask('limit=x'))[0], 400);
-  t.strictSame(await ask(`cursor=${chatRow?.id}`), [410, chatRow?.id], 'of the other protocol');
+  t.strictSame(
+    await ask(`cursor=${chatRow?.id}`),
+    [410, chatRow?.id],
+    'a cursor of another protocol is rejected',
+  );
   await agUi.ask({ threadId: 'other', agentId: 'echo', messages: [user('u1', 'hi')] });
   t.strictSame(await ask(`cursor=${row?.id}`, 'other'), [410, row?.id]);
   t.strictSame(await (await agUi.follow('/v1/ag-ui/threads/unknown/replay')).rest(), []);
 });
 
-t.test('without an event log there is no replay', async (t) => {
+t.test('returns 503 for a replay without an event log', async (t) => {
   const agUi = await startAgUi(t, { settings: { event_capture_mode: 'disabled' } });
   await withCall(agUi);
   const { status, body } = await agUi.call('GET', REPLAY);
   t.strictSame([status, body.error], [503, 'protocol replay log is not configured']);
 });
 
-t.test('a thread of another scope does not exist', async (t) => {
+t.test('hides the thread of another scope', async (t) => {
   const agUi = await startAgUi(t, {
     app: { resolveScope: (_surface, { header }) => header('x-tenant') ?? 'default' },
   });

@@ -5,7 +5,7 @@ import { says, startWith } from '../agent-loop/agents.ts';
 import { asks, type Inference } from '../models.ts';
 import type { Item } from './ag-ui.ts';
 
-/** What an official client holds after an inference that broke off: what the service has stored. */
+/** An official client holds what the service has stored after an interrupted inference. */
 
 const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 2 };
 
@@ -16,7 +16,7 @@ const breaksOff =
     throw new ModelError('stream_interrupted', 'connection reset');
   };
 
-/** The run is taken up again, and not the stream. */
+/** Fails the run attempt rather than only the stream, so the run is retried. */
 const failsBehind =
   (text: string): Inference =>
   (sink) => {
@@ -40,11 +40,11 @@ const notes = (id: string): Inference => asks([id, 'append_note', { note: 'n' }]
 const cases: [name: string, first: Inference[], answer: string][] = [
   ['half a call', [halfCall, says('Paris.')], 'Paris.'],
   ['half a text', [failsBehind('The capital is Par'), says('Rome.')], 'Rome.'],
-  ['half a text that is repeated', [failsBehind('The capital'), says('The capital.')], 'The capital.'],
-  ['half a call behind text', [textAndHalfCall, says('is Paris.')], 'The capital is Paris.'],
+  ['half a text that the retry repeats', [failsBehind('The capital'), says('The capital.')], 'The capital.'],
+  ['half a call after text', [textAndHalfCall, says('is Paris.')], 'The capital is Paris.'],
 ];
 
-/** Two turns before it: one with a tool, and one without. */
+/** Two earlier turns: one with a tool, and one without. */
 const conversation = async (t: Test, Agent: (typeof VERSIONS)[number], steps: Inference[]) => {
   const sections = { retry };
   const troupe = await startWith(t, { agents: [{ id: 'own', model_id: 'steps', max_rounds: 6, sections }] });
@@ -58,13 +58,13 @@ const conversation = async (t: Test, Agent: (typeof VERSIONS)[number], steps: In
   await ask('u2', says('fine'));
   await ask('u3', notes('c3'), ...steps);
   const { body } = await troupe.call('GET', '/v1/ag-ui/threads/T/messages');
-  // What the route declares.
+  // The response schema of the route.
   return { held: agent.messages, stored: body.messages as Item[] };
 };
 
 for (const [index, Agent] of VERSIONS.entries()) {
   for (const [name, steps, answer] of cases) {
-    t.test(`client ${index}: ${name} is taken back`, async (t) => {
+    t.test(`client ${index}: ${name} is retracted`, async (t) => {
       const { held, stored } = await conversation(t, Agent, steps);
       const ids = (messages: { id: string; role: string }[]) => messages.map(({ id, role }) => [role, id]);
       t.strictSame(ids(held), ids(stored));
@@ -80,30 +80,27 @@ for (const [index, Agent] of VERSIONS.entries()) {
   }
 }
 
-t.test(
-  'the result of a tool of the client keeps its id, and what broke off behind it is taken back',
-  async (t) => {
-    const troupe = await startWith(t, {
-      agents: [{ id: 'own', model_id: 'steps', max_rounds: 6, sections: { retry } }],
-    });
-    for (const [index, Agent] of VERSIONS.entries()) {
-      const agent = new Agent({ url: `${troupe.url}/v1/ag-ui/agents/own/runs`, threadId: `T${index}` });
-      const tools = [{ name: 'ask_user', description: 'Asks.', parameters: { type: 'object' } }];
-      troupe.models.steps.push(asks(['c1', 'ask_user']));
-      agent.addMessage({ id: 'u1', role: 'user', content: 'x' });
-      await agent.runAgent({ tools });
-      troupe.models.steps.push(notes('c2'), failsBehind('The capital is Par'), says('Rome.'));
-      agent.addMessage({ id: 'mine', role: 'tool', toolCallId: 'c1', content: '42' });
-      await agent.runAgent({ tools });
-      t.match(agent.messages, [
-        { id: 'u1' },
-        { toolCalls: [{ id: 'c1' }] },
-        { id: 'mine', content: '42' },
-        { toolCalls: [{ id: 'c2' }] },
-        { role: 'tool', toolCallId: 'c2' },
-        { role: 'assistant', content: 'Rome.' },
-      ]);
-      t.equal(agent.messages.length, 6);
-    }
-  },
-);
+t.test('keeps the result of a client tool with its id, and retracts broken output after it', async (t) => {
+  const troupe = await startWith(t, {
+    agents: [{ id: 'own', model_id: 'steps', max_rounds: 6, sections: { retry } }],
+  });
+  for (const [index, Agent] of VERSIONS.entries()) {
+    const agent = new Agent({ url: `${troupe.url}/v1/ag-ui/agents/own/runs`, threadId: `T${index}` });
+    const tools = [{ name: 'ask_user', description: 'Asks.', parameters: { type: 'object' } }];
+    troupe.models.steps.push(asks(['c1', 'ask_user']));
+    agent.addMessage({ id: 'u1', role: 'user', content: 'x' });
+    await agent.runAgent({ tools });
+    troupe.models.steps.push(notes('c2'), failsBehind('The capital is Par'), says('Rome.'));
+    agent.addMessage({ id: 'mine', role: 'tool', toolCallId: 'c1', content: '42' });
+    await agent.runAgent({ tools });
+    t.match(agent.messages, [
+      { id: 'u1' },
+      { toolCalls: [{ id: 'c1' }] },
+      { id: 'mine', content: '42' },
+      { toolCalls: [{ id: 'c2' }] },
+      { role: 'tool', toolCallId: 'c2' },
+      { role: 'assistant', content: 'Rome.' },
+    ]);
+    t.equal(agent.messages.length, 6);
+  }
+});

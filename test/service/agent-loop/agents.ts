@@ -1,20 +1,20 @@
 import type { Test } from 'tap';
-import type { AppInput } from '../../../src/app-input.ts';
+import type { AppInput } from '../../../src/composition/input.ts';
 import { createTroupe } from '../../../src/index.ts';
 import type { InferenceRequest } from '../../../src/models/model.ts';
 import { definePlugin } from '../../../src/plugins/define.ts';
 import type { Plugin, PluginParts } from '../../../src/plugins/plugin.ts';
 import { textOf } from '../../../src/schema/message.ts';
-import { type EntriesInput, entriesFrom, type SettingsInput } from '../../../src/settings.ts';
+import { type EntriesInput, entriesFrom, type SettingsInput } from '../../../src/settings/index.ts';
 import { asks, type Call, type Inference } from '../models.ts';
 import { ADMIN_TOKEN, type RunEventLike, startDemo, type Troupe } from '../troupe.ts';
 
-/** Services with agents of the test's own, and what is read again and again of their runs and requests. */
+/** Services with agents defined by a test, and readers of their runs and requests. */
 
 type Own = EntriesInput &
   Pick<AppInput, 'tools' | 'plugins' | 'clock'> & { settings?: Omit<SettingsInput, 'entries'> };
 
-/** The service of the tests with these entries over its seeded ones. Model `steps` answers by `models.steps`. */
+/** Starts the test service with these entries over its seeded ones. Model `steps` executes `models.steps`. */
 export const startWith = (
   t: Test,
   { tools, plugins, clock, settings, ...entries }: Own = {},
@@ -29,7 +29,7 @@ export const startWith = (
     },
   });
 
-/** Why a service with these entries does not start. */
+/** The error of a service that fails to start with these entries. */
 export const refusalOf = async (
   t: Test,
   { settings, ...config }: Parameters<typeof createTroupe>[0] = {},
@@ -71,7 +71,7 @@ export const types = (events: readonly RunEventLike[]): string[] =>
 export const only = (events: readonly RunEventLike[], type: string): RunEventLike[] =>
   events.filter(({ event_type }) => event_type === type);
 
-/** What the run streamed as text. */
+/** The streamed text of the run. */
 export const textIn = (events: readonly RunEventLike[]): string =>
   only(events, 'text_delta')
     .map(({ delta }) => delta)
@@ -83,29 +83,29 @@ export const endOf = (events: readonly RunEventLike[]): RunEventLike => {
   return last;
 };
 
-/** The text of the only result of a call, as the stream had it. */
+/** The results of the calls, as they were streamed. */
 export const resultsIn = (events: readonly RunEventLike[]): unknown[] =>
   only(events, 'tool_call_done').map(({ result }) => result);
 
-/** What the models were asked, the oldest first. */
+/** Requests that the models received, oldest first. */
 export const requestsOf = ({ models }: Troupe): InferenceRequest[] =>
   models.requests.map(({ request }) => request);
 
-/** `role: text` of a request's messages. */
+/** Lines `role: text` of the messages in a request. */
 export const seenIn = (request: InferenceRequest | undefined): string[] =>
   (request?.messages ?? []).map(({ role, content }) => `${role}: ${textOf(content)}`);
 
 export const toolsIn = (request: InferenceRequest | undefined): string[] =>
   (request?.tools ?? []).map(({ id }) => id);
 
-/** The last state that the run has shown. */
+/** The extensions of the last state snapshot in the stream. */
 export const stateIn = (events: readonly RunEventLike[]): Record<string, unknown> => {
   const shown = only(events, 'state_snapshot').at(-1)?.snapshot;
   // A state_snapshot has this shape (agent-loop.md 13).
   return (shown as { extensions: Record<string, unknown> }).extensions;
 };
 
-/** A run that asks for the calls, one a step, and then says that it is done. */
+/** A run that makes the calls, one per step, and then completes with `done`. */
 export const runCalls = async (troupe: Troupe, ...calls: Call[]) => {
   troupe.models.requests.length = 0;
   troupe.models.steps.push(...calls.map((call) => asks(call)), says('done'));
@@ -113,13 +113,13 @@ export const runCalls = async (troupe: Troupe, ...calls: Call[]) => {
   return { events, results: resultsIn(events), requests: requestsOf(troupe) };
 };
 
-/** Upstream names of the models that answered. */
+/** Upstream names of the models that completed inferences. */
 export const modelsIn = (events: readonly RunEventLike[]): unknown[] =>
   only(events, 'inference_complete').map(({ model }) => model);
 
 export const pluginOf = (id: string, parts: PluginParts): Plugin => definePlugin({ id, create: () => parts });
 
-/** The agent `own`, with these plugins. */
+/** The agent `own` with these plugins. */
 export const ownAgent = (...plugin_ids: string[]): EntriesInput['agents'] => [
   { id: 'own', model_id: 'steps', plugin_ids },
 ];

@@ -8,11 +8,11 @@ import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, say, says, startWith, stateIn, toolsIn } from './agents.ts';
 import { asking, decide, decideEdited, guarded, logged } from './permissions.ts';
 
-/** Decisions that edit a call, that are remembered, or that do not come in time: agent-loop.md 14.1, runtime.md 12. */
+/** Decisions that edit a call, are remembered or expire: agent-loop.md 14.1, runtime.md 12. */
 
 const DENIED = "Tool 'get_weather' denied by permission rules";
 
-t.test('a person may edit the arguments of a call', async (t) => {
+t.test('lets a person edit the arguments of a call', async (t) => {
   const rule = { tool: 'get_weather', behavior: 'ask' };
   const { troupe, run_id } = await asking(t, [rule], ['c1', 'get_weather', { location: 'Oslo' }]);
   troupe.models.steps.push(says('done'));
@@ -21,7 +21,7 @@ t.test('a person may edit the arguments of a call', async (t) => {
   t.match(await logged(troupe, run_id, 'ToolCallResumed'), [{ result: { location: 'Rome' } }]);
 });
 
-t.test('edited arguments are checked by the tool before they are accepted, and by the rules', async (t) => {
+t.test('checks edited arguments by the tool before accepting them, and by the rules', async (t) => {
   const rules = [
     { tool: 'get_weather', behavior: 'ask' },
     { tool: 'get_weather(location = "Paris")', behavior: 'deny' },
@@ -47,7 +47,7 @@ t.test('edited arguments are checked by the tool before they are accepted, and b
   });
 });
 
-t.test('nobody is asked about a call that its tool cannot run', async (t) => {
+t.test('requests no approval for a call with invalid arguments', async (t) => {
   const executed: number[] = [];
   const counter = defineTool({
     id: 'counter',
@@ -68,40 +68,37 @@ t.test('nobody is asked about a call that its tool cannot run', async (t) => {
   t.match(endOf(events), { termination: { type: 'natural_end' } });
 });
 
-t.test(
-  'an approval that is remembered holds for later runs of the thread, also after a restart',
-  async (t) => {
-    const { troupe, executed, run_id } = await asking(t, [{ tool: 'note', behavior: 'ask' }], ['c1', 'note']);
-    troupe.models.steps.push(asks(['c2', 'note']), says('done'));
-    await decide(troupe, 'c1', 'resume', { approved: true, remember: 'thread' });
-    await viewOf(troupe, 'T').until(run_id, 'done');
-    t.strictSame(executed, ['c1', 'c2'], 'it holds at once');
-    await troupe.restart();
-    troupe.models.steps.push(asks(['c3', 'note']), says('done'));
-    const events = await troupe.runToEnd(say('own', 'x', 'T'));
-    t.match(endOf(events), { termination: { type: 'natural_end' } });
-    t.strictSame(executed, ['c1', 'c2', 'c3']);
-    t.match(stateIn(events), {
-      permission_policy: { rules: [{ tool: 'note', behavior: 'allow', scope: 'thread' }] },
-    });
-    troupe.models.steps.push(asks(['c4', 'note']));
-    t.match(endOf(await troupe.runToEnd(say('own', 'x', 'other'))), { termination: { type: 'suspended' } });
-  },
-);
+t.test('applies a remembered approval to later runs of the thread, also after a restart', async (t) => {
+  const { troupe, executed, run_id } = await asking(t, [{ tool: 'note', behavior: 'ask' }], ['c1', 'note']);
+  troupe.models.steps.push(asks(['c2', 'note']), says('done'));
+  await decide(troupe, 'c1', 'resume', { approved: true, remember: 'thread' });
+  await viewOf(troupe, 'T').until(run_id, 'done');
+  t.strictSame(executed, ['c1', 'c2'], 'the approval applies at once');
+  await troupe.restart();
+  troupe.models.steps.push(asks(['c3', 'note']), says('done'));
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  t.match(endOf(events), { termination: { type: 'natural_end' } });
+  t.strictSame(executed, ['c1', 'c2', 'c3']);
+  t.match(stateIn(events), {
+    permission_policy: { rules: [{ tool: 'note', behavior: 'allow', scope: 'thread' }] },
+  });
+  troupe.models.steps.push(asks(['c4', 'note']));
+  t.match(endOf(await troupe.runToEnd(say('own', 'x', 'other'))), { termination: { type: 'suspended' } });
+});
 
-t.test('a refusal that is remembered blocks later calls of the thread', async (t) => {
+t.test('applies a remembered denial to later calls of the thread', async (t) => {
   const { troupe, executed, run_id } = await asking(t, [{ tool: 'note', behavior: 'ask' }], ['c1', 'note']);
   troupe.models.steps.push(says('done'));
   await decide(troupe, 'c1', 'cancel', { remember: 'thread' });
   await viewOf(troupe, 'T').until(run_id, 'done');
-  t.notOk(toolsIn(requestsOf(troupe).at(-1)).includes('note'), 'it is not offered any more');
+  t.notOk(toolsIn(requestsOf(troupe).at(-1)).includes('note'), 'a denied tool is not offered');
   troupe.models.steps.push(asks(['c2', 'note']));
   const events = await troupe.runToEnd(say('own', 'x', 'T'));
   t.match(endOf(events), { termination: { type: 'blocked', value: /'note' denied/ } });
   t.strictSame(executed, []);
 });
 
-t.test('an approval of one pattern allows no more than that', async (t) => {
+t.test('limits a remembered approval to its pattern', async (t) => {
   const call: Call = ['c1', 'get_weather', { location: 'Oslo' }];
   const { troupe, run_id } = await asking(t, [{ tool: 'get_weather', behavior: 'ask' }], call);
   troupe.models.steps.push(
@@ -119,7 +116,7 @@ t.test('an approval of one pattern allows no more than that', async (t) => {
   t.equal(run.waiting?.tickets?.length, 1);
 });
 
-t.test('a rule that denies goes over an approval that was remembered', async (t) => {
+t.test('prefers a denying rule over a remembered approval', async (t) => {
   const { troupe, run_id, executed } = await asking(t, [{ tool: 'note', behavior: 'ask' }], ['c1', 'note']);
   troupe.models.steps.push(says('done'));
   await decide(troupe, 'c1', 'resume', { approved: true, remember: 'thread' });
@@ -135,7 +132,7 @@ const HOUR = 3_600_000;
 
 for (const restarted of [false, true]) {
   const through = restarted ? ', also through a restart' : '';
-  t.test(`an ask whose time is over is denied${through}`, async (t) => {
+  t.test(`denies an expired ask${through}`, async (t) => {
     const rule = { tool: 'note', behavior: 'ask', timeout_secs: 3600 };
     const { troupe, executed, events, run_id, pass } = await asking(t, [rule], ['c1', 'note']);
     t.match(only(events, 'tool_call_done')[0]?.result, { suspension: { expires: { outcome: 'cancel' } } });
@@ -149,7 +146,7 @@ for (const restarted of [false, true]) {
     await viewOf(troupe, 'T').check(t);
   });
 
-  t.test(`an ask whose time is over is approved if its rule says so${through}`, async (t) => {
+  t.test(`approves an expired ask if its rule says so${through}`, async (t) => {
     const rule = { tool: 'note', behavior: 'ask', timeout_secs: 3600, on_timeout: 'approve' };
     const { troupe, executed, run_id, pass } = await asking(t, [rule], ['c1', 'note']);
     troupe.models.steps.push(says('with it'));
@@ -161,7 +158,7 @@ for (const restarted of [false, true]) {
   });
 }
 
-t.test('a deny that comes while a call waits is for the runs that begin behind it', async (t) => {
+t.test('applies a deny rule added during a suspension only to later runs', async (t) => {
   const rule = { tool: 'note', behavior: 'ask', timeout_secs: 3600, on_timeout: 'approve' };
   const { troupe, executed, run_id, pass } = await asking(t, [rule], ['c1', 'note']);
   await troupe.restart({ agents: [AgentSpec.parse(guarded([rule, { tool: 'n*', behavior: 'deny' }]))] });
@@ -172,7 +169,7 @@ t.test('a deny that comes while a call waits is for the runs that begin behind i
   t.strictSame(executed, ['c1']);
 });
 
-t.test('who decides in time is not overruled by the time limit', async (t) => {
+t.test('keeps an explicit decision when the time limit expires', async (t) => {
   const rule = { tool: 'note', behavior: 'ask', timeout_secs: 3600 };
   const { troupe, executed, run_id, pass } = await asking(t, [rule], ['c1', 'note'], ['c2', 'note']);
   troupe.models.steps.push(says('done'));

@@ -30,7 +30,7 @@ const agent = (more: object = {}) => ({
   sections: { compaction: { ...compaction, ...more } },
 });
 
-/** Answers turns with a long text, and the summarizer with what the test says. */
+/** Returns a long text for turns, and the summary of the test for the summarizer. */
 const answering =
   (summary: () => string): Inference =>
   (sink, { overrides }) => {
@@ -55,7 +55,7 @@ const compactions = async (view: View, what = ''): Promise<{ event_kind: string;
 const turns = (troupe: Troupe) =>
   requestsOf(troupe).filter(({ overrides }) => overrides.upstream_model !== 'summarizer');
 
-t.test('the old part of a long thread is summarized for the model, and stays for the reader', async (t) => {
+t.test('summarizes the old part of a long thread for the model, but not for readers', async (t) => {
   const troupe = await startWith(t, { agents: [agent()] });
   const view = viewOf(troupe, 'T');
   let made = 0;
@@ -94,16 +94,20 @@ t.test('the old part of a long thread is summarized for the model, and stays for
   const last = turns(troupe).at(-1);
   const seen = seenIn(last);
   t.match(seen[0], /^system: <conversation-summary>\nsummary \d+\n<\/conversation-summary>$/);
-  t.equal(seen.filter((text) => text.includes('<conversation-summary>')).length, 1, 'the widest one');
+  t.equal(
+    seen.filter((text) => text.includes('<conversation-summary>')).length,
+    1,
+    'one summary covers all earlier ones',
+  );
   t.ok(seen.length < 40, `${seen.length} messages`);
   t.match(seen.at(-1), `user: ${long(39)}`);
   const second = requestsOf(troupe).filter(({ overrides }) => overrides.upstream_model === 'summarizer')[1];
-  t.match(seenIn(second).join(), /Before: .*summary 1/, 'a summary takes in the one before');
+  t.match(seenIn(second).join(), /Before: .*summary 1/, 'a summary includes the previous one');
   await view.check(t);
 
   await troupe.restart();
   await turn(troupe, 40);
-  t.match(seenIn(turns(troupe).at(-1))[0], /<conversation-summary>/, 'also after a restart');
+  t.match(seenIn(turns(troupe).at(-1))[0], /<conversation-summary>/, 'the summary is used after a restart');
 });
 
 const SPENT = { prompt_tokens: 10_000, completion_tokens: 500, total_tokens: 10_500 };
@@ -114,7 +118,7 @@ const charging: Inference = async (sink, request, signal) => {
   return request.overrides.upstream_model === 'summarizer' ? { ...end, usage: SPENT } : end;
 };
 
-t.test('counts the tokens of a summary for the run that takes it over', async (t) => {
+t.test('counts the tokens of a summary for the run that adopts it', async (t) => {
   const troupe = await startWith(t, { agents: [agent()] });
   troupe.models.steps.push(...Array.from({ length: 100 }, () => charging));
   const view = viewOf(troupe, 'T');
@@ -128,11 +132,11 @@ t.test('counts the tokens of a summary for the run that takes it over', async (t
   t.match(stats, { input_tokens: 10_000, output_tokens: 500, inference_count: n + 1 });
 });
 
-t.test('the tokens of a summary count towards a token budget', async (t) => {
+t.test('counts the tokens of a summary toward a token budget', async (t) => {
   const limited = { ...agent(), stop_conditions: [{ type: 'token_budget' as const, max_total: 5000 }] };
   const { tools } = createTestTools();
   const troupe = await startWith(t, { agents: [limited], tools });
-  // Each turn has two steps: a summary that is taken over after the first is known at the second.
+  // Each turn has two steps: a summary that is adopted after the first one is counted at the second.
   const inSteps: Inference = async (sink, request, signal) => {
     const { overrides, messages } = request;
     const isFirst = overrides.upstream_model !== 'summarizer' && messages.at(-1)?.role === 'user';
@@ -147,7 +151,7 @@ t.test('the tokens of a summary count towards a token budget', async (t) => {
   t.match(stopped, { type: 'stopped', value: { code: 'token_budget' } });
 });
 
-t.test('a turn does not wait for its summary', async (t) => {
+t.test('does not block a turn for its summary', async (t) => {
   const troupe = await startWith(t, { agents: [agent()] });
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
@@ -163,7 +167,7 @@ t.test('a turn does not wait for its summary', async (t) => {
   };
   troupe.models.steps.push(...Array.from({ length: 100 }, () => slow));
   for (let n = 0; n < 15; n += 1) await turn(troupe, n);
-  t.equal(waits, 1, 'one at a time');
+  t.equal(waits, 1, 'summaries are written one at a time');
   t.strictSame(await compactions(viewOf(troupe, 'T'), 'Completed'), []);
   release();
   await new Promise((resolve) => setImmediate(resolve));
@@ -171,7 +175,7 @@ t.test('a turn does not wait for its summary', async (t) => {
   t.match(await compactions(viewOf(troupe, 'T'), 'Completed'), [{ payload: { compaction_ordinal: 1 } }]);
 });
 
-t.test('a summary that fails or saves too little is told of, and turns go on', async (t) => {
+t.test('reports a summary that fails or saves too little, and continues turns', async (t) => {
   await t.test('fails', async (t) => {
     const troupe = await startWith(t, { agents: [agent()] });
     begin(troupe, () => {
@@ -193,7 +197,7 @@ t.test('a summary that fails or saves too little is told of, and turns go on', a
   });
 });
 
-t.test('without compaction the oldest history is left out of the request only', async (t) => {
+t.test('drops the oldest history from the request only when compaction is off', async (t) => {
   const troupe = await startWith(t, { agents: [agent({ mode: 'off' })] });
   begin(troupe, () => 'never');
   for (let n = 0; n < 25; n += 1) await turn(troupe, n);
@@ -204,7 +208,7 @@ t.test('without compaction the oldest history is left out of the request only', 
   t.equal((await viewOf(troupe, 'T').messages()).length, 50);
 });
 
-t.test('without a context policy nothing is left out', async (t) => {
+t.test('drops nothing without a context policy', async (t) => {
   const troupe = await startWith(t, { agents: [{ id: 'own', model_id: 'steps' }] });
   begin(troupe, () => 'never');
   for (let n = 0; n < 12; n += 1) await turn(troupe, n);
@@ -212,7 +216,7 @@ t.test('without a context policy nothing is left out', async (t) => {
   t.strictSame(await compactions(viewOf(troupe, 'T')), []);
 });
 
-t.test('a long tool result is shortened for the model, and stays whole for the reader', async (t) => {
+t.test('shortens a long tool result for the model, but not for readers', async (t) => {
   const troupe = await startWith(t, { agents: [agent()] });
   const note = 'n'.repeat(12_000);
   troupe.models.steps.push((sink) => {
@@ -228,7 +232,7 @@ t.test('a long tool result is shortened for the model, and stays whole for the r
   t.ok((await viewOf(troupe, 'T').texts()).some((text) => text.includes(note)));
 });
 
-t.test('52: the demo agent with a small window answers forty long turns', async (t) => {
+t.test('52: the demo agent with a small window completes forty long turns', async (t) => {
   const troupe = await startWith(t);
   for (let n = 0; n < 40; n += 1) {
     const events = await troupe.runToEnd(say('compact', long(n), 'T'));

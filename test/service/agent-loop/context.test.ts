@@ -7,7 +7,7 @@ import { asks } from '../models.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, say, says, seenIn, startWith, toolsIn } from './agents.ts';
 
-/** What plugins put into requests: agent-loop.md 1.6, 5.1, 9.1 and 9.2. */
+/** Additions of plugins to requests: agent-loop.md 1.6, 5.1, 9.1 and 9.2. */
 
 const adder = (id: string, actions: (context: HookContext) => ScheduledAction[]) =>
   definePlugin({
@@ -23,7 +23,7 @@ const agent = (...plugin_ids: string[]) => [
 
 const noted = (id: string) => asks([id, 'append_note', { note: 'n' }]);
 
-t.test('context messages stand where their target says, and are not part of the history', async (t) => {
+t.test('places context messages by their target, outside the history', async (t) => {
   const plugin = adder('adder', () => [
     add({ key: 'z', target: 'suffix_system', content: 'suffix' }),
     add({ key: 'c', target: 'conversation', content: 'conversation' }),
@@ -51,7 +51,7 @@ t.test('context messages stand where their target says, and are not part of the 
   t.strictSame(await viewOf(troupe, 'T').texts(), ['user: Hello', 'assistant: echo: Hello']);
 });
 
-t.test('a context message of a user stands among the messages, before the history', async (t) => {
+t.test('places a user context message before the history', async (t) => {
   const plugin = adder('adder', () => [
     add({ key: 'u', target: 'conversation', role: 'user', content: 'by the way' }),
   ]);
@@ -60,33 +60,33 @@ t.test('a context message of a user stands among the messages, before the histor
   t.strictSame(seenIn(requestsOf(troupe)[0]), ['user: by the way', 'user: Hello']);
 });
 
-/** The system texts behind the prompt, request by request. */
+/** The system texts after the prompt, per request. */
 const systemTexts = (troupe: Parameters<typeof requestsOf>[0]) =>
   requestsOf(troupe).map(({ system }) => system.slice(1).join('|'));
 
-t.test(
-  'a message is gone after one step unless it is persistent, and a newer one of its key replaces it',
-  async (t) => {
-    const plugin = adder('adder', ({ step_index }) =>
-      step_index === 0
-        ? [
-            add({ key: 'once', target: 'system', content: 'once' }),
-            add({ key: 'kept', target: 'system', content: 'kept', persistent: true }),
-          ]
-        : step_index === 2
-          ? [add({ key: 'kept', target: 'system', content: 'kept, new', persistent: true })]
-          : [],
-    );
-    const troupe = await startWith(t, { agents: agent('adder'), plugins: [plugin] });
-    troupe.models.steps.push(noted('a'), noted('b'), noted('c'), says('done'));
-    await troupe.runToEnd(say('own', 'x', 'T'));
-    t.strictSame(systemTexts(troupe), ['kept|once', 'kept', 'kept, new', 'kept, new']);
-    await troupe.runToEnd(say('echo', 'y', 'T'));
-    t.notOk(requestsOf(troupe).at(-1)?.system.join().includes('kept'), 'it is of the run');
-  },
-);
+t.test('drops a message after one step unless it is persistent or replaced by key', async (t) => {
+  const plugin = adder('adder', ({ step_index }) =>
+    step_index === 0
+      ? [
+          add({ key: 'once', target: 'system', content: 'once' }),
+          add({ key: 'kept', target: 'system', content: 'kept', persistent: true }),
+        ]
+      : step_index === 2
+        ? [add({ key: 'kept', target: 'system', content: 'kept, new', persistent: true })]
+        : [],
+  );
+  const troupe = await startWith(t, { agents: agent('adder'), plugins: [plugin] });
+  troupe.models.steps.push(noted('a'), noted('b'), noted('c'), says('done'));
+  await troupe.runToEnd(say('own', 'x', 'T'));
+  t.strictSame(systemTexts(troupe), ['kept|once', 'kept', 'kept, new', 'kept, new']);
+  await troupe.runToEnd(say('echo', 'y', 'T'));
+  t.notOk(
+    requestsOf(troupe).at(-1)?.system.join().includes('kept'),
+    'a persistent message belongs to its run',
+  );
+});
 
-t.test('a message rests for its cooldown unless its content changes', async (t) => {
+t.test('omits a message during its cooldown unless its content changes', async (t) => {
   const plugin = adder('adder', ({ step_index }) => [
     add({ key: 'k', target: 'system', cooldown_turns: 3, content: step_index < 4 ? 'same' : 'other' }),
   ]);
@@ -96,7 +96,7 @@ t.test('a message rests for its cooldown unless its content changes', async (t) 
   t.strictSame(systemTexts(troupe), ['same', '', '', 'same', 'other', '']);
 });
 
-t.test('what a tool schedules is in the next inference', async (t) => {
+t.test('adds a message that a tool schedules to the next inference', async (t) => {
   const tool = defineTool({
     id: 'hint',
     description: 'hint',
@@ -114,7 +114,7 @@ t.test('what a tool schedules is in the next inference', async (t) => {
   t.strictSame(systemTexts(troupe), ['', 'hinted']);
 });
 
-t.test('tools are left out for one inference: lists are united, exclusions come last', async (t) => {
+t.test('filters tools for one inference: merges inclusions, then applies exclusions', async (t) => {
   const plugin = adder('filter', ({ step_index }) =>
     step_index === 0
       ? [
@@ -132,10 +132,10 @@ t.test('tools are left out for one inference: lists are united, exclusions come 
   const [first, second, third] = requestsOf(troupe).map(toolsIn);
   t.strictSame(first?.sort(), ['finish', 'get_weather']);
   t.strictSame([...(second ?? []), 'get_weather'].sort(), third?.sort());
-  t.match(only(events, 'tool_call_done')[0], { outcome: 'succeeded' }, 'hidden is not forbidden');
+  t.match(only(events, 'tool_call_done')[0], { outcome: 'succeeded' }, 'a hidden tool can be called');
 });
 
-t.test('an override of a plugin goes over that of the agent, for one inference', async (t) => {
+t.test('prefers the override of a plugin over that of the agent for one inference', async (t) => {
   const plugin = adder('override', ({ step_index }) =>
     step_index === 0
       ? [
@@ -154,7 +154,7 @@ t.test('an override of a plugin goes over that of the agent, for one inference',
   t.strictSame(requestsOf(troupe)[1]?.overrides, { reasoning_effort: 'high' });
 });
 
-t.test('an override of the upstream name has a name, and is not for a pool', async (t) => {
+t.test('rejects an override without an upstream name, or for a pool', async (t) => {
   const plugin = adder('override', ({ agent: { id } }) => [
     {
       key: 'runtime.set_inference_override',
@@ -182,7 +182,7 @@ t.test('an override of the upstream name has a name, and is not for a pool', asy
   t.equal(requestsOf(troupe)[0]?.overrides.upstream_model, 'another');
 });
 
-t.test('transforms change the request one after the other, and never the history', async (t) => {
+t.test('applies request transforms in order and never to the history', async (t) => {
   const suffix = (id: string) =>
     definePlugin({
       id,
@@ -193,7 +193,7 @@ t.test('transforms change the request one after the other, and never the history
   t.strictSame(requestsOf(troupe)[0]?.system, ['Prompt.', 'x', 'y']);
 });
 
-t.test('a model with a known cutoff is told the date, unless its agent says no', async (t) => {
+t.test('sends the date to a model with a known cutoff unless its agent disables it', async (t) => {
   const cut = { provider_id: 'test', upstream_model: 'cut', knowledge_cutoff: '2024-06' };
   const now = Date.UTC(2026, 0, 2);
   const troupe = await startWith(t, {

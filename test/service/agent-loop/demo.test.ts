@@ -5,7 +5,7 @@ import { endOf, only, say, startWith, textIn, types } from './agents.ts';
 
 /** The demo agents with the scripted model: agent-loop.md 20, checks 1 to 6, 17 to 22, 35, 44, 47 and 48. */
 
-t.test('1, 2: a greeting is answered in one step, with the events, usage and state of 5.3', async (t) => {
+t.test('1, 2: completes a greeting in one step with the events, usage and state of 5.3', async (t) => {
   const { runToEnd } = await startDemo(t);
   const events = await runToEnd(say('default'));
   t.strictSame(types(events), [
@@ -28,38 +28,35 @@ t.test('1, 2: a greeting is answered in one step, with the events, usage and sta
   t.match(snapshot, { snapshot: { extensions: { '__runtime.run_lifecycle': { step_count: 1 } } } });
 });
 
-t.test(
-  '3, 4: a tool is executed each round until max_rounds, and the last call is interrupted',
-  async (t) => {
-    const { runToEnd } = await startDemo(t);
-    for (const [words, call, data] of [
-      ['RUN_WEATHER_TOOL', { id: 'call_weather_1', name: 'get_weather' }, { condition: 'Sunny' }],
-      [
-        'RUN_STOCK_TOOL',
-        { id: 'call_stock_1', name: 'get_stock_price' },
-        { price_usd: 188.42, symbol: 'AAPL' },
-      ],
-    ] as const) {
-      const events = await runToEnd(say('default', words));
-      t.match(only(events, 'tool_call_start')[0], call);
-      t.equal(only(events, 'step_start').length, 3);
-      const done = only(events, 'tool_call_done');
-      t.match(done.slice(0, 2), [
-        { outcome: 'succeeded', result: { status: 'success', data } },
-        { outcome: 'succeeded', result: { status: 'success', data } },
-      ]);
-      t.match(done[2], { outcome: 'failed', result: { message: '[Tool execution was interrupted]' } });
-      t.match(endOf(events), {
-        termination: { type: 'stopped', value: { code: 'max_rounds' } },
-        result: { response: '', status: 'done', status_reason: 'stopped:max_rounds' },
-      });
-    }
-    const events = await runToEnd(say('default', 'RUN_WEATHER_TOOL'));
-    t.strictSame(only(events, 'tool_call_ready')[0]?.arguments, { location: 'Tokyo' });
-  },
-);
+t.test('3, 4: executes a tool each round until max_rounds, and interrupts the last call', async (t) => {
+  const { runToEnd } = await startDemo(t);
+  for (const [words, call, data] of [
+    ['RUN_WEATHER_TOOL', { id: 'call_weather_1', name: 'get_weather' }, { condition: 'Sunny' }],
+    [
+      'RUN_STOCK_TOOL',
+      { id: 'call_stock_1', name: 'get_stock_price' },
+      { price_usd: 188.42, symbol: 'AAPL' },
+    ],
+  ] as const) {
+    const events = await runToEnd(say('default', words));
+    t.match(only(events, 'tool_call_start')[0], call);
+    t.equal(only(events, 'step_start').length, 3);
+    const done = only(events, 'tool_call_done');
+    t.match(done.slice(0, 2), [
+      { outcome: 'succeeded', result: { status: 'success', data } },
+      { outcome: 'succeeded', result: { status: 'success', data } },
+    ]);
+    t.match(done[2], { outcome: 'failed', result: { message: '[Tool execution was interrupted]' } });
+    t.match(endOf(events), {
+      termination: { type: 'stopped', value: { code: 'max_rounds' } },
+      result: { response: '', status: 'done', status_reason: 'stopped:max_rounds' },
+    });
+  }
+  const events = await runToEnd(say('default', 'RUN_WEATHER_TOOL'));
+  t.strictSame(only(events, 'tool_call_ready')[0]?.arguments, { location: 'Tokyo' });
+});
 
-t.test('5: an agent with one round answers in it, naturally', async (t) => {
+t.test('5: an agent with one round completes naturally', async (t) => {
   const { runToEnd } = await startDemo(t);
   for (const agent of ['limited', 'stopper', 'thinking']) {
     const events = await runToEnd(say(agent, 'anything'));
@@ -71,14 +68,14 @@ t.test('5: an agent with one round answers in it, naturally', async (t) => {
   }
 });
 
-t.test('6: a text that is cut inside of a character stays whole characters', async (t) => {
+t.test('6: keeps characters whole when a text is truncated within one', async (t) => {
   const { run } = await startDemo(t);
   const stream = await run(say('default', `a${'é'.repeat(60)}`));
   t.equal(stream.status, 200);
   t.equal(textIn(await stream.rest()), `Scripted response to: a${'é'.repeat(24)}`);
 });
 
-t.test('17: an interface that can be rendered is rendered each round', async (t) => {
+t.test('17: renders a valid interface each round', async (t) => {
   const { runToEnd } = await startDemo(t);
   const events = await runToEnd(say('a2ui', 'RUN_A2UI_TOOL'));
   const done = only(events, 'tool_call_done');
@@ -89,7 +86,7 @@ t.test('17: an interface that can be rendered is rendered each round', async (t)
   t.match(endOf(events), { termination: { type: 'stopped', value: { code: 'max_rounds' } } });
 });
 
-t.test('18: a tool that the agent does not have fails without being asked for', async (t) => {
+t.test('18: fails the call of a missing tool without asking for approval', async (t) => {
   const { runToEnd } = await startDemo(t);
   for (const [agent, words, tool] of [
     ['default', 'RUN_A2UI_TOOL', 'render_a2ui'],
@@ -105,7 +102,7 @@ t.test('18: a tool that the agent does not have fails without being asked for', 
   }
 });
 
-t.test('20, 21, 35: what is asked for wrongly is refused, an empty text is not', async (t) => {
+t.test('20, 21, 35: rejects invalid requests but accepts an empty text', async (t) => {
   const { call, run } = await startDemo(t);
   t.match(await call('POST', '/v1/runs', say('nope', 'x', 'T')), {
     status: 400,
@@ -130,7 +127,7 @@ t.test('20, 21, 35: what is asked for wrongly is refused, an empty text is not',
   t.ok(status >= 400 && status < 500, `${status}`);
 });
 
-t.test('22: runs of a thread follow each other, each seeing those before', async (t) => {
+t.test('22: runs of a thread follow each other and see the earlier ones', async (t) => {
   const troupe = await startDemo(t);
   for (const text of ['one', 'two', 'three']) {
     t.match(endOf(await troupe.runToEnd(say('default', text, 'T'))), {
@@ -154,7 +151,7 @@ t.test('22: runs of a thread follow each other, each seeing those before', async
   ]);
 });
 
-t.test('44: a slow tool that is cancelled ends its run, and the thread goes on', async (t) => {
+t.test('44: cancelling a slow tool ends its run, and the thread stays usable', async (t) => {
   const troupe = await startWith(t, { agents: [{ id: 'own', model_id: 'steps' }] });
   troupe.models.steps.push((sink) => {
     sink.toolStart('c1', 'progress_demo');
@@ -189,7 +186,7 @@ t.test('47: the minimal profile has one agent and no tools', async (t) => {
   t.strictSame(troupe.models.requests.at(-1)?.request.tools, []);
 });
 
-t.test('48: parallel runs on many threads do not mix', async (t) => {
+t.test('48: isolates parallel runs on many threads', async (t) => {
   const troupe = await startDemo(t);
   const runs = await Promise.all(
     Array.from({ length: 20 }, (_, n) => troupe.runToEnd(say('default', `text ${n}`, `T${n}`))),

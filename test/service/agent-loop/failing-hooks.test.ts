@@ -5,12 +5,12 @@ import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, ownAgent, pluginOf, say, startWith, types } from './agents.ts';
 
-/** What becomes of a run whose plugins fail: agent-loop.md 5.4. It ends as `error`, once, whatever the phase. */
+/** Runs whose plugins fail: agent-loop.md 5.4. They end with `error` exactly once, in every phase. */
 
 const weather = () => asks(['c1', 'get_weather', { location: 'Oslo' }]);
 
 for (const phase of ['run_start', 'step_start', 'before_inference', 'after_inference', 'step_end'] as const) {
-  t.test(`a ${phase} hook that fails ends the run with an error, and it is not tried again`, async (t) => {
+  t.test(`ends the run with an error on a failing ${phase} hook without a retry`, async (t) => {
     let calls = 0;
     const broken = pluginOf('broken', {
       hooks: {
@@ -32,7 +32,7 @@ for (const phase of ['run_start', 'step_start', 'before_inference', 'after_infer
 }
 
 for (const phase of ['before_tool_execute', 'after_tool_execute'] as const) {
-  t.test(`a ${phase} hook that fails ends the run with an error`, async (t) => {
+  t.test(`ends the run with an error on a failing ${phase} hook`, async (t) => {
     const broken = pluginOf('broken', {
       hooks: { [phase]: () => Promise.reject(new Error('broken on purpose')) },
     });
@@ -57,7 +57,7 @@ for (const [name, tool] of [
   ['executes tools', 'note'],
   ['suspends', 'risky'],
 ] as const) {
-  t.test(`a step_end hook that fails in a step that ${name} ends the run with an error`, async (t) => {
+  t.test(`ends the run with an error on a failing step_end hook in a step that ${name}`, async (t) => {
     const { tools } = createTestTools();
     const troupe = await startWith(t, { agents: ownAgent('broken'), plugins: [brokenStepEnd], tools });
     troupe.models.steps.push(asks(['c1', tool]));
@@ -68,7 +68,7 @@ for (const [name, tool] of [
   });
 }
 
-t.test('a run_end hook that fails does not leave the run open', async (t) => {
+t.test('closes the run despite a failing run_end hook', async (t) => {
   const broken = pluginOf('broken', {
     hooks: {
       run_end: () => {

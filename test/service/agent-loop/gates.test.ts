@@ -75,22 +75,19 @@ const OUTWEIGH: [name: string, gates: [string, Verdict][], result: object, termi
 ];
 
 for (const [name, gates, result, termination] of OUTWEIGH) {
-  t.test(
-    `of several gates ${name} outweighs what is lighter, and of equals the first plugin decides`,
-    async (t) => {
-      const { events, executed } = await gated(
-        t,
-        (steps) => steps.push(asks(['c1', 'note'])),
-        ...gates.map(([id, verdict]) => gate(id, verdict)),
-      );
-      t.match(resultsIn(events), [result]);
-      t.match(endOf(events), { termination });
-      t.strictSame(executed, []);
-    },
-  );
+  t.test(`applies ${name} over weaker verdicts, and the first plugin among equal verdicts`, async (t) => {
+    const { events, executed } = await gated(
+      t,
+      (steps) => steps.push(asks(['c1', 'note'])),
+      ...gates.map(([id, verdict]) => gate(id, verdict)),
+    );
+    t.match(resultsIn(events), [result]);
+    t.match(endOf(events), { termination });
+    t.strictSame(executed, []);
+  });
 }
 
-t.test('before a call that is blocked those before it run, and those behind it do not', async (t) => {
+t.test('executes the calls before a blocked one, but not those after it', async (t) => {
   const { events, executed, troupe } = await gated(
     t,
     (steps) => steps.push(asks(['a', 'note'], ['b', 'get_weather', { location: 'x' }], ['c', 'note'])),
@@ -109,7 +106,7 @@ t.test('before a call that is blocked those before it run, and those behind it d
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('calls behind one that is asked for are gated and executed all the same', async (t) => {
+t.test('gates and executes the calls after a suspended one', async (t) => {
   const { events, executed, troupe } = await gated(
     t,
     (steps) =>

@@ -9,7 +9,7 @@ import { createTestTools } from '../tools.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, say, says, startWith, stateIn } from './agents.ts';
 
-/** One agent takes over from another, and what threads keep: agent-loop.md 13 and 15.3. */
+/** Handoffs between agents, and the state that threads keep: agent-loop.md 13 and 15.3. */
 
 const handingOverTo = (agent: string) =>
   defineTool({
@@ -40,7 +40,7 @@ const naming = (id: string) => {
   return { heard, plugin };
 };
 
-t.test('an agent hands the run over at a step boundary, and the thread stays with the new one', async (t) => {
+t.test('hands a run off at a step boundary, and keeps the new agent for the thread', async (t) => {
   const [front, back] = [naming('front-only'), naming('back-only')];
   const troupe = await startWith(t, {
     agents,
@@ -51,12 +51,12 @@ t.test('an agent hands the run over at a step boundary, and the thread stays wit
   troupe.models.steps.push(asks(['c1', 'hand_over']), says('from the back'));
   const events = await troupe.runToEnd(say('front', 'Hello', 'T'));
   t.match(endOf(events), { termination: { type: 'natural_end' }, result: { response: 'from the back' } });
-  t.equal(only(events, 'run_start').length, 1, 'it is one run');
+  t.equal(only(events, 'run_start').length, 1, 'the handoff continues the same run');
   t.strictSame(
     requestsOf(troupe).map(({ system }) => system),
     [['Front.'], ['Back.']],
   );
-  t.strictSame([front.heard, back.heard], [['front 0'], ['back 1']], 'each plugin acts for its agent');
+  t.strictSame([front.heard, back.heard], [['front 0'], ['back 1']], 'each agent uses its own plugins');
   t.match(stateIn(events), {
     '__runtime.active_agent': 'back',
     agent_handoff: { active_agent: 'back' },
@@ -74,7 +74,7 @@ t.test('an agent hands the run over at a step boundary, and the thread stays wit
   await view.check(t);
 });
 
-t.test('an agent that is named goes over the one that is active', async (t) => {
+t.test('prefers the named agent over the active one', async (t) => {
   const troupe = await startWith(t, {
     agents,
     plugins: [naming('front-only').plugin, naming('back-only').plugin],
@@ -86,7 +86,7 @@ t.test('an agent that is named goes over the one that is active', async (t) => {
   t.strictSame(requestsOf(troupe).at(-1)?.system, ['Front.']);
 });
 
-t.test('an agent that does not exist blocks the run', async (t) => {
+t.test('blocks the run on a handoff to a missing agent', async (t) => {
   const troupe = await startWith(t, {
     agents,
     plugins: [naming('front-only').plugin, naming('back-only').plugin],
@@ -103,11 +103,11 @@ t.test('an agent that does not exist blocks the run', async (t) => {
   t.match(
     endOf(next),
     { termination: { type: 'natural_end' } },
-    'a request that failed is not made again by the next run',
+    'the next run does not repeat the failed handoff',
   );
 });
 
-t.test('a handed over run that waits goes on with its agent, also after a restart', async (t) => {
+t.test('resumes a suspended run with the agent it was handed off to, also after a restart', async (t) => {
   const { tools, executed } = createTestTools();
   const troupe = await startWith(t, {
     agents,
@@ -130,54 +130,51 @@ const secret = defineState({ key: 'test.secret', scope: 'thread', hidden: true, 
 const ofRun = defineState({ key: 'test.of_run', scope: 'run', schema: z.int() });
 const hiddenOfRun = defineState({ key: 'test.hidden_of_run', scope: 'run', hidden: true, schema: z.int() });
 
-t.test(
-  'state of a thread survives runs and restarts, that of a run does not, hidden state is not shown',
-  async (t) => {
-    const seen: (number | undefined)[][] = [];
-    const counter = definePlugin({
-      id: 'counter',
-      state: [visits, secret, ofRun, hiddenOfRun],
-      create: () => ({
-        hooks: {
-          run_start: ({ state }) => {
-            const keys = [visits, secret, ofRun, hiddenOfRun];
-            seen.push(keys.map((key) => state.get(key)));
-            return { state: keys.map((key) => update(key, (state.get(key) ?? 0) + 1)) };
-          },
+t.test('keeps thread state across runs and restarts, drops run state, and hides hidden state', async (t) => {
+  const seen: (number | undefined)[][] = [];
+  const counter = definePlugin({
+    id: 'counter',
+    state: [visits, secret, ofRun, hiddenOfRun],
+    create: () => ({
+      hooks: {
+        run_start: ({ state }) => {
+          const keys = [visits, secret, ofRun, hiddenOfRun];
+          seen.push(keys.map((key) => state.get(key)));
+          return { state: keys.map((key) => update(key, (state.get(key) ?? 0) + 1)) };
         },
-      }),
-    });
-    const troupe = await startWith(t, {
-      agents: [{ id: 'own', model_id: 'steps', plugin_ids: ['counter'] }],
-      plugins: [counter],
-    });
-    const first = await troupe.runToEnd(say('own', 'x', 'T'));
-    t.match(stateIn(first), {
-      'test.visits': 1,
-      'test.of_run': 1,
-      '__runtime.run_lifecycle': { status: 'done' },
-    });
-    await troupe.runToEnd(say('own', 'x', 'T'));
-    await troupe.restart();
-    const third = await troupe.runToEnd(say('own', 'x', 'T'));
-    await troupe.runToEnd(say('own', 'x', 'U'));
-    const none = undefined;
-    t.strictSame(seen, [
-      [none, none, none, none],
-      [1, 1, none, none],
-      [2, 2, none, none],
-      [none, none, none, none],
-    ]);
-    t.match(stateIn(third), { 'test.visits': 3, 'test.of_run': 1 });
-    const run = await troupe.call('GET', `/v1/runs/${third[0]?.run_id}`);
-    for (const shown of [third, run.body]) t.notMatch(JSON.stringify(shown), /secret|hidden_of_run/);
-    t.equal((await troupe.call('DELETE', '/v1/threads/T')).status, 204);
-    await troupe.runToEnd(say('own', 'x', 'T'));
-    t.strictSame(seen.at(-1), [none, none, none, none], 'what a deleted thread knew is gone');
-  },
-);
+      },
+    }),
+  });
+  const troupe = await startWith(t, {
+    agents: [{ id: 'own', model_id: 'steps', plugin_ids: ['counter'] }],
+    plugins: [counter],
+  });
+  const first = await troupe.runToEnd(say('own', 'x', 'T'));
+  t.match(stateIn(first), {
+    'test.visits': 1,
+    'test.of_run': 1,
+    '__runtime.run_lifecycle': { status: 'done' },
+  });
+  await troupe.runToEnd(say('own', 'x', 'T'));
+  await troupe.restart();
+  const third = await troupe.runToEnd(say('own', 'x', 'T'));
+  await troupe.runToEnd(say('own', 'x', 'U'));
+  const none = undefined;
+  t.strictSame(seen, [
+    [none, none, none, none],
+    [1, 1, none, none],
+    [2, 2, none, none],
+    [none, none, none, none],
+  ]);
+  t.match(stateIn(third), { 'test.visits': 3, 'test.of_run': 1 });
+  const run = await troupe.call('GET', `/v1/runs/${third[0]?.run_id}`);
+  for (const shown of [third, run.body]) t.notMatch(JSON.stringify(shown), /secret|hidden_of_run/);
+  t.equal((await troupe.call('DELETE', '/v1/threads/T')).status, 204);
+  await troupe.runToEnd(say('own', 'x', 'T'));
+  t.strictSame(seen.at(-1), [none, none, none, none], 'the new thread has no state of the deleted one');
+});
 
-t.test('hidden state of a run lasts through its wait and a restart', async (t) => {
+t.test('keeps hidden run state across a suspension and a restart', async (t) => {
   const seen: (number | undefined)[] = [];
   const keeper = definePlugin({
     id: 'keeper',
@@ -206,7 +203,7 @@ t.test('hidden state of a run lasts through its wait and a restart', async (t) =
   t.strictSame(seen, [7, 7]);
 });
 
-t.test('a snapshot grows its revision with each change, and update undefined removes a key', async (t) => {
+t.test('increments the snapshot revision with each change, and removes a key on undefined', async (t) => {
   const plugin = definePlugin({
     id: 'remover',
     state: [visits],

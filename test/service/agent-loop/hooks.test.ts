@@ -37,7 +37,7 @@ const recorder = (id = 'recorder') => {
 
 const weather = (id = 'c1') => asks([id, 'get_weather', { location: 'Oslo' }]);
 
-t.test('hooks of all phases are called, in the order of the loop', async (t) => {
+t.test('calls the hooks of all phases in the order of the loop', async (t) => {
   const { heard, plugin: recording } = recorder();
   const troupe = await startWith(t, { agents: ownAgent('recorder'), plugins: [recording] });
   troupe.models.steps.push(weather(), says('done'));
@@ -59,7 +59,7 @@ t.test('hooks of all phases are called, in the order of the loop', async (t) => 
   ]);
 });
 
-t.test('a decision is told to hooks before the call goes on, and a run starts once', async (t) => {
+t.test('calls hooks with a decision before the call continues, and run_start once', async (t) => {
   const { heard, plugin: recording } = recorder();
   const { tools } = createTestTools();
   const troupe = await startWith(t, { agents: ownAgent('recorder'), plugins: [recording], tools });
@@ -84,7 +84,7 @@ t.test('a decision is told to hooks before the call goes on, and a run starts on
   );
 });
 
-t.test('an inference that fails for good has no after_inference and no step_end hook', async (t) => {
+t.test('skips after_inference and step_end hooks for a permanently failed inference', async (t) => {
   const { heard, plugin: recording } = recorder();
   const troupe = await startWith(t, { agents: ownAgent('recorder'), plugins: [recording] });
   troupe.models.steps.push(() => {
@@ -98,7 +98,7 @@ t.test('an inference that fails for good has no after_inference and no step_end 
   t.notOk(heard.some((one) => /after_inference|step_end/.test(one)));
 });
 
-t.test('hooks see the inference, the tools and the history of their moment', async (t) => {
+t.test('passes the current inference, tools and history to hooks', async (t) => {
   const seen: unknown[] = [];
   const watcher = pluginOf('watcher', {
     hooks: {
@@ -136,7 +136,7 @@ t.test('hooks see the inference, the tools and the history of their moment', asy
   ]);
 });
 
-t.test('what a tool writes into the state is there for hooks and for the next tool', async (t) => {
+t.test('shows state written by a tool to hooks and to the next tool', async (t) => {
   const tool = defineTool({
     id: 'counting',
     description: 'Counts.',
@@ -156,7 +156,7 @@ t.test('what a tool writes into the state is there for hooks and for the next to
 const count = defineState({ key: 'test.count', scope: 'run', schema: z.int() });
 const notes = (id: string) => defineState({ key: `test.${id}`, scope: 'run', schema: z.int() });
 
-t.test('hooks of a phase run at once and see the same state; their writes come together', async (t) => {
+t.test('runs hooks of a phase concurrently on the same state, and merges their writes', async (t) => {
   const seen: (number | undefined)[] = [];
   let inside = 0;
   let most = 0;
@@ -180,7 +180,7 @@ t.test('hooks of a phase run at once and see the same state; their writes come t
   t.match(stateIn(events), { 'test.a': 1, 'test.b': 1 });
 });
 
-t.test('hooks that write the same key are run again, one after the other, in plugin order', async (t) => {
+t.test('runs conflicting hooks again one by one in plugin order', async (t) => {
   const order: string[] = [];
   const writer = (id: string, by: number) =>
     pluginOf(id, {
@@ -200,7 +200,7 @@ t.test('hooks that write the same key are run again, one after the other, in plu
   t.match(stateIn(events), { 'test.count': 112 });
 });
 
-t.test('of hooks that are run again only what they ask for the second time counts', async (t) => {
+t.test('uses only the second outcome of hooks that are run again', async (t) => {
   const asking = (id: string, ends: readonly boolean[]) => {
     let round = 0;
     return pluginOf(id, {
@@ -224,7 +224,7 @@ t.test('of hooks that are run again only what they ask for the second time count
   }
 });
 
-t.test('a run that is cancelled while its hooks are run again calls none of the others', async (t) => {
+t.test('calls no further hook of a run that is cancelled while hooks are run again', async (t) => {
   const called: string[] = [];
   const [reached, cancelled] = [defer(), defer()];
   const writer = (id: string) =>
@@ -250,7 +250,7 @@ t.test('a run that is cancelled while its hooks are run again calls none of the 
   t.strictSame(called, ['p', 'q', 'p']);
 });
 
-t.test('an action may schedule another one; all are done in the same phase', async (t) => {
+t.test('executes actions scheduled by actions in the same phase', async (t) => {
   const chain = pluginOf('chain', {
     hooks: { step_start: () => ({ actions: [{ key: 'chain:go', payload: 3 }] }) },
     actions: {
@@ -274,7 +274,7 @@ t.test('an action may schedule another one; all are done in the same phase', asy
   t.equal(atInference, 3);
 });
 
-t.test('actions without end end the run with an error', async (t) => {
+t.test('ends the run with an error on an endless chain of actions', async (t) => {
   let done = 0;
   const again = { actions: [{ key: 'loop:go', payload: null }] } as const;
   const loop = pluginOf('loop', {
@@ -296,11 +296,11 @@ t.test('actions without end end the run with an error', async (t) => {
   t.equal(done, 5);
   t.equal(troupe.models.requests.length, 0);
   const view = viewOf(troupe, 'T');
-  t.match(await view.dispatches(), [{ attempt_count: 0 }], 'it is not tried again');
+  t.match(await view.dispatches(), [{ attempt_count: 0 }], 'the run is not retried');
   t.match(endOf(await troupe.runToEnd(say('echo', 'y', 'T'))), { termination: { type: 'natural_end' } });
 });
 
-t.test('an action that fails, or that nobody handles, is recorded, and the run goes on', async (t) => {
+t.test('records an action that fails or has no handler, and continues the run', async (t) => {
   const failing = pluginOf('failing', {
     hooks: {
       run_start: () => ({
@@ -324,7 +324,7 @@ t.test('an action that fails, or that nobody handles, is recorded, and the run g
   t.match(stateIn(events)['__runtime.pending_scheduled_actions'] ?? { actions: [] }, { actions: [] });
 });
 
-t.test('a hook that ends the run does so after the inference, and its calls are interrupted', async (t) => {
+t.test('ends the run after the inference at the request of a hook, and interrupts its calls', async (t) => {
   const ender = pluginOf('ender', { hooks: { after_inference: () => ({ end: true }) } });
   const troupe = await startWith(t, { agents: ownAgent('ender'), plugins: [ender] });
   troupe.models.steps.push(weather());

@@ -13,14 +13,14 @@ import { decide, guarded, logged, type Rule } from './permissions.ts';
 const scripted = (rules: Rule[], default_behavior?: string) =>
   guarded(rules, { model_id: 'default', max_rounds: 2 }, default_behavior);
 
-/** Waits until the run waits again, or is done. */
+/** Waits until the run is suspended again or done. */
 const settled = (troupe: Troupe, run_id: unknown) =>
   eventually(
     () => viewOf(troupe, 'T').run(run_id),
     ({ status }) => status === 'waiting' || status === 'done',
   );
 
-t.test('7: a call that must be asked for suspends its run', async (t) => {
+t.test('7: suspends the run at a call that needs approval', async (t) => {
   const troupe = await startDemo(t);
   const events = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
   t.match(only(events, 'tool_call_done'), [
@@ -53,32 +53,35 @@ t.test('7: a call that must be asked for suspends its run', async (t) => {
     status: 'waiting',
     waiting: { reason: 'tool_permission', tickets: [{ tool_name: 'get_weather' }] },
   });
-  t.equal((await decide(troupe, 'nope', 'resume')).status, 404, 'check 10');
+  t.equal((await decide(troupe, 'nope', 'resume')).status, 404, 'an unknown ticket is not found');
   t.match(await viewOf(troupe, 'T').run(events[0]?.run_id), { status: 'waiting' });
 });
 
-t.test('8, 11: an approved call runs once, by either id, and the next step asks again', async (t) => {
-  for (const by of ['call_weather_1', 'perm_call_weather_1']) {
-    await t.test(by, async (t) => {
-      const troupe = await startDemo(t);
-      const [start] = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
-      const answers = await Promise.all([decide(troupe, by, 'resume'), decide(troupe, by, 'resume')]);
-      t.ok(answers.some(({ status }) => status === 202));
-      t.ok(answers.every(({ status }) => status === 202 || status === 404));
-      await eventually(
-        () => logged(troupe, start?.run_id, 'InferenceComplete'),
-        (inferences) => inferences.length === 2,
-      );
-      t.match(await settled(troupe, start?.run_id), { status: 'waiting' });
-      t.match(await logged(troupe, start?.run_id, 'ToolCallResumed'), [
-        { target_id: 'call_weather_1', action: 'resume', result: { condition: 'Sunny' } },
-      ]);
-      await viewOf(troupe, 'T').check(t);
-    });
-  }
-});
+t.test(
+  '8, 11: executes an approved call once, by either id, and requires another approval in the next step',
+  async (t) => {
+    for (const by of ['call_weather_1', 'perm_call_weather_1']) {
+      await t.test(by, async (t) => {
+        const troupe = await startDemo(t);
+        const [start] = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
+        const answers = await Promise.all([decide(troupe, by, 'resume'), decide(troupe, by, 'resume')]);
+        t.ok(answers.some(({ status }) => status === 202));
+        t.ok(answers.every(({ status }) => status === 202 || status === 404));
+        await eventually(
+          () => logged(troupe, start?.run_id, 'InferenceComplete'),
+          (inferences) => inferences.length === 2,
+        );
+        t.match(await settled(troupe, start?.run_id), { status: 'waiting' });
+        t.match(await logged(troupe, start?.run_id, 'ToolCallResumed'), [
+          { target_id: 'call_weather_1', action: 'resume', result: { condition: 'Sunny' } },
+        ]);
+        await viewOf(troupe, 'T').check(t);
+      });
+    }
+  },
+);
 
-t.test('9: a call that is declined leaves the history, and the next step is told so', async (t) => {
+t.test('9: removes a denied call from the history, and reports it to the next step', async (t) => {
   const troupe = await startWith(t, {
     agents: [guarded([{ tool: 'note', behavior: 'ask' }])],
     tools: createTestTools().tools,
@@ -101,7 +104,7 @@ t.test('9: a call that is declined leaves the history, and the next step is told
   }
 });
 
-t.test('12: new text takes the place of an open call, in the same run', async (t) => {
+t.test('12: replaces an open call with a new message in the same run', async (t) => {
   const troupe = await startDemo(t);
   const [start] = await troupe.runToEnd(say('travel', 'RUN_WEATHER_TOOL', 'T'));
   const events = await troupe.runToEnd(say('travel', 'Never mind', 'T'));
@@ -125,7 +128,7 @@ t.test('12: new text takes the place of an open call, in the same run', async (t
   await view.check(t);
 });
 
-t.test('13: what the rules allow is not asked for', async (t) => {
+t.test('13: does not ask for approval of allowed calls', async (t) => {
   const troupe = await startDemo(t);
   const events = await troupe.runToEnd(say('permission', 'RUN_WEATHER_TOOL'));
   const done = only(events, 'tool_call_done').map(({ outcome }) => outcome);
@@ -144,11 +147,11 @@ const RULED: [name: string, rules: Rule[], allowed: boolean][] = [
     false,
   ],
   [
-    '15: an argument that is not excepted',
+    '15: an argument without an exception',
     [{ tool: 'get_weather(location != "Paris")', behavior: 'allow' }],
     true,
   ],
-  ['15: a field that is not there', [{ tool: 'get_weather(city != "Paris")', behavior: 'allow' }], false],
+  ['15: a missing field', [{ tool: 'get_weather(city != "Paris")', behavior: 'allow' }], false],
   [
     '16: a deny by a glob and an allow by name',
     [
@@ -180,7 +183,7 @@ for (const [name, rules, allowed] of RULED) {
   });
 }
 
-t.test('the model reads in the next run that the rules have denied its call', async (t) => {
+t.test('reports a call that the rules denied to the model in the next run', async (t) => {
   const troupe = await startWith(t, { agents: [guarded([])], tools: createTestTools().tools });
   troupe.models.steps.push(asks(['c1', 'note']));
   const denied = "Tool 'note' denied by permission rules";
@@ -194,7 +197,7 @@ t.test('the model reads in the next run that the rules have denied its call', as
   ]);
 });
 
-t.test('tools that are denied whatever the arguments are not offered, others are', async (t) => {
+t.test('offers only tools that are not denied for all arguments', async (t) => {
   const troupe = await startWith(t, {
     agents: [
       guarded([
@@ -211,7 +214,7 @@ t.test('tools that are denied whatever the arguments are not offered, others are
   for (const tool of ['get_weather', 'search']) t.ok(offered.includes(tool), tool);
 });
 
-t.test('a call that the client executes and that must be asked for is asked for once', async (t) => {
+t.test('requests the approval of a client tool once', async (t) => {
   const pick = defineClientTool({ id: 'pick', description: 'Picks.', input: z.object({}) });
   const troupe = await startWith(t, {
     agents: [guarded([{ tool: 'pick', behavior: 'ask' }])],
@@ -232,7 +235,7 @@ t.test('a call that the client executes and that must be asked for is asked for 
   t.ok(seenIn(requestsOf(troupe).at(-1)).includes('tool: {"color":"red"}'));
 });
 
-t.test('a demo tool of the client waits under its own id, and takes what the client sends', async (t) => {
+t.test('suspends a demo client tool under its id, and uses the result of the client', async (t) => {
   const troupe = await startWith(t, {
     agents: [{ id: 'own', model_id: 'steps', plugin_ids: ['frontend_tools'] }],
   });
@@ -248,4 +251,16 @@ t.test('a demo tool of the client waits under its own id, and takes what the cli
   await decide(troupe, 'c1', 'resume', 'because');
   await viewOf(troupe, 'T').until(events[0]?.run_id, 'done');
   t.ok(seenIn(requestsOf(troupe).at(-1)).includes('tool: "because"'));
+});
+
+t.test('blocks a denied call of a client tool', async (t) => {
+  const denied = guarded([{ tool: 'askUserQuestion(message ~ "secret*")', behavior: 'deny' }], {}, 'allow');
+  const troupe = await startWith(t, {
+    agents: [{ ...denied, plugin_ids: ['permission', 'frontend_tools'] }],
+  });
+  troupe.models.steps.push(asks(['c1', 'askUserQuestion', { message: 'secret?' }]));
+  t.match(endOf(await troupe.runToEnd(say('own', 'x', 'T'))), { termination: { type: 'blocked' } });
+
+  troupe.models.steps.push(asks(['c2', 'askUserQuestion', { message: 'Why?' }]));
+  t.match(endOf(await troupe.runToEnd(say('own', 'x', 'T'))), { termination: { type: 'suspended' } });
 });

@@ -7,7 +7,7 @@ import type { Troupe } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, say, startWith } from './agents.ts';
 
-/** Agents whose calls must be asked for, and the decisions. */
+/** Agents whose calls need approval, and decisions on them. */
 
 export type Rule = { tool: string; behavior: string; timeout_secs?: number; on_timeout?: string };
 
@@ -35,13 +35,13 @@ export const decideEdited = (
     digest: digestOfCall({ tool, arguments: edited }),
   });
 
-/** The events of one kind that the log has of the run, as they were streamed. */
+/** The logged events of one kind of the run, as they were streamed. */
 export const logged = async (troupe: Troupe, run_id: unknown, kind: string) =>
   (await viewOf(troupe, 'T').events(run_id))
     .filter(({ event_kind }) => event_kind === kind)
     .map(({ payload }) => payload);
 
-/** An agent that must ask for `note`, and a run of it that waits for `calls`. */
+/** An agent that needs approval for `note`, and a run suspended at `calls`. */
 export const asking = async (t: Test, rules: Rule[], ...calls: Call[]) => {
   const { tools, executed } = createTestTools();
   let shift = 0;

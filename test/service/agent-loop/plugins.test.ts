@@ -13,7 +13,7 @@ const agent = (plugin_ids: string[], more: object = {}) => ({
 });
 const reminding = (...rules: object[]) => ({ sections: { reminder: { rules } } });
 
-t.test('a reminder is in the next inference after a result that it is about', async (t) => {
+t.test('adds a reminder to the inference after a matching result', async (t) => {
   const message = { target: 'system', content: 'Stored.' };
   const troupe = await startWith(t, {
     agents: [
@@ -49,7 +49,7 @@ t.test('a reminder is in the next inference after a result that it is about', as
   t.match(endOf(events), { termination: { type: 'natural_end' } });
 });
 
-t.test('a reminder rests for its cooldown', async (t) => {
+t.test('omits a reminder during its cooldown', async (t) => {
   const message = { target: 'system', content: 'Stored.', cooldown_turns: 2 };
   const troupe = await startWith(t, {
     agents: [agent(['reminder'], reminding({ tool: 'append_note', message }))],
@@ -64,7 +64,7 @@ t.test('a reminder rests for its cooldown', async (t) => {
   );
 });
 
-t.test('an agent without reminders of its own has those of the demo', async (t) => {
+t.test('uses the reminders of the demo for an agent without its own', async (t) => {
   const troupe = await startWith(t, { agents: [agent(['reminder'])] });
   const { requests } = await runCalls(troupe, ['c1', 'get_weather', { location: 'Oslo' }]);
   t.equal(requests[1]?.system.length, 2);
@@ -77,7 +77,7 @@ const DEFERRED = {
   },
 };
 
-t.test('a deferred tool is named, found by ToolSearch and then there, also for later runs', async (t) => {
+t.test('lists a deferred tool, finds it by ToolSearch and offers it, also in later runs', async (t) => {
   const troupe = await startWith(t, { agents: [agent(['ext-deferred-tools'], DEFERRED)] });
   const { requests, results } = await runCalls(
     troupe,
@@ -110,7 +110,7 @@ t.test('a deferred tool is named, found by ToolSearch and then there, also for l
   t.ok(toolsIn(later.requests[0]).includes('get_weather'));
 });
 
-t.test('automatic mode leaves few tools alone', async (t) => {
+t.test('does not defer a small number of tools in automatic mode', async (t) => {
   const troupe = await startWith(t, {
     agents: [agent(['ext-deferred-tools'], { allowed_tools: ['get_weather', 'ToolSearch'] })],
   });
@@ -122,7 +122,7 @@ const surface = (component: object) => ({
   surfaceUpdate: { surfaceId: 's', components: [{ id: 'root', component }] },
 });
 
-t.test('an interface is checked, and the model is told how to make one', async (t) => {
+t.test('validates an interface, and explains to the model how to create one', async (t) => {
   const troupe = await startWith(t, {
     agents: [
       agent(['generative-ui'], { sections: { 'generative-ui': { catalog_id: 'https://c.example' } } }),

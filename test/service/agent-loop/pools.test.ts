@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import type { EntriesInput } from '../../../src/settings.ts';
+import type { EntriesInput } from '../../../src/settings/index.ts';
 import { endOf, modelsIn, requestsOf, say, startWith } from './agents.ts';
 
 /** Pools of models: agent-loop.md 11 and 20, check 36. */
@@ -16,7 +16,7 @@ const pool = (more: object = {}) => ({
 const members = (provider_id: string): NonNullable<EntriesInput['models']> =>
   ['m1', 'm2'].map((id) => ({ id, provider_id, upstream_model: `${id}-upstream` }));
 
-t.test('36: a thread stays with its member of a pool, and threads spread over all', async (t) => {
+t.test('36: keeps a thread on its pool member, and distributes threads over all members', async (t) => {
   const troupe = await startWith(t, {
     models: members('default'),
     model_pools: [pool()],
@@ -38,12 +38,12 @@ t.test('36: a thread stays with its member of a pool, and threads spread over al
     t.strictSame(
       modelsIn(await troupe.runToEnd(say('pooled', 'x', thread))),
       [model],
-      'also after a restart',
+      'the member is kept after a restart',
     );
   }
 });
 
-t.test('another member answers when one cannot, and whoever answered is named', async (t) => {
+t.test('fails over to another member, and reports which member completed', async (t) => {
   const troupe = await startWith(t, {
     models: members('test'),
     model_pools: [
@@ -65,11 +65,11 @@ t.test('another member answers when one cannot, and whoever answered is named', 
   }
   const asked = requestsOf(troupe).length;
   await troupe.runToEnd(say('pooled', 'x', 'U'));
-  t.equal(requestsOf(troupe).length, asked + 1, 'who is unauthorized is not asked again');
+  t.equal(requestsOf(troupe).length, asked + 1, 'an unauthorized member is not retried');
   t.equal(troupe.models.requests.at(-1)?.model, 'm1');
 });
 
-t.test('a pool whose members all fail says so, and is not tried for ever', async (t) => {
+t.test('reports a pool whose members all fail, and stops retrying', async (t) => {
   const troupe = await startWith(t, {
     models: members('test'),
     model_pools: [pool({ members: [{ model_id: 'steps' }] })],

@@ -1,14 +1,14 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import { type EntriesInput, entriesFrom } from '../../../src/settings.ts';
-import { createLog } from '../../../src/telemetry/log.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { type EntriesInput, entriesFrom } from '../../../src/settings/index.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import { asks, type Inference } from '../models.ts';
 import { startDemo } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, resultsIn, say, says, seenIn, startWith, textIn, types } from './agents.ts';
 
-/** Answers that break off, are cut off or fail: agent-loop.md 6, 9.3 to 9.5. */
+/** Completions that are interrupted, are truncated or fail: agent-loop.md 6, 9.3 to 9.5. */
 
 const retry = { max_retries: 1, backoff_base_ms: 1, overloaded_backoff_base_ms: 1, max_stream_retries: 2 };
 
@@ -32,7 +32,7 @@ const call =
     return { stop: 'ToolUse' };
   };
 
-t.test('a stream that breaks off in its text goes on from there, and readers see one answer', async (t) => {
+t.test('continues a stream that is interrupted in its text as one message', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push(breaksOff(says('one ')), breaksOff(says('two ')), says('three'));
   const events = await troupe.runToEnd(say('own', 'x', 'T'));
@@ -44,7 +44,7 @@ t.test('a stream that breaks off in its text goes on from there, and readers see
   t.strictSame(await viewOf(troupe, 'T').texts(), ['user: x', 'assistant: one two three']);
 });
 
-t.test('a stream that breaks off with nothing of use starts over, and readers are told', async (t) => {
+t.test('restarts a stream that is interrupted without usable output, and notifies readers', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push(breaksOff(call('lost', false)), says('new'));
   const events = await troupe.runToEnd(say('own', 'x', 'T'));
@@ -54,7 +54,7 @@ t.test('a stream that breaks off with nothing of use starts over, and readers ar
   t.strictSame(await viewOf(troupe, 'T').texts(), ['user: x', 'assistant: new']);
 });
 
-t.test('a call that breaks off behind text is cancelled, and the text goes on', async (t) => {
+t.test('cancels a call that is interrupted after text, and continues the text', async (t) => {
   const troupe = await startWith(t, { agents });
   const textAndCall: Inference = async (sink, request, signal) => {
     sink.text('so ');
@@ -68,33 +68,30 @@ t.test('a call that breaks off behind text is cancelled, and the text goes on', 
   t.match(endOf(events), { result: { response: 'so far' } });
 });
 
-t.test(
-  'complete calls of a broken stream are executed, and the model is told which one was lost',
-  async (t) => {
-    const troupe = await startWith(t, { agents });
-    const twoCalls: Inference = async (sink, request, signal) => {
-      await call('whole', true)(sink, request, signal);
-      return call('lost', false)(sink, request, signal);
-    };
-    troupe.models.steps.push(breaksOff(twoCalls), says('done'));
-    const events = await troupe.runToEnd(say('own', 'x', 'T'));
-    t.match(only(events, 'tool_call_ready'), [{ id: 'whole' }]);
-    t.match(only(events, 'tool_call_cancel'), [{ id: 'lost' }]);
-    t.match(only(events, 'tool_call_done'), [{ id: 'whole', outcome: 'succeeded' }]);
-    t.match(seenIn(requestsOf(troupe).at(-1)), [
-      'user: x',
-      'assistant: ',
-      'tool: {"added":"n","count":1}',
-      /^user: .*append_note/,
-    ]);
-    t.match(endOf(events), { termination: { type: 'natural_end' } });
-    const [asked] = (await viewOf(troupe, 'T').messages()).filter(({ tool_calls }) => tool_calls);
-    t.equal(asked?.tool_calls?.length, 1);
-  },
-);
+t.test('executes the complete calls of a broken stream, and reports the lost one to the model', async (t) => {
+  const troupe = await startWith(t, { agents });
+  const twoCalls: Inference = async (sink, request, signal) => {
+    await call('whole', true)(sink, request, signal);
+    return call('lost', false)(sink, request, signal);
+  };
+  troupe.models.steps.push(breaksOff(twoCalls), says('done'));
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  t.match(only(events, 'tool_call_ready'), [{ id: 'whole' }]);
+  t.match(only(events, 'tool_call_cancel'), [{ id: 'lost' }]);
+  t.match(only(events, 'tool_call_done'), [{ id: 'whole', outcome: 'succeeded' }]);
+  t.match(seenIn(requestsOf(troupe).at(-1)), [
+    'user: x',
+    'assistant: ',
+    'tool: {"added":"n","count":1}',
+    /^user: .*append_note/,
+  ]);
+  t.match(endOf(events), { termination: { type: 'natural_end' } });
+  const [asked] = (await viewOf(troupe, 'T').messages()).filter(({ tool_calls }) => tool_calls);
+  t.equal(asked?.tool_calls?.length, 1);
+});
 
 t.test(
-  'a stream that breaks off too often fails, and the attempt is repeated in the same stream',
+  'fails a stream that is interrupted too often, and retries the attempt in the same stream',
   async (t) => {
     const troupe = await startWith(t, {
       agents,
@@ -108,7 +105,7 @@ t.test(
   },
 );
 
-t.test('an opening that fails is tried again without a word', async (t) => {
+t.test('retries a failed request silently', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push(() => {
     throw new ModelError('rate_limited', 'slow down');
@@ -133,7 +130,7 @@ const cutOff =
     return { stop: 'MaxTokens' };
   };
 
-t.test('an answer that is cut off is continued as often as the agent says, and then stands', async (t) => {
+t.test('continues a truncated completion up to the limit of the agent, and then keeps it', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push(cutOff('one'), cutOff('two'), cutOff('three'), says('not asked for'));
   const events = await troupe.runToEnd(say('own', 'x', 'T'));
@@ -149,7 +146,7 @@ t.test('an answer that is cut off is continued as often as the agent says, and t
 });
 
 for (const begun of ['{"no', '']) {
-  t.test(`a call that is cut off behind '${begun}' is not executed`, async (t) => {
+  t.test(`does not execute a call that is truncated after '${begun}'`, async (t) => {
     const troupe = await startWith(t, { agents });
     troupe.models.steps.push((sink) => {
       sink.toolStart('cut', 'append_note');
@@ -166,7 +163,7 @@ for (const begun of ['{"no', '']) {
   });
 }
 
-t.test('calls that came whole before the cut are executed, and their results go on', async (t) => {
+t.test('executes calls that were complete before the truncation, and returns their results', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push((sink) => {
     sink.text('let me');
@@ -181,11 +178,15 @@ t.test('calls that came whole before the cut are executed, and their results go 
   t.match(only(events, 'tool_call_cancel'), [{ id: 'cut' }]);
   t.match(only(events, 'tool_call_done'), [{ id: 'whole', outcome: 'succeeded' }]);
   t.match(endOf(events), { result: { response: 'sunny' } });
-  t.equal((await viewOf(troupe, 'T').messages('&visibility=internal')).length, 0, 'nothing is asked again');
+  t.equal(
+    (await viewOf(troupe, 'T').messages('&visibility=internal')).length,
+    0,
+    'the model is not asked to continue',
+  );
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('arguments that are no JSON or do not fit the tool are told to the model', async (t) => {
+t.test('reports invalid arguments to the model', async (t) => {
   const troupe = await startWith(t, { agents });
   for (const [args, words] of [
     ['{"location"', /^Invalid arguments: /],
@@ -214,7 +215,7 @@ t.test('arguments that are no JSON or do not fit the tool are told to the model'
   ]);
 });
 
-t.test('arguments of a tool that does not check them itself are checked against its schema', async (t) => {
+t.test('validates arguments by the schema for tools without validation', async (t) => {
   const taken: unknown[] = [];
   const tool: Tool = {
     descriptor: {
@@ -254,7 +255,7 @@ t.test('arguments of a tool that does not check them itself are checked against 
   t.strictSame(taken, [{ n: 1 }]);
 });
 
-t.test('calls of one message that share an id are told apart', async (t) => {
+t.test('distinguishes calls of one message that share an id', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push((sink) => {
     for (const note of ['a', 'b']) {
@@ -269,7 +270,7 @@ t.test('calls of one message that share an id are told apart', async (t) => {
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('what a model calls its calls is mended: ids are unique, and nothing is blank', async (t) => {
+t.test('makes call ids unique and names non-empty', async (t) => {
   const troupe = await startWith(t, { agents });
   const ids = ['a', 'a_2', 'a', '', ' '];
   troupe.models.steps.push((sink) => {
@@ -293,7 +294,7 @@ t.test('what a model calls its calls is mended: ids are unique, and nothing is b
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('arguments that nest too deep are told to the model', async (t) => {
+t.test('reports arguments that nest too deep to the model', async (t) => {
   const troupe = await startWith(t, { agents });
   troupe.models.steps.push((sink) => {
     sink.toolStart('c', 'get_weather');
@@ -311,7 +312,7 @@ const failing =
     throw new ModelError('rate_limited', detail, more);
   };
 
-t.test('runs that fail by a rate limit keep no other run from its model', async (t) => {
+t.test('does not block other runs of a model after runs that fail by a rate limit', async (t) => {
   const troupe = await startWith(t, {
     agents,
     settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
@@ -321,7 +322,8 @@ t.test('runs that fail by a rate limit keep no other run from its model', async 
   const events = await troupe.runToEnd(say('own'));
   t.match(endOf(events), { termination: { type: 'error', value } });
   const reset = { reason: 'resumed from checkpoint', error: value };
-  t.match(only(events, 'stream_reset'), [reset, reset, reset, reset]);
+  const attempts = [2, 3, 4, 5].map((attempt) => ({ ...reset, attempt, max_attempts: 5 }));
+  t.match(only(events, 'stream_reset'), attempts);
   t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
   troupe.models.steps.push(...Array.from({ length: 50 }, () => failing('busy')));
   for (let run = 0; run < 5; run += 1) await troupe.runToEnd(say('own'));
@@ -329,7 +331,7 @@ t.test('runs that fail by a rate limit keep no other run from its model', async 
   t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
 });
 
-t.test('a provider that asks for a longer wait than the service grants ends the run', async (t) => {
+t.test('ends the run when a provider requests a longer delay than allowed', async (t) => {
   const troupe = await startWith(t, { agents, settings: { models: { max_retry_after_ms: 1000 } } });
   troupe.models.steps.push(failing('busy', { retryAfterSeconds: 2 }), says('not asked for'));
   const value = 'inference failed: rate limited: busy (it asks to wait 2 s, and no more than 1 s are waited)';
@@ -337,10 +339,10 @@ t.test('a provider that asks for a longer wait than the service grants ends the 
   t.equal(requestsOf(troupe).length, 1);
 });
 
-t.test('each failed attempt is one short line of the log, which says it once', async (t) => {
+t.test('logs each failed attempt in one short line', async (t) => {
   const lines: string[] = [];
   const write = (line: string): void => {
-    // The folder of a test is open to other users, and the log says so too.
+    // The log also warns that the test directory is open to other users.
     if (!line.includes('open to other users')) lines.push(line);
   };
   const log = createLog({ level: 'warn', destination: { write } });
@@ -358,16 +360,16 @@ t.test('each failed attempt is one short line of the log, which says it once', a
   for (const line of lines) t.ok(line.length < 5000, `${line.length} characters`);
   const [first = '', , , , last = ''] = lines;
   t.match(JSON.parse(first), {
-    msg: 'an inference failed',
+    event: 'run.inference_failed',
     err: { class: 'rate_limited', message: /Oops x/ },
   });
   t.equal(first.match(/Oops/g)?.length, 1);
   t.match(JSON.parse(last).err.stack, /Oops/);
-  t.ok(JSON.stringify(events).length < 50_000, 'and no longer for clients');
-  t.ok(JSON.stringify(await viewOf(troupe, 'T').runs()).length < 50_000, 'nor in the record');
+  t.ok(JSON.stringify(events).length < 50_000, 'events for clients are short too');
+  t.ok(JSON.stringify(await viewOf(troupe, 'T').runs()).length < 50_000, 'records are short too');
 });
 
-t.test('a clock that is set while something lasts makes it no longer', async (t) => {
+t.test('measures durations independently of changes to the system clock', async (t) => {
   const DAY = 86_400_000;
   let set = 0;
   const clock = { now: () => Date.now() + set, monotonic: () => performance.now() };

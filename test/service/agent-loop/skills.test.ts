@@ -53,7 +53,7 @@ const withSkills = (t: Test, more: object = {}, plugin_ids: string[] = SKILLS) =
     tools: createTestTools().tools,
   });
 
-t.test('19: a skill is activated by its id, and its instructions stay in view', async (t) => {
+t.test('19: activates a skill by its id, and keeps its instructions in the prompt', async (t) => {
   const troupe = await withSkills(t);
   const { results, requests, events } = await runCalls(
     troupe,
@@ -86,10 +86,10 @@ t.test('19: a skill is activated by its id, and its instructions stay in view', 
   t.match(stateIn(events), { skills: { active: ['greeting'] } });
   await troupe.restart();
   const later = await runCalls(troupe);
-  t.match(seenIn(later.requests[0]).at(-1), /skill="greeting"/, 'also after a restart');
+  t.match(seenIn(later.requests[0]).at(-1), /skill="greeting"/, 'the instructions are kept after a restart');
 });
 
-t.test('a file skill has arguments, resources and scripts, and a managed one has none', async (t) => {
+t.test('supports arguments, resources and scripts for file skills, but not for managed ones', async (t) => {
   const troupe = await withSkills(t);
   const { results, requests } = await runCalls(
     troupe,
@@ -114,7 +114,7 @@ t.test('a file skill has arguments, resources and scripts, and a managed one has
   t.match(requests[0]?.system.join('\n'), /<description>Notes: Keeps &lt;notes&gt;<\/description>/);
 });
 
-t.test('an agent sees only the skills of its allowlist', async (t) => {
+t.test('offers only the skills of the allowlist of the agent', async (t) => {
   const troupe = await withSkills(t, { sections: { skills: { allowlist: ['notes'] } } });
   const { results, requests } = await runCalls(troupe, ['c1', 'skill', { skill: 'greeting' }]);
   t.match(results, [{ message: '[unknown_skill] Unknown skill: greeting' }]);
@@ -128,15 +128,15 @@ const ask = (...rules: object[]) => ({
   },
 });
 
-t.test('the tools of an active skill need no approval in its run, unless they are denied', async (t) => {
+t.test('exempts the tools of an active skill from approval in its run unless they are denied', async (t) => {
   const activate: Call = ['c1', 'skill', { skill: 'notes', arguments: { topic: 'x' } }];
   await t.test('allowed', async (t) => {
     const troupe = await withSkills(t, ask(), [...SKILLS, 'permission']);
     const { events, results } = await runCalls(troupe, activate, ['c2', 'note']);
     t.match(results[1], { status: 'success' });
-    t.notOk('permission_overrides' in stateIn(events), 'the grant is not shown');
+    t.notOk('permission_overrides' in stateIn(events), 'the state shows no grant');
     const later = await runCalls(troupe, ['c3', 'note']);
-    t.match(endOf(later.events), { termination: { type: 'suspended' } }, 'it is of the run');
+    t.match(endOf(later.events), { termination: { type: 'suspended' } }, 'the grant ends with its run');
   });
   await t.test('denied', async (t) => {
     const troupe = await withSkills(t, ask({ tool: 'note', behavior: 'deny' }), [...SKILLS, 'permission']);
@@ -150,7 +150,7 @@ t.test('the tools of an active skill need no approval in its run, unless they ar
   });
 });
 
-t.test('an activated skill brings its deferred tools into view', async (t) => {
+t.test('offers the deferred tools of an activated skill', async (t) => {
   const troupe = await withSkills(
     t,
     {

@@ -2,16 +2,16 @@ import t from 'tap';
 import { renderA2ui } from '../../../src/plugins/generative-ui/render.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { agentJson } from '../../../src/schema/agent-json.ts';
-import type { EntriesInput } from '../../../src/settings.ts';
+import type { EntriesInput } from '../../../src/settings/index.ts';
 import { only, refusalOf, requestsOf, say, startWith, toolsIn } from './agents.ts';
 
-/** What specs may say, by what a service that is given them does: agent-loop.md 20, checks 23 to 31, 37 to 40, 52, 53. */
+/** The effects of agent specs on a running service: agent-loop.md 20, checks 23 to 31, 37 to 40, 52, 53. */
 
 type Agent = NonNullable<EntriesInput['agents']>[number];
 
 const own = (more: object): Agent => ({ id: 'x', model_id: 'default', ...more });
 
-t.test('23: a minimal spec has its defaults', (t) => {
+t.test('23: fills the defaults of a minimal spec', (t) => {
   t.match(agentJson(AgentSpec.parse({ id: 'x', model_id: 'default', system_prompt: 's' })), {
     backend: {
       kind: 'local',
@@ -31,7 +31,7 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
   ['24: an unknown field', { agents: [own({ foo: 1 })] }, /foo/],
   ['25: an unknown plugin', { agents: [own({ plugin_ids: ['nope'] })] }, /missing plugin 'nope'/],
   [
-    '26: a section that its plugin does not take',
+    '26: a section that its plugin rejects',
     {
       agents: [own({ plugin_ids: ['permission'], sections: { permission: { default_behavior: 'maybe' } } })],
     },
@@ -44,17 +44,17 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     /pattern ends with a dangling escape \(`\\`\)/,
   ],
   [
-    '30: a limit beyond what is allowed',
+    '30: a limit above the maximum',
     { agents: [own({ stop_conditions: [{ type: 'timeout', seconds: 90_000 }] })] },
     /invalid agent spec: timeout\.seconds must be <= 86400, got 90000/,
   ],
   [
-    '30: a budget beyond what is allowed',
+    '30: a budget above the maximum',
     { agents: [own({ stop_conditions: [{ type: 'token_budget', max_total: 100_000_001 }] })] },
     /invalid agent spec: token_budget\.max_total must be <= 100000000, got 100000001/,
   ],
   [
-    '30: a window beyond what is allowed',
+    '30: a window above the maximum',
     { agents: [own({ stop_conditions: [{ type: 'loop_detection', window: 65 }] })] },
     /invalid agent spec: loop_detection\.window must be <= 64, got 65/,
   ],
@@ -74,7 +74,7 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     /duplicate member model_id 'default'/,
   ],
   [
-    '37: a pool nobody is at home in',
+    '37: a pool without a home-eligible member',
     { model_pools: [{ id: 'p', members: [{ model_id: 'default', role: 'failover_only' }] }] },
     /at least one member must be home-eligible/,
   ],
@@ -88,11 +88,7 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     { model_pools: [{ id: 'default', members: [{ model_id: 'default' }] }] },
     /default/,
   ],
-  [
-    '38: an address that is not of the web',
-    { agents: [own({ endpoint: { base_url: 'ftp://h' } })] },
-    /base_url/,
-  ],
+  ['38: an address that is not HTTP', { agents: [own({ endpoint: { base_url: 'ftp://h' } })] }, /base_url/],
   [
     '38: an address with a query',
     { agents: [own({ endpoint: { base_url: 'http://h/?q=1' } })] },
@@ -114,7 +110,7 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     /remote endpoint auth type 'basic' is unsupported/,
   ],
   [
-    '1.2: a backend and an endpoint that are two places',
+    '1.2: both a backend and an endpoint',
     {
       agents: [
         own({ backend: { kind: 'local', version: 1, config: {} }, endpoint: { base_url: 'http://h' } }),
@@ -123,7 +119,7 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     /cannot mix canonical backend and legacy endpoint fields/,
   ],
   [
-    '1.2: a backend that nobody knows',
+    '1.2: an unknown backend',
     { agents: [own({ backend: { kind: 'x', version: 1, config: {} } })] },
     /unsupported backend kind 'x'/,
   ],
@@ -138,20 +134,20 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
     },
     /enable_prompt_cache/,
   ],
-  ['53: an adapter that nobody knows', { providers: [{ id: 'p', adapter: 'nope' }] }, /provider 'p': .*nope/],
+  ['53: an unknown adapter', { providers: [{ id: 'p', adapter: 'nope' }] }, /provider 'p': .*nope/],
   [
-    '53: a header that is no text',
+    '53: a header that is not text',
     { providers: [{ id: 'p', adapter: 'openai', api_key: 'k', adapter_options: { headers: { x: 1 } } }] },
     /adapter_options\.headers\[x\] must be a string/,
   ],
   [
-    '53: headers that are no object',
+    '53: headers that are not an object',
     { providers: [{ id: 'p', adapter: 'openai', api_key: 'k', adapter_options: { headers: [] } }] },
     /adapter_options\.headers must be an object of string -> string pairs/,
   ],
-  ['1.8: a model that is not there', { agents: [own({ model_id: 'nope' })] }, /missing model 'nope'/],
+  ['1.8: a missing model', { agents: [own({ model_id: 'nope' })] }, /missing model 'nope'/],
   [
-    '2.1: a model that answers more than it holds',
+    '2.1: an output limit above the context window',
     {
       models: [
         {
@@ -185,10 +181,10 @@ const REFUSED: [name: string, entries: EntriesInput, says: RegExp][] = [
 ];
 
 for (const [name, entries, words] of REFUSED) {
-  t.test(`${name} is refused`, async (t) => t.match(await refusalOf(t, entries), words));
+  t.test(`rejects ${name}`, async (t) => t.match(await refusalOf(t, entries), words));
 }
 
-t.test('27: a tool that two sources bring is refused', async (t) => {
+t.test('27: rejects a tool that two sources register', async (t) => {
   const agents = [own({ plugin_ids: ['generative-ui'] })];
   t.match(
     await refusalOf(t, { agents, tools: [renderA2ui] }),
@@ -196,7 +192,7 @@ t.test('27: a tool that two sources bring is refused', async (t) => {
   );
 });
 
-t.test('28, 29, 39: what the catalogue rules leave out is not there', async (t) => {
+t.test('28, 29, 39: does not offer tools that the catalog rules exclude', async (t) => {
   const troupe = await startWith(t, {
     agents: [
       own({ id: 'listed', allowed_tools: ['get_stock_price'] }),
@@ -239,7 +235,7 @@ t.test('28, 29, 39: what the catalogue rules leave out is not there', async (t) 
   }
 });
 
-t.test('an active hook filter leaves only the gates and tools of the plugins that it lists', async (t) => {
+t.test('applies gates and tools only of the plugins in an active hook filter', async (t) => {
   const troupe = await startWith(t, {
     agents: [
       own({ id: 'both', model_id: 'steps', plugin_ids: ['permission', 'generative-ui'] }),
@@ -263,5 +259,5 @@ t.test('an active hook filter leaves only the gates and tools of the plugins tha
   t.notOk(toolsIn(requestsOf(troupe).at(-1)).includes('render_a2ui'));
   t.notOk(requestsOf(troupe).at(-1)?.system.join().includes('render_a2ui'));
   const events = await troupe.runToEnd(say('filtered', 'RUN_WEATHER_TOOL'));
-  t.match(only(events, 'tool_call_done')[0], { outcome: 'succeeded' }, 'nobody asks');
+  t.match(only(events, 'tool_call_done')[0], { outcome: 'succeeded' }, 'the call needs no approval');
 });

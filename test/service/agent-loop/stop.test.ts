@@ -1,13 +1,13 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import type { EntriesInput } from '../../../src/settings.ts';
+import type { EntriesInput } from '../../../src/settings/index.ts';
 import { asks, hangs, type Inference } from '../models.ts';
 import { createTestTools } from '../tools.ts';
 import { eventually } from '../troupe.ts';
 import { viewOf } from '../view.ts';
 import { endOf, only, requestsOf, resultsIn, say, says, startWith } from './agents.ts';
 
-/** What ends a run by itself: agent-loop.md 8 and 20, checks 31 to 34. */
+/** Conditions that end a run automatically: agent-loop.md 8 and 20, checks 31 to 34. */
 
 type Agent = NonNullable<EntriesInput['agents']>[number];
 
@@ -30,7 +30,7 @@ const stopped = (code: string) => ({
   result: { status: 'done', status_reason: `stopped:${code}` },
 });
 
-t.test('31: a tool that ends the run is not executed', async (t) => {
+t.test('31: does not execute a tool that ends the run', async (t) => {
   const troupe = await startWith(t, {
     agents: [scripted({ type: 'stop_on_tool', tool_name: 'get_weather' })],
   });
@@ -48,7 +48,7 @@ t.test('31: a tool that ends the run is not executed', async (t) => {
   await viewOf(troupe, 'T').check(t);
 });
 
-t.test('32: a run that has used up its tokens keeps its text', async (t) => {
+t.test('32: keeps the text of a run that exhausts its token budget', async (t) => {
   const troupe = await startWith(t, { agents: [scripted({ type: 'token_budget', max_total: 20 })] });
   const events = await troupe.runToEnd(say('own', 'Hello', 'T'));
   t.match(endOf(events), stopped('token_budget'));
@@ -56,27 +56,27 @@ t.test('32: a run that has used up its tokens keeps its text', async (t) => {
   t.strictSame(await viewOf(troupe, 'T').texts(), ['user: Hello', 'assistant: Scripted response to: Hello']);
 });
 
-t.test('a token budget counts all inferences, and is not used up by what it allows', async (t) => {
+t.test('counts all inferences against a token budget, which ends only on excess', async (t) => {
   const troupe = await startWith(t, { agents: [scripted({ type: 'token_budget', max_total: 30 })] });
   const events = await troupe.runToEnd(say('own', 'RUN_WEATHER_TOOL'));
-  t.equal(only(events, 'step_start').length, 3, '15 tokens each: 45 is the first above 30');
+  t.equal(only(events, 'step_start').length, 3, 'each step uses 15 tokens, so the third exceeds 30');
   t.match(endOf(events), stopped('token_budget'));
   t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
 });
 
-t.test('33: an answer that matches ends the run', async (t) => {
+t.test('33: ends the run on a matching completion', async (t) => {
   const troupe = await startWith(t, { agents: [scripted({ type: 'content_match', pattern: 'Scripted' })] });
   const events = await troupe.runToEnd(say('own'));
   t.equal(only(events, 'step_start').length, 1);
   t.match(endOf(events), stopped('content_match'));
 });
 
-t.test('34: one answer is no loop', async (t) => {
+t.test('34: does not treat a single completion as a loop', async (t) => {
   const troupe = await startWith(t, { agents: [scripted({ type: 'loop_detection', window: 1 })] });
   t.match(endOf(await troupe.runToEnd(say('own'))), { termination: { type: 'natural_end' } });
 });
 
-t.test('the same text as often as the window is wide is a loop', async (t) => {
+t.test('detects a loop when the same text fills the window', async (t) => {
   const troupe = await startWith(t, { agents: [stepping({ type: 'loop_detection', window: 3 })] });
   const saysAndNotes =
     (text: string): Inference =>
@@ -86,11 +86,11 @@ t.test('the same text as often as the window is wide is a loop', async (t) => {
     };
   troupe.models.steps.push(...['a', 'b', 'b', '', 'b', 'b'].map(saysAndNotes));
   const events = await troupe.runToEnd(say('own'));
-  t.equal(only(events, 'step_start').length, 5, 'a step without text counts for nothing');
+  t.equal(only(events, 'step_start').length, 5, 'steps without text are not counted');
   t.match(endOf(events), stopped('loop_detection'));
 });
 
-t.test('a regular expression that backtracks elsewhere answers as a plain one does', async (t) => {
+t.test('matches regular expressions without catastrophic backtracking', async (t) => {
   const agents = ['(a+)+$', '(.*a){12}x', 'plain'].map((pattern, index) => ({
     ...stepping({ type: 'content_match', pattern }),
     id: `own${index}`,
@@ -102,7 +102,7 @@ t.test('a regular expression that backtracks elsewhere answers as a plain one do
   }
 });
 
-t.test('a condition on rounds is a limit like that of the spec', async (t) => {
+t.test('treats a condition on rounds like the limit of the spec', async (t) => {
   const troupe = await startWith(t, { agents: [scripted({ type: 'max_rounds', rounds: 2 })] });
   const events = await troupe.runToEnd(say('own', 'RUN_STOCK_TOOL'));
   t.equal(only(events, 'step_start').length, 2);
@@ -110,7 +110,7 @@ t.test('a condition on rounds is a limit like that of the spec', async (t) => {
   t.match(resultsIn(events), [{ status: 'success' }, { message: '[Tool execution was interrupted]' }]);
 });
 
-t.test('an agent without a limit goes on for as long as the model asks', async (t) => {
+t.test('executes rounds without a limit if max_rounds is 0', async (t) => {
   const troupe = await startWith(t, { agents: [{ id: 'own', model_id: 'steps', max_rounds: 0 }] });
   troupe.models.steps.push(...Array.from({ length: 20 }, (_, n) => noted(`c${n}`)), says('done'));
   const events = await troupe.runToEnd(say('own'));
@@ -118,7 +118,7 @@ t.test('an agent without a limit goes on for as long as the model asks', async (
   t.match(endOf(events), { termination: { type: 'natural_end' } });
 });
 
-t.test('of several conditions the first one in the list decides', async (t) => {
+t.test('evaluates several conditions in the order of the list', async (t) => {
   const troupe = await startWith(t, {
     agents: [
       scripted({ type: 'content_match', pattern: 'Scripted' }, { type: 'token_budget', max_total: 1 }),
@@ -134,7 +134,7 @@ t.test('of several conditions the first one in the list decides', async (t) => {
   t.match(endOf(await troupe.runToEnd(say('three'))), { termination: { type: 'natural_end' } });
 });
 
-t.test('a run that has taken too long ends after its inference', async (t) => {
+t.test('ends a run that exceeds its timeout after the inference', async (t) => {
   let shift = 0;
   const troupe = await startWith(t, {
     agents: [stepping({ type: 'timeout', seconds: 60 })],
@@ -149,30 +149,27 @@ t.test('a run that has taken too long ends after its inference', async (t) => {
   t.match(endOf(events), stopped('timeout'));
 });
 
-t.test(
-  'inferences that fail one after the other end the run, an answer between them starts the count again',
-  async (t) => {
-    const troupe = await startWith(t, {
-      agents: [
-        {
-          ...stepping({ type: 'consecutive_errors', max: 2 }),
-          sections: { retry: { max_retries: 0, max_stream_retries: 0 } },
-        },
-      ],
-      settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
-    });
-    const fails = () => {
-      throw new ModelError('overloaded', 'busy');
-    };
-    troupe.models.steps.push(fails, noted('a'), fails, fails, says('not reached'));
-    const events = await troupe.runToEnd(say('own'));
-    t.match(endOf(events), stopped('consecutive_errors'));
-    t.equal(requestsOf(troupe).length, 4);
-    t.equal(only(events, 'step_start').length, only(events, 'step_end').length);
-  },
-);
+t.test('ends the run after consecutive failed inferences, and resets the count on success', async (t) => {
+  const troupe = await startWith(t, {
+    agents: [
+      {
+        ...stepping({ type: 'consecutive_errors', max: 2 }),
+        sections: { retry: { max_retries: 0, max_stream_retries: 0 } },
+      },
+    ],
+    settings: { mailbox: { retry_base_ms: 1, retry_cap_ms: 1 } },
+  });
+  const fails = () => {
+    throw new ModelError('overloaded', 'busy');
+  };
+  troupe.models.steps.push(fails, noted('a'), fails, fails, says('not reached'));
+  const events = await troupe.runToEnd(say('own'));
+  t.match(endOf(events), stopped('consecutive_errors'));
+  t.equal(requestsOf(troupe).length, 4);
+  t.equal(only(events, 'step_start').length, only(events, 'step_end').length);
+});
 
-t.test('new input starts all counts again, a decision does not', async (t) => {
+t.test('resets all counts on new input, but not on a decision', async (t) => {
   const troupe = await startWith(t, {
     agents: [{ ...stepping(), max_rounds: 2 }],
     tools: createTestTools().tools,
@@ -194,7 +191,7 @@ t.test('new input starts all counts again, a decision does not', async (t) => {
   t.match(endOf(events), { termination: { type: 'natural_end' }, result: { response: 'done' } });
 });
 
-t.test('conditions of a plugin are asked behind those of the spec', async (t) => {
+t.test('evaluates conditions of plugins after those of the spec', async (t) => {
   const troupe = await startWith(t, {
     agents: [{ id: 'own', model_id: 'steps', plugin_ids: ['budget-stop'] }],
   });
@@ -205,7 +202,7 @@ t.test('conditions of a plugin are asked behind those of the spec', async (t) =>
   t.match(endOf(await troupe.runToEnd(say('own'))), stopped('token_budget'));
 });
 
-t.test('a run that is cancelled in its last round is cancelled, not stopped', async (t) => {
+t.test('cancels rather than stops a run that is cancelled in its last round', async (t) => {
   const troupe = await startWith(t, { agents: [{ ...stepping(), max_rounds: 1 }] });
   troupe.models.steps.push(hangs('half'));
   const stream = await troupe.run(say('own', 'x', 'T'));

@@ -5,11 +5,11 @@ import { withTools } from '../suspended.ts';
 import type { TestTools } from '../tools.ts';
 import type { Troupe, TroupeOptions } from '../troupe.ts';
 
-/** Chat requests over HTTP, and the frames that answer them. */
+/** Chat requests over HTTP, and their response frames. */
 
 export type Frame = { type: string; [key: string]: unknown };
 
-/** A frame with the `id:` line that stood in front of it. */
+/** A frame with its preceding `id:` line. */
 export type Numbered = { id: string | undefined; frame: Frame };
 
 export type ChatStream = {
@@ -20,18 +20,18 @@ export type ChatStream = {
   /** Reads up to and including the first frame of this type. */
   until(type: string): Promise<Numbered[]>;
   rest(): Promise<Numbered[]>;
-  /** Everything so far, comments included. */
+  /** Everything received so far, including comments. */
   raw(): string;
   close(): Promise<void>;
 };
 
 export type Chat = Troupe & {
   tools: TestTools;
-  /** Begins to read the answer to a POST. */
+  /** Sends a POST and opens the response stream. */
   open(path: string, body: unknown, headers?: Record<string, string>): Promise<ChatStream>;
-  /** Follows with a GET. */
+  /** Follows a stream with a GET. */
   follow(path: string, headers?: Record<string, string>): Promise<ChatStream>;
-  /** A chat request of an agent on a thread, read to its end. */
+  /** Sends a chat request to an agent on a thread, and reads it to its end. */
   say(agentId: string, threadId: string, ...messages: unknown[]): Promise<Frame[]>;
   history(threadId: string, query?: string): Promise<HistoryPage>;
 };
@@ -67,7 +67,7 @@ export const startChat = async (t: Test, options: TroupeOptions = {}): Promise<C
     async history(threadId: string, query = '') {
       const { status, body } = await troupe.call('GET', `/v1/ai-sdk/threads/${threadId}/messages${query}`);
       if (status !== 200) throw new Error(`status ${status}`);
-      // What the route declares.
+      // The response schema of the route.
       return body as HistoryPage;
     },
   });

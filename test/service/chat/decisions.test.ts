@@ -7,7 +7,7 @@ import { type Chat, find, framesOf, startChat, textOf, typesOf, user } from './c
 
 const CHAT = '/v1/ai-sdk/chat';
 
-/** A run that waits for these calls, and the frames of its first response. */
+/** A run suspended at these calls, with the frames of its first response. */
 const suspend = async (chat: Chat, threadId: string, ...calls: Call[]) => {
   chat.models.steps.push(asks(...calls));
   const frames = await chat.say('steps', threadId, user('u1', 'hi'));
@@ -27,7 +27,7 @@ const approval = (toolCallId: string, approved: boolean, reason?: string) =>
     approval: { id: `perm_${toolCallId}`, approved, ...(reason && { reason }) },
   });
 
-/** Posts the answer of the client, whose message is that of the run. */
+/** Posts the reply of the client with the message id of the run. */
 const respond = async (chat: Chat, threadId: string, id: string, ...parts: unknown[]) => {
   const messages = [user('u1', 'hi'), { id, role: 'assistant', parts }];
   return chat.open(CHAT, { threadId, messages });
@@ -36,7 +36,7 @@ const respond = async (chat: Chat, threadId: string, id: string, ...parts: unkno
 const latest = async (chat: Chat, threadId: string) =>
   (await chat.call('GET', `/v1/threads/${threadId}/runs/latest`)).body;
 
-t.test('a call that needs approval ends the response, and the run waits', async (t) => {
+t.test('ends the response at a call that needs approval, and suspends the run', async (t) => {
   const chat = await startChat(t);
   const { frames, run_id } = await suspend(chat, 'T', ['c1', 'risky']);
   t.strictSame(find(frames, 'tool-approval-request'), {
@@ -49,27 +49,24 @@ t.test('a call that needs approval ends the response, and the run waits', async 
   t.equal((await chat.follow('/v1/ai-sdk/chat/T/stream')).status, 204);
 });
 
-t.test(
-  'an approval goes on with the same run and the same message, a repeated one does nothing',
-  async (t) => {
-    const chat = await startChat(t);
-    const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
-    const frames = framesOf(await (await respond(chat, 'T', run_id, approval('c1', true))).rest());
-    t.strictSame(frames[0], { type: 'start', messageId: run_id });
-    t.match(find(frames, 'data-run-info').data, { runId: run_id });
-    t.match(find(frames, 'tool-output-available'), { toolCallId: 'c1', output: 'did c1' });
-    t.notOk(typesOf(frames).includes('tool-input-available'), 'the client holds the call');
-    t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
-    const again = await respond(chat, 'T', run_id, approval('c1', true));
-    t.equal(again.status, 200);
-    t.equal(again.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
-    t.strictSame(await again.rest(), []);
-    t.equal(again.raw(), '');
-    t.strictSame(chat.tools.executed, ['c1']);
-  },
-);
+t.test('continues the same run and message on an approval, and ignores a repeated one', async (t) => {
+  const chat = await startChat(t);
+  const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
+  const frames = framesOf(await (await respond(chat, 'T', run_id, approval('c1', true))).rest());
+  t.strictSame(frames[0], { type: 'start', messageId: run_id });
+  t.match(find(frames, 'data-run-info').data, { runId: run_id });
+  t.match(find(frames, 'tool-output-available'), { toolCallId: 'c1', output: 'did c1' });
+  t.notOk(typesOf(frames).includes('tool-input-available'), 'the client already has the call');
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
+  const again = await respond(chat, 'T', run_id, approval('c1', true));
+  t.equal(again.status, 200);
+  t.equal(again.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
+  t.strictSame(await again.rest(), []);
+  t.equal(again.raw(), '');
+  t.strictSame(chat.tools.executed, ['c1']);
+});
 
-t.test('a denied call is not executed, and the model reads why', async (t) => {
+t.test('does not execute a denied call, and reports the reason to the model', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
   const frames = framesOf(await (await respond(chat, 'T', run_id, approval('c1', false, 'no'))).rest());
@@ -83,11 +80,11 @@ t.test('a denied call is not executed, and the model reads why', async (t) => {
   t.strictSame(
     (await chat.history('T')).messages.map(({ role }) => role),
     ['user', 'assistant'],
-    'readers do not see the call',
+    'the history omits the call',
   );
 });
 
-t.test('an approval is taken after a restart', async (t) => {
+t.test('accepts an approval after a restart', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
   await chat.restart();
@@ -97,7 +94,7 @@ t.test('an approval is taken after a restart', async (t) => {
   t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test('the answer to one of two calls is applied, and the run waits for the other', async (t) => {
+t.test('applies a decision on one of two calls, and keeps the run suspended for the other', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'risky'], ['c2', 'risky']);
   const first = framesOf(await (await respond(chat, 'T', run_id, approval('c1', true))).rest());
@@ -108,21 +105,18 @@ t.test('the answer to one of two calls is applied, and the run waits for the oth
   t.match(second.at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test(
-  'a new message instead of an answer goes on with the run, as a new message of the client',
-  async (t) => {
-    const chat = await startChat(t);
-    const { run_id } = await suspend(chat, 'T', ['c1', 'risky'], ['c2', 'risky']);
-    const frames = await chat.say('steps', 'T', user('u1', 'hi'), user('u2', 'never mind'));
-    t.match(find(frames, 'data-run-info').data, { runId: run_id });
-    t.not(frames[0]?.messageId, run_id);
-    t.equal(textOf(frames), 'echo: never mind');
-    const { messages } = await chat.history('T');
-    t.notOk(messages.some(({ parts }) => parts.some(({ toolCallId }) => toolCallId !== undefined)));
-  },
-);
+t.test('continues the run on a new message instead of a decision, as a new client message', async (t) => {
+  const chat = await startChat(t);
+  const { run_id } = await suspend(chat, 'T', ['c1', 'risky'], ['c2', 'risky']);
+  const frames = await chat.say('steps', 'T', user('u1', 'hi'), user('u2', 'never mind'));
+  t.match(find(frames, 'data-run-info').data, { runId: run_id });
+  t.not(frames[0]?.messageId, run_id);
+  t.equal(textOf(frames), 'echo: never mind');
+  const { messages } = await chat.history('T');
+  t.notOk(messages.some(({ parts }) => parts.some(({ toolCallId }) => toolCallId !== undefined)));
+});
 
-t.test('an answer counts although the client names the agent it began with', async (t) => {
+t.test('accepts a decision although the client names the original agent', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'risky']);
   const messages = [{ id: run_id, role: 'assistant', parts: [approval('c1', true)] }];
@@ -130,7 +124,7 @@ t.test('an answer counts although the client names the agent it began with', asy
   t.match(find(framesOf(await stream.rest()), 'data-run-info').data, { runId: run_id });
 });
 
-t.test('the client executes a tool, and its output comes back', async (t) => {
+t.test('lets the client execute a tool and uses its output', async (t) => {
   const chat = await startChat(t);
   const { frames, run_id } = await suspend(chat, 'T', ['c1', 'pick_color']);
   t.notOk(typesOf(frames).includes('tool-approval-request'));
@@ -140,7 +134,7 @@ t.test('the client executes a tool, and its output comes back', async (t) => {
   t.match(then.at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test('responses to nothing that waits are answered with nothing', async (t) => {
+t.test('responds with an empty stream to decisions on calls that are not suspended', async (t) => {
   const chat = await startChat(t);
   const output = part('x', 'c9', { state: 'output-available', output: 1 });
   const only = await chat.open(CHAT, {
@@ -151,7 +145,7 @@ t.test('responses to nothing that waits are answered with nothing', async (t) =>
   t.strictSame(await only.rest(), []);
 });
 
-t.test('a client that loaded the history goes on with the message that it holds', async (t) => {
+t.test('continues the message of a client that loaded the history', async (t) => {
   const chat = await startChat(t);
   await suspend(chat, 'T', ['c1', 'risky']);
   const { messages } = await chat.history('T');
@@ -166,7 +160,7 @@ t.test('a client that loaded the history goes on with the message that it holds'
   );
 });
 
-t.test('an answer that comes while other calls execute joins the stream of the run', async (t) => {
+t.test('joins the stream of the run on a decision while other calls execute', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'risky'], ['h', 'hold']));
   const first = await chat.open(CHAT, { agentId: 'steps', threadId: 'T', messages: [user('u1', 'hi')] });
@@ -189,7 +183,7 @@ t.test('an answer that comes while other calls execute joins the stream of the r
   t.match(framesOf(await first.rest()).at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test('whoever follows a run that another answer has joined learns of the calls that execute', async (t) => {
+t.test('sends executing calls to followers of a run that a later decision has joined', async (t) => {
   const chat = await startChat(t);
   const executes = (call: string): Promise<unknown> =>
     eventually(
@@ -217,7 +211,7 @@ t.test('whoever follows a run that another answer has joined learns of the calls
   }
 });
 
-t.test('whoever follows an answered run learns of the calls that it goes on with', async (t) => {
+t.test('sends executing calls to followers of a run resumed by a decision', async (t) => {
   const chat = await startChat(t);
   const { run_id } = await suspend(chat, 'T', ['c1', 'guarded'], ['c2', 'risky'], ['c3', 'pick_color']);
   const color = part('pick_color', 'c3', { state: 'output-available', output: 'red' });

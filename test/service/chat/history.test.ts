@@ -3,9 +3,9 @@ import t from 'tap';
 import { asks } from '../models.ts';
 import { type Chat, startChat, user } from './chat.ts';
 
-/** Messages of a thread as the chat client has them, and the durable replay (chat-and-agui.md 7, 8, 17). */
+/** Messages of a thread as the chat client receives them, and the durable replay (chat-and-agui.md 7, 8, 17). */
 
-/** Three messages of the client: a question, a step with a call, an answer. */
+/** Three messages of the client: a question, a step with a call, and a response. */
 const converse = async (chat: Chat) => {
   chat.models.steps.push(asks(['c1', 'note']));
   await chat.say('steps', 'T', user('u1', 'hi'));
@@ -13,7 +13,7 @@ const converse = async (chat: Chat) => {
 
 const idsOf = ({ messages }: { messages: { id: string }[] }): string[] => messages.map(({ id }) => id);
 
-t.test('results of tools are parts of the message that asked for them', async (t) => {
+t.test('returns tool results as parts of the message that requested them', async (t) => {
   const chat = await startChat(t);
   await converse(chat);
   const page = await chat.history('T');
@@ -28,7 +28,7 @@ t.test('results of tools are parts of the message that asked for them', async (t
   t.ok((await safeValidateUIMessages({ messages: page.messages })).success);
 });
 
-t.test('a call that waits for approval says so', async (t) => {
+t.test('marks a call that waits for approval', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'risky'], ['c2', 'pick_color']));
   await chat.say('steps', 'T', user('u1', 'hi'));
@@ -40,7 +40,7 @@ t.test('a call that waits for approval says so', async (t) => {
   t.ok((await safeValidateUIMessages({ messages })).success);
 });
 
-t.test('pages go forwards and backwards, in both orders, and skip nothing', async (t) => {
+t.test('pages in both directions and orders without gaps', async (t) => {
   const chat = await startChat(t);
   await converse(chat);
   for (const id of ['u2', 'u3']) await chat.say('echo', 'T', user(id, id));
@@ -71,7 +71,7 @@ t.test('pages go forwards and backwards, in both orders, and skip nothing', asyn
   });
 });
 
-t.test('queries that make no sense are refused, unknown threads are empty', async (t) => {
+t.test('rejects invalid queries, and returns empty pages for unknown threads', async (t) => {
   const chat = await startChat(t);
   await converse(chat);
   const { next_cursor: cursor } = await chat.history('T', '?limit=1');
@@ -89,7 +89,7 @@ t.test('queries that make no sense are refused, unknown threads are empty', asyn
   t.strictSame(await chat.history('unknown'), { messages: [], total: 0, has_more: false, next_cursor: null });
 });
 
-t.test('windows and runs select stored messages', async (t) => {
+t.test('selects stored messages by window and by run', async (t) => {
   const chat = await startChat(t);
   await converse(chat);
   await chat.say('echo', 'T', user('u2', 'hi'));

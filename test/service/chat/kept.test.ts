@@ -2,7 +2,7 @@ import t from 'tap';
 import { eventually } from '../troupe.ts';
 import { startChat, textOf, user } from './chat.ts';
 
-/** What a chat shows after it was loaded again, though it is not part of the history that the model reads. */
+/** Parts that a reloaded chat shows although they are not part of the model history. */
 
 const chat = await startChat(t);
 
@@ -10,7 +10,7 @@ const history = async (thread: string) => (await chat.history(thread, '?order=as
 
 const contents = () => chat.models.requests.at(-1)?.request.messages.map(({ content }) => content);
 
-t.test('reasoning stands in front of its answer, and the model is not told of it again', async (t) => {
+t.test('shows reasoning before its message without sending it to the model again', async (t) => {
   chat.models.steps.push((sink) => {
     sink.reasoning('Let me ');
     sink.reasoning('think.');
@@ -28,7 +28,7 @@ t.test('reasoning stands in front of its answer, and the model is not told of it
   t.notMatch(JSON.stringify(contents()), /think/);
 });
 
-t.test('what was there of a stopped answer is shown, and is not in the history', async (t) => {
+t.test('shows the partial text of a stopped completion, which is not in the history', async (t) => {
   const body = { agentId: 'slow', threadId: 'S', messages: [user('s1', 'one')] };
   const stream = await chat.open('/v1/ai-sdk/chat', body);
   await stream.until('text-delta');
@@ -62,7 +62,7 @@ t.test('what was there of a stopped answer is shown, and is not in the history',
   ]);
 });
 
-t.test('files have their names', async (t) => {
+t.test('keeps the names of files', async (t) => {
   const file = {
     type: 'file',
     mediaType: 'text/plain',
@@ -73,7 +73,7 @@ t.test('files have their names', async (t) => {
   t.match((await history('F'))[0]?.parts[0], { type: 'file', filename: 'notes.txt', url: file.url });
 });
 
-t.test('a run that an interrupt has stopped keeps what it said too', async (t) => {
+t.test('keeps the partial text of an interrupted run', async (t) => {
   const body = { agentId: 'slow', threadId: 'I', messages: [user('i1', 'one')] };
   const stream = await chat.open('/v1/ai-sdk/chat', body);
   await stream.until('text-delta');

@@ -3,7 +3,7 @@ import { asks } from '../models.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { type Chat, find, framesOf, startChat, textOf, user } from './chat.ts';
 
-/** Runs of agents that are not saved (chat-and-agui.md 10, 17). */
+/** Runs of unsaved agents (chat-and-agui.md 10, 17). */
 
 const PREVIEW = '/v1/ai-sdk/agent-previews/runs';
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -11,14 +11,14 @@ const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 const preview = (chat: Chat, agent: unknown, more: object = {}) =>
   chat.open(PREVIEW, { agent, threadId: 'T', messages: [user('u1', 'hi')], ...more }, admin);
 
-t.test('whoever is not the administrator is refused, whatever the request says', async (t) => {
+t.test('requires the admin token before validating the request', async (t) => {
   const chat = await startChat(t);
   t.equal((await chat.post(PREVIEW, '{')).status, 401);
   const wrong = { authorization: 'Bearer wrong' };
   t.equal((await chat.call('POST', PREVIEW, '{', wrong)).status, 401);
 });
 
-t.test('a draft runs as it is, and is nowhere else', async (t) => {
+t.test('runs a draft as it is, without saving it', async (t) => {
   const chat = await startChat(t);
   const stream = await preview(chat, { model_id: 'echo', system_prompt: 'You are a draft.' });
   t.equal(stream.status, 200);
@@ -27,10 +27,10 @@ t.test('a draft runs as it is, and is nowhere else', async (t) => {
   t.match((await chat.call('GET', '/v1/threads/T/runs/latest')).body, { agent_id: 'draft-preview' });
   const unknown = await chat.post('/v1/ai-sdk/agents/draft-preview/runs', { messages: [user('u2', 'hi')] });
   t.equal(unknown.status, 400);
-  t.equal((await chat.history('T')).messages.length, 2, 'the run is durable');
+  t.equal((await chat.history('T')).messages.length, 2, 'the run is stored');
 });
 
-t.test('a draft that waits goes on after a restart', async (t) => {
+t.test('resumes a suspended draft after a restart', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'risky']));
   const draft = { id: 'mine', model_id: 'steps' };
@@ -49,7 +49,7 @@ t.test('a draft that waits goes on after a restart', async (t) => {
   t.match(find(frames, 'tool-output-available'), { toolCallId: 'c1' });
 });
 
-t.test('drafts that cannot run are refused', async (t) => {
+t.test('rejects drafts that cannot run', async (t) => {
   const chat = await startChat(t);
   const refusal = async (agent: unknown) => {
     const { status, body } = await chat.call('POST', PREVIEW, { agent, messages: [user('u1', 'hi')] }, admin);

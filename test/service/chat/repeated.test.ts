@@ -4,7 +4,7 @@ import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { type Chat, find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
-/** A client that asks again what it has asked before, because the answer never reached it (chat-and-agui.md 3, 5). */
+/** A client that repeats a request because the response never reached it (chat-and-agui.md 3, 5). */
 
 const open = (chat: Chat, agentId: string, ...messages: unknown[]) =>
   chat.open('/v1/ai-sdk/chat', { agentId, threadId: 'T', messages });
@@ -12,7 +12,7 @@ const open = (chat: Chat, agentId: string, ...messages: unknown[]) =>
 const visible = async (chat: Chat) =>
   (await chat.history('T')).messages.map(({ id, role }) => `${role} ${id}`);
 
-/** The service stops in the middle of an answer, and another one takes the run up. */
+/** Stops the service in the middle of a response, and recovers the run in another one. */
 const interrupted = async (chat: Chat): Promise<void> => {
   const stream = await open(chat, 'slow', user('u1', 'one'));
   await stream.until('text-delta');
@@ -24,7 +24,7 @@ const interrupted = async (chat: Chat): Promise<void> => {
   );
 };
 
-t.test('a question whose run goes on after a restart gets the answer of that run', async (t) => {
+t.test('sends the completion of a run that continues after a restart', async (t) => {
   const chat = await startChat(t);
   await interrupted(chat);
   const streams = await Promise.all([1, 2].map(() => open(chat, 'slow', user('u1', 'one'))));
@@ -37,14 +37,14 @@ t.test('a question whose run goes on after a restart gets the answer of that run
     t.equal(typesOf(frames)[0], 'start');
     t.equal(typesOf(frames).filter((type) => type === 'start').length, 1);
     t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
-    t.match(numbered[0]?.id, /^\d+$/, 'it joins the live stream');
+    t.match(numbered[0]?.id, /^\d+$/, 'the response joins the live stream');
   }
   t.match(await visible(chat), ['user u1', /^assistant/]);
   t.equal((await visible(chat)).length, 2);
-  t.equal(chat.models.requests.length, 2, 'once before the restart, and once after it');
+  t.equal(chat.models.requests.length, 2, 'the model is called once before and once after the restart');
 });
 
-t.test('a question that was answered while nobody listened gets that answer', async (t) => {
+t.test('sends the completion of a run that ended without a reader', async (t) => {
   const chat = await startChat(t);
   await interrupted(chat);
   chat.models.release();
@@ -58,7 +58,7 @@ t.test('a question that was answered while nobody listened gets that answer', as
   t.equal(chat.models.requests.length, 2);
 });
 
-t.test('a question whose answer streams joins its stream', async (t) => {
+t.test('joins the stream of the run that is executing', async (t) => {
   const chat = await startChat(t);
   const first = await open(chat, 'slow', user('u1', 'one'));
   const head = await first.until('text-delta');
@@ -70,7 +70,7 @@ t.test('a question whose answer streams joins its stream', async (t) => {
   t.equal(chat.models.requests.length, 1);
 });
 
-t.test('a question whose run ended without an answer is run again', async (t) => {
+t.test('runs a question again whose run ended without a completion', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(() => {
     throw new ModelError('invalid_request', 'the provider is down');
@@ -80,25 +80,22 @@ t.test('a question whose run ended without an answer is run again', async (t) =>
   t.equal((await visible(chat)).length, 2);
 });
 
-t.test(
-  'a run that waits is shown with what it waits for, and each question has its own answer',
-  async (t) => {
-    const chat = await startChat(t);
-    chat.models.steps.push(asks(['c1', 'risky']));
-    await chat.say('steps', 'T', user('u1', 'one'));
-    const waiting = await chat.say('steps', 'T', user('u1', 'one'));
-    t.match(find(waiting, 'tool-approval-request'), { approvalId: 'perm_c1', toolCallId: 'c1' });
-    t.match(waiting.at(-1), { type: 'finish', finishReason: 'tool-calls' });
-    const live = await chat.say('steps', 'T', user('u2', 'two'));
-    const again = await chat.say('steps', 'T', user('u1', 'one'), user('u2', 'two'));
-    t.equal(find(again, 'start').messageId, find(live, 'start').messageId);
-    t.equal(textOf(again), 'echo: two');
-    t.notOk(typesOf(again).includes('tool-approval-request'));
-    t.notOk(textOf(await chat.say('steps', 'T', user('u1', 'one'))).includes('two'));
-  },
-);
+t.test('shows a suspended run with its open calls, and each question with its own completion', async (t) => {
+  const chat = await startChat(t);
+  chat.models.steps.push(asks(['c1', 'risky']));
+  await chat.say('steps', 'T', user('u1', 'one'));
+  const waiting = await chat.say('steps', 'T', user('u1', 'one'));
+  t.match(find(waiting, 'tool-approval-request'), { approvalId: 'perm_c1', toolCallId: 'c1' });
+  t.match(waiting.at(-1), { type: 'finish', finishReason: 'tool-calls' });
+  const live = await chat.say('steps', 'T', user('u2', 'two'));
+  const again = await chat.say('steps', 'T', user('u1', 'one'), user('u2', 'two'));
+  t.equal(find(again, 'start').messageId, find(live, 'start').messageId);
+  t.equal(textOf(again), 'echo: two');
+  t.notOk(typesOf(again).includes('tool-approval-request'));
+  t.notOk(textOf(await chat.say('steps', 'T', user('u1', 'one'))).includes('two'));
+});
 
-t.test('an answer to which a decision was needed comes in one stream', async (t) => {
+t.test('sends a completion that needed a decision in one stream', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'risky']));
   await chat.say('steps', 'T', user('u1', 'one'));
@@ -115,7 +112,7 @@ t.test('an answer to which a decision was needed comes in one stream', async (t)
   t.equal(types.at(-1), 'finish');
 });
 
-t.test('without an event log an answer that is over cannot be told again', async (t) => {
+t.test('rejects a repeated question of a finished run without an event log', async (t) => {
   const chat = await startChat(t, { settings: { event_capture_mode: 'disabled' } });
   await chat.say('echo', 'T', user('u1', 'one'));
   const { status, body } = await chat.post('/v1/ai-sdk/chat', {
@@ -126,7 +123,7 @@ t.test('without an event log an answer that is over cannot be told again', async
   t.match(body.error, 'no new messages or interaction responses');
 });
 
-t.test('a service that stops says so to who waits for the answer of a run', async (t) => {
+t.test('notifies clients that wait for a run when the service stops', async (t) => {
   const chat = await startChat(t);
   await interrupted(chat);
   const stream = await open(chat, 'slow', user('u1', 'one'));

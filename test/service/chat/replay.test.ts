@@ -17,7 +17,7 @@ const withTwoRuns = async (chat: Chat) => {
   await chat.runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'two' }] });
 };
 
-t.test('all runs of a thread are replayed, whatever started them, and always the same', async (t) => {
+t.test('replays all runs of a thread identically each time, whatever started them', async (t) => {
   const chat = await startChat(t);
   await withTwoRuns(chat);
   const rows = await replay(chat);
@@ -32,7 +32,7 @@ t.test('all runs of a thread are replayed, whatever started them, and always the
   t.strictSame(await alias.rest(), rows);
 });
 
-t.test('a page begins behind a cursor, which goes over Last-Event-ID', async (t) => {
+t.test('starts a page behind its cursor, which takes precedence over Last-Event-ID', async (t) => {
   const chat = await startChat(t);
   await withTwoRuns(chat);
   const rows = await replay(chat);
@@ -41,7 +41,7 @@ t.test('a page begins behind a cursor, which goes over Last-Event-ID', async (t)
   t.strictSame(await replay(chat, '', { 'last-event-id': second }), rows.slice(2));
   t.strictSame(await replay(chat, `?cursor=${first}`, { 'last-event-id': second }), rows.slice(1));
   const resumed = await chat.follow('/v1/ai-sdk/chat/T/stream', { 'last-event-id': second ?? '' });
-  t.strictSame(await resumed.rest(), rows.slice(2), 'the live route takes such a cursor too');
+  t.strictSame(await resumed.rest(), rows.slice(2), 'the live route accepts the cursor too');
   const paged: Numbered[] = [];
   for (;;) {
     const at = paged.at(-1)?.id;
@@ -54,7 +54,7 @@ t.test('a page begins behind a cursor, which goes over Last-Event-ID', async (t)
   t.strictSame(await replay(chat, '?limit=9999'), rows);
 });
 
-t.test('cursors of nowhere are refused', async (t) => {
+t.test('rejects invalid cursors', async (t) => {
   const chat = await startChat(t);
   await withTwoRuns(chat);
   const [row] = await replay(chat);
@@ -81,7 +81,7 @@ for (const options of [
   { app: { eventLog: false } },
   { settings: { event_capture_mode: 'disabled' as const } },
 ]) {
-  t.test(`without a log there is no replay: ${JSON.stringify(options)}`, async (t) => {
+  t.test(`returns 503 for a replay without an event log: ${JSON.stringify(options)}`, async (t) => {
     const chat = await startChat(t, options);
     await chat.say('echo', 'T', user('u1', 'one'));
     const answer = await chat.call('GET', REPLAY);

@@ -5,31 +5,28 @@ import { find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
 /** Requests that start runs (chat-and-agui.md 3, 17). */
 
-t.test(
-  'a chat is answered with a stream of frames that begins with start and ends with finish',
-  async (t) => {
-    const chat = await startChat(t);
-    const stream = await chat.open('/v1/ai-sdk/chat', { agentId: 'default', messages: [user('u1', 'hi')] });
-    t.equal(stream.status, 200);
-    t.equal(stream.headers.get('content-type'), 'text/event-stream');
-    const { 'x-accel-buffering': _, ...official } = UI_MESSAGE_STREAM_HEADERS;
-    for (const [name, value] of Object.entries(official)) t.equal(stream.headers.get(name), value, name);
-    const numbered = await stream.rest();
-    const frames = framesOf(numbered);
-    t.equal(frames[0]?.type, 'start');
-    t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
-    t.notOk(stream.raw().includes('[DONE]'));
-    const ids = numbered.map(({ id }) => Number(id));
-    t.strictSame(
-      ids,
-      ids.toSorted((a, b) => a - b),
-    );
-    t.equal(new Set(ids).size, ids.length);
-    t.type(find(frames, 'data-run-info').data, 'object');
-  },
-);
+t.test('responds with a stream of frames from start to finish', async (t) => {
+  const chat = await startChat(t);
+  const stream = await chat.open('/v1/ai-sdk/chat', { agentId: 'default', messages: [user('u1', 'hi')] });
+  t.equal(stream.status, 200);
+  t.equal(stream.headers.get('content-type'), 'text/event-stream');
+  const { 'x-accel-buffering': _, ...official } = UI_MESSAGE_STREAM_HEADERS;
+  for (const [name, value] of Object.entries(official)) t.equal(stream.headers.get(name), value, name);
+  const numbered = await stream.rest();
+  const frames = framesOf(numbered);
+  t.equal(frames[0]?.type, 'start');
+  t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
+  t.notOk(stream.raw().includes('[DONE]'));
+  const ids = numbered.map(({ id }) => Number(id));
+  t.strictSame(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
+  t.equal(new Set(ids).size, ids.length);
+  t.type(find(frames, 'data-run-info').data, 'object');
+});
 
-t.test('the thread is the one of the request, by any of its names, or a new one', async (t) => {
+t.test('uses the thread of the request by any of its names, or a new one', async (t) => {
   const chat = await startChat(t);
   const threadOf = async (path: string, more: object) => {
     const stream = await chat.open(path, { agentId: 'echo', messages: [user('u1', 'hi')], ...more });
@@ -45,7 +42,7 @@ t.test('the thread is the one of the request, by any of its names, or a new one'
   t.equal((await chat.call('GET', '/v1/threads/X')).status, 404);
 });
 
-t.test('the agent is the named one, else the last one of the thread, else the default one', async (t) => {
+t.test('uses the named agent, then the last agent of the thread, then the default agent', async (t) => {
   const chat = await startChat(t);
   const agentOf = async (threadId: string, id: string, agentId?: string) => {
     await (
@@ -71,7 +68,7 @@ t.test('the agent is the named one, else the last one of the thread, else the de
   t.match(unknown.body.error, 'agent not found: nope');
 });
 
-t.test('what is not a chat request is refused', async (t) => {
+t.test('rejects invalid chat requests', async (t) => {
   const chat = await startChat(t);
   const refused = async (body: unknown, headers?: Record<string, string>) =>
     chat.call('POST', '/v1/ai-sdk/chat', body, headers);
@@ -96,7 +93,7 @@ t.test('what is not a chat request is refused', async (t) => {
   t.equal((await refused(forbidden)).status, 400);
 });
 
-t.test('a client sends its whole conversation, and what is known is not stored again', async (t) => {
+t.test('stores only the new messages of a resent conversation', async (t) => {
   const chat = await startChat(t);
   const first = await chat.say('echo', 'T', user('u1', 'one'));
   const answer = {
@@ -119,7 +116,7 @@ t.test('a client sends its whole conversation, and what is known is not stored a
   t.strictSame([messages[0]?.id, messages[2]?.id], ['u1', 'u2']);
 });
 
-t.test('what the client remembers of calls that are done is no answer to anything', async (t) => {
+t.test('ignores finished calls in the messages of the client', async (t) => {
   const chat = await startChat(t);
   const done = {
     type: 'tool-get_weather',
@@ -142,7 +139,7 @@ t.test('what the client remembers of calls that are done is no answer to anythin
   );
 });
 
-t.test('a message is known after a restart, and while it waits for its turn', async (t) => {
+t.test('recognizes a message after a restart and while it is queued', async (t) => {
   const chat = await startChat(t);
   await chat.say('echo', 'T', user('u1', 'one'));
   await chat.restart();
@@ -155,28 +152,25 @@ t.test('a message is known after a restart, and while it waits for its turn', as
   t.equal((await chat.post('/v1/ai-sdk/chat', staged)).status, 400);
 });
 
-t.test(
-  'of the same request sent twice at once one runs, both have its answer, and its message is stored once',
-  async (t) => {
-    const chat = await startChat(t);
-    const body = { agentId: 'slow', threadId: 'T', messages: [user('u1', 'one')] };
-    const both = await Promise.all([1, 2].map(() => chat.open('/v1/ai-sdk/chat', body)));
-    t.strictSame(
-      both.map(({ status }) => status),
-      [200, 200],
-    );
-    const heads = await Promise.all(both.map((stream) => stream.until('text-delta')));
-    chat.models.release();
-    const rests = await Promise.all(both.map((stream) => stream.rest()));
-    t.strictSame(heads[0], heads[1]);
-    t.strictSame(rests[0], rests[1]);
-    t.equal(textOf(framesOf(rests[0] ?? [])), ' answer');
-    t.equal(chat.models.requests.length, 1);
-    t.equal((await chat.history('T')).messages.filter(({ role }) => role === 'user').length, 1);
-  },
-);
+t.test('runs one of two identical concurrent requests, and streams it to both', async (t) => {
+  const chat = await startChat(t);
+  const body = { agentId: 'slow', threadId: 'T', messages: [user('u1', 'one')] };
+  const both = await Promise.all([1, 2].map(() => chat.open('/v1/ai-sdk/chat', body)));
+  t.strictSame(
+    both.map(({ status }) => status),
+    [200, 200],
+  );
+  const heads = await Promise.all(both.map((stream) => stream.until('text-delta')));
+  chat.models.release();
+  const rests = await Promise.all(both.map((stream) => stream.rest()));
+  t.strictSame(heads[0], heads[1]);
+  t.strictSame(rests[0], rests[1]);
+  t.equal(textOf(framesOf(rests[0] ?? [])), ' answer');
+  t.equal(chat.models.requests.length, 1);
+  t.equal((await chat.history('T')).messages.filter(({ role }) => role === 'user').length, 1);
+});
 
-t.test('what the user interface says of itself is for the model only', async (t) => {
+t.test('sends the state of the user interface to the model only', async (t) => {
   const chat = await startChat(t);
   const send = async (id: string, state: unknown) =>
     (
@@ -204,7 +198,7 @@ t.test('what the user interface says of itself is for the model only', async (t)
   t.match(JSON.stringify(asked), /frontend-context.*"hi"/s);
 });
 
-t.test('attachments reach the model and come back in the history', async (t) => {
+t.test('passes attachments to the model and returns them in the history', async (t) => {
   const chat = await startChat(t);
   const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,aGFsbG8=' };
   await chat.say('echo', 'T', { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'look' }, file] });
@@ -215,7 +209,7 @@ t.test('attachments reach the model and come back in the history', async (t) => 
   t.strictSame((await chat.history('T')).messages[0]?.parts, [{ type: 'text', text: 'look' }, file]);
 });
 
-t.test('attachments may have 8 MiB together, and no byte more', async (t) => {
+t.test('accepts attachments of up to 8 MiB in total', async (t) => {
   const chat = await startChat(t);
   const send = (bytes: number) => {
     const url = `data:text/plain;base64,${Buffer.alloc(bytes, 97).toString('base64')}`;
@@ -228,7 +222,7 @@ t.test('attachments may have 8 MiB together, and no byte more', async (t) => {
   t.equal((await send(8_388_609)).status, 400);
 });
 
-t.test('a question that has no answer is asked again', async (t) => {
+t.test('runs a question again that has no completion', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(() => {
     throw new ModelError('invalid_request', 'the provider is down');
@@ -243,7 +237,7 @@ t.test('a question that has no answer is asked again', async (t) => {
   t.equal((await chat.history('T')).messages.length, 2);
 });
 
-t.test('frames of a step with a tool are in the order that the client needs', async (t) => {
+t.test('orders the frames of a step with a tool as the client needs', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push((sink) => {
     sink.text('Let me look.');

@@ -3,11 +3,13 @@ import { asks, hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
-/** Clients that come back after a restart to a run that was resumed from the store (chat-and-agui.md 6, runtime.md 14). */
+/**
+ * Clients that reconnect after a restart to a run that was resumed from the store (chat-and-agui.md 6, runtime.md 14).
+ */
 
 const FOLLOW = '/v1/ai-sdk/chat/T/stream';
 
-t.test('a run that is resumed after a restart is streamed, with what came before it', async (t) => {
+t.test('streams a run that is resumed after a restart, including its earlier output', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['call 1', 'get_weather', { city: 'Oslo' }]), hangs('cut'));
   const first = await chat.open('/v1/ai-sdk/chat', {
@@ -33,22 +35,18 @@ t.test('a run that is resumed after a restart is streamed, with what came before
   await chat.post('/v1/threads/T/cancel');
   const behind = framesOf(await known.rest());
   t.equal(textOf(behind), 'rest');
-  t.match(
-    behind[0],
-    { type: 'start', messageId: start?.messageId },
-    'it continues the message of the client',
-  );
-  t.notOk(typesOf(behind).includes('tool-input-available'), 'it has the calls already');
+  t.match(behind[0], { type: 'start', messageId: start?.messageId }, 'the client continues its message');
+  t.notOk(typesOf(behind).includes('tool-input-available'), 'the client already has the calls');
   t.equal(behind.at(-1)?.type, 'finish');
 
   const late = await chat.follow(FOLLOW);
-  t.equal(late.status, 204, 'the run is over');
+  t.equal(late.status, 204, 'the run has ended');
   const all = newcomer.raw();
   t.match(all, /"type":"start","messageId".*"tool-input-available".*"tool-output-.*"delta":"rest"/s);
   t.equal(all.match(/"type":"start"/g)?.length, 1);
 });
 
-t.test('a run of another protocol that is resumed after a restart has no chat stream', async (t) => {
+t.test('has no chat stream for a resumed run of another protocol', async (t) => {
   const chat = await startChat(t);
   const run = await chat.run({ agentId: 'slow', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
   await run.until('text_delta');

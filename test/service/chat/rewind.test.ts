@@ -3,7 +3,7 @@ import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { type Chat, framesOf, startChat, textOf, user } from './chat.ts';
 
-/** Another answer, and an edited question (chat-and-agui.md 3.6): the conversation goes back to there. */
+/** Regenerated completions and edited questions (chat-and-agui.md 3.6), which rewind the conversation. */
 
 const chat = await startChat(t);
 
@@ -13,7 +13,7 @@ const text = ({ parts }: { parts: Record<string, unknown>[] }): string =>
 const shown = async (thread: string) =>
   (await chat.history(thread, '?order=asc')).messages.map((message) => `${message.role}: ${text(message)}`);
 
-/** What the model was asked last. */
+/** The last prompt of the model. */
 const asked = () =>
   chat.models.requests
     .at(-1)
@@ -42,7 +42,7 @@ const counts = async (thread: string, visibility: string) => {
   return { total: body.total, listed: (body.messages as unknown[]).length };
 };
 
-t.test('another answer takes the place of the last one, for readers and for the model', async (t) => {
+t.test('replaces the last completion for readers and for the model', async (t) => {
   const threadId = 'last';
   const one = user('l1', 'one');
   saying('first', 'second', 'third', 'fourth');
@@ -58,7 +58,7 @@ t.test('another answer takes the place of the last one, for readers and for the 
   t.strictSame(asked(), ['user: one', 'assistant: third', 'user: two']);
 });
 
-t.test('an earlier answer is given again, and what came behind it is gone', async (t) => {
+t.test('regenerates an earlier completion and removes everything after it', async (t) => {
   const threadId = 'earlier';
   const [one, two] = [user('e1', 'one'), user('e2', 'two')];
   chat.models.steps.push(asks(['c1', 'note']));
@@ -69,10 +69,14 @@ t.test('an earlier answer is given again, and what came behind it is gone', asyn
   t.strictSame(asked(), ['user: one']);
   t.strictSame(await shown(threadId), ['user: one', 'assistant: other']);
   t.equal((await ask({ threadId, messages: [one, two, user('e3', 'three')] })).length > 0, true);
-  t.strictSame(asked(), ['user: one', 'assistant: other', 'user: three'], 'what is gone is not said anew');
+  t.strictSame(
+    asked(),
+    ['user: one', 'assistant: other', 'user: three'],
+    'removed messages are not sent to the model',
+  );
 });
 
-t.test('an edited question stands for the old one, however often it is edited', async (t) => {
+t.test('replaces an edited question, however often it is edited', async (t) => {
   const threadId = 'edited';
   const edit = (to: string) => ask({ threadId, messages: [user('d1', to)], messageId: 'd1' });
   await ask({ threadId, messages: [user('d1', 'one')] });
@@ -83,15 +87,15 @@ t.test('an edited question stands for the old one, however often it is edited', 
   const [question] = (await chat.history(threadId, '?order=asc')).messages;
   const reloaded = [user(question?.id ?? '', 'wun')];
   t.equal(await ask({ threadId, messages: reloaded, messageId: question?.id }), 'echo: wun');
-  t.equal(await edit('win'), 'echo: win', 'also by who knows the first one only');
+  t.equal(await edit('win'), 'echo: win', 'an edit by the original id works too');
   saying('again');
-  t.equal(await edit('win'), 'again', 'what is not changed is asked again');
+  t.equal(await edit('win'), 'again', 'an unchanged question is answered again');
   t.strictSame(await shown(threadId), ['user: win', 'assistant: again']);
   await ask({ threadId, messages: [user('d1', 'win'), user('d2', 'two')], messageId: 'd2' });
-  t.strictSame(asked(), ['user: win', 'assistant: again', 'user: two'], 'a new message is no edit');
+  t.strictSame(asked(), ['user: win', 'assistant: again', 'user: two'], 'a new message replaces nothing');
 });
 
-t.test('what runs or waits behind the question ends', async (t) => {
+t.test('ends executing and suspended runs after the question', async (t) => {
   const threadId = 'open';
   const one = user('o1', 'one');
   const again = { threadId, messages: [one], trigger: 'regenerate-message' };
@@ -110,7 +114,7 @@ t.test('what runs or waits behind the question ends', async (t) => {
   t.strictSame(await shown(threadId), ['user: one', 'assistant: quick']);
 });
 
-t.test('another service on the same folder has the same history', async (t) => {
+t.test('keeps the rewound history in another service on the same data directory', async (t) => {
   const own = await startChat(t);
   const body = (messages: object[], more = {}) => ({ agentId: 'echo', threadId: 'T', messages, ...more });
   await (await own.open('/v1/ai-sdk/chat', body([user('r1', 'one')]))).rest();
@@ -126,7 +130,7 @@ t.test('another service on the same folder has the same history', async (t) => {
   );
 });
 
-t.test('who asks for another answer to what is not there is refused', async (t) => {
+t.test('rejects a regeneration without a completion', async (t) => {
   const body = { threadId: 'none', messages: [], trigger: 'regenerate-message' };
   t.equal((await chat.post('/v1/ai-sdk/chat', body)).status, 400);
 });

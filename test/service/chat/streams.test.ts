@@ -4,7 +4,7 @@ import { hangs } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { type Chat, type ChatStream, find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
-/** Following live streams, cancel and interrupt (chat-and-agui.md 6, 9, 17). */
+/** Followers of live streams, cancel and interrupt (chat-and-agui.md 6, 9, 17). */
 
 const CHAT = '/v1/ai-sdk/chat';
 const FOLLOW = '/v1/ai-sdk/chat/T/stream';
@@ -12,7 +12,7 @@ const FOLLOW = '/v1/ai-sdk/chat/T/stream';
 const open = (chat: Chat, agentId: string, id = 'u1', threadId = 'T') =>
   chat.open(CHAT, { agentId, threadId, messages: [user(id, `text of ${id}`)] });
 
-t.test('a client that comes back gets the whole stream, and the run goes on without it', async (t) => {
+t.test('sends the whole stream to a client that reconnects, while the run continues', async (t) => {
   const chat = await startChat(t);
   const gone = await open(chat, 'slow');
   const seen = await gone.until('text-delta');
@@ -32,7 +32,7 @@ t.test('a client that comes back gets the whole stream, and the run goes on with
   t.equal(idle.status, 204);
 });
 
-t.test('a client with a position gets what comes after it', async (t) => {
+t.test('sends the frames after the position of a client', async (t) => {
   const chat = await startChat(t);
   const stream = await open(chat, 'slow');
   const seen = await stream.until('text-delta');
@@ -43,7 +43,7 @@ t.test('a client with a position gets what comes after it', async (t) => {
   t.strictSame(await follower.rest(), all.slice(2));
 });
 
-t.test('whoever can follow a stream can read its question', async (t) => {
+t.test('makes the question readable before its stream can be followed', async (t) => {
   const chat = await startChat(t);
   for (let index = 0; index < 20; index += 1) {
     const thread = `Q${index}`;
@@ -58,14 +58,14 @@ t.test('whoever can follow a stream can read its question', async (t) => {
   }
 });
 
-t.test('positions go on from one run of a thread to the next', async (t) => {
+t.test('continues positions across the runs of a thread', async (t) => {
   const chat = await startChat(t);
   const first = await (await open(chat, 'echo', 'u1')).rest();
   const second = await (await open(chat, 'echo', 'u2')).rest();
   t.ok(Number(second[0]?.id) > Number(first.at(-1)?.id));
 });
 
-t.test('the head of a long run is kept', async (t) => {
+t.test('keeps the start of a long run', async (t) => {
   const chat = await startChat(t, { settings: { replay_buffer_capacity: 20 } });
   chat.models.steps.push((sink, request, signal) => {
     for (let count = 0; count < 3_000; count += 1) sink.text(`${count} `);
@@ -86,7 +86,7 @@ t.test('the head of a long run is kept', async (t) => {
   t.equal(textOf(framesOf([...head, ...(await late.rest())])), text);
 });
 
-t.test('a new request displaces the run, and those who follow the thread follow the new one', async (t) => {
+t.test('replaces the run on a new request, and followers of the thread follow the new one', async (t) => {
   const chat = await startChat(t);
   const first = await open(chat, 'slow', 'u1');
   await first.until('text-delta');
@@ -98,7 +98,7 @@ t.test('a new request displaces the run, and those who follow the thread follow 
   t.strictSame(await follower.rest(), [...seen, ...(await second.rest())]);
 });
 
-t.test('a refused request leaves nothing to follow', async (t) => {
+t.test('leaves the stream in place when a request is rejected', async (t) => {
   const chat = await startChat(t);
   const stream = await open(chat, 'slow');
   await stream.until('text-delta');
@@ -111,7 +111,7 @@ t.test('a refused request leaves nothing to follow', async (t) => {
   t.equal(textOf(framesOf(await follower.rest())), 'partial answer');
 });
 
-t.test('a thread of another scope has no stream, and is another thread', async (t) => {
+t.test('separates threads and streams of different scopes', async (t) => {
   const resolveScope = (_surface: unknown, head: { header(name: string): string | undefined }) =>
     head.header('x-scope') ?? 'default';
   const chat = await startChat(t, { app: { resolveScope } });
@@ -126,7 +126,7 @@ t.test('a thread of another scope has no stream, and is another thread', async (
   chat.models.release();
 });
 
-t.test('cancel ends the stream of the run; where nothing happens there is nothing to cancel', async (t) => {
+t.test('ends the stream of the run on cancel, and returns 404 on an idle thread', async (t) => {
   const chat = await startChat(t);
   const stream = await open(chat, 'slow');
   await stream.until('text-delta');
@@ -148,7 +148,7 @@ t.test('cancel ends the stream of the run; where nothing happens there is nothin
   }
 });
 
-t.test('cancel takes the id of a thread, and not that of a run', async (t) => {
+t.test('cancels by the id of a thread, but not of a run', async (t) => {
   const chat = await startChat(t);
   const stream = await open(chat, 'slow');
   const [start] = await stream.until('text-delta');
@@ -156,7 +156,7 @@ t.test('cancel takes the id of a thread, and not that of a run', async (t) => {
   chat.models.release();
 });
 
-t.test('interrupt drops the queue too', async (t) => {
+t.test('drops the queue on interrupt', async (t) => {
   const chat = await startChat(t);
   const stream = await open(chat, 'slow');
   await stream.until('text-delta');
@@ -168,7 +168,7 @@ t.test('interrupt drops the queue too', async (t) => {
   t.match(framesOf(await stream.rest()).at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test('a silent stream has heartbeats, for those who follow it too', async (t) => {
+t.test('sends heartbeats on a silent stream, also to followers', async (t) => {
   const chat = await startChat(t, { settings: { sse_heartbeat_ms: 30 } });
   const stream = await open(chat, 'slow');
   const follower = await chat.follow(FOLLOW);
@@ -180,10 +180,10 @@ t.test('a silent stream has heartbeats, for those who follow it too', async (t) 
   );
   chat.models.release();
   await Promise.all(rests);
-  t.pass('both have had one');
+  t.pass('both streams received a heartbeat');
 });
 
-t.test('a client that does not read is dropped, and nobody else notices', async (t) => {
+t.test('disconnects a client that does not read, without affecting others', async (t) => {
   const chat = await startChat(t, { settings: { sse_buffer_size: 10 } });
   // 7 MB: more than the buffers of a socket (4 MB on Linux) and 10 frames.
   const chunk = 'x'.repeat(100_000);

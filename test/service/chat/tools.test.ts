@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { entriesFrom } from '../../../src/settings.ts';
+import { entriesFrom } from '../../../src/settings/index.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { guarded } from '../agent-loop/permissions.ts';
 import { asks } from '../models.ts';
@@ -18,7 +18,7 @@ const typing = defineTool({
   },
 });
 
-t.test('what a tool says while it works grows, and its result is final', async (t) => {
+t.test('accumulates the output of an executing tool, and then sends its final result', async (t) => {
   const chat = await startChat(t, { app: { tools: [typing] } });
   chat.models.steps.push(asks(['c1', 'typing']));
   const frames = await chat.say('steps', 'T', user('u1', 'hi'));
@@ -35,7 +35,7 @@ t.test('what a tool says while it works grows, and its result is final', async (
   );
 });
 
-t.test('a tool that fails does not end the run', async (t) => {
+t.test('continues the run after a failed tool', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'nothing_of_this_name']));
   const frames = await chat.say('steps', 'T', user('u1', 'hi'));
@@ -43,7 +43,7 @@ t.test('a tool that fails does not end the run', async (t) => {
   t.match(frames.at(-1), { type: 'finish', finishReason: 'stop' });
 });
 
-t.test('a forbidden tool ends the run', async (t) => {
+t.test('ends the run on a forbidden tool', async (t) => {
   const records = entriesFrom({ agents: [guarded([{ tool: 'note', behavior: 'deny' }])] });
   const chat = await startChat(t, { app: { records } });
   chat.models.steps.push(asks(['c1', 'note']));
@@ -54,7 +54,7 @@ t.test('a forbidden tool ends the run', async (t) => {
   t.strictSame(chat.tools.executed, []);
 });
 
-t.test('a tool that the request declares is executed by its client', async (t) => {
+t.test('lets the client execute a tool that its request declares', async (t) => {
   const chat = await startChat(t);
   chat.models.steps.push(asks(['c1', 'pick_colour', { of: 'the sky' }]));
   const tools = [
@@ -84,5 +84,9 @@ t.test('a tool that the request declares is executed by its client', async (t) =
   const refused = await chat.open('/v1/ai-sdk/chat', { messages: [user('u2', 'hi')], tools: [{}] });
   t.equal(refused.status, 422);
   const other = await chat.say('steps', 'T', user('u3', 'hi'));
-  t.match(other.at(-1), { type: 'finish', finishReason: 'stop' }, 'one that declares none has none');
+  t.match(
+    other.at(-1),
+    { type: 'finish', finishReason: 'stop' },
+    'a request without declarations has no client tools',
+  );
 });

@@ -3,11 +3,11 @@ import t from 'tap';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { idsOf, listOf, model, provider, startPlane } from './plane.ts';
 
-/** The audit log and what it brings back: config.md 8, 9 and 16, checks 50 to 54. */
+/** The audit log and restores from it: config.md 8, 9 and 16, checks 50 to 54. */
 
 const ACTOR = createHash('sha256').update(ADMIN_TOKEN).digest('hex').slice(0, 16);
 
-t.test('an event tells who changed what, from where, on whose behalf', async (t) => {
+t.test('records the actor, the address and the principal of each change', async (t) => {
   const { troupe, post, put, audit } = await startPlane(t);
   const asked = async (headers: Record<string, string>) => {
     const id = `p${headers.n}`;
@@ -48,13 +48,13 @@ t.test('an event tells who changed what, from where, on whose behalf', async (t)
   t.match(troupe.url, 'http');
 });
 
-t.test('a proxy is only believed where the settings trust it', async (t) => {
+t.test('trusts forwarded headers only if configured', async (t) => {
   const { post, audit } = await startPlane(t, { settings: { trust_forwarded_headers: false } });
   await post('/v1/config/providers', provider('p'), { 'x-forwarded-for': '203.0.113.7' });
   t.match((await audit())[0], { ip: '127.0.0.1' });
 });
 
-t.test('filters and pages of the log', async (t) => {
+t.test('filters and pages the log', async (t) => {
   const { get, post, del, audit } = await startPlane(t);
   await post('/v1/config/providers', provider('main'), { 'x-service-actor': 'ci' });
   for (const id of ['m1', 'm2', 'm10']) await post('/v1/config/models', model(id));
@@ -90,7 +90,7 @@ t.test('filters and pages of the log', async (t) => {
   });
 });
 
-t.test('a restored entry is stored, and not live before the next write', async (t) => {
+t.test('restores an entry in the store, and publishes it with the next write', async (t) => {
   const { troupe, get, post, put, audit } = await startPlane(t);
   const agent = { id: 'a', model_id: 'echo', system_prompt: 'old' };
   await post('/v1/config/agents', agent);
@@ -108,12 +108,12 @@ t.test('a restored entry is stored, and not live before the next write', async (
   };
   t.match(await prompt(), '"new"');
   await troupe.restart();
-  t.match(await prompt(), '"new"', 'a restart does not publish it either');
+  t.match(await prompt(), '"new"', 'a restart does not publish it');
   await post('/v1/config/providers', provider('unrelated'));
   t.match(await prompt(), '"old"');
 });
 
-t.test('what was deleted comes back, and what cannot is refused with the reason', async (t) => {
+t.test('restores a deleted entry, and rejects an impossible restore with the reason', async (t) => {
   const { post, del, get, audit } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   await post('/v1/config/models', model('m'));
@@ -142,7 +142,7 @@ t.test('what was deleted comes back, and what cannot is refused with the reason'
   t.equal(listOf(await audit('?action=restore')).length, 1);
 });
 
-t.test('a restored provider has the key that it had', async (t) => {
+t.test('restores a provider with its former key', async (t) => {
   const { get, post, put, audit } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   const [created] = await audit('?resource=providers/main');
@@ -156,7 +156,7 @@ t.test('a restored provider has the key that it had', async (t) => {
   t.match((await post('/v1/providers/main/test')).body, { ok: true });
 });
 
-t.test('without an audit log the routes that need one say so', async (t) => {
+t.test('returns 503 on the routes that need a disabled audit log', async (t) => {
   const { get, post } = await startPlane(t, { settings: { audit_log: { enabled: false } } });
   t.equal((await post('/v1/config/providers', provider('main'))).status, 201);
   t.match(await get('/v1/audit-log'), { status: 503, body: { error: 'audit log is not configured' } });

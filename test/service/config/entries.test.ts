@@ -1,9 +1,9 @@
 import t from 'tap';
 import { idsOf, listOf, model, provider, startPlane } from './plane.ts';
 
-/** Reading and writing entries: config.md 2 and 16, checks 7 to 15, 27 to 29. */
+/** Reads and writes of entries: config.md 2 and 16, checks 7 to 15, 27 to 29. */
 
-t.test('a created entry reads back as it was answered, without its secret', async (t) => {
+t.test('reads a created entry back as it was returned, without its secret', async (t) => {
   const { get, post } = await startPlane(t);
   const created = await post('/v1/config/providers', { id: 'main', adapter: 'openai', api_key: 'sk-1' });
   const shown = { id: 'main', adapter: 'openai', has_api_key: true };
@@ -18,7 +18,7 @@ t.test('a created entry reads back as it was answered, without its secret', asyn
   );
 });
 
-t.test('the agents have a second address', async (t) => {
+t.test('serves agents on a second path', async (t) => {
   const { get } = await startPlane(t);
   const listed = await get('/v1/config/agents');
   t.equal(listed.body.namespace, 'agents');
@@ -27,7 +27,7 @@ t.test('the agents have a second address', async (t) => {
   t.match(await get('/v1/agents/nobody'), { status: 404, body: { error: 'agents/nobody' } });
 });
 
-t.test('an id is taken once, and that is told before anything else of the body', async (t) => {
+t.test('rejects a duplicate id before validating the rest of the body', async (t) => {
   const { post } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   for (const body of [provider('main'), { id: 'main', adapter: 'nope', future: 1 }]) {
@@ -38,7 +38,7 @@ t.test('an id is taken once, and that is told before anything else of the body',
   }
 });
 
-t.test('a body without a usable id is refused', async (t) => {
+t.test('rejects a body without a usable id', async (t) => {
   const { post, put } = await startPlane(t);
   for (const id of [undefined, 5, ' ', null]) {
     t.match(await post('/v1/config/providers', { ...provider('x'), id }), {
@@ -58,7 +58,7 @@ t.test('a body without a usable id is refused', async (t) => {
   });
 });
 
-t.test('a PUT creates what is missing', async (t) => {
+t.test('creates a missing entry on PUT', async (t) => {
   const { get, put, audit } = await startPlane(t);
   t.equal((await put('/v1/config/providers/new', provider('new'))).status, 200);
   t.equal((await get('/v1/config/providers/new')).status, 200);
@@ -67,7 +67,7 @@ t.test('a PUT creates what is missing', async (t) => {
   t.notOk('before' in event);
 });
 
-t.test('what is not there is told with its place', async (t) => {
+t.test('names the missing resource in a 404', async (t) => {
   const { get, del, put } = await startPlane(t);
   t.match(await get('/v1/config/models/nope'), { status: 404, body: { error: 'models/nope' } });
   t.match(await get('/v1/config/models/nope/meta'), { status: 404, body: { error: 'models/nope' } });
@@ -84,7 +84,7 @@ t.test('what is not there is told with its place', async (t) => {
   }
 });
 
-t.test('an id may hold a slash', async (t) => {
+t.test('accepts an id with a slash', async (t) => {
   const { get, put, del } = await startPlane(t);
   t.equal((await put('/v1/config/providers/team%2Fmain', provider('team/main'))).status, 200);
   t.match((await get('/v1/config/providers/team%2Fmain')).body, { id: 'team/main' });
@@ -92,7 +92,7 @@ t.test('an id may hold a slash', async (t) => {
   t.equal((await del('/v1/config/providers/team%2Fmain')).status, 204);
 });
 
-t.test('a list is ordered by the bytes of the ids and says which page it is', async (t) => {
+t.test('orders a list by the bytes of the ids, and reports its page', async (t) => {
   const { get, put } = await startPlane(t);
   await put('/v1/config/providers/main', provider('main'));
   for (const id of ['zz', 'Aa', '\u{10000}', '\uffff']) {
@@ -111,7 +111,7 @@ t.test('a list is ordered by the bytes of the ids and says which page it is', as
   t.match((await get('/v1/config/models')).body, { offset: 0, limit: 100 });
 });
 
-t.test('without a limit every entry is there, also beyond 100', async (t) => {
+t.test('returns all entries without a limit, even above 100', async (t) => {
   const { get, put } = await startPlane(t);
   await put('/v1/config/providers/main', provider('main'));
   const before = idsOf((await get('/v1/config/models')).body.items).length;
@@ -123,7 +123,7 @@ t.test('without a limit every entry is there, also beyond 100', async (t) => {
   t.equal(listOf((await get('/v1/config/models/meta')).body).length, before + 101);
 });
 
-t.test('a key that is left out stays, and one that is cleared goes', async (t) => {
+t.test('keeps an omitted key and removes a cleared one', async (t) => {
   const { put, post } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   const { api_key: _, ...rest } = provider('main', { timeout_secs: 7 });
@@ -136,7 +136,7 @@ t.test('a key that is left out stays, and one that is cleared goes', async (t) =
   t.strictSame((await put('/v1/config/providers/main', { ...open, api_key: '' })).body, open);
 });
 
-t.test('a body that names unknown fields or adapters changes nothing', async (t) => {
+t.test('changes nothing on unknown fields or adapters', async (t) => {
   const { get, post, put } = await startPlane(t);
   t.match(await post('/v1/config/providers', provider('p', { future_top_level: 1 })), {
     status: 400,
@@ -153,7 +153,7 @@ t.test('a body that names unknown fields or adapters changes nothing', async (t)
   t.match((await get('/v1/config/providers/p')).body, { adapter: 'groq' });
 });
 
-t.test('tools can be read and not written', async (t) => {
+t.test('serves tools read-only', async (t) => {
   const { get, post, put, del } = await startPlane(t);
   const tool = { id: 'get_weather', name: 'x', description: 'y' };
   for (const answer of [
@@ -176,7 +176,7 @@ t.test('tools can be read and not written', async (t) => {
   }
 });
 
-t.test('validate gives the errors of a save, and leaves no trace', async (t) => {
+t.test('returns the errors of a save on validate, without side effects', async (t) => {
   const { get, post, audit } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   const events = (await audit()).length;
@@ -204,7 +204,7 @@ t.test('validate gives the errors of a save, and leaves no trace', async (t) => 
   t.equal((await audit()).length, events);
 });
 
-t.test('every namespace has a schema', async (t) => {
+t.test('serves a schema for every namespace', async (t) => {
   const { get } = await startPlane(t);
   const required: [string, string[]][] = [
     ['agents', ['id']],

@@ -5,7 +5,7 @@ import { get, ADMIN_TOKEN as SERVED_TOKEN, serve, wire } from '../../http/serve.
 import { ADMIN_TOKEN, startTroupe } from '../troupe.ts';
 import { provider, startPlane } from './plane.ts';
 
-/** Who gets in, and what is there: config.md 1 and 16, checks 1 to 6, 69, 70. */
+/** Access to routes, and their exposure: config.md 1 and 16, checks 1 to 6, 69, 70. */
 
 const ALL = [
   '/v1/capabilities',
@@ -16,6 +16,7 @@ const ALL = [
   '/v1/config/agents/$schema',
   '/v1/config/diagnostics',
   '/v1/config/providers/default/removal-preview',
+  '/v1/config/models/default/used-by',
   '/v1/agents',
   '/v1/agents/default',
   '/v1/agents/default/permission-preview',
@@ -25,25 +26,22 @@ const ALL = [
   '/v1/audit-log',
 ];
 
-t.test(
-  'a service that exposes admin routes does not start without a token, on loopback either',
-  async (t) => {
-    const closed = { expose_config_routes: false, expose_eval_routes: false, expose_trace_routes: false };
-    for (const flag of Object.keys(closed)) {
-      await t.rejects(startTroupe(t, { settings: { AdminApiConfig: { ...closed, [flag]: true } } }), {
-        message:
-          'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
-      });
-    }
-    const { call } = await startTroupe(t, { settings: { AdminApiConfig: closed } });
-    t.match(await call('GET', '/v1/system/info'), {
-      status: 401,
-      body: { error: 'admin authentication is not configured' },
+t.test('does not start with exposed admin routes and no token, even on loopback', async (t) => {
+  const closed = { expose_config_routes: false, expose_eval_routes: false, expose_trace_routes: false };
+  for (const flag of Object.keys(closed)) {
+    await t.rejects(startTroupe(t, { settings: { AdminApiConfig: { ...closed, [flag]: true } } }), {
+      message:
+        'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
     });
-  },
-);
+  }
+  const { call } = await startTroupe(t, { settings: { AdminApiConfig: closed } });
+  t.match(await call('GET', '/v1/system/info'), {
+    status: 401,
+    body: { error: 'admin authentication is not configured' },
+  });
+});
 
-t.test('every route of the configuration needs the token, before anything else is looked at', async (t) => {
+t.test('requires the token on every configuration route before anything else', async (t) => {
   const { troupe, get } = await startPlane(t);
   for (const path of ALL) {
     t.match(await troupe.call('GET', path), {
@@ -58,7 +56,7 @@ t.test('every route of the configuration needs the token, before anything else i
   t.equal((await troupe.call('GET', '/v1/audit-log?limit=abc')).status, 401);
 });
 
-t.test('a wrong bearer is refused whatever is wrong with it, and the token is never told', async (t) => {
+t.test('rejects every wrong bearer, and never reveals the token', async (t) => {
   const troupe = await startTroupe(t);
   const port = Number(new URL(troupe.url).port);
   const right = `Authorization: Bearer ${ADMIN_TOKEN}`;
@@ -84,13 +82,13 @@ t.test('a wrong bearer is refused whatever is wrong with it, and the token is ne
   }
 });
 
-t.test('routes that are not exposed are not there', async (t) => {
+t.test('does not register routes that are not exposed', async (t) => {
   const { troupe, get, post } = await startPlane(t, {
     settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_config_routes: false } },
   });
   for (const path of ALL) {
     t.equal((await get(path)).status, 404, path);
-    t.equal((await troupe.call('GET', path)).status, 404, 'nor is the token asked for');
+    t.equal((await troupe.call('GET', path)).status, 404, 'an unexposed route does not ask for the token');
   }
   t.equal((await post('/v1/providers/default/test')).status, 404);
   t.equal((await post('/v1/mcp-servers/x/restart')).status, 404);
@@ -100,7 +98,7 @@ t.test('routes that are not exposed are not there', async (t) => {
   t.notOk(JSON.stringify((await get('/v1/system/modules')).body).includes('config'));
 });
 
-t.test('without a configuration store the routes say so, after the token was asked for', async (t) => {
+t.test('returns 503 without a configuration store, after checking the token', async (t) => {
   const { url } = await serve(t, [...configRoutes({}), ...configReportRoutes({})]);
   const headers = { authorization: `Bearer ${SERVED_TOKEN}`, 'content-type': 'application/json' };
   const asks: [string, RequestInit][] = [
@@ -118,13 +116,13 @@ t.test('without a configuration store the routes say so, after the token was ask
   }
 });
 
-t.test('no client can choose its scope', async (t) => {
+t.test('ignores scopes chosen by the client', async (t) => {
   const { get } = await startPlane(t);
   const info = await get('/v1/system/info?scope_id=other', undefined, { 'x-scope-id': 'other' });
   t.match(info.body, { scope_id: 'default', config_store_enabled: true, audit_log_enabled: true });
 });
 
-t.test('pages of listed origins may ask, and read the headers that they need', async (t) => {
+t.test('allows listed origins and exposes the headers that they need', async (t) => {
   const { url } = await startTroupe(t);
   const preflight = (origin: string) =>
     fetch(`${url}/v1/config/agents/x`, {
@@ -153,7 +151,7 @@ t.test('pages of listed origins may ask, and read the headers that they need', a
   t.equal(answer.headers.get('x-request-id'), 'page-1');
 });
 
-t.test('the modules begin with run and name the configuration', async (t) => {
+t.test('lists `run` first among the modules, and the configuration', async (t) => {
   const { get } = await startPlane(t);
   const { body } = await get('/v1/system/modules');
   const modules: unknown[] = Array.isArray(body) ? body : [];
@@ -161,7 +159,7 @@ t.test('the modules begin with run and name the configuration', async (t) => {
   t.ok(modules.indexOf('config') > modules.indexOf('admin'));
 });
 
-t.test('requests that the router refuses have a status of their own', async (t) => {
+t.test('returns specific statuses for requests that the router rejects', async (t) => {
   const { post, patch, put, del, get } = await startPlane(t);
   t.equal((await post('/v1/config/agents', '{}', { 'content-type': 'text/plain' })).status, 415);
   t.equal((await post('/v1/config/agents', JSON.stringify({ id: 'x'.repeat(3 << 20) }))).status, 413);
@@ -184,7 +182,7 @@ t.test('requests that the router refuses have a status of their own', async (t) 
   t.equal((await post('/v1/config/agents/default/restore', { version: 5 })).status, 422);
 });
 
-t.test('query values that mean nothing are refused, unknown ones are not', async (t) => {
+t.test('rejects invalid query values but ignores unknown parameters', async (t) => {
   const { get, del } = await startPlane(t);
   for (const query of [
     '/v1/config/models?limit=abc',
@@ -205,7 +203,7 @@ t.test('query values that mean nothing are refused, unknown ones are not', async
   t.equal((await get('/v1/config/models?whatever=1')).status, 200);
 });
 
-t.test('the API document describes the routes, their bodies and their rights', async (t) => {
+t.test('describes the routes, bodies and rights in the API document', async (t) => {
   const { get } = await startPlane(t);
   const { paths } = (await get('/openapi.json')).body;
   for (const path of [
@@ -216,6 +214,7 @@ t.test('the API document describes the routes, their bodies and their rights', a
     '/v1/config/agents/{id}/overrides/{field}',
     '/v1/audit-log',
     '/v1/providers/{id}/test',
+    '/v1/providers/preview',
     '/v1/mcp-servers/{id}/inventory',
     '/v1/a2a-servers/{id}/status',
   ]) {

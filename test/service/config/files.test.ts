@@ -4,14 +4,14 @@ import t, { type Test } from 'tap';
 import { applyPlan } from '../../../src/commands/config/apply.ts';
 import { readBundle, writeDocument } from '../../../src/commands/config/bundle.ts';
 import { exportBundle } from '../../../src/commands/config/export.ts';
-import { linesOf, type Plan, planImport } from '../../../src/commands/config/plan.ts';
+import { type Plan, planImport, renderPlan } from '../../../src/commands/config/plan.ts';
 import { connectService } from '../../../src/commands/config/service.ts';
 import { type Ended, runHere } from '../../e2e/in-process.ts';
 import { runCommand } from '../../e2e/service.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { model, type Plane, provider, startPlane } from './plane.ts';
 
-/** `troupe config`: the configuration as files, against running services. */
+/** `troupe config`: export and import of the configuration as files. */
 
 const TOKEN = { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN };
 
@@ -43,7 +43,7 @@ const NAMESPACES = [
   'tools',
 ];
 
-/** What runs would see: every entry with its overrides. */
+/** The configuration as runs would see it: every entry with its overrides. */
 const effective = async ({ get }: Plane): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     await Promise.all(
@@ -84,7 +84,7 @@ const SECRETS = {
   AGENTS_FAR_ENDPOINT_AUTH_TOKEN: 'far-token',
 };
 
-t.test('what is exported brings a fresh service to the same effective configuration', async (t) => {
+t.test('imports an export into a fresh service with the same effective configuration', async (t) => {
   const source = await startPlane(t);
   await configure(source);
   const dir = join(t.testdirName, 'files');
@@ -114,7 +114,7 @@ t.test('what is exported brings a fresh service to the same effective configurat
   });
 });
 
-t.test('what is exported differs in nothing from where it is from, also without its secrets', async (t) => {
+t.test('plans no change when importing an export, even without secrets', async (t) => {
   const plane = await startPlane(t);
   await configure(plane);
   const left: string[] = [];
@@ -158,7 +158,7 @@ overrides:
   agents: { default: { sections: { x: { a: 1 } } } }
 `;
 
-t.test('an import does what differs, and prunes when it is told to', async (t) => {
+t.test('applies the differences, and prunes on request', async (t) => {
   const plane = await startPlane(t);
   const { get, audit } = plane;
   await applyPlan(remote(plane), await planOf(t, plane, FIRST, { env: { KEY: 'k' } }));
@@ -166,7 +166,7 @@ t.test('an import does what differs, and prunes when it is told to', async (t) =
   t.equal((await audit('?action=apply_failed')).length, 0);
 
   const changes = await planOf(t, plane, SECOND);
-  t.strictSame(linesOf(changes), [
+  t.strictSame(renderPlan(changes), [
     'unchanged providers/main',
     'update    models/m2',
     'unchanged agents/b',
@@ -183,17 +183,17 @@ t.test('an import does what differs, and prunes when it is told to', async (t) =
 
   const pruned = await planOf(t, plane, SECOND, { prune: true });
   t.strictSame(
-    linesOf(pruned).filter((line) => !line.startsWith('unchanged')),
+    renderPlan(pruned).filter((line) => !line.startsWith('unchanged')),
     ['delete    models/m1', 'delete    agents/a'],
   );
   await applyPlan(remote(plane), pruned);
   t.equal((await get('/v1/config/agents/a')).status, 404);
   t.equal((await get('/v1/config/models/m1')).status, 404);
-  t.equal((await get('/v1/config/models/default')).status, 200, 'what the service brings stays');
+  t.equal((await get('/v1/config/models/default')).status, 200, 'built-in entries are kept');
   t.match((await plane.post('/v1/providers/main/test')).body, { ok: true });
 });
 
-t.test('a prune stops at what others still need, and says so', async (t) => {
+t.test('stops a prune at entries that others need, and names them', async (t) => {
   const plane = await startPlane(t);
   await applyPlan(remote(plane), await planOf(t, plane, FIRST, { env: { KEY: 'k' } }));
   const plan = await planOf(t, plane, 'models: []', { prune: true });
@@ -203,7 +203,7 @@ t.test('a prune stops at what others still need, and says so', async (t) => {
   t.equal((await plane.get('/v1/config/models/m1')).status, 200);
 });
 
-t.test('what is wrong is told with its place, and nothing is changed', async (t) => {
+t.test('reports problems with their positions, and changes nothing', async (t) => {
   const plane = await startPlane(t);
   const before = await effective(plane);
   const problemsOf = async (text: string): Promise<string> => {
@@ -234,7 +234,7 @@ t.test('what is wrong is told with its place, and nothing is changed', async (t)
   t.strictSame(await effective(plane), before);
 });
 
-t.test('files are checked by a service, and the end of a command tells what came of it', async (t) => {
+t.test('validates files by a service, and sets the exit code', async (t) => {
   const { troupe } = await startPlane(t);
   const dir = join(t.testdirName, 'files');
   mkdirSync(dir);
@@ -245,7 +245,7 @@ t.test('files are checked by a service, and the end of a command tells what came
   t.match(await config(troupe.url, ['validate', dir]), { code: 0, output: '2 entries are legal\n' });
   t.match(await config(troupe.url, ['import', dir, '--dry-run']), {
     code: 0,
-    output: 'create    providers/p\ncreate    models/m\nnothing was changed\n',
+    output: 'create    providers/p\ncreate    models/m\ndry run: no changes were made\n',
   });
   t.match(await config(troupe.url, ['export', '--token', 'wrong']), {
     code: 1,
@@ -253,7 +253,7 @@ t.test('files are checked by a service, and the end of a command tells what came
   });
 });
 
-t.test('a command that cannot begin ends with 2', async (t) => {
+t.test('exits with 2 on usage errors', async (t) => {
   const nowhere = 'http://127.0.0.1:9';
   const usage: string[][] = [
     ['import'],

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { idsOf, listOf, startPlane } from './plane.ts';
 
-/** Overrides over the wire: config.md 5 and 16, checks 30 to 42. */
+/** Overrides over HTTP: config.md 5 and 16, checks 30 to 42. */
 
 const AGENT = '/v1/config/agents/default';
 
-t.test('an agent that the service brings can be changed and put back', async (t) => {
+t.test('overrides and resets a built-in agent', async (t) => {
   const { get, patch, del, audit } = await startPlane(t);
   const base = (await get(AGENT)).body;
   t.match((await patch(`${AGENT}/overrides`, { system_prompt: 'Be brief.' })).body, {
@@ -43,7 +43,7 @@ t.test('an agent that the service brings can be changed and put back', async (t)
   ]);
 });
 
-t.test('a dry run tells what would be kept, and keeps nothing', async (t) => {
+t.test('reports the result of a dry run without storing it', async (t) => {
   const { get, post, patch, audit } = await startPlane(t);
   await patch(`${AGENT}/overrides`, { max_rounds: 2 });
   const meta = (await get(`${AGENT}/meta`)).body;
@@ -62,7 +62,7 @@ t.test('a dry run tells what would be kept, and keeps nothing', async (t) => {
   t.equal((await audit()).length, events);
 });
 
-t.test('a change that changes nothing leaves no trace', async (t) => {
+t.test('leaves no trace of a change without effect', async (t) => {
   const { get, patch, audit } = await startPlane(t);
   await patch(`${AGENT}/overrides`, { max_rounds: 2 });
   const meta = (await get(`${AGENT}/meta`)).body;
@@ -72,7 +72,7 @@ t.test('a change that changes nothing leaves no trace', async (t) => {
   t.equal((await audit()).length, events);
 });
 
-t.test('the description of a tool can be changed, and nothing else of it', async (t) => {
+t.test('changes only the description of a tool', async (t) => {
   const { get, patch, del, audit } = await startPlane(t);
   const path = '/v1/config/tools/get_weather';
   const described = async () =>
@@ -106,7 +106,7 @@ t.test('the description of a tool can be changed, and nothing else of it', async
   });
 });
 
-t.test('the token of an overridden endpoint is not shown in the metadata', async (t) => {
+t.test('hides the token of an overridden endpoint in the metadata', async (t) => {
   const { get, patch } = await startPlane(t);
   const endpoint = { base_url: 'https://r.example', auth: { type: 'bearer', token: 'override-secret' } };
   const answers = [
@@ -119,14 +119,14 @@ t.test('the token of an overridden endpoint is not shown in the metadata', async
   for (const { body } of answers) t.notMatch(JSON.stringify(body), 'override-secret');
 });
 
-t.test('an agent without any allowed tool has none', async (t) => {
+t.test('gives an agent with cleared tool lists no tools', async (t) => {
   const { get, patch } = await startPlane(t);
   const cleared = await patch(`${AGENT}/overrides`, { allowed_tools: null, allowed_tool_patterns: null });
   t.match(cleared.body, { allowed_tools: [], allowed_tool_patterns: [] });
   t.strictSame((await get('/v1/agents/default/permission-preview')).body.candidate_tools, []);
 });
 
-t.test('a PUT makes a built-in agent one of the user', async (t) => {
+t.test('turns a built-in agent into a user agent on PUT', async (t) => {
   const { get, put, patch } = await startPlane(t);
   await patch(`${AGENT}/overrides`, { max_rounds: 2 });
   t.equal((await put(AGENT, { id: 'default', model_id: 'default' })).status, 200);

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, type Answer, startDemo, type Troupe, type TroupeOptions } from '../troupe.ts';
 
-/** A real service, and a client that has the admin token. */
+/** A real service, and a client with the admin token. */
 
 type Send = (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
@@ -12,7 +12,7 @@ export type Plane = {
   put: Send;
   patch: Send;
   del: Send;
-  /** Events of the audit log, the newest first. */
+  /** Events of the audit log, newest first. */
   audit(query?: string): Promise<Record<string, unknown>[]>;
 };
 
@@ -38,12 +38,12 @@ export const planeOf = (troupe: Troupe): Plane => {
   };
 };
 
-/** A list of JSON objects; anything else is an empty one, which no test takes for right. */
+/** A list of JSON objects; anything else becomes an empty list, which no test expects. */
 export const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 
 export const idsOf = (value: unknown): unknown[] => listOf(value).map(({ id }) => id);
 
-/** Adapter `groq` has no list of models that a save would ask for. */
+/** A save requests no model list from the adapter `groq`. */
 export const provider = (id: string, more: object = {}) => ({
   id,
   adapter: 'groq',

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { startPlane } from './plane.ts';
 
-/** What entries say of each other, over the wire: config.md 16, checks 17 to 19, 21 and 25 of agent-loop.md 20. */
+/** References between entries, over HTTP: config.md 16, checks 17 to 19, 21 and 25 of agent-loop.md 20. */
 
-// Its adapter has no list of models that a save would ask for.
+// A save requests no model list from this adapter.
 const provider = { id: 'main', adapter: 'groq', api_key: 'key' };
 const model = { id: 'm', provider_id: 'main', upstream_model: 'gpt' };
 
-t.test('a model has limits, a date and modalities that can be', async (t) => {
+t.test('validates limits, dates and modalities of a model', async (t) => {
   const { post, get } = await startPlane(t);
   await post('/v1/config/providers', provider);
   for (const [wrong, error] of [
@@ -38,7 +38,7 @@ t.test('a model has limits, a date and modalities that can be', async (t) => {
   );
 });
 
-t.test('models and pools name what there is', async (t) => {
+t.test('requires models and pools to reference existing entries', async (t) => {
   const { post, get } = await startPlane(t);
   const orphan = await post('/v1/config/models', model);
   t.equal(orphan.status, 400);
@@ -66,7 +66,7 @@ t.test('models and pools name what there is', async (t) => {
   t.equal((await post('/v1/config/agents', { id: 'pooled', model_id: 'p' })).status, 201);
 });
 
-t.test('an agent names what there is, and its sections are those of its plugins', async (t) => {
+t.test('requires an agent to reference existing entries and sections of its plugins', async (t) => {
   const { post, get } = await startPlane(t);
   for (const [wrong, error] of [
     [{ model_id: 'none' }, /agent 'x' references missing model 'none'/],

@@ -2,9 +2,9 @@ import t from 'tap';
 import { definePlugin } from '../../../src/plugins/define.ts';
 import { idsOf, listOf, model, type Plane, provider, startPlane } from './plane.ts';
 
-/** Deleting what others use, and what the service says of gaps: config.md 6 and 16, checks 43 to 48. */
+/** Deletion of referenced entries, and reports of gaps: config.md 6 and 16, checks 43 to 48. */
 
-/** Diagnostics warn of a model of which these are not known. */
+/** Diagnostics warn about a model without these values. */
 const KNOWN = {
   context_window: 1000,
   input_token_price_per_million_usd: 1,
@@ -18,7 +18,7 @@ const withModels = async (plane: Plane): Promise<void> => {
 
 const IN_USE = 'cannot delete: other records depend on this resource';
 
-t.test('a provider is held by its models, and forced it takes those that nobody uses', async (t) => {
+t.test('protects a provider with models, and deletes it with its unused models if forced', async (t) => {
   const plane = await startPlane(t);
   const { get, del, audit, post } = plane;
   await withModels(plane);
@@ -47,37 +47,40 @@ t.test('a provider is held by its models, and forced it takes those that nobody 
   t.equal((await post('/v1/config/providers', provider('unrelated'))).status, 201);
 });
 
-t.test(
-  'a model is held by agents and pools; an agent that lost its model says so when it runs',
-  async (t) => {
-    const plane = await startPlane(t);
-    const { get, del, put, post, troupe } = plane;
-    await withModels(plane);
-    const agent = { id: 'user', model_id: 'm1' };
-    await post('/v1/config/agents', agent);
-    await post('/v1/config/model-pools', { id: 'pool', members: [{ model_id: 'm1' }] });
-    t.match((await del('/v1/config/models/m1')).body, {
-      used_by: [
-        { namespace: 'agents', id: 'user' },
-        { namespace: 'model-pools', id: 'pool' },
-      ],
-    });
-    t.equal((await del('/v1/config/models/m1?force=true')).status, 204);
-    const codes = listOf((await get('/v1/config/diagnostics')).body.diagnostics).map(({ code }) => code);
-    t.strictSame(codes.sort(), ['agent_missing_model', 'model_pool_missing_model']);
-    const run = await troupe.post('/v1/runs', {
-      agentId: 'user',
-      messages: [{ role: 'user', content: 'x' }],
-    });
-    t.match(JSON.stringify(run.body), 'm1');
-    t.match(await put('/v1/config/agents/user', agent), {
-      status: 400,
-      body: { error: /agent 'user' references missing model 'm1'/ },
-    });
-  },
-);
+t.test('protects a model of agents and pools, and reports a missing model when the agent runs', async (t) => {
+  const plane = await startPlane(t);
+  const { get, del, put, post, troupe } = plane;
+  await withModels(plane);
+  const agent = { id: 'user', model_id: 'm1' };
+  await post('/v1/config/agents', agent);
+  await post('/v1/config/model-pools', { id: 'pool', members: [{ model_id: 'm1' }] });
+  t.strictSame((await get('/v1/config/models/m2/used-by')).body, { used_by: [] });
+  t.equal((await get('/v1/config/models/unknown/used-by')).status, 404);
+  const listed = await get('/v1/config/models/m1/used-by');
+  t.match((await del('/v1/config/models/m1')).body, {
+    used_by: listed.body.used_by,
+  });
+  t.strictSame(listed.body, {
+    used_by: [
+      { namespace: 'agents', id: 'user' },
+      { namespace: 'model-pools', id: 'pool' },
+    ],
+  });
+  t.equal((await del('/v1/config/models/m1?force=true')).status, 204);
+  const codes = listOf((await get('/v1/config/diagnostics')).body.diagnostics).map(({ code }) => code);
+  t.strictSame(codes.sort(), ['agent_missing_model', 'model_pool_missing_model']);
+  const run = await troupe.post('/v1/runs', {
+    agentId: 'user',
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  t.match(JSON.stringify(run.body), 'm1');
+  t.match(await put('/v1/config/agents/user', agent), {
+    status: 400,
+    body: { error: /agent 'user' references missing model 'm1'/ },
+  });
+});
 
-t.test('an agent is held by those that delegate to it', async (t) => {
+t.test('protects an agent that others delegate to', async (t) => {
   const { del, post } = await startPlane(t);
   await post('/v1/config/agents', { id: 'leaf', model_id: 'default' });
   await post('/v1/config/agents', { id: 'root', model_id: 'default', delegates: ['leaf'] });
@@ -88,7 +91,7 @@ t.test('an agent is held by those that delegate to it', async (t) => {
   t.equal((await del('/v1/config/agents/leaf')).status, 204);
 });
 
-t.test('the removal preview tells who would miss a provider', async (t) => {
+t.test('previews which entries a removed provider affects', async (t) => {
   const plane = await startPlane(t);
   const { get, post } = plane;
   const preview = async () => (await get('/v1/config/providers/main/removal-preview')).body;
@@ -116,7 +119,7 @@ t.test('the removal preview tells who would miss a provider', async (t) => {
   });
 });
 
-t.test('diagnostics are empty, until an agent is restored whose model is gone', async (t) => {
+t.test('reports a restored agent whose model is missing in the diagnostics', async (t) => {
   const plane = await startPlane(t);
   const { get, post, del, audit } = plane;
   await withModels(plane);
@@ -137,7 +140,7 @@ t.test('diagnostics are empty, until an agent is restored whose model is gone', 
   ]);
 });
 
-t.test('diagnostics warn once of a model of which nothing is known', async (t) => {
+t.test('warns once in the diagnostics about a model without known properties', async (t) => {
   const { get, post } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   await post('/v1/config/models', model('m1'));
@@ -148,7 +151,7 @@ t.test('diagnostics warn once of a model of which nothing is known', async (t) =
   ]);
 });
 
-t.test('the permission preview tells which tools an agent has before any call', async (t) => {
+t.test('previews the tools of an agent', async (t) => {
   const plane = await startPlane(t, {
     app: { plugins: [definePlugin({ id: 'quiet', create: () => ({}) })] },
   });
@@ -204,7 +207,7 @@ t.test('the permission preview tells which tools an agent has before any call', 
   t.ok(idsOf((await get('/v1/agents')).body.items).includes('guarded'));
 });
 
-t.test('a server of A2A agents is held by the agents that name it, and forced it goes', async (t) => {
+t.test('protects an A2A server that agents reference, and deletes it if forced', async (t) => {
   const plane = await startPlane(t);
   const { del, audit, post, get } = plane;
   await post('/v1/config/a2a-servers', { id: 'far', base_url: 'https://agents.example' });

@@ -1,17 +1,17 @@
 import t from 'tap';
 import { z } from 'zod';
-import { createLog } from '../../../src/telemetry/log.ts';
+import { createLog } from '../../../src/observability/log.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { ToolError } from '../../../src/tools/tool.ts';
 import { startPeer } from '../../mcp/http-peer.ts';
 import { chatChunk, sendEvents, startSseServer } from '../../models/sse-server.ts';
 import { idsOf, provider, startPlane } from './plane.ts';
 
-/** Peers repeat the keys that they were sent; no reader of the service sees one. */
+/** Peers echo the keys that they receive; no reader of the service sees any of them. */
 
 const canary = (place: string): string => `canary-${place}-0123456789abcdef`;
 
-t.test('what peers repeat of their keys reaches no stream, record, event, task, trace or log', async (t) => {
+t.test('removes echoed keys from streams, records, events, tasks, traces and logs', async (t) => {
   let log = '';
   const destination = {
     write(line: string) {
@@ -113,7 +113,7 @@ t.test('what peers repeat of their keys reaches no stream, record, event, task, 
       `/v1/runs/${runId}/events`,
       `/v1/threads/of-${agentId}/events`,
       `/v1/threads/of-${agentId}/messages`,
-      // A remote agent has no inference here that would be traced.
+      // A remote agent has no local inference to trace.
       ...(agentId === 'far' ? [] : [`/v1/traces/${runId}`]),
     ]) {
       const { status, body } = await get(path);
@@ -126,7 +126,7 @@ t.test('what peers repeat of their keys reaches no stream, record, event, task, 
   for (const path of ['/v1/mcp-servers/peer/status', '/v1/audit-log?limit=1000', '/metrics'])
     said.push(JSON.stringify((await get(path)).body));
   await troupe.app.stop();
-  t.match(log, 'REASON', 'the operator sees the reason');
+  t.match(log, 'REASON', "the operator's log contains the reason");
   t.strictSame(
     [...said, ...log.split('\n')].filter((text) => text.includes('canary-')),
     [],
@@ -134,7 +134,7 @@ t.test('what peers repeat of their keys reaches no stream, record, event, task, 
   await troupe.restart();
 });
 
-t.test('a restore does not send the key of today to the address of an older entry', async (t) => {
+t.test('does not send the current key to the address of a restored older entry', async (t) => {
   const [older, newer] = [await startSseServer(t, (r) => r.end()), await startSseServer(t, (r) => r.end())];
   const { get, post, put } = await startPlane(t);
   const at = (base_url: string, more: object = {}) => ({ id: 'p', adapter: 'groq', base_url, ...more });
@@ -157,5 +157,5 @@ t.test('a restore does not send the key of today to the address of an older entr
   t.match(await put('/v1/config/providers/p', at(older.url, { api_key: 'key-of-the-older' })), {
     status: 200,
   });
-  t.strictSame([...older.requests, ...newer.requests], [], 'nothing was sent meanwhile');
+  t.strictSame([...older.requests, ...newer.requests], [], 'no request was sent');
 });

@@ -6,20 +6,24 @@ import { idsOf, listOf, model, provider, startPlane } from './plane.ts';
 
 /** Capabilities, tests of providers, and the status of servers: config.md 10, 12, 13 and 16, checks 58, 62 to 65. */
 
-const answering = async (t: Test, status: number): Promise<{ url: string; asked: () => string[] }> => {
+const answering = async (
+  t: Test,
+  status: number,
+  body: object = { data: [] },
+): Promise<{ url: string; asked: () => string[] }> => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
-    response.writeHead(status, { 'content-type': 'application/json' }).end('{"data":[]}');
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  // It listens on a port.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/v1`, asked: () => asked };
 };
 
-t.test('the capabilities name everything that agents are made of, and no secret', async (t) => {
+t.test('lists everything that agents consist of in the capabilities, without secrets', async (t) => {
   const { get, post } = await startPlane(t);
   await post(
     '/v1/config/providers',
@@ -50,7 +54,7 @@ t.test('the capabilities name everything that agents are made of, and no secret'
   t.equal(keyOf('reminder'), 'reminder');
   t.equal(keyOf('generative-ui'), 'generative-ui');
   t.equal(keyOf('ext-deferred-tools'), 'deferred_tools');
-  t.ok(idsOf(body.tools).includes('ToolSearch'), 'also where no agent has it');
+  t.ok(idsOf(body.tools).includes('ToolSearch'), 'tools that no agent uses are listed too');
   t.equal(keyOf('skills-discovery'), 'skills');
   t.notOk(listOf(body.tools).some(({ id }) => String(id).startsWith('admin_')));
   t.strictSame(
@@ -62,7 +66,7 @@ t.test('the capabilities name everything that agents are made of, and no secret'
   t.notOk(adapters.includes('scripted'));
 });
 
-t.test('lists what is known of each model next to its entry, which stays as it was written', async (t) => {
+t.test('lists known model properties next to each entry, which remains unchanged', async (t) => {
   const { get, post } = await startPlane(t);
   await post('/v1/config/providers', provider('main'));
   const own = { upstream_model: 'openai/gpt-oss-120b', context_window: 1000 };
@@ -83,7 +87,7 @@ t.test('lists what is known of each model next to its entry, which stays as it w
   t.notOk('known' in (await get('/v1/config/models/public')).body);
 });
 
-t.test('a provider is tested by asking for its models', async (t) => {
+t.test('tests a provider by requesting its models', async (t) => {
   const { post } = await startPlane(t);
   const good = await answering(t, 200);
   const closed = await answering(t, 401);
@@ -100,6 +104,7 @@ t.test('a provider is tested by asking for its models', async (t) => {
   t.match(await stored('closed', { adapter: 'openai', base_url: closed.url }), {
     ok: false,
     network_tested: true,
+    status: 401,
     error: /401/,
   });
   t.match(await stored('nobody', { adapter: 'openai', base_url: 'http://127.0.0.1:9/v1' }), {
@@ -114,28 +119,78 @@ t.test('a provider is tested by asking for its models', async (t) => {
   });
 });
 
-t.test(
-  'a stored provider that no save would take any more fails its test, without its secrets',
-  async (t) => {
-    const { troupe, post } = await startPlane(t);
-    await post('/v1/config/providers', provider('old'));
-    await troupe.app.stop();
-    const store = await openStore({ dir: t.testdirName, durability: 'process' });
-    const record = store.config.get('providers', 'old');
-    const batch = store.batch();
-    if (record) {
-      const headers = { 'x-bad header': 'header-secret' };
-      store.config.put(batch, { ...record, spec: provider('old', { adapter_options: { headers } }) });
-    }
-    await store.commit(batch);
-    await store.close();
-    await troupe.restart();
-    const { status, body } = await post('/v1/providers/old/test');
-    t.equal(status, 200);
-    t.match(body, { ok: false, network_tested: false, error: String });
-    t.notMatch(body.error, /x-bad header|header-secret|key-of-old/);
-  },
-);
+t.test('previews a provider with its models without storing it', async (t) => {
+  const { get, post } = await startPlane(t);
+  const list = { data: [{ id: 'GPT-4o', context_window: 99 }, { id: 'in-house' }, { id: 7 }] };
+  const good = await answering(t, 200, list);
+  const closed = await answering(t, 401, list);
+  const preview = async (more: object) =>
+    (await post('/v1/providers/preview', provider('next', { adapter: 'openai', ...more }))).body;
+  const { latency_ms, models, ...rest } = await preview({ base_url: good.url });
+  t.type(latency_ms, 'number');
+  t.strictSame(rest, { ok: true, network_tested: true, status: 200, models_from: 'provider' });
+  t.match(models, [
+    {
+      upstream_model: 'GPT-4o',
+      known: { context_window: 99, input_token_price_per_million_usd: 2.5 },
+    },
+    { upstream_model: 'in-house', known: {} },
+  ]);
+  t.strictSame(good.asked(), ['GET /v1/models'], 'one request');
+  const refused = await preview({ base_url: closed.url });
+  t.match(refused, { ok: false, status: 401, models: [] });
+  t.notMatch(JSON.stringify(refused), 'key-of-next');
+  const wrong = await answering(t, 400, { error: { message: 'API key not valid' } });
+  t.match(await preview({ adapter: 'gemini', base_url: wrong.url }), {
+    ok: false,
+    network_tested: true,
+    status: 400,
+    error: /status 400$/,
+    models: [],
+  });
+  const listless = await preview({ adapter: 'anthropic' });
+  t.match(listless, { ok: true, network_tested: false, models_from: 'catalog' });
+  t.match(
+    listOf(listless.models).find(({ upstream_model }) => upstream_model === 'claude-opus-5-5'),
+    { known: { context_window: 1_000_000, output_token_price_per_million_usd: 20 } },
+  );
+  t.match(await post('/v1/providers/preview', { id: 'next' }), {
+    status: 422,
+    body: { error: /adapter/ },
+  });
+  t.equal((await get('/v1/config/providers/next')).status, 404);
+});
+
+t.test('sends no key of the environment to another address in a preview', async (t) => {
+  const { post } = await startPlane(t, { app: { env: { GROQ_API_KEY: 'key-of-the-environment' } } });
+  const other = await answering(t, 200, { data: [{ id: 'm' }] });
+  const spec = { id: 'next', adapter: 'groq', base_url: other.url };
+  for (const adapter_options of [{}, { allow_env_credentials: true }]) {
+    const { body } = await post('/v1/providers/preview', { ...spec, adapter_options });
+    t.match(body, { ok: false, network_tested: false, error: /api_key/i });
+  }
+  t.strictSame(other.asked(), []);
+});
+
+t.test('fails the test of a stored invalid provider without revealing its secrets', async (t) => {
+  const { troupe, post } = await startPlane(t);
+  await post('/v1/config/providers', provider('old'));
+  await troupe.app.stop();
+  const store = await openStore({ dir: t.testdirName, durability: 'process' });
+  const record = store.config.get('providers', 'old');
+  const batch = store.batch();
+  if (record) {
+    const headers = { 'x-bad header': 'header-secret' };
+    store.config.put(batch, { ...record, spec: provider('old', { adapter_options: { headers } }) });
+  }
+  await store.commit(batch);
+  await store.close();
+  await troupe.restart();
+  const { status, body } = await post('/v1/providers/old/test');
+  t.equal(status, 200);
+  t.match(body, { ok: false, network_tested: false, error: String });
+  t.notMatch(body.error, /x-bad header|header-secret|key-of-old/);
+});
 
 const STATUS_KEYS = [
   'changed_tools',
@@ -153,7 +208,7 @@ const STATUS_KEYS = [
   'transport_reconnect_count',
 ];
 
-t.test('an MCP server that is not there has no status', async (t) => {
+t.test('returns 404 for the status of an unknown MCP server', async (t) => {
   const { get, post } = await startPlane(t);
   for (const part of ['status', 'inventory']) {
     t.match(await get(`/v1/mcp-servers/x/${part}`), { status: 404, body: { error: 'mcp-server/x' } });
@@ -164,11 +219,11 @@ t.test('an MCP server that is not there has no status', async (t) => {
   });
 });
 
-t.test('a stored MCP server has a whole status, its restart is recorded, and skills hold it', async (t) => {
+t.test('returns the status of a stored MCP server, audits its restart, and protects it', async (t) => {
   const { troupe, get, post, del, audit } = await startPlane(t);
   const server = { id: 'files', transport: 'stdio', command: process.execPath };
   await troupe.app.stop();
-  // A server that is configured already and down does not block a start (config.md 13.4).
+  // A configured server that is down does not block startup (config.md 13.4).
   const store = await openStore({ dir: t.testdirName, durability: 'process' });
   const batch = store.batch();
   store.config.put(batch, {
@@ -213,7 +268,7 @@ t.test('a stored MCP server has a whole status, its restart is recorded, and ski
   });
 });
 
-t.test('an A2A server on an address that is not public is not asked', async (t) => {
+t.test('does not contact an A2A server on a private address', async (t) => {
   const { get, post } = await startPlane(t);
   const local = await answering(t, 200);
   await post('/v1/config/a2a-servers', { id: 'near', base_url: local.url });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { startPeer } from '../../mcp/http-peer.ts';
 import { type Plane, startPlane } from './plane.ts';
 
-/** What entries may look like, over the wire: config.md 3 and 16, checks 16, 20, 22 to 26. */
+/** Validation of entries over HTTP: config.md 3 and 16, checks 16, 20, 22 to 26. */
 
 const refuses = async (
   { post }: Plane,
@@ -20,7 +20,7 @@ const refuses = async (
   return wrong;
 };
 
-t.test('the key of a service account is checked, and never seen again', async (t) => {
+t.test('validates the key of a service account, and never returns it', async (t) => {
   const plane = await startPlane(t);
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -53,7 +53,7 @@ t.test('the key of a service account is checked, and never seen again', async (t
   for (const { body } of answers) t.notMatch(JSON.stringify(body), /me@project|BEGIN/);
 });
 
-t.test('the tools of an agent are all, unless it says something about them', async (t) => {
+t.test('allows all tools to an agent by default', async (t) => {
   const { post, get } = await startPlane(t);
   await post('/v1/config/agents', { id: 'all', model_id: 'default' });
   t.match((await get('/v1/config/agents/all')).body, { allowed_tools: null, allowed_tool_patterns: ['*'] });
@@ -67,7 +67,7 @@ t.test('the tools of an agent are all, unless it says something about them', asy
   t.match((await post('/v1/config/agents', dangling)).body, { error: /dangling escape/ });
 });
 
-t.test('stop conditions have limits', async (t) => {
+t.test('limits stop conditions', async (t) => {
   const plane = await startPlane(t);
   const agent = (condition: object) => ({ id: 'a', model_id: 'default', stop_conditions: [condition] });
   t.strictSame(
@@ -81,7 +81,7 @@ t.test('stop conditions have limits', async (t) => {
   );
 });
 
-t.test('the token of a remote agent is a marker to readers, and a marker keeps it', async (t) => {
+t.test('masks the token of a remote agent, and keeps it when the mask is written back', async (t) => {
   const plane = await startPlane(t);
   const { get, post, put, troupe } = plane;
   const endpoint = { base_url: 'https://r.example/a2a', auth: { type: 'bearer', token: 'remote-secret' } };
@@ -112,7 +112,7 @@ t.test('the token of a remote agent is a marker to readers, and a marker keeps i
   t.equal(again.status, 200, 'the token is still stored');
 });
 
-t.test('the environment of an MCP server can be set, kept and cleared, but not read', async (t) => {
+t.test('sets, keeps and clears the environment of an MCP server without returning it', async (t) => {
   const plane = await startPlane(t);
   const { get, post, put } = plane;
   const http = { id: 'm', transport: 'http' };
@@ -136,7 +136,7 @@ t.test('the environment of an MCP server can be set, kept and cleared, but not r
   t.strictSame((await put('/v1/config/mcp-servers/s', { ...server, env: {} })).body, server);
 });
 
-t.test('an A2A server has a legal address and a bounded time', async (t) => {
+t.test('validates the address and limits the timeout of an A2A server', async (t) => {
   const plane = await startPlane(t);
   const { get, post, put } = plane;
   const server = { id: 's', base_url: 'http://127.0.0.1:9' };
@@ -159,7 +159,7 @@ t.test('an A2A server has a legal address and a bounded time', async (t) => {
   t.strictSame((await get('/v1/config/a2a-servers/s')).body, server);
 });
 
-t.test('a skill is refused with the reason, and answered whole', async (t) => {
+t.test('rejects an invalid skill with the reason, and returns a valid one with its defaults', async (t) => {
   const plane = await startPlane(t);
   const skill = { id: 'db', name: 'DB', description: 'd', instructions_md: 'Do it.' };
   t.strictSame(

@@ -5,12 +5,12 @@ import { readBlocks } from '../stream.ts';
 import { ADMIN_TOKEN, eventually } from '../troupe.ts';
 import { type Evals, lastInput, type Speak, startEvals } from './evals.ts';
 
-/** Runs that nobody waits for: started, followed, cancelled, taken up again. */
+/** Asynchronous runs: started, followed, cancelled, recovered. */
 
 const fixtures = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `f${index}`, user_input: `input ${index}` }));
 
-/** A model that answers when it is let go, and hears when it is told to stop. */
+/** A model that completes when the test releases it, and records aborts. */
 const gate = () => {
   const waiting: (() => void)[] = [];
   let most = 0;
@@ -42,7 +42,7 @@ const gate = () => {
     speak,
     waiting: () => waiting.length,
     most: () => most,
-    /** Lets so many go that wait. */
+    /** Releases this many waiting inferences. */
     release(count: number) {
       for (const go of waiting.splice(0, count)) go();
     },
@@ -86,7 +86,7 @@ const follow = async ({ url }: Evals, id: string) => {
   return { next, close: blocks.close };
 };
 
-t.test('a run is accepted at once, shows its items as they come, and is done', async (t) => {
+t.test('accepts a run at once, lists its items as they complete, and finishes it', async (t) => {
   const evals = await startEvals(t);
   const { dataset, speak, get, list, admin } = evals;
   const models = gate();
@@ -107,7 +107,7 @@ t.test('a run is accepted at once, shows its items as they come, and is done', a
   t.match((await get(id)).run, { status: 'running', planned_item_count: 4 });
   t.strictSame(await list(), []);
   t.match(await list('?status=running'), [
-    { id, status: 'running', item_count: 2, passed_count: 2, failed_count: 0 },
+    { id, status: 'running', item_count: 2, passed_count: 2, failed_count: 0, models: ['m1'] },
   ]);
   t.equal((await evals.ask('GET', `/v1/eval/runs/${id}?baseline=${id}`)).status, 409);
   models.open();
@@ -125,7 +125,7 @@ t.test('a run is accepted at once, shows its items as they come, and is done', a
   t.match((await admin('GET', '/v1/system/actors?machine=eval-run')).body, { items: { length: 0 } });
 });
 
-t.test('a client may prefer not to wait', async (t) => {
+t.test('honors the preference of a client not to wait', async (t) => {
   const { dataset, ask, get } = await startEvals(t);
   await dataset('D', fixtures(1));
   const { status, body } = await ask(
@@ -142,51 +142,48 @@ t.test('a client may prefer not to wait', async (t) => {
   );
 });
 
-t.test(
-  'who follows a run is told of each item and of the end, and who comes late of what there was',
-  async (t) => {
-    const evals = await startEvals(t);
-    const { dataset, speak } = evals;
-    const models = gate();
-    speak('m1', models.speak);
-    await dataset('D', fixtures(3));
-    const { id } = await started(evals);
-    const early = await follow(evals, id);
-    t.match(await early.next(), {
-      event: 'snapshot',
-      data: { run: { id, status: 'running', items: [] }, progress: { planned: 3, finished: 0 } },
+t.test('streams each item and the end of a run, and sends earlier items to late followers', async (t) => {
+  const evals = await startEvals(t);
+  const { dataset, speak } = evals;
+  const models = gate();
+  speak('m1', models.speak);
+  await dataset('D', fixtures(3));
+  const { id } = await started(evals);
+  const early = await follow(evals, id);
+  t.match(await early.next(), {
+    event: 'snapshot',
+    data: { run: { id, status: 'running', items: [] }, progress: { planned: 3, finished: 0 } },
+  });
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 3,
+  );
+  models.release(1);
+  t.match(await early.next(), {
+    event: 'item',
+    data: {
+      item: { fixture_id: 'f0', report: { passed: true } },
+      progress: { planned: 3, finished: 1, passed: 1 },
+    },
+  });
+  const late = await follow(evals, id);
+  t.match(await late.next(), { event: 'snapshot', data: { run: { items: [{ fixture_id: 'f0' }] } } });
+  models.open();
+  for (const reader of [early, late]) {
+    for (let n = 0; n < 2; n += 1) t.match(await reader.next(), { event: 'item' });
+    t.match(await reader.next(), {
+      event: 'end',
+      data: { status: 'done', progress: { finished: 3, passed: 3, failed: 0 } },
     });
-    await eventually(
-      async () => models.waiting(),
-      (waiting) => waiting === 3,
-    );
-    models.release(1);
-    t.match(await early.next(), {
-      event: 'item',
-      data: {
-        item: { fixture_id: 'f0', report: { passed: true } },
-        progress: { planned: 3, finished: 1, passed: 1 },
-      },
-    });
-    const late = await follow(evals, id);
-    t.match(await late.next(), { event: 'snapshot', data: { run: { items: [{ fixture_id: 'f0' }] } } });
-    models.open();
-    for (const reader of [early, late]) {
-      for (let n = 0; n < 2; n += 1) t.match(await reader.next(), { event: 'item' });
-      t.match(await reader.next(), {
-        event: 'end',
-        data: { status: 'done', progress: { finished: 3, passed: 3, failed: 0 } },
-      });
-      t.equal(await reader.next(), undefined);
-    }
-    const after = await follow(evals, id);
-    t.match(await after.next(), { event: 'snapshot', data: { run: { items: { length: 3 } } } });
-    t.match(await after.next(), { event: 'end' });
-    t.equal(await after.next(), undefined);
-  },
-);
+    t.equal(await reader.next(), undefined);
+  }
+  const after = await follow(evals, id);
+  t.match(await after.next(), { event: 'snapshot', data: { run: { items: { length: 3 } } } });
+  t.match(await after.next(), { event: 'end' });
+  t.equal(await after.next(), undefined);
+});
 
-t.test('a reader that takes nothing holds up nobody, and gets what it has missed as a whole', async (t) => {
+t.test('sends a stalled reader a snapshot of what it missed, without delaying others', async (t) => {
   const evals = await startEvals(t);
   const { dataset, speak, url, list } = evals;
   const models = gate();
@@ -195,7 +192,7 @@ t.test('a reader that takes nothing holds up nobody, and gets what it has missed
     sink.text(answer);
     return models.speak(sink, asked, signal);
   });
-  // 8 MB in all: twice the buffers of a socket.
+  // 8 MB in total: twice the buffers of a socket.
   const count = 40;
   await dataset('D', fixtures(count));
   const { id } = await started(evals);
@@ -216,12 +213,12 @@ t.test('a reader that takes nothing holds up nobody, and gets what it has missed
   const names = frames.map((frame) => frame.slice('event: '.length, frame.indexOf('\n')));
   t.equal(names.at(-1), 'end');
   t.equal(names.at(-2), 'snapshot');
-  t.ok(names.filter((name) => name === 'item').length < count, 'what was missed is not told one by one');
+  t.ok(names.filter((name) => name === 'item').length < count, 'missed items are sent as one snapshot');
   const snapshot = JSON.parse(frames.at(-2)?.split('data: ')[1] ?? '');
   t.equal(snapshot.run.items.length, count);
 });
 
-t.test('a run that is cancelled keeps its items, and cancelling it again changes nothing', async (t) => {
+t.test('keeps the items of a cancelled run, and ignores a second cancel', async (t) => {
   const evals = await startEvals(t);
   const { dataset, speak, ask, list, call, asked } = evals;
   const models = gate();
@@ -252,17 +249,17 @@ t.test('a run that is cancelled keeps its items, and cancelling it again changes
   let last: Frame | undefined;
   for (let frame = await reader.next(); frame; frame = await reader.next()) last = frame;
   t.match(last, { event: 'end', data: { status: 'cancelled', progress: { planned: 20, finished: 2 } } });
-  t.equal(asked.length, before, 'nobody is asked any more');
+  t.equal(asked.length, before, 'a cancelled run calls no model');
 });
 
-t.test('a run that is done is not cancelled any more', async (t) => {
+t.test('does not cancel a finished run', async (t) => {
   const { dataset, evaluate, ask } = await startEvals(t);
   await dataset('D', fixtures(1));
   const run = await evaluate({ dataset_id: 'D' });
   t.strictSame((await ask('POST', `/v1/eval/runs/${run.id}/cancel`)).body, { run });
 });
 
-t.test('who leaves a run that it waits for has cancelled it', async (t) => {
+t.test('cancels a run when the client that waits for it disconnects', async (t) => {
   const { dataset, speak, list, url } = await startEvals(t);
   const models = gate();
   speak('m1', models.speak);
@@ -295,7 +292,7 @@ const restartable = async (t: Test) => {
   return { evals, models };
 };
 
-t.test('a run goes on after a restart with the cells that have no item', async (t) => {
+t.test('resumes a run after a restart with the cells that have no item', async (t) => {
   const { evals, models } = await restartable(t);
   const { get, asked, call } = evals;
   const { id } = await started(evals);
@@ -305,7 +302,7 @@ t.test('a run goes on after a restart with the cells that have no item', async (
   );
   models.release(3);
   const before = await until(evals, id, 3);
-  // What was stored of it does not depend on what becomes of its dataset.
+  // The stored run does not depend on later changes of its dataset.
   await evals.dataset('D', []);
   await evals.restart();
   const heard = asked.length;
@@ -320,7 +317,7 @@ t.test('a run goes on after a restart with the cells that have no item', async (
   );
   for (const item of before.run.items)
     t.ok(run.items.some((each) => JSON.stringify(each) === JSON.stringify(item)));
-  t.equal(asked.length - heard <= 5, true, 'no cell is played that had its item');
+  t.equal(asked.length - heard <= 5, true, 'finished cells are not executed again');
   const { body } = await call('GET', `/v1/runs/${id}/events`);
   t.match(body.items, [
     { event_kind: 'EvalRunStarted' },
@@ -328,7 +325,7 @@ t.test('a run goes on after a restart with the cells that have no item', async (
   ]);
 });
 
-t.test('nobody waits any more for what a request has asked for in an earlier process', async (t) => {
+t.test('cancels a run after a restart whose request waited for it in the earlier process', async (t) => {
   const { evals, models } = await restartable(t);
   const { ask, list } = evals;
   const answer = ask('POST', '/v1/eval/runs', { dataset_id: 'D', models: ['m1'] });
@@ -344,7 +341,7 @@ t.test('nobody waits any more for what a request has asked for in an earlier pro
   );
 });
 
-t.test('many runs at once share the places, and each comes to its end', async (t) => {
+t.test('shares the concurrency limit among many runs, and completes each of them', async (t) => {
   const evals = await startEvals(t);
   const { dataset, speak, list } = evals;
   const models = gate();
@@ -365,7 +362,7 @@ t.test('many runs at once share the places, and each comes to its end', async (t
   t.equal(models.most(), 32);
 });
 
-t.test('one run alone plays as many cells at a time as it may', async (t) => {
+t.test('executes the maximum number of concurrent cells for a single run', async (t) => {
   const evals = await startEvals(t);
   const models = gate();
   evals.speak('m1', models.speak);

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { responds, startEvals } from './evals.ts';
 
-/** What is refused, in the order of evals-and-traces.md 6.1 and 8: checks 33 to 35, 49, 50. */
+/** Rejected requests, in the order of evals-and-traces.md 6.1 and 8: checks 33 to 35, 49, 50. */
 
 const live = { mode: 'live', models: ['m1'] };
 
-/** Each row breaks its own check, and as many of those behind it as can be broken at a time. */
+/** Each row fails its own check, and as many of the later checks as possible. */
 const ROWS: readonly [what: string, body: object, status: number, text: string][] = [
   [
     'scripted with models',
@@ -129,7 +129,7 @@ const ROWS: readonly [what: string, body: object, status: number, text: string][
   ['no such model', { models: ['m1', 'nobody'] }, 404, 'model not found: models/nobody'],
 ];
 
-t.test('the first check that fails is told, nothing is stored, nobody is asked', async (t) => {
+t.test('reports the first failed check, stores nothing and calls no model', async (t) => {
   const { ask, dataset, asked, list } = await startEvals(t);
   const fixture = (id: string, more: object = {}) => ({
     id,
@@ -152,7 +152,7 @@ t.test('the first check that fails is told, nothing is stored, nobody is asked',
   t.strictSame(asked, []);
 });
 
-t.test('a body of another shape is refused before anything of it is checked', async (t) => {
+t.test('rejects an invalid body before the checks', async (t) => {
   const { ask, call, dataset } = await startEvals(t);
   await dataset('D', [{ id: 'f', user_input: 'Hello' }]);
   const refused: [body: unknown, status: number][] = [
@@ -182,7 +182,7 @@ t.test('a body of another shape is refused before anything of it is checked', as
   t.equal((await ask('POST', '/v1/eval/runs', nulls)).status, 200);
 });
 
-t.test('of an online eval the first check that fails is told', async (t) => {
+t.test('reports the first failed check of an online eval', async (t) => {
   const { ask, asked, list } = await startEvals(t);
   const judged = { expectations: { min_judge_score: 0.5 } };
   const rows: [body: object, status: number, text: string][] = [

@@ -1,12 +1,12 @@
 import { startApp } from '../../../src/app.ts';
-import { settingsFrom } from '../../../src/settings.ts';
-import { createLog } from '../../../src/telemetry/log.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { settingsFrom } from '../../../src/settings/index.ts';
 import { ADMIN_TOKEN } from '../troupe.ts';
 import { lastInput } from './evals.ts';
 
 /**
- * A service in a process of its own, so that a test can kill it in the middle of an eval run: it says what its model
- * is asked. With `stops` the model answers inputs below `stopsAt` and no other.
+ * A service in its own process that reports each model input, so that a test can kill it in the middle of an eval run.
+ * With `stops` the model completes only inputs below `stopsAt`.
  */
 
 const [dir = '', stopsAt = ''] = process.argv.slice(2);

@@ -1,15 +1,16 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { ModelError } from '../../../src/models/errors.ts';
+import { giveAnswer } from '../../../src/models/scripted-answer.ts';
 import type { Dataset } from '../../../src/schema/dataset.ts';
-import type { SettingsInput } from '../../../src/settings.ts';
+import type { SettingsInput } from '../../../src/settings/index.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { asks } from '../models.ts';
 import { run, traced } from '../traced.ts';
 import { eventually, startTroupe, type TroupeOptions } from '../troupe.ts';
-import { datasetsOf, fixture, startDatasets } from './stored.ts';
+import { ADMIN, datasetsOf, fixture, startDatasets } from './stored.ts';
 
-/** Runs that become test cases: evals-and-traces.md 4.7 to 4.9, checks 15 to 27. */
+/** Runs that are turned into test cases: evals-and-traces.md 4.7 to 4.9, checks 15 to 27. */
 
 const CAPTURED = { sampling_disable: true, capture_content: true };
 const expected = { final_answer_contains: ['hello'] };
@@ -28,7 +29,7 @@ const start = async (
 
 const last = ({ spec }: Dataset) => spec.fixtures?.at(-1);
 
-t.test('the trace of a run becomes a fixture that can be played back', async (t) => {
+t.test('turns the trace of a run into a replayable fixture', async (t) => {
   const { troupe, items, dataset } = await start(t);
   const id = await run(troupe, 'echo');
   const added = await items({ from_run_id: id, expected });
@@ -53,16 +54,20 @@ t.test('the trace of a run becomes a fixture that can be played back', async (t)
   t.strictSame(added.body, JSON.parse(JSON.stringify(await dataset('D'))));
 });
 
-t.test('what is said beside the run goes into the fixture', async (t) => {
+t.test('copies the other fields of the request to the fixture', async (t) => {
   const { troupe, items, dataset } = await start(t);
   const from_run_id = await run(troupe, 'echo');
   const told = { fixture_id: 'f', description: 'mine', user_input: 'Hi', allow_unused_provider_script: true };
-  t.equal((await items({ from_run_id, expect: expected, ...told })).status, 201, 'the alias is taken');
+  t.equal(
+    (await items({ from_run_id, expect: expected, ...told })).status,
+    201,
+    'the request accepts the alias',
+  );
   const { fixture_id, ...rest } = told;
   t.match(last(await dataset('D')), { id: fixture_id, ...rest, expect: expected });
 });
 
-t.test('an item has one expectation at least, said once, of one trace or one dialogue', async (t) => {
+t.test('requires one set of expectations, and either one trace or one dialogue', async (t) => {
   const { troupe, items, dataset } = await start(t);
   const from_run_id = await run(troupe, 'echo');
   const dialogue = { run_ids: [from_run_id] };
@@ -95,7 +100,7 @@ const look = defineTool({
   execute: ({ at }) => ({ data: { [at === 'api' ? 'api_key' : 'saw']: at } }),
 });
 
-t.test('two calls in one turn cannot be played back: told, refused, or not tried', async (t) => {
+t.test('reports, rejects or skips two calls in a turn, which cannot be replayed', async (t) => {
   const { troupe, items, dataset } = await start(t, {}, {}, { tools: [look] });
   troupe.models.steps.push(asks(['c1', 'look', { at: 'a' }], ['c2', 'look', { at: 'b' }]));
   const from_run_id = await run(troupe, 'steps');
@@ -112,7 +117,25 @@ t.test('two calls in one turn cannot be played back: told, refused, or not tried
   t.notOk('provider_script' in (skipped ?? {}));
 });
 
-t.test('a tool call is an event of the script, and so is a failure', async (t) => {
+t.test('replays a turn that speaks next to its call', async (t) => {
+  const { troupe, items, dataset } = await start(t, {}, {}, { tools: [look] });
+  const args = { at: 'a' };
+  troupe.models.steps.push((sink) =>
+    giveAnswer({ text: 'One moment.', calls: [{ id: 'c1', tool: 'look', args }] }, sink),
+  );
+  const from_run_id = await run(troupe, 'steps');
+  const tool_sequence = ['look'];
+  const mode = { provider_script_mode: 'require' };
+  t.equal((await items({ from_run_id, expected: { tool_sequence }, ...mode })).status, 201);
+  t.match(last(await dataset('D'))?.provider_script, [
+    { kind: 'tool_call', name: 'look', arguments: args, content: 'One moment.' },
+    { kind: 'chat_response' },
+  ]);
+  const { body } = await troupe.call('POST', '/v1/eval/runs', { dataset_id: 'D' }, ADMIN);
+  t.match(Object(body.run).items, [{ report: { passed: true, inference_count: 2, tool_count: 1 } }]);
+});
+
+t.test('records tool calls and failures as script events', async (t) => {
   const { troupe, items, dataset } = await start(t, {}, {}, { tools: [look] });
   troupe.models.steps.push(asks(['c1', 'look', { at: 'a' }]));
   const called = await run(troupe, 'steps');
@@ -121,7 +144,7 @@ t.test('a tool call is an event of the script, and so is a failure', async (t) =
     { kind: 'tool_call', id: 'c1', name: 'look', arguments: { at: 'a' }, tokens: {} },
     { kind: 'chat_response' },
   ]);
-  t.equal(last(await dataset('D'))?.tool_results, undefined, 'they were not captured');
+  t.equal(last(await dataset('D'))?.tool_results, undefined, 'the trace did not record them');
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const failed = await run(troupe, 'flaky');
   await items({ from_run_id: failed, user_input: 'x', expected });
@@ -130,7 +153,7 @@ t.test('a tool call is an event of the script, and so is a failure', async (t) =
   ]);
 });
 
-t.test('what tools answered is recorded where it was captured whole', async (t) => {
+t.test('records tool results that were captured completely', async (t) => {
   const large = defineTool({
     id: 'large',
     description: 'Much.',
@@ -169,7 +192,7 @@ t.test('what tools answered is recorded where it was captured whole', async (t) 
   t.match(provider_script, { length: 5 });
 });
 
-t.test('where fields of tools are left out of traces, nothing that tools answered is recorded', async (t) => {
+t.test('records no tool results if traces omit fields of tools', async (t) => {
   const { troupe, items, dataset } = await start(
     t,
     { capture_tool_io: 'arguments_and_results', tool_io_fields: ['at'] },
@@ -181,7 +204,7 @@ t.test('where fields of tools are left out of traces, nothing that tools answere
   t.equal(last(await dataset('D'))?.tool_results, undefined);
 });
 
-t.test('an input of the user that was not captured must be given', async (t) => {
+t.test('requires a user input if none was captured', async (t) => {
   const { troupe, items, dataset } = await start(t, { capture_content: false });
   const from_run_id = await run(troupe, 'echo');
   t.match(await items({ from_run_id, expected }), { status: 400, body: { error: /user_input/ } });
@@ -189,7 +212,7 @@ t.test('an input of the user that was not captured must be given', async (t) => 
   t.match(last(await dataset('D')), { user_input: 'Hello', provider_script_error: /not captured/ });
 });
 
-t.test('what is wrong with an item is told in the order of the contract', async (t) => {
+t.test('reports invalid items in the order of the contract', async (t) => {
   const { troupe, ask, items } = await start(t);
   const id = await run(troupe, 'echo');
   const of = (from_run_id: string, to = 'none', more: object = {}) =>
@@ -205,7 +228,7 @@ t.test('what is wrong with an item is told in the order of the contract', async 
 
 for (const sink of [false, true]) {
   const where = sink ? ' in a folder of its own' : '';
-  t.test(`a trace${where} that a fixture names is not pruned, one that was refused is`, async (t) => {
+  t.test(`keeps a trace${where} that a fixture names, and prunes one whose item was rejected`, async (t) => {
     const clock = { at: Date.now() };
     const dir = t.testdir({ store: {}, sink: {} });
     const { troupe, items, ask } = await start(
@@ -226,7 +249,7 @@ for (const sink of [false, true]) {
     t.equal((await ask('POST', '/D/import-dialogue', both)).status, 200);
     await ask('DELETE', '/D');
     clock.at += 10_000;
-    // A start prunes.
+    // Startup prunes traces.
     await troupe.restart();
     const there = async (id: string) => (await troupe.admin('GET', `/v1/traces/${id}`)).status;
     for (const id of [lost, stale])
@@ -239,7 +262,7 @@ for (const sink of [false, true]) {
   });
 }
 
-t.test('traces are imported once', async (t) => {
+t.test('imports each trace once', async (t) => {
   const { troupe, ask, dataset } = await start(t);
   const ids = [await run(troupe, 'echo'), await run(troupe, 'echo')];
   const imports = (expected_revision: number, more: object = {}) =>
@@ -260,7 +283,7 @@ t.test('traces are imported once', async (t) => {
   t.equal((await ask('POST', '/D/import-traces', { expected })).status, 422);
 });
 
-t.test('one trace that is no test case stops the import, unless it may be left out', async (t) => {
+t.test('aborts an import at a trace that is not a test case unless it may be skipped', async (t) => {
   const { troupe, ask, dataset } = await start(t, {}, {}, { tools: [look] });
   await run(troupe, 'echo');
   troupe.models.steps.push(asks(['c1', 'look', { at: 'a' }], ['c2', 'look', { at: 'b' }]));
@@ -273,14 +296,14 @@ t.test('one trace that is no test case stops the import, unless it may be left o
   t.strictSame(left.body, { imported_count: 1, skipped_count: 1, dataset_revision: 1 });
 });
 
-t.test('an import without captured input says what is missing', async (t) => {
+t.test('rejects an import without captured input, and names the missing part', async (t) => {
   const { troupe, ask } = await start(t, { capture_content: false });
   await run(troupe, 'echo');
   const refused = await ask('POST', '/D/import-traces', { expected_revision: 0, expected });
   t.match(refused, { status: 400, body: { error: /request_messages/ } });
 });
 
-t.test('an import takes the newest traces, of one agent where it is named', async (t) => {
+t.test('imports the newest traces, filtered by agent', async (t) => {
   const more = { eval_limits: { default_import_traces_max: 3 } };
   const { troupe, ask, make, dataset } = await start(t, {}, more);
   const ids = [];
@@ -305,7 +328,7 @@ t.test('an import takes the newest traces, of one agent where it is named', asyn
   t.equal((await imported('since', { since_secs: 1, max_count: 100 })).length, ids.length + 1);
 });
 
-t.test('runs of one thread become the turns of one fixture', async (t) => {
+t.test('turns runs of a thread into the turns of one fixture', async (t) => {
   const { troupe, ask, items, dataset } = await start(t);
   const say = (content: string, threadId: string) =>
     run(troupe, 'echo', { threadId, messages: [{ role: 'user', content }] });
@@ -343,7 +366,7 @@ t.test('runs of one thread become the turns of one fixture', async (t) => {
   t.equal((await items({ dialogue: { run_ids }, expected })).status, 409);
 });
 
-t.test('without traces there is nothing to curate, and datasets are there all the same', async (t) => {
+t.test('returns 503 for curation without traces, but serves datasets', async (t) => {
   const { ask, make } = await startDatasets(t, { settings: { observability_disable: true } });
   await make('D');
   const missing = { status: 503, body: { error: /trace store not configured/ } };

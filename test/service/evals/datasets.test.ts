@@ -4,7 +4,7 @@ import { ADMIN, DATASETS, fixture, full, startDatasets } from './stored.ts';
 
 /** Datasets over HTTP: evals-and-traces.md 4, checks 1 to 14. */
 
-t.test('a dataset that is made is read back, and listed without its fixtures', async (t) => {
+t.test('reads a created dataset back, and lists it without its fixtures', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   const expect = { final_answer_contains: ['hello'], tool_sequence: [] };
   const made = await make('D', { description: '', fixtures: [fixture('f', { expect })] });
@@ -16,7 +16,7 @@ t.test('a dataset that is made is read back, and listed without its fixtures', a
   });
 });
 
-t.test('a dataset is not made twice, and nobody else has its id', async (t) => {
+t.test('rejects a duplicate dataset id', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   await make('D', { description: 'first' });
   const again = await ask('POST', '', { id: 'D', spec: {} });
@@ -24,7 +24,7 @@ t.test('a dataset is not made twice, and nobody else has its id', async (t) => {
   t.equal((await dataset('D')).spec.description, 'first');
 });
 
-t.test('the id comes from the query or else from the body, and must come', async (t) => {
+t.test('takes the required id from the query, or else from the body', async (t) => {
   const { ask } = await startDatasets(t);
   const without = await ask('POST', '', { spec: {} });
   t.match(without, { status: 400, body: { error: 'dataset id is required' } });
@@ -35,22 +35,19 @@ t.test('the id comes from the query or else from the body, and must come', async
   t.equal((await ask('POST', '', { id: null, spec: {} })).status, 400);
 });
 
-t.test(
-  'ids that would be something else in a path are refused, and so is that of online evals',
-  async (t) => {
-    const { ask } = await startDatasets(t);
-    for (const id of ['', '  ', 'a/b', 'a\\b', '..', 'a..b', 'a\0', 'a\nb', '_adhoc', 'x'.repeat(513)]) {
-      t.equal((await ask('POST', '', { id, spec: {} })).status, 400, JSON.stringify(id));
-    }
-    const put = await ask('PUT', '/a%2Fb', { spec: {}, expected_revision: 0 });
-    t.equal(put.status, 400);
-    t.strictSame((await ask('GET', '')).body, { datasets: [] });
-    t.equal((await ask('POST', '', { id: 'ä b.c-1', spec: {} })).status, 201);
-    t.equal((await ask('GET', '/%C3%A4%20b.c-1')).status, 200);
-  },
-);
+t.test('rejects ids that are ambiguous in a path, and the id of online evals', async (t) => {
+  const { ask } = await startDatasets(t);
+  for (const id of ['', '  ', 'a/b', 'a\\b', '..', 'a..b', 'a\0', 'a\nb', '_adhoc', 'x'.repeat(513)]) {
+    t.equal((await ask('POST', '', { id, spec: {} })).status, 400, JSON.stringify(id));
+  }
+  const put = await ask('PUT', '/a%2Fb', { spec: {}, expected_revision: 0 });
+  t.equal(put.status, 400);
+  t.strictSame((await ask('GET', '')).body, { datasets: [] });
+  t.equal((await ask('POST', '', { id: 'ä b.c-1', spec: {} })).status, 201);
+  t.equal((await ask('GET', '/%C3%A4%20b.c-1')).status, 200);
+});
 
-t.test('envelopes are closed, and what they hold is open', async (t) => {
+t.test('rejects unknown fields of envelopes, and ignores them in the content', async (t) => {
   const { ask, dataset } = await startDatasets(t);
   t.equal((await ask('POST', '', { id: 'D', spec: {}, more: 1 })).status, 422);
   const spec = { more: 1, fixtures: [fixture('f', { more: 1, expect: { more: 1 } })] };
@@ -58,7 +55,7 @@ t.test('envelopes are closed, and what they hold is open', async (t) => {
   t.strictSame((await dataset('D')).spec, { fixtures: [full('f')] });
 });
 
-t.test('a body must be said to be JSON, must be JSON, and must be a dataset', async (t) => {
+t.test('requires a dataset in a body of type JSON', async (t) => {
   const { ask, troupe } = await startDatasets(t);
   const untyped = await fetch(troupe.url + DATASETS, {
     method: 'POST',
@@ -74,7 +71,7 @@ t.test('a body must be said to be JSON, must be JSON, and must be a dataset', as
   t.equal((await ask('POST', '?idd=D', { spec: {} })).status, 400);
 });
 
-t.test('what evals are sent may be as large as its own setting says', async (t) => {
+t.test('limits the body of eval requests by its own setting', async (t) => {
   const { ask } = await startDatasets(t, { settings: { eval_body_limit_bytes: 5000 } });
   const description = 'x'.repeat(6000);
   t.equal((await ask('POST', '', { id: 'D', spec: { description } })).status, 413);
@@ -83,7 +80,7 @@ t.test('what evals are sent may be as large as its own setting says', async (t) 
   t.equal((await ask('POST', '/D/fixtures', { fixture: large, expected_revision: 0 })).status, 413);
 });
 
-t.test('no two fixtures of a dataset have one id', async (t) => {
+t.test('rejects duplicate fixture ids in a dataset', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   const spec = { fixtures: [fixture('f'), fixture('g'), fixture('f')] };
   const refused = { status: 400, body: { error: /duplicate fixture id/ } };
@@ -91,10 +88,14 @@ t.test('no two fixtures of a dataset have one id', async (t) => {
   await make('D');
   t.match(await ask('PUT', '/D', { spec }), refused);
   t.equal((await dataset('D')).meta.revision, 0);
-  t.match(await ask('PUT', '/none', { spec }), refused, 'before it is known whether it is there');
+  t.match(
+    await ask('PUT', '/none', { spec }),
+    refused,
+    'the spec is checked before the dataset is looked up',
+  );
 });
 
-t.test('the score that a judge must give is within its range', async (t) => {
+t.test('rejects a judge score outside its range', async (t) => {
   const { ask, make } = await startDatasets(t);
   await make('D');
   const refused = { status: 400, body: { error: /min_judge_score.*\[0\.0, 1\.0\]/ } };
@@ -110,7 +111,7 @@ t.test('the score that a judge must give is within its range', async (t) => {
   }
 });
 
-t.test('a dataset is replaced under the revision that was read, or under any', async (t) => {
+t.test('replaces a dataset under the expected revision, or under any', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   const { meta } = await make('D', { description: 'first', fixtures: [fixture('f'), fixture('g')] });
   const change = { spec: { fixtures: [fixture('h')] }, expected_revision: 0 };
@@ -120,11 +121,15 @@ t.test('a dataset is replaced under the revision that was read, or under any', a
     status: 409,
     body: { error: 'revision conflict: expected 0, actual 1' },
   });
-  t.strictSame((await dataset('D')).spec, { fixtures: [full('h')] }, 'nothing is merged');
+  t.strictSame(
+    (await dataset('D')).spec,
+    { fixtures: [full('h')] },
+    'the new spec replaces the old one whole',
+  );
   t.match(await ask('PUT', '/D', { spec: {} }), { status: 200, body: { meta: { revision: 2 } } });
 });
 
-t.test('a dataset that is not there is made where revision 0 is expected', async (t) => {
+t.test('creates a missing dataset on PUT if revision 0 is expected', async (t) => {
   const { ask, dataset } = await startDatasets(t);
   const made = await ask('PUT', '/D', { spec: { description: 'x' }, expected_revision: 0 });
   t.match(made, { status: 200, body: { spec: { description: 'x' }, meta: { revision: 1 } } });
@@ -133,7 +138,7 @@ t.test('a dataset that is not there is made where revision 0 is expected', async
   t.equal((await ask('PUT', '/E', { spec: {} })).status, 404);
 });
 
-t.test('a dataset is removed, under the revision that was read where one is given', async (t) => {
+t.test('deletes a dataset, under the expected revision if given', async (t) => {
   const { ask, make } = await startDatasets(t);
   await make('D');
   t.equal((await ask('DELETE', '/D')).status, 204);
@@ -150,10 +155,10 @@ t.test('a dataset is removed, under the revision that was read where one is give
   t.equal((await ask('DELETE', '/D?expected_revision=x')).status, 400);
   await make('D');
   const appended = await ask('POST', '/D/fixtures', { fixture: fixture('f'), expected_revision: 0 });
-  t.equal(appended.status, 201, 'nothing is left of the fixtures that it had');
+  t.equal(appended.status, 201, 'a new dataset with the same id starts empty');
 });
 
-t.test('a fixture is added behind the others, once, under the revision that was read', async (t) => {
+t.test('appends a fixture once, under the expected revision', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   await make('D', { fixtures: [fixture('z')] });
   const add = (id: string, expected_revision: number, to = 'D') =>
@@ -172,7 +177,7 @@ t.test('a fixture is added behind the others, once, under the revision that was 
   t.equal((await ask('POST', '/D/fixtures', { fixture: fixture('n') })).status, 422);
 });
 
-t.test('of two fixtures that are added at once under one revision, one is', async (t) => {
+t.test('appends one of two concurrent fixtures with the same expected revision', async (t) => {
   const { ask, make, dataset } = await startDatasets(t);
   for (let round = 0; round < 10; round += 1) {
     const id = `D${round}`;
@@ -185,21 +190,21 @@ t.test('of two fixtures that are added at once under one revision, one is', asyn
   }
 });
 
-t.test('an empty spec says nothing', async (t) => {
+t.test('omits empty fields of a spec', async (t) => {
   const { make } = await startDatasets(t);
   t.strictSame((await make('D')).spec, {});
   t.strictSame((await make('E', { description: '', fixtures: [] })).spec, {});
   t.strictSame((await make('F', { description: null, fixtures: null })).spec, {});
 });
 
-t.test('who is no admin learns nothing, whatever was sent', async (t) => {
+t.test('requires the admin token before validating the request', async (t) => {
   const { troupe } = await startDatasets(t);
   t.equal((await troupe.call('POST', DATASETS, '{')).status, 401);
   t.equal((await troupe.call('GET', `${DATASETS}?foo=1`)).status, 401);
   t.match((await troupe.call('GET', DATASETS)).body, { error: String });
 });
 
-t.test('a list is in the order of ids, a page of it where one is asked for', async (t) => {
+t.test('lists datasets by id, in pages on request', async (t) => {
   const { ask, make } = await startDatasets(t);
   for (const id of ['b', 'B', 'ä', 'a', 'a-1']) await make(id);
   const idsOf = async (query: string): Promise<unknown> => {
@@ -214,7 +219,7 @@ t.test('a list is in the order of ids, a page of it where one is asked for', asy
     t.equal((await ask('GET', query)).status, 400, query);
 });
 
-t.test('datasets are there when evals are exposed, and modules say so', async (t) => {
+t.test('serves datasets only when evals are exposed, and lists the module', async (t) => {
   const hidden = await startTroupe(t, {
     settings: { AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_eval_routes: false } },
   });
@@ -222,7 +227,7 @@ t.test('datasets are there when evals are exposed, and modules say so', async (t
   t.notMatch(JSON.stringify((await hidden.admin('GET', '/v1/system/modules')).body), '"eval"');
 });
 
-t.test('datasets are no entries of the configuration, and writing them is not audited', async (t) => {
+t.test('does not treat datasets as configuration entries or audit them', async (t) => {
   const { troupe, make } = await startDatasets(t);
   await make('D');
   t.equal((await troupe.admin('GET', '/v1/config/eval_datasets')).status, 404);

@@ -8,7 +8,7 @@ import { createTestModels } from '../models.ts';
 import type { Answer } from '../troupe.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
 
-/** A service with datasets, and models that tests speak for. */
+/** A service with datasets, and models that tests control. */
 
 export type Speak = (
   sink: InferenceSink,
@@ -31,7 +31,7 @@ export const calls =
     return { stop: 'ToolUse' };
   };
 
-/** Until it is told to stop. */
+/** Hangs until it is aborted. */
 export const hangs: Speak = (_sink, _request, signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new ModelError('cancelled', '')));
@@ -41,13 +41,13 @@ export const lastInput = ({ messages }: InferenceRequest): string =>
   textOf(messages.findLast(({ role }) => role === 'user')?.content ?? []);
 
 export type Evals = Troupe & {
-  /** What the model of this id says: to every question, or to one after another. */
+  /** Sets the completions of a model: one for all requests, or one after another. */
   speak(model: string, ...all: Speak[]): void;
   asked: { model: string; request: InferenceRequest }[];
-  /** In place of what it was. */
+  /** Replaces the dataset. */
   dataset(id: string, fixtures: object[]): Promise<void>;
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Makes a run, and expects that it is made. */
+  /** Creates a run and expects success. */
   evaluate(body: object): Promise<EvalRun>;
   get(id: string, query?: string): Promise<z.infer<typeof RunBody>>;
   list(query?: string): Promise<EvalRunSummary[]>;

@@ -18,7 +18,7 @@ const run = (more: object = {}) => ({
 const scores = (...all: number[]): Speak[] =>
   all.map((score) => says(`\`\`\`json\n{"score": ${score}, "reasoning": "because ${score}"}\n\`\`\``));
 
-t.test('a score below the threshold fails, and its reasoning is kept, also in the trace', async (t) => {
+t.test('fails a score below the threshold, and keeps the reasoning in the report and trace', async (t) => {
   const { dataset, evaluate, speak, asked, admin } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('judge', ...scores(0.4));
@@ -34,7 +34,7 @@ t.test('a score below the threshold fails, and its reasoning is kept, also in th
   t.match((await admin('GET', '/v1/traces')).body, { runs: [{ run_id: id, judge_score: 0.4 }] });
 });
 
-t.test('counts tokens and cost of every judgement, apart from those of the replay', async (t) => {
+t.test('counts tokens and cost of every judgement separately from the replay', async (t) => {
   const { dataset, evaluate, speak, call } = await startEvals(t);
   await dataset('D', [judged('f')]);
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000, total_tokens: 1_500_000 };
@@ -54,14 +54,14 @@ t.test('counts tokens and cost of every judgement, apart from those of the repla
   t.match(text, /inference_tokens_total\{model="priced[^}]*type="input"\} 2000000/);
 });
 
-t.test('a fixture that expects no score is not judged', async (t) => {
+t.test('does not judge a fixture without an expected score', async (t) => {
   const { dataset, evaluate, asked } = await startEvals(t);
   await dataset('D', [{ id: 'f', user_input: 'Hello' }]);
   t.notOk('judge_score' in only(await evaluate(run())));
   t.notOk(asked.some(({ model }) => model === 'judge'));
 });
 
-t.test('an answer is revised on its thread until the judge is content', async (t) => {
+t.test('revises a completion on its thread until the judge accepts it', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('m1', says('first'), says('second'));
@@ -84,7 +84,7 @@ t.test('an answer is revised on its thread until the judge is content', async (t
     t.ok(revision && lastInput(revision).includes(part));
 });
 
-t.test('retries are used up, and the last score counts', async (t) => {
+t.test('uses the last score when the revisions are exhausted', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('judge', ...scores(0.1, 0.2, 0.3));
@@ -93,7 +93,7 @@ t.test('retries are used up, and the last score counts', async (t) => {
   t.equal(asked.filter(({ model }) => model === 'judge').length, 3);
 });
 
-t.test('when a later judgement fails, the last answer is judged again', async (t) => {
+t.test('judges the last completion again when a later judgement fails', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('m1', says('first'), says('second'));
@@ -103,7 +103,7 @@ t.test('when a later judgement fails, the last answer is judged again', async (t
   t.equal(asked.filter(({ model }) => model === 'judge').length, 3);
 });
 
-t.test('a judge that gives no verdict fails its item, and no other', async (t) => {
+t.test('fails only the item without a verdict', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', [judged('f'), judged('g')]);
   speak('judge', (sink, { messages }) => {
@@ -118,7 +118,7 @@ t.test('a judge that gives no verdict fails its item, and no other', async (t) =
   t.match(g, { passed: true, judge_score: 1 });
 });
 
-t.test('a failure of the replay goes before that of the judge, and both are told', async (t) => {
+t.test('reports a failed replay before a failed judgement', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('judge', says('no JSON'));
@@ -130,7 +130,7 @@ t.test('a failure of the replay goes before that of the judge, and both are told
   ]);
 });
 
-t.test('a judge that hangs is cut off, and what was replayed is kept', async (t) => {
+t.test('cuts off a hanging judge, and keeps the replay', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', [judged('f')]);
   speak('judge', hangs);

@@ -4,7 +4,7 @@ import { EvalRun } from '../../../src/schema/eval-run.ts';
 import { startChild } from '../../store/child.ts';
 import { ADMIN_TOKEN, clientOf, eventually } from '../troupe.ts';
 
-/** An eval run outlives the process that plays it, however that ends. */
+/** An eval run survives the end of its process, however that ends. */
 
 const serve = async (t: Test, dir: string, stopsAt = '') => {
   const child = startChild(t, '../service/evals/child-evals.ts', [join(dir, 'data'), stopsAt]);
@@ -14,7 +14,7 @@ const serve = async (t: Test, dir: string, stopsAt = '') => {
   }
 };
 
-t.test('a run that was killed goes on, and plays no cell again that had its item', async (t) => {
+t.test('resumes a killed run without executing finished cells again', async (t) => {
   const dir = t.testdir();
   const first = await serve(t, dir, '6');
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -31,7 +31,7 @@ t.test('a run that was killed goes on, and plays no cell again that had its item
     () => read(first.client),
     ({ items }) => items.length === 6,
   );
-  // Those that hang are under way.
+  // The hanging cells are executing.
   for (let hung = 0; hung < 5; ) if (Number(/\d+/.exec(await first.line())?.[0]) >= 6) hung += 1;
   await first.kill();
   const second = await serve(t, dir);
@@ -47,7 +47,7 @@ t.test('a run that was killed goes on, and plays no cell again that had its item
     t.strictSame(
       after.items.find(({ fixture_id }) => fixture_id === item.fixture_id),
       item,
-      'an item is never written again',
+      'a stored item is not rewritten',
     );
   }
   await second.kill();

@@ -6,10 +6,10 @@ import { calls, hangs, lastInput, only, says, startEvals } from './evals.ts';
 
 const fixtures = (...ids: string[]) => ids.map((id) => ({ id, user_input: `Hello ${id}` }));
 
-t.test('items are ordered by fixture, model and sample, whatever ends first', async (t) => {
+t.test('orders items by fixture, model and sample, whatever finishes first', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f', 'g'));
-  // The first model is the last to answer.
+  // The first model completes last.
   const late: string[] = [];
   speak('m1', async (sink, request) => {
     while (late.length < 4) await new Promise(setImmediate);
@@ -32,7 +32,7 @@ t.test('items are ordered by fixture, model and sample, whatever ends first', as
   );
 });
 
-t.test('one sample has no number', async (t) => {
+t.test('omits the number of a single sample', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
   await dataset('D', fixtures('f'));
   const { items, execution_mode } = await evaluate({ dataset_id: 'D', models: ['m1'], samples: 1 });
@@ -41,7 +41,7 @@ t.test('one sample has no number', async (t) => {
   t.notOk('sample_index' in (items[0] ?? {}));
 });
 
-t.test('a model that hangs is cut off at the deadline of its cell, and holds up nobody else', async (t) => {
+t.test('cuts off a hanging model at the deadline of its cell, without delaying others', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   speak('m1', hangs);
@@ -58,7 +58,7 @@ t.test('a model that hangs is cut off at the deadline of its cell, and holds up 
   t.equal(other?.report.passed, true);
 });
 
-t.test('a model that hears nothing of the deadline is cut off as well', async (t) => {
+t.test('cuts off a model that ignores the abort signal', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   speak('m1', () => new Promise(() => {}));
@@ -66,7 +66,7 @@ t.test('a model that hears nothing of the deadline is cut off as well', async (t
   t.match(report.runtime_failure, { message: 'cell walltime exceeded: max 1s' });
 });
 
-t.test('deltas without an end, and failures of every kind, are failures of their cells only', async (t) => {
+t.test('fails only the cells of endless deltas and other failures', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   let deltas = 0;
@@ -90,13 +90,13 @@ t.test('deltas without an end, and failures of every kind, are failures of their
   });
   const [flood, bug, denied, fine] = items.map(({ report }) => report);
   t.match(flood?.runtime_failure, { kind: 'runtime_error', message: /no end/ });
-  t.ok(deltas < 10, 'what is kept of an answer has a bound');
+  t.ok(deltas < 10, 'the recorded deltas are bounded');
   t.match(bug?.runtime_failure, { kind: 'runtime_error', message: /a bug/ });
   t.match(denied, { error_type: 'unauthorized', inference_error_count: 1, final_text: '' });
   t.equal(fine?.passed, true);
 });
 
-t.test('a failure that is expected of a live model passes', async (t) => {
+t.test('passes an expected failure of a live model', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', [{ id: 'f', user_input: 'Hello', expect: { expected_error_type: 'content_filtered' } }]);
   speak('m1', () => {
@@ -107,7 +107,7 @@ t.test('a failure that is expected of a live model passes', async (t) => {
   t.strictSame(items[1]?.report.failures, [{ kind: 'expected_error_missing', expected: 'content_filtered' }]);
 });
 
-t.test('an answer over budget fails, and keeps its tokens and text', async (t) => {
+t.test('fails a completion over budget, and keeps its tokens and text', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   speak('m1', says('a lot', { prompt_tokens: 90, completion_tokens: 30, total_tokens: 120 }));
@@ -120,7 +120,7 @@ t.test('an answer over budget fails, and keeps its tokens and text', async (t) =
   });
 });
 
-t.test('cost is known where both prices are', async (t) => {
+t.test('reports the cost if both prices are known', async (t) => {
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 500_000, total_tokens: 1_500_000 };
@@ -131,7 +131,7 @@ t.test('cost is known where both prices are', async (t) => {
   t.notOk('cost_usd' in (half?.report ?? {}));
 });
 
-t.test('agents and variants are axes, and what they override is what the model reads', async (t) => {
+t.test('combines agents and variants as axes, and applies their overrides', async (t) => {
   const { dataset, evaluate, asked, ask } = await startEvals(t);
   await dataset('D', fixtures('f'));
   for (const id of ['polite', 'rude']) {
@@ -159,7 +159,7 @@ t.test('agents and variants are axes, and what they override is what the model r
   ]);
 });
 
-t.test('overrides that make no agent are a failure of the cell', async (t) => {
+t.test('fails the cell of invalid overrides', async (t) => {
   const { dataset, evaluate } = await startEvals(t);
   await dataset('D', fixtures('f'));
   const overrides = { stop_conditions: [{ type: 'nonsense' }] };
@@ -167,7 +167,7 @@ t.test('overrides that make no agent are a failure of the cell', async (t) => {
   t.match(report.runtime_failure, { kind: 'runtime_error', message: /^invalid agent override: / });
 });
 
-t.test('a dialogue is held live on one thread, and its script is not looked at', async (t) => {
+t.test('runs a dialogue live on one thread, and ignores its script', async (t) => {
   const { dataset, evaluate, asked, admin } = await startEvals(t);
   const script = [{ kind: 'chat_response', content: 'scripted' }];
   await dataset('D', [
@@ -193,7 +193,7 @@ t.test('a dialogue is held live on one thread, and its script is not looked at',
   });
 });
 
-t.test('tools are not there unless they are asked for', async (t) => {
+t.test('offers no tools by default', async (t) => {
   const { dataset, evaluate, speak, asked } = await startEvals(t);
   await dataset('D', fixtures('f'));
   speak('m1', calls('c', 'get_weather'), says('done'));

@@ -3,7 +3,7 @@ import t from 'tap';
 import { chatChunk, sendEvents, startSseServer } from '../../models/sse-server.ts';
 import { startEvals } from './evals.ts';
 
-/** Providers of every manner, over HTTP: a cell has come to its end by its deadline, and its siblings by theirs. */
+/** Providers with all kinds of behavior over HTTP: every cell ends by its deadline, without affecting its siblings. */
 
 const pour = (response: ServerResponse, piece: string): void => {
   const more = (): void => {
@@ -45,9 +45,9 @@ const MANNERS: Record<string, (response: ServerResponse) => void> = {
   },
 };
 
-t.test('whatever a provider does, its cell ends, and what is kept of it is bounded', async (t) => {
+t.test('ends every cell and limits its report, whatever the provider does', async (t) => {
   const { url } = await startSseServer(t, (response, { body }) => {
-    // Nobody says which models there are.
+    // The provider lists no models.
     if (body === '') response.writeHead(404).end();
     else MANNERS[JSON.parse(body).model]?.(response);
   });
@@ -69,7 +69,7 @@ t.test('whatever a provider does, its cell ends, and what is kept of it is bound
   const late = await reportsOf(ENDLESS, 1);
   for (const name of ENDLESS)
     t.match(late[name]?.runtime_failure, { message: 'cell walltime exceeded: max 1s' }, name);
-  // Those that end by themselves have the time that they need.
+  // Cells that end on their own get enough time.
   const reports = await reportsOf(
     names.filter((name) => !ENDLESS.includes(name)),
     120,

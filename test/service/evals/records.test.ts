@@ -10,7 +10,7 @@ const fixture = (id: string, text: string, expected = text) => ({
   expect: { final_answer_contains: [expected] },
 });
 
-t.test('a run is read as it was answered', async (t) => {
+t.test('reads a run as it was returned', async (t) => {
   const { dataset, evaluate, ask } = await startEvals(t);
   await dataset('D', [fixture('f', 'hi')]);
   const run = await evaluate({ dataset_id: 'D' });
@@ -19,7 +19,7 @@ t.test('a run is read as it was answered', async (t) => {
   t.strictSame(body, { run });
 });
 
-t.test('an unknown run is not found, and what is no id is told', async (t) => {
+t.test('returns 404 for an unknown run, and rejects invalid ids', async (t) => {
   const { ask, call } = await startEvals(t);
   for (const path of ['', '/stream']) {
     t.match((await ask('GET', `/v1/eval/runs/nobody${path}`)).body, { error: 'eval run not found: nobody' });
@@ -32,7 +32,7 @@ t.test('an unknown run is not found, and what is no id is told', async (t) => {
   t.equal((await call('GET', '/v1/eval/runs/nobody')).status, 401);
 });
 
-t.test('samples are aggregated when asked for', async (t) => {
+t.test('aggregates samples on request', async (t) => {
   const { dataset, evaluate, ask, speak, list } = await startEvals(t);
   await dataset('D', [{ id: 'f', user_input: 'Hello', expect: { final_answer_contains: ['yes'] } }]);
   speak('m1', says('yes'), says('no'), says('yes'));
@@ -60,7 +60,7 @@ t.test('samples are aggregated when asked for', async (t) => {
     t.equal((await ask('GET', `/v1/eval/runs${path}`)).status, 400, path);
 });
 
-t.test('a run is held against a baseline, when it is made and later', async (t) => {
+t.test('compares a run with a baseline, on creation and later', async (t) => {
   const { dataset, evaluate, ask, get, speak } = await startEvals(t);
   const expect = { final_answer_contains: ['yes'] };
   await dataset(
@@ -86,10 +86,10 @@ t.test('a run is held against a baseline, when it is made and later', async (t) 
       { kind: 'regression', fixture_id: 'b', cell, new_failures: ['answer_missing_phrase'] },
     ],
   });
-  t.notOk('baseline_run_id' in Object(answer.body.run), 'the baseline is not stored');
+  t.notOk('baseline_run_id' in Object(answer.body.run), 'the baseline of a query is not stored');
 });
 
-t.test('runs that cannot be compared are told why, before anything runs', async (t) => {
+t.test('rejects runs that cannot be compared, with the reason, before executing anything', async (t) => {
   const { dataset, evaluate, ask, get, list, asked } = await startEvals(t);
   await dataset('D', [fixture('f', 'hi')]);
   await dataset('E', [fixture('f', 'hi')]);
@@ -130,7 +130,7 @@ t.test('runs that cannot be compared are told why, before anything runs', async 
   ]);
 });
 
-t.test('lists are pages, the newest first, of the dataset and the time that were asked for', async (t) => {
+t.test('lists runs in pages, newest first, filtered by dataset and time', async (t) => {
   let now = 1_700_000_000_000;
   const { dataset, evaluate, ask, list } = await startEvals(t, { app: { clock: { now: () => now } } });
   await dataset('D', [fixture('f', 'hi')]);
@@ -169,7 +169,7 @@ t.test('lists are pages, the newest first, of the dataset and the time that were
     t.equal((await ask('GET', `/v1/eval/runs?${query}`)).status, 400, query);
 });
 
-t.test('a page has at most two hundred runs', async (t) => {
+t.test('limits a page to two hundred runs', async (t) => {
   const { dataset, ask } = await startEvals(t);
   await dataset('D', [fixture('f', 'hi')]);
   for (let round = 0; round < 21; round += 1) {
@@ -181,7 +181,7 @@ t.test('a page has at most two hundred runs', async (t) => {
   t.ok(body.next_cursor);
 });
 
-t.test('the event log tells when a run was begun and what came of it', async (t) => {
+t.test('logs the start and the result of a run in the event log', async (t) => {
   const { dataset, evaluate, call, ask } = await startEvals(t);
   for (let revision = 0; revision <= 3; revision += 1) {
     await dataset('D', [fixture('f', 'hi'), fixture('g', 'hi', 'other')]);
@@ -228,7 +228,7 @@ t.test('the event log tells when a run was begun and what came of it', async (t)
   ]);
 });
 
-t.test('an online eval is kept unless it is not to be', async (t) => {
+t.test('stores an online eval unless the request disables it', async (t) => {
   const { ask, list, get } = await startEvals(t);
   const body = { user_input: 'Hello', models: ['m2', 'm1'], samples: 2 };
   const kept = await ask('POST', '/v1/eval/online', {
@@ -265,7 +265,7 @@ t.test('an online eval is kept unless it is not to be', async (t) => {
   );
 });
 
-t.test('evals are not there where they are not exposed', async (t) => {
+t.test('does not serve evals unless they are exposed', async (t) => {
   const hidden = await startEvals(t, {
     settings: { AdminApiConfig: { bearer_token: 'admin-token-of-the-tests', expose_eval_routes: false } },
   });
@@ -273,12 +273,12 @@ t.test('evals are not there where they are not exposed', async (t) => {
     t.equal((await hidden.ask('GET', path)).status, 404);
 });
 
-t.test('evals that are exposed are a module', async (t) => {
+t.test('lists exposed evals as a module', async (t) => {
   const { admin } = await startEvals(t);
   t.match(JSON.stringify((await admin('GET', '/v1/system/modules')).body), '"eval"');
 });
 
-t.test('without traces a run has none to name', async (t) => {
+t.test('omits trace ids without traces', async (t) => {
   const { dataset, evaluate } = await startEvals(t, { settings: { observability_disable: true } });
   await dataset('D', [fixture('f', 'hi')]);
   const { items } = await evaluate({ dataset_id: 'D' });

@@ -12,7 +12,7 @@ export const ADMIN: Admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 export type Datasets = {
   troupe: Troupe;
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Expects that it is made. */
+  /** Creates a dataset and expects success. */
   make(id: string, spec?: object): Promise<Dataset>;
   dataset(id: string): Promise<Dataset>;
 };
@@ -25,7 +25,7 @@ export const datasetsOf = (troupe: Troupe): Datasets => {
     const { status: actual, body } = await answer;
     if (actual !== status) throw new Error(`${actual}: ${JSON.stringify(body)}`);
     const dataset = Dataset.parse(body);
-    // What is sent has nothing else.
+    // The response must equal the stored form.
     if (!isDeepStrictEqual(dataset, body)) throw new Error(`not in its normal form: ${JSON.stringify(body)}`);
     return dataset;
   };
@@ -42,7 +42,7 @@ export const startDatasets = async (t: Test, options: TroupeOptions = {}): Promi
 
 export const fixture = (id: string, more: object = {}) => ({ id, user_input: 'Say hello', ...more });
 
-/** As it is sent back. */
+/** The fixture as it is returned, with its defaults. */
 export const full = (id: string, more: object = {}) => ({
   id,
   user_input: 'Say hello',

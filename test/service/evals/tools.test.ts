@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineClientTool, defineTool } from '../../../src/tools/define-tool.ts';
 import { calls, type Evals, only, says, startEvals } from './evals.ts';
 
-/** What becomes of tool calls in live runs: nothing, what was recorded, or what the tool does. */
+/** Tool calls in live runs: not offered, answered from recordings, or executed. */
 
 const toolbox = () => {
   const executed: string[] = [];
@@ -35,7 +35,7 @@ const run = (tools?: string) => ({
   ...(tools !== undefined && { tools }),
 });
 
-t.test('without a word of it the tools of the agent are not there', async (t) => {
+t.test('offers no tools of the agent by default', async (t) => {
   const { executed, tools } = toolbox();
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
@@ -47,7 +47,7 @@ t.test('without a word of it the tools of the agent are not there', async (t) =>
   t.strictSame(executed, []);
 });
 
-t.test('recorded calls are answered as they were, in their order, and no tool is executed', async (t) => {
+t.test('answers recorded calls in order without executing tools', async (t) => {
   const { executed, tools } = toolbox();
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
@@ -97,7 +97,7 @@ t.test('recorded calls are answered as they were, in their order, and no tool is
   t.strictSame(executed, []);
 });
 
-t.test('tools are executed when asked for, and what a person would be asked is denied', async (t) => {
+t.test('executes tools on request, and denies calls that need approval', async (t) => {
   const { executed, tools } = toolbox();
   const evals = await startEvals(t, { app: { tools } });
   await withAgent(evals);
@@ -127,6 +127,6 @@ t.test('tools are executed when asked for, and what a person would be asked is d
       .map((line) => JSON.parse(line))
       .filter(({ type }) => type === 'inference').length,
     4,
-    'all of the turn is one trace',
+    'one trace contains the whole turn',
   );
 });

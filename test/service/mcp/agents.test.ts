@@ -19,7 +19,7 @@ const INPUT = {
 
 const isError = ({ result }: Rpc): unknown => result?.isError;
 
-t.test('every agent is a tool that takes a message, and says in 200 characters what it is', async (t) => {
+t.test('lists every agent as a tool with a description of at most 200 characters', async (t) => {
   const agent = (id: string, fields: object = {}) => ({ id, model_id: 'echo', ...fields });
   const { url, call } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
@@ -45,7 +45,7 @@ t.test('every agent is a tool that takes a message, and says in 200 characters w
   t.equal(about.emoji, `${[...'👩‍🚀'.repeat(100)].slice(0, 200).join('')}…`);
   t.equal(about.exact, '€'.repeat(200));
   t.equal(about.blank, 'Agent: blank');
-  t.equal(about.prompted, 'Agent: prompted', 'a system prompt is internal text');
+  t.equal(about.prompted, 'Agent: prompted', 'the description does not quote the system prompt');
   t.equal(about.told, 'Knows things.');
   for (const tool of tools) {
     t.strictSame(Object.keys(tool).sort(), ['description', 'inputSchema', 'name']);
@@ -53,7 +53,7 @@ t.test('every agent is a tool that takes a message, and says in 200 characters w
   }
 });
 
-t.test('a call is a run of its own, told as it goes and answered last', async (t) => {
+t.test('executes a call as a separate run, with progress and then the response', async (t) => {
   const { url, call } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   const stream = await session.call('echo', { message: 'Hello' }, { id: 'a-1' });
@@ -67,7 +67,7 @@ t.test('a call is a run of its own, told as it goes and answered last', async (t
     jsonrpc: '2.0',
     id: 'a-1',
   });
-  t.notMatch(stream.raw(), /^id:/m, 'a stream that cannot be resumed has no ids');
+  t.notMatch(stream.raw(), /^id:/m, 'an unresumable stream has no event ids');
   t.strictSame(
     messages.map(({ method, params }) => [method, params?.level, params?.logger, params?.data]),
     [
@@ -89,7 +89,7 @@ t.test('a call is a run of its own, told as it goes and answered last', async (t
   t.match(run, { agent_id: 'echo', activation: { trace: { origin: 'mcp', adapter: 'mcp' } } });
 });
 
-t.test('tools that the agent uses are told, with how they ended', async (t) => {
+t.test('reports the tool calls of the agent and their outcomes', async (t) => {
   const { troupe } = await withTools(t);
   const session = await mcpClient(() => troupe.url).open();
   troupe.models.steps.push(asks(['c1', 'note'], ['c2', 'no-such-tool']));
@@ -111,11 +111,11 @@ t.test('tools that the agent uses are told, with how they ended', async (t) => {
     values.every((value, i) => i === 0 || value > (values[i - 1] ?? 0)),
     String(values),
   );
-  t.equal(values.at(-1), 4, 'two steps and two calls');
+  t.equal(values.at(-1), 4, 'two steps and two calls are reported');
   t.ok(progress.every((each) => each?.progressToken === 'p' && typeof each.message === 'string'));
 });
 
-t.test('progress is told with the token in its own type, and to nobody who has none', async (t) => {
+t.test('reports progress with the unchanged token, and none without a token', async (t) => {
   const { url } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   const numbered = await session.callToEnd('echo', { message: 'x' }, { progressToken: 7 });
@@ -127,7 +127,7 @@ t.test('progress is told with the token in its own type, and to nobody who has n
   ]);
 });
 
-t.test('what a model takes back is not in the answer', async (t) => {
+t.test('omits retracted text from the response', async (t) => {
   const { url, models } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   models.steps.push((sink) => {
@@ -141,7 +141,7 @@ t.test('what a model takes back is not in the answer', async (t) => {
   t.equal(text((await session.callToEnd('steps', { message: 'x' })).answer), '(no response)');
 });
 
-t.test('what an agent says over many steps is one text', async (t) => {
+t.test('returns the text of several steps as one text', async (t) => {
   const { troupe } = await withTools(t);
   const session = await mcpClient(() => troupe.url).open();
   troupe.models.steps.push(
@@ -157,7 +157,7 @@ t.test('what an agent says over many steps is one text', async (t) => {
   t.equal(text((await session.callToEnd('steps', { message: 'x' })).answer), 'first second');
 });
 
-t.test('a call that cannot be made makes no run', async (t) => {
+t.test('creates no run for an invalid call', async (t) => {
   const { url, call } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   const failed = (message: string) => ({
@@ -175,7 +175,7 @@ t.test('a call that cannot be made makes no run', async (t) => {
   t.strictSame(threads.body.items, []);
 });
 
-t.test('parameters that are none are an error of the protocol, in the stream', async (t) => {
+t.test('reports invalid parameters as a protocol error in the stream', async (t) => {
   const { url } = await startTroupe(t);
   const { id, stream } = { ...(await mcpClient(() => url).open()), ...mcpClient(() => url) };
   const cases: [params: unknown, message: string][] = [
@@ -194,7 +194,7 @@ t.test('parameters that are none are an error of the protocol, in the stream', a
   }
 });
 
-t.test('a run that does not end well says how', async (t) => {
+t.test('reports how a run ended without success', async (t) => {
   const { troupe } = await withTools(t);
   const { url, models, post, call } = troupe;
   const session = await mcpClient(() => url).open();
@@ -221,7 +221,7 @@ t.test('a run that does not end well says how', async (t) => {
   t.strictSame([text(answer), isError(answer)], ['agent run cancelled', true]);
 });
 
-t.test('health is told as a method of its own', async (t) => {
+t.test('serves health as a method', async (t) => {
   const { url } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   const { result } = await session.ask('health/check');

@@ -4,7 +4,7 @@ import { withTools } from '../suspended.ts';
 import { eventually } from '../troupe.ts';
 import { type Messages, mcpClient, type Rpc, rpc, text } from './mcp.ts';
 
-/** Runs that wait for a person ask the client of their call: mcp.md C5, and A10 for sessions. */
+/** Suspended runs ask the client of their call: mcp.md C5, and A10 for sessions. */
 
 const KEY = 'io.modelcontextprotocol';
 const VERSION = '2026-07-28';
@@ -33,7 +33,7 @@ const says = (answer: string) => (sink: { text(delta: string): void }) => {
   return { stop: 'EndTurn' as const };
 };
 
-t.test('a permission and an answer are asked for, and the call goes on with them', async (t) => {
+t.test('asks for a permission and an input, and continues the call with them', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { url, models, call: http } = troupe;
   const call = calling(url);
@@ -55,7 +55,7 @@ t.test('a permission and an answer are asked for, and the call goes on with them
     requestState,
     inputResponses: { perm_c1: { action: 'accept', content: { approve: true } } },
   });
-  t.strictSame(Object.keys(requestsIn(half)), ['suspend_c2'], 'what is still open is asked again');
+  t.strictSame(Object.keys(requestsIn(half)), ['suspend_c2'], 'the open ticket is requested again');
   const last = await call({
     requestState: half.result?.requestState,
     inputResponses: { suspend_c2: { action: 'accept', content: { answer: 'blue' } } },
@@ -63,12 +63,12 @@ t.test('a permission and an answer are asked for, and the call goes on with them
   t.strictSame([text(last), last.result?.isError], ['done', false]);
   t.strictSame(tools.executed, ['c1']);
   const { body } = await http('GET', '/v1/threads');
-  t.equal((body.items as string[]).length, 1, 'all of it is one run');
+  t.equal((body.items as string[]).length, 1, 'one run makes all calls');
   const told = models.requests.at(-1)?.request.messages.filter(({ role }) => role === 'tool');
   t.match(JSON.stringify(told), /did c1.*blue/);
 });
 
-t.test('who declines, or gives no yes, denies', async (t) => {
+t.test('treats a declined or unclear approval as a denial', async (t) => {
   const { troupe, tools } = await withTools(t);
   const call = calling(troupe.url);
   for (const response of [
@@ -87,7 +87,7 @@ t.test('who declines, or gives no yes, denies', async (t) => {
   t.strictSame(tools.executed, []);
 });
 
-t.test('what somebody else decided meanwhile is what the call goes on with', async (t) => {
+t.test('continues the call with a decision that was made elsewhere', async (t) => {
   const { troupe } = await withTools(t);
   const call = calling(troupe.url);
   troupe.models.steps.push(asks(['c1', 'risky']), says('approved elsewhere'));
@@ -104,10 +104,10 @@ t.test('what somebody else decided meanwhile is what the call goes on with', asy
     inputResponses: { perm_c1: { action: 'decline' } },
   };
   t.equal(text(await call(retried)), 'approved elsewhere');
-  t.equal(text(await call(retried)), 'approved elsewhere', 'also a second time');
+  t.equal(text(await call(retried)), 'approved elsewhere', 'a repeated request succeeds too');
 });
 
-t.test('a state that is none is refused', async (t) => {
+t.test('rejects an invalid request state', async (t) => {
   const { troupe } = await withTools(t);
   const call = calling(troupe.url);
   await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages: [{ role: 'user', content: 'x' }] });
@@ -125,14 +125,14 @@ t.test('a state that is none is refused', async (t) => {
   }
 });
 
-t.test('a client without forms is told that the run waits', async (t) => {
+t.test('reports a suspended run to a client without forms', async (t) => {
   const { troupe } = await withTools(t);
   troupe.models.steps.push(asks(['c1', 'risky']));
   const answer = await calling(troupe.url, {})({});
   t.strictSame([text(answer), answer.result?.isError], ['agent run suspended', true]);
 });
 
-t.test('in a session the client is asked in the stream of its call', async (t) => {
+t.test('asks the client in the stream of its call in a session', async (t) => {
   const { troupe, tools } = await withTools(t);
   const { models, url } = troupe;
   const session = await mcpClient(() => url).open({ capabilities: { elicitation: {} } });

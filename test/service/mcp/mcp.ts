@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { ask, type Got } from '../http.ts';
 import { type Blocks, readBlocks } from '../stream.ts';
 
-/** A client of MCP that says what a test wants to say, right or wrong. */
+/** An MCP client for valid and invalid messages. */
 
 export type Rpc = {
   id?: unknown;
@@ -16,13 +16,13 @@ export type McpAnswer = { status: number; headers: Headers; type: string; text: 
 
 export type HeaderValues = Record<string, string>;
 
-/** Every message of an event stream, as they come. */
+/** The messages of an event stream. */
 export type Messages = {
   status: number;
   headers: Headers;
   /** Undefined once the stream has ended. */
   next(): Promise<Rpc | undefined>;
-  /** Reads up to and including the first of this method. */
+  /** Reads up to and including the first message with this method. */
   until(method: string): Promise<Rpc>;
   rest(): Promise<Rpc[]>;
   raw(): string;
@@ -30,10 +30,10 @@ export type Messages = {
 };
 
 export type McpClient = {
-  /** Any body; a string goes as it is. */
+  /** Posts any body; a string is sent unchanged. */
   post(body: unknown, headers?: HeaderValues): Promise<McpAnswer>;
   send(method: string, headers?: HeaderValues): Promise<McpAnswer>;
-  /** The head has come; the messages come as they are read. */
+  /** Resolves with the headers; messages are received as they are read. */
   stream(body: unknown, headers?: HeaderValues): Promise<Messages>;
   open(params?: object): Promise<McpSession>;
 };
@@ -46,7 +46,7 @@ export type McpSession = {
   notify(method: string, params?: object): Promise<McpAnswer>;
   /** Calls a tool. */
   call(name: string, args?: object, more?: { id?: string | number; meta?: object }): Promise<Messages>;
-  /** The same, to the end: the answer and what came before it. */
+  /** Calls a tool and reads to the end: the response and the messages before it. */
   callToEnd(name: string, args?: object, meta?: object): Promise<{ answer: Rpc; before: Rpc[] }>;
   end(): Promise<McpAnswer>;
 };
@@ -110,7 +110,7 @@ const sessionOf = ({ post, send, stream }: McpClient, id: string, opened: Rpc): 
   return session;
 };
 
-/** Also of an answer that is one JSON object: its message. */
+/** Reads an event stream, or a response of one JSON object as a single message. */
 const readMessages = (response: Got): Messages => {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
   const blocks = isJson ? oneBlock(response) : readBlocks(response);
@@ -154,7 +154,7 @@ const oneBlock = (response: Got): Blocks => {
   };
 };
 
-/** With headers that clients set themselves. @returns the status */
+/** Sends headers that clients normally set themselves. @returns the status */
 export const rawStatus = (
   url: string,
   { method = 'POST', headers, body = '' }: { method?: string; headers: HeaderValues; body?: string },

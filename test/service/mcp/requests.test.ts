@@ -2,7 +2,7 @@ import t from 'tap';
 import { startTroupe } from '../troupe.ts';
 import { mcpClient, rawStatus, rpc } from './mcp.ts';
 
-/** What a request must be like, and what is said of one that is not: mcp.md A1 to A6, checks 1 to 8 and 25 to 32. */
+/** Valid requests, and the errors for invalid ones: mcp.md A1 to A6, checks 1 to 8 and 25 to 32. */
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -12,7 +12,7 @@ const refusal = (code: number, message: string | RegExp, id: unknown = null) => 
   id,
 });
 
-t.test('initialize opens a session with the version that both speak', async (t) => {
+t.test('opens a session with the negotiated version on initialize', async (t) => {
   const { url, admin } = await startTroupe(t);
   const { post } = mcpClient(() => url);
   const { body: info } = await admin('GET', '/v1/system/info');
@@ -52,7 +52,7 @@ t.test('initialize opens a session with the version that both speak', async (t) 
   }
 });
 
-t.test('initialize must not name a session, not even an empty one', async (t) => {
+t.test('rejects initialize with any session id, even an empty one', async (t) => {
   const { url } = await startTroupe(t);
   const { post, open } = mcpClient(() => url);
   const { id } = await open();
@@ -64,7 +64,7 @@ t.test('initialize must not name a session, not even an empty one', async (t) =>
   }
 });
 
-t.test('everything else names a session that is known', async (t) => {
+t.test('requires a known session for all other messages', async (t) => {
   const { url } = await startTroupe(t);
   const { post, send, open } = mcpClient(() => url);
   const session = await open();
@@ -83,7 +83,11 @@ t.test('everything else names a session that is known', async (t) => {
     t.equal(unknown.status, 404);
     t.strictSame(unknown.body, refusal(-32600, 'unknown MCP session'));
   }
-  t.equal((await session.post(rpc(1, 'tools/list'))).status, 200, 'before notifications/initialized');
+  t.equal(
+    (await session.post(rpc(1, 'tools/list'))).status,
+    200,
+    'requests are accepted before notifications/initialized',
+  );
   for (const message of messages.slice(1)) {
     const { status, text } = await session.post(message, { 'mcp-session-id': ` ${session.id} ` });
     t.strictSame([status, text], [202, '']);
@@ -96,7 +100,7 @@ t.test('everything else names a session that is known', async (t) => {
   t.equal((await session.post(rpc(2, 'ping'))).status, 404);
 });
 
-t.test('the version of the protocol is one that is supported, and that of the session', async (t) => {
+t.test('requires a supported protocol version that matches the session', async (t) => {
   const { url } = await startTroupe(t);
   const { post, open } = mcpClient(() => url);
   const session = await open({ protocolVersion: '2025-06-18' });
@@ -110,13 +114,17 @@ t.test('the version of the protocol is one that is supported, and that of the se
   const unopened = await post(rpc(1, 'initialize', {}), at('1.0'));
   t.equal(unopened.status, 400);
   t.equal(unopened.headers.get('mcp-session-id'), null);
-  t.match((await post('{', at('1.0'))).body, refusal(-32600, /^unsupported/), 'before the body is looked at');
+  t.match(
+    (await post('{', at('1.0'))).body,
+    refusal(-32600, /^unsupported/),
+    'the version is checked before the body',
+  );
   for (const right of ['2025-06-18', ' 2025-06-18 ', '', ' ']) {
     t.equal((await session.post(ping, at(right))).status, 200, `'${right}'`);
   }
 });
 
-t.test('a body that is no message is refused in the words of JSON-RPC', async (t) => {
+t.test('rejects an invalid message as a JSON-RPC error', async (t) => {
   const { url } = await startTroupe(t);
   const { post, open } = mcpClient(() => url);
   const session = await open();
@@ -181,10 +189,10 @@ t.test('a body that is no message is refused in the words of JSON-RPC', async (t
       t.match(answer.body, refusal(code, message, id), JSON.stringify(body));
     }
   }
-  t.equal((await session.post(rpc(2, 'ping'))).status, 200, 'and the session goes on');
+  t.equal((await session.post(rpc(2, 'ping'))).status, 200, 'the session remains usable');
 });
 
-t.test('a body is at most 2 MiB', async (t) => {
+t.test('limits a body to 2 MiB', async (t) => {
   const { url } = await startTroupe(t);
   const { post, open } = mcpClient(() => url);
   const session = await open();
@@ -195,7 +203,7 @@ t.test('a body is at most 2 MiB', async (t) => {
   t.equal((await session.post(sized(2 * 1024 * 1024 - 100))).status, 200);
 });
 
-t.test('what is answered has the id of its request, in its own type', async (t) => {
+t.test('returns the id of the request with its type', async (t) => {
   const { url } = await startTroupe(t);
   const { id: _, post } = await mcpClient(() => url).open();
   for (const id of [0, -1, 7, '7', '', 'ü', Number.MAX_SAFE_INTEGER]) {
@@ -203,7 +211,7 @@ t.test('what is answered has the id of its request, in its own type', async (t) 
   }
 });
 
-t.test('a method that there is not is named', async (t) => {
+t.test('names an unknown method', async (t) => {
   const { url } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   for (const method of ['resources/list', 'prompts/list', 'completion/complete', 'no/such', '__proto__']) {
@@ -216,7 +224,7 @@ t.test('a method that there is not is named', async (t) => {
   t.equal((await session.notify('no/such')).status, 202);
 });
 
-t.test('other methods of HTTP are none of MCP', async (t) => {
+t.test('returns 405 for other HTTP methods', async (t) => {
   const { url } = await startTroupe(t);
   const { send } = mcpClient(() => url);
   for (const method of ['GET', 'HEAD', 'PUT', 'PATCH']) {
@@ -225,7 +233,7 @@ t.test('other methods of HTTP are none of MCP', async (t) => {
   }
 });
 
-t.test('pages of other sites are refused, whatever they ask for', async (t) => {
+t.test('rejects foreign origins on every method', async (t) => {
   const { url } = await startTroupe(t, {
     settings: { mcp_allowed_origins: ['https://app.example'], mcp_allowed_hosts: ['troupe.internal'] },
   });
@@ -264,7 +272,7 @@ t.test('pages of other sites are refused, whatever they ask for', async (t) => {
   t.strictSame((await send('GET', { origin: 'null' })).body, refusal(-32600, 'invalid Origin header'));
 });
 
-t.test('a client without a scope is told so in the words of JSON-RPC', async (t) => {
+t.test('returns a JSON-RPC error for an unresolvable scope', async (t) => {
   const { url } = await startTroupe(t, {
     app: {
       resolveScope: () => {
@@ -277,7 +285,7 @@ t.test('a client without a scope is told so in the words of JSON-RPC', async (t)
   t.match(body, refusal(-32600, /^scope resolution failed: /));
 });
 
-t.test('parameters that are none are refused, and their request is not left open', async (t) => {
+t.test('rejects invalid parameters and closes the request', async (t) => {
   const { url, admin } = await startTroupe(t);
   const { post, open } = mcpClient(() => url);
   const session = await open();
@@ -289,7 +297,7 @@ t.test('parameters that are none are refused, and their request is not left open
     ['tools/list', { _meta: { progressToken: {} } }],
     ['tools/call', { name: 'echo', arguments: { message: 'x' }, _meta: { progressToken: 1.5 } }],
     ['no/such', 'text'],
-    // What only the SDK knows not to be legal.
+    // Only the SDK detects that this is invalid.
     ['ping', { _meta: { 'io.modelcontextprotocol/related-task': 5 } }],
   ];
   for (const [method, params] of cases) {

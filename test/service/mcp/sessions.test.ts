@@ -13,7 +13,7 @@ const runs = async ({ call }: Troupe, status: string): Promise<{ run_id: string;
 const cancelled = (session: McpSession, requestId: unknown) =>
   session.notify('notifications/cancelled', { requestId, reason: 'changed my mind' });
 
-t.test('logging/setLevel is the least that a session is told', async (t) => {
+t.test('filters the messages of a session by logging/setLevel', async (t) => {
   const { url } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   const other = await mcpClient(() => url).open();
@@ -21,7 +21,7 @@ t.test('logging/setLevel is the least that a session is told', async (t) => {
   const levels = async ({ callToEnd }: McpSession, name = 'echo') =>
     (await callToEnd(name, { message: 'x' })).before.map(({ params }) => params?.level);
   t.strictSame(await levels(session), []);
-  t.strictSame(await levels(other), ['info', 'info', 'debug', 'notice'], 'another session is told all');
+  t.strictSame(await levels(other), ['info', 'info', 'debug', 'notice'], 'another session has another level');
   await session.ask('logging/setLevel', { level: 'notice' });
   t.strictSame(await levels(session), ['notice']);
   for (const params of [{ level: 'loud' }, { level: 3 }, {}, undefined]) {
@@ -29,10 +29,10 @@ t.test('logging/setLevel is the least that a session is told', async (t) => {
       error: { code: -32602, message: /^level must be/ },
     });
   }
-  t.strictSame(await levels(session), ['notice'], 'what is refused changes nothing');
+  t.strictSame(await levels(session), ['notice'], 'a rejected level changes nothing');
 });
 
-t.test('requests of a session go on beside each other, each in its own response', async (t) => {
+t.test('executes requests of a session concurrently, each with its own response', async (t) => {
   const troupe = await startTroupe(t);
   const session = await mcpClient(() => troupe.url).open();
   const calls = await Promise.all(
@@ -51,10 +51,10 @@ t.test('requests of a session go on beside each other, each in its own response'
     const answer = (await calls[index]?.rest())?.at(-1);
     t.strictSame([answer?.id, text(answer ?? {})], [id, 'partial answer']);
   }
-  t.equal((await session.post(rpc('a', 'ping'))).status, 200, 'an id is free again');
+  t.equal((await session.post(rpc('a', 'ping'))).status, 200, 'an id can be reused after its response');
 });
 
-t.test('a call that is cancelled ends without an answer, and its run with it', async (t) => {
+t.test('ends a cancelled call without a response, together with its run', async (t) => {
   const troupe = await startTroupe(t);
   const session = await mcpClient(() => troupe.url).open();
   const stream = await session.call('slow', { message: 'x' }, { id: 'gone' });
@@ -86,7 +86,7 @@ t.test('a call that is cancelled ends without an answer, and its run with it', a
   t.equal(text((await other.rest()).at(-1) ?? {}), 'partial answer');
 });
 
-t.test('a client that goes away leaves its call alone', async (t) => {
+t.test('continues a call whose client disconnects', async (t) => {
   const troupe = await startTroupe(t);
   const session = await mcpClient(() => troupe.url).open();
   const stream = await session.call('slow', { message: 'x' });
@@ -105,7 +105,7 @@ t.test('a client that goes away leaves its call alone', async (t) => {
   t.match(body, { termination_reason: { type: 'natural_end' }, final_output: 'partial answer' });
 });
 
-t.test('a session that is ended takes its calls with it, and no others', async (t) => {
+t.test('ends the calls of a deleted session only', async (t) => {
   const troupe = await startTroupe(t);
   const { open } = mcpClient(() => troupe.url);
   const [one, two] = [await open(), await open()];
@@ -118,7 +118,11 @@ t.test('a session that is ended takes its calls with it, and no others', async (
     (waiting) => waiting === 2,
   );
   t.equal((await cancelled(two, 'no-such')).status, 202);
-  t.equal((await two.post({ jsonrpc: '2.0', id: 1, result: {} })).status, 202, 'an answer to nothing');
+  t.equal(
+    (await two.post({ jsonrpc: '2.0', id: 1, result: {} })).status,
+    202,
+    'a response without a request is ignored',
+  );
   t.equal((await one.end()).status, 204);
   t.notMatch(await calls[0]?.rest(), [{ id: 1 }]);
   await eventually(
@@ -129,7 +133,7 @@ t.test('a session that is ended takes its calls with it, and no others', async (
   t.equal(text((await calls[1]?.rest())?.at(-1) ?? {}), 'partial answer');
 });
 
-t.test('a session is of one scope', async (t) => {
+t.test('binds a session to one scope', async (t) => {
   const { url } = await startTroupe(t, {
     app: { resolveScope: (_surface, { header }) => header('x-tenant') ?? 'none' },
   });
@@ -141,7 +145,7 @@ t.test('a session is of one scope', async (t) => {
   t.equal((await post(rpc(2, 'ping'), of('a'))).status, 200);
 });
 
-t.test('a session that nobody uses is forgotten, one that is busy is not', async (t) => {
+t.test('expires an idle session but not a busy one', async (t) => {
   const troupe = await startTroupe(t, { settings: { mcp_session_idle_secs: 60 } });
   const { open } = mcpClient(() => troupe.url);
   const time = installTime();
@@ -164,12 +168,12 @@ t.test('a session that nobody uses is forgotten, one that is busy is not', async
   t.equal((await busy.post(rpc(1, 'ping'))).status, 404);
 });
 
-/** Where timers stand still. */
+/** Polls while timers are faked. */
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 };
 
-t.test('the session that was idle longest makes room for a newer one', async (t) => {
+t.test('evicts the session that was idle longest for a new one', async (t) => {
   const troupe = await startTroupe(t, { settings: { mcp_session_max: 3 } });
   const { open, post } = mcpClient(() => troupe.url);
   const [first, second, third] = [await open(), await open(), await open()];
@@ -194,7 +198,7 @@ t.test('the session that was idle longest makes room for a newer one', async (t)
   t.equal((await post(rpc(1, 'initialize', {}))).status, 200);
 });
 
-t.test('a publication that brings an agent is told in one stream of each session', async (t) => {
+t.test('notifies each session once of a published agent', async (t) => {
   const { url, models, call } = await startTroupe(t);
   const { open } = mcpClient(() => url);
   const [one, idle] = [await open(), await open()];
@@ -210,7 +214,7 @@ t.test('a publication that brings an agent is told in one stream of each session
   models.releaseAll();
   const told = (await Promise.all(streams.map((stream) => stream.rest()))).flat();
   const changes = told.filter(({ method }) => method === 'notifications/tools/list_changed');
-  t.equal(changes.length, 1, 'and not of a change that leaves the set of agents as it is');
+  t.equal(changes.length, 1, 'a change outside of the set of agents is not reported');
   for (const session of [one, idle]) {
     const { result } = await session.ask('tools/list');
     const tools = (result?.tools ?? []) as { name: string }[];
@@ -219,7 +223,7 @@ t.test('a publication that brings an agent is told in one stream of each session
   }
 });
 
-t.test('operators see sessions, and never the id that opens them', async (t) => {
+t.test('shows sessions to operators without their ids', async (t) => {
   const troupe = await startTroupe(t);
   const session = await mcpClient(() => troupe.url).open();
   const seen = async () => (await troupe.admin('GET', '/v1/system/actors?machine=mcp-session')).body;
@@ -237,31 +241,28 @@ t.test('operators see sessions, and never the id that opens them', async (t) => 
   t.strictSame((await seen()).items, []);
 });
 
-t.test(
-  'a service that stops answers open calls and ends its sessions; their runs go on after a restart',
-  async (t) => {
-    const troupe = await startTroupe(t);
-    const session = await mcpClient(() => troupe.url).open();
-    troupe.models.steps.push(hangs('so far'), (sink) => {
-      sink.text('at last');
-      return { stop: 'EndTurn' };
-    });
-    const stream = await session.call('steps', { message: 'x' });
-    await eventually(
-      () => runs(troupe, 'running'),
-      ({ length }) => length === 1,
-    );
-    await troupe.restart();
-    const answer = (await stream.rest()).at(-1) ?? {};
-    const [going] = await runs(troupe, 'running');
-    t.match(text(answer), `run ${going?.run_id} of agent steps on thread ${going?.thread_id} continues`);
-    const about = { run_id: going?.run_id, thread_id: going?.thread_id, status: 'running' };
-    t.match(answer, { result: { isError: false, _meta: { 'troupe/run': about } } });
-    t.equal((await session.post(rpc(1, 'ping'))).status, 404);
-    const [run] = await eventually(
-      () => runs(troupe, 'done'),
-      ({ length }) => length === 1,
-    );
-    t.match((await troupe.call('GET', `/v1/runs/${run?.run_id}`)).body, { final_output: 'at last' });
-  },
-);
+t.test('ends calls and sessions on stop, and resumes their runs after a restart', async (t) => {
+  const troupe = await startTroupe(t);
+  const session = await mcpClient(() => troupe.url).open();
+  troupe.models.steps.push(hangs('so far'), (sink) => {
+    sink.text('at last');
+    return { stop: 'EndTurn' };
+  });
+  const stream = await session.call('steps', { message: 'x' });
+  await eventually(
+    () => runs(troupe, 'running'),
+    ({ length }) => length === 1,
+  );
+  await troupe.restart();
+  const answer = (await stream.rest()).at(-1) ?? {};
+  const [going] = await runs(troupe, 'running');
+  t.match(text(answer), `run ${going?.run_id} of agent steps on thread ${going?.thread_id} continues`);
+  const about = { run_id: going?.run_id, thread_id: going?.thread_id, status: 'running' };
+  t.match(answer, { result: { isError: false, _meta: { 'troupe/run': about } } });
+  t.equal((await session.post(rpc(1, 'ping'))).status, 404);
+  const [run] = await eventually(
+    () => runs(troupe, 'done'),
+    ({ length }) => length === 1,
+  );
+  t.match((await troupe.call('GET', `/v1/runs/${run?.run_id}`)).body, { final_output: 'at last' });
+});

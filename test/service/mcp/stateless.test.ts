@@ -3,7 +3,7 @@ import { hangs } from '../models.ts';
 import { ADMIN_TOKEN, eventually, startTroupe } from '../troupe.ts';
 import { mcpClient, type Rpc, rpc, text } from './mcp.ts';
 
-/** The revision without sessions, on the same route: mcp.md C5. */
+/** The protocol revision without sessions on the same route: mcp.md C5. */
 
 const VERSION = '2026-07-28';
 const KEY = 'io.modelcontextprotocol';
@@ -35,7 +35,7 @@ const client = (url: string) => {
   };
 };
 
-t.test('discovery and lists need no session, and say how long they hold', async (t) => {
+t.test('serves discovery and lists without a session, with their lifetime', async (t) => {
   const { url } = await startTroupe(t);
   const { ask } = client(url);
   const { status, headers, body } = await ask('server/discover');
@@ -58,7 +58,7 @@ t.test('discovery and lists need no session, and say how long they hold', async 
   t.strictSame(names, names.toSorted());
 });
 
-t.test('a call is answered, and told of only as far as it asks', async (t) => {
+t.test('answers a call, and sends only the notifications that it requests', async (t) => {
   const { url, call: http } = await startTroupe(t);
   const { call } = client(url);
   const quiet = await (await call('echo', { message: 'Hi' })).rest();
@@ -78,7 +78,7 @@ t.test('a call is answered, and told of only as far as it asks', async (t) => {
   t.match(body.items, [/^mcp-/, /^mcp-/]);
 });
 
-t.test('what contradicts itself, or is not supported, is refused with its code', async (t) => {
+t.test('rejects contradictory or unsupported requests with their code', async (t) => {
   const { url } = await startTroupe(t);
   const { post } = client(url);
   const list = (params: object, headers: Record<string, string>) =>
@@ -109,7 +109,7 @@ t.test('what contradicts itself, or is not supported, is refused with its code',
   t.equal((await post('{', headersOf('tools/list'))).status, 400);
 });
 
-t.test('a call that takes long is answered in a stream, and who closes that cancels it', async (t) => {
+t.test('streams a slow call, and cancels it when the client disconnects', async (t) => {
   const troupe = await startTroupe(t);
   const { call } = client(troupe.url);
   const [stream, other] = await Promise.all(['x', 'y'].map((message) => call('slow', { message })));
@@ -127,7 +127,7 @@ t.test('a call that takes long is answered in a stream, and who closes that canc
   t.equal(text((await other?.rest())?.at(-1) ?? {}), 'partial answer');
 });
 
-t.test('who subscribes is told when the set of agents changes', async (t) => {
+t.test('notifies subscribers when the set of agents changes', async (t) => {
   const { url, call } = await startTroupe(t);
   const { stream } = client(url);
   const method = 'subscriptions/listen';
@@ -145,7 +145,7 @@ t.test('who subscribes is told when the set of agents changes', async (t) => {
   await listening.close();
 });
 
-t.test('clients with a session and without one share the route', async (t) => {
+t.test('serves clients with and without a session on one route', async (t) => {
   const { url, models } = await startTroupe(t);
   const session = await mcpClient(() => url).open();
   models.steps.push(hangs());

@@ -30,7 +30,7 @@ const piped = async (t: Test, options: TroupeOptions = {}) => {
   return { troupe, input, served, say, next, lines };
 };
 
-t.test('agents are called over pipes, and what is told of them shares the output', async (t) => {
+t.test('calls agents over pipes, with notifications on the same output', async (t) => {
   const { say, next, input, served, lines } = await piped(t);
   say(rpc(1, 'initialize', { protocolVersion: '2025-06-18' }));
   t.match(await next(), {
@@ -57,7 +57,7 @@ t.test('agents are called over pipes, and what is told of them shares the output
   await served;
 });
 
-t.test('initialize comes first', async (t) => {
+t.test('requires initialize first', async (t) => {
   const { say, next } = await piped(t);
   say(rpc(1, 'ping'));
   t.strictSame(await next(), { jsonrpc: '2.0', id: 1, result: {} });
@@ -77,7 +77,7 @@ t.test('initialize comes first', async (t) => {
   t.match(await next(), { id: 2, result: { protocolVersion: '2025-11-25' } });
 });
 
-t.test('a line that is no message is answered as such', async (t) => {
+t.test('rejects an invalid line with a JSON-RPC error', async (t) => {
   const { say, next } = await piped(t);
   say('{');
   t.match(await next(), { id: null, error: { code: -32700, message: /^parse error: ./ } });
@@ -92,7 +92,7 @@ t.test('a line that is no message is answered as such', async (t) => {
   t.match(await next(), { id: 5, error: { code: -32600 } });
 });
 
-t.test('the end of the input waits for what is under way', async (t) => {
+t.test('finishes pending calls at the end of the input', async (t) => {
   const { troupe, say, next, input, served, lines } = await piped(t);
   say(rpc(1, 'initialize'));
   await next();
@@ -111,7 +111,7 @@ t.test('the end of the input waits for what is under way', async (t) => {
   t.equal(text(lines.at(-1) ?? {}), 'partial answer');
 });
 
-t.test('a call is cancelled, a new agent is told of, and a service that stops lets go', async (t) => {
+t.test('cancels a call, announces a new agent, and ends when the service stops', async (t) => {
   const { troupe, say, next, served, lines } = await piped(t);
   say(rpc(1, 'initialize'));
   await next();
@@ -136,7 +136,7 @@ t.test('a call is cancelled, a new agent is told of, and a service that stops le
   await served;
 });
 
-t.test('a request with an integer that is not exact is answered with its id', async (t) => {
+t.test('rejects an inexact integer under the id of its request', async (t) => {
   const { say, next } = await piped(t);
   say('{"jsonrpc":"2.0","id":5,"method":"ping","params":{"at":1234567890123456789}}');
   t.match(await next(), {

@@ -1,11 +1,14 @@
 import t from 'tap';
-import { randomFrom } from '../../../src/load/random.ts';
+import { randomFrom } from '../../../src/load-generator/random.ts';
 import { LONG } from '../../long.ts';
 import { SEED } from '../../random.ts';
 import { eventually, startTroupe } from '../troupe.ts';
 import { type McpSession, type Messages, mcpClient, type Rpc, rpc, text } from './mcp.ts';
 
-/** Many clients that do everything at once, and leave in the middle of it: nothing is mixed up, and nothing stays behind. */
+/**
+ * Many concurrent clients that perform all actions, some of them disconnecting in between: responses are never mixed
+ * up, and no resources remain.
+ */
 
 const CLIENTS = LONG ? 200 : 16;
 const ROUNDS = LONG ? 100 : 5;
@@ -21,7 +24,7 @@ const check = ({ wrong }: Story, holds: boolean, what: string): void => {
 const ended = async (stream: Messages): Promise<Rpc | undefined> =>
   (await stream.rest()).findLast(({ result, error }) => result ?? error);
 
-/** What a client does; each checks what it gets. */
+/** The actions of a client; each checks its results. */
 const acts: ((story: Story) => Promise<void>)[] = [
   async (story) => {
     const said = `${story.session.id} ${story.serial}`;
@@ -33,7 +36,7 @@ const acts: ((story: Story) => Promise<void>)[] = [
     const stream = await story.session.call('slow', { message: 'x' }, { id });
     const { status } = await story.session.notify('notifications/cancelled', { requestId: id });
     check(story, status === 202, `cancelled with ${status}`);
-    // It may have come to its end before.
+    // The call may have ended before.
     const { id: answered = id } = (await ended(stream)) ?? {};
     check(story, answered === id, `${id} was answered as ${answered}`);
   },
@@ -54,7 +57,7 @@ const acts: ((story: Story) => Promise<void>)[] = [
   },
 ];
 
-t.test('a storm of clients leaves every session idle and no call without its own answer', async (t) => {
+t.test('leaves every session idle and answers each call correctly under load', async (t) => {
   const troupe = await startTroupe(t, { settings: { max_concurrent_runs: 10_000 } });
   const { open } = mcpClient(() => troupe.url);
   const random = randomFrom(SEED);
@@ -72,7 +75,7 @@ t.test('a storm of clients leaves every session idle and no call without its own
       const chosen = Array.from({ length: 3 }, () => acts[below(story, acts.length)]);
       const leaves = below(story, 8) === 0;
       const playing = chosen.map((act, index) =>
-        // What becomes of calls whose session ends is not judged.
+        // Calls of ended sessions are not checked.
         act?.({ ...story, serial: 3 * round + index, wrong: leaves ? [] : wrong }),
       );
       if (!leaves) {

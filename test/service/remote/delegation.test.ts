@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { RunList } from '../../../src/schema/run.ts';
 import { asks, type Inference } from '../models.ts';
 import { eventually, type RunEventLike, startTroupe } from '../troupe.ts';
 import { farAgent, startPeer } from './peer.ts';
 
-/** Agents that hand tasks to agents of another service (a2a.md 12.10). */
+/** Agents that delegate tasks to agents of another service (a2a.md 12.10). */
 
 const CALL = 'c1';
 const messages = [{ role: 'user', content: 'Go' }];
@@ -20,7 +20,7 @@ const startBoth = async (t: Test, more: object = {}) => {
   return {
     peer,
     troupe,
-    /** The model asks for the delegate once, and answers after that. */
+    /** The model calls the delegate once, and then completes. */
     start() {
       troupe.models.steps.push(delegates());
       return troupe.run({ agentId: 'boss', threadId: 'T', messages });
@@ -39,7 +39,7 @@ const progressOf = (events: readonly RunEventLike[]) =>
     activity_type === 'tool-call-progress' ? [JSON.parse(JSON.stringify(content))] : [],
   );
 
-t.test('a call is a task of the other service, and its answer the result', async (t) => {
+t.test('submits a call as a task of the other service, and returns its response', async (t) => {
   const { peer, troupe, start, runs } = await startBoth(t);
   const stream = await start();
   const task = await peer.task();
@@ -65,13 +65,13 @@ t.test('a call is a task of the other service, and its answer the result', async
   );
   t.notOk(events.some(({ activity_type }) => activity_type === 'a2a-task-progress'));
   t.match(events.at(-1), { termination: { type: 'natural_end' } });
-  t.equal((await runs()).length, 1, 'there is no run of it here');
+  t.equal((await runs()).length, 1, 'this service has only the run of the caller');
   t.strictSame(peer.cancelled, []);
   const stats = await troupe.admin('GET', '/v1/agents/boss/runtime-stats');
   t.match(JSON.stringify(stats.body), /"delegations":1/);
 });
 
-t.test('what goes wrong there is an error of the call, and the run goes on', async (t) => {
+t.test('fails the call with the error of the task, and continues the run', async (t) => {
   const cases: [string, string | undefined, object, string][] = [
     [
       'TASK_STATE_FAILED',
@@ -108,7 +108,7 @@ t.test('what goes wrong there is an error of the call, and the run goes on', asy
   }
 });
 
-t.test('a message that is not accepted is told in a sentence', async (t) => {
+t.test('describes a rejected message in a sentence', async (t) => {
   const { peer, start } = await startBoth(t);
   peer.answersWith(500, { error: { code: 500, message: 'broken' } });
   const events = await (await start()).rest();
@@ -121,7 +121,7 @@ t.test('a message that is not accepted is told in a sentence', async (t) => {
   t.match(events.at(-1), { termination: { type: 'natural_end' } });
 });
 
-t.test('a task that never ends times out and is stopped', async (t) => {
+t.test('cancels a task that exceeds its timeout', async (t) => {
   const { peer, start } = await startBoth(t, { timeout_ms: 60 });
   const events = await (await start()).rest();
   t.match(resultOf(events), {
@@ -136,7 +136,7 @@ t.test('a task that never ends times out and is stopped', async (t) => {
   t.strictSame(peer.cancelled, ['task-1']);
 });
 
-t.test('a task that asks makes the call wait, and a decision with a text answers it', async (t) => {
+t.test('suspends the call while its task needs input, and forwards a decision with a text', async (t) => {
   const { peer, troupe, start, runs, decide } = await startBoth(t);
   const stream = await start();
   const task = await peer.task();
@@ -180,7 +180,7 @@ t.test('a task that asks makes the call wait, and a decision with a text answers
   t.strictSame(peer.cancelled, []);
 });
 
-t.test('a decision without a text is the result, and the task is stopped', async (t) => {
+t.test('uses a decision without a text as the result, and cancels the task', async (t) => {
   const { peer, troupe, start, runs, decide } = await startBoth(t);
   const stream = await start();
   (await peer.task()).becomes('TASK_STATE_AUTH_REQUIRED');
@@ -213,7 +213,7 @@ for (const [how, give] of [
 ] as [string, (office: Awaited<ReturnType<typeof startBoth>>) => Promise<{ status: number }>][]) {
   for (const restarted of [false, true]) {
     t.test(
-      `a call that waits and is ${how} leaves no task behind${restarted ? ' after a restart' : ''}`,
+      `a suspended call that is ${how} leaves no task behind${restarted ? ' after a restart' : ''}`,
       async (t) => {
         const office = await startBoth(t);
         const stream = await office.start();
@@ -233,7 +233,7 @@ for (const [how, give] of [
   }
 }
 
-t.test('a cancelled run stops the task that its call is at', async (t) => {
+t.test('cancels the task of a cancelled run', async (t) => {
   const { peer, troupe, start } = await startBoth(t);
   const stream = await start();
   await peer.task();
@@ -246,7 +246,7 @@ t.test('a cancelled run stops the task that its call is at', async (t) => {
   t.strictSame(peer.cancelled, ['task-1']);
 });
 
-t.test('a blank prompt is refused before anything is sent', async (t) => {
+t.test('rejects a blank prompt before sending anything', async (t) => {
   const { peer, troupe } = await startBoth(t);
   troupe.models.steps.push(asks([CALL, 'agent_run_far', { prompt: '  ' }]));
   const events = await troupe.runToEnd({ agentId: 'boss', threadId: 'T', messages });
@@ -254,7 +254,7 @@ t.test('a blank prompt is refused before anything is sent', async (t) => {
   t.strictSame(peer.calls, []);
 });
 
-/** A call that is at a task, with the id of its run; then its service stops. */
+/** Starts a call with a task and returns the id of its run, before its service stops. */
 const underWay = async (office: Awaited<ReturnType<typeof startBoth>>) => {
   const stream = await office.start();
   const task = await office.peer.task();
@@ -266,7 +266,7 @@ const underWay = async (office: Awaited<ReturnType<typeof startBoth>>) => {
   return { task, run_id, stream };
 };
 
-t.test('a call that a stop has cut off follows its task on, and submits nothing', async (t) => {
+t.test('follows the task of an interrupted call after a restart without submitting another', async (t) => {
   const office = await startBoth(t);
   const { task } = await underWay(office);
   await office.troupe.restart();
@@ -280,7 +280,7 @@ t.test('a call that a stop has cut off follows its task on, and submits nothing'
   t.notMatch(JSON.stringify(body), /was interrupted/);
 });
 
-t.test('a call that was cut off stops its task when its run is cancelled later', async (t) => {
+t.test('cancels the task of an interrupted call when its run is cancelled later', async (t) => {
   const office = await startBoth(t);
   const { task } = await underWay(office);
   await office.troupe.restart();
@@ -294,7 +294,7 @@ t.test('a call that was cut off stops its task when its run is cancelled later',
   t.strictSame(office.peer.cancelled, [task.id]);
 });
 
-t.test('a call that has its answer keeps nothing of its task', async (t) => {
+t.test('stores nothing about the task of a finished call', async (t) => {
   const office = await startBoth(t);
   const { task, stream } = await underWay(office);
   task.becomes('TASK_STATE_COMPLETED', 'three');
@@ -304,7 +304,7 @@ t.test('a call that has its answer keeps nothing of its task', async (t) => {
   t.strictSame(office.peer.cancelled, []);
 });
 
-t.test('a call whose run ends with its process leaves no task behind', async (t) => {
+t.test('cancels the task of a call whose run ends with its process', async (t) => {
   const peer = await startPeer(t);
   const agents = [
     { id: 'boss', model_id: 'steps', delegates: ['mid'] },
@@ -326,6 +326,6 @@ t.test('a call whose run ends with its process leaves no task behind', async (t)
     async () => peer.cancelled,
     (ids) => ids.length > 0,
   );
-  t.strictSame(peer.cancelled, [task.id], 'the run that was at it is driven by nobody any more');
+  t.strictSame(peer.cancelled, [task.id], 'the task of the lost run is cancelled once');
   await eventually(runs, (all) => all.every(({ status }) => status === 'done'));
 });

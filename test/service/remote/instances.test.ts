@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { RunList } from '../../../src/schema/run.ts';
 import { asks, hangs } from '../models.ts';
 import { eventually, startTroupe, type Troupe } from '../troupe.ts';
 
-/** Two services of this kind, one of which works for the other (a2a.md 19, check 54; agent-loop.md 20, check 42). */
+/** Two services, one of which calls the other (a2a.md 19, check 54; agent-loop.md 20, check 42). */
 
 const messages = [{ role: 'user', content: 'Go' }];
 const start = { agentId: 'far', threadId: 'T', messages };
@@ -23,8 +23,8 @@ const both = (
       { id: 'far', endpoint },
       { id: 'boss', model_id: 'steps', delegates: ['far'] },
     ].map((agent) => AgentSpec.parse(agent));
-    // A service of its own has a folder of its own.
-    await t.test('with an office', async (t) => {
+    // Each service needs its own data directory.
+    await t.test('in an office with remote agents', async (t) => {
       const office = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
       await act(t, { worker, office });
     });
@@ -44,11 +44,11 @@ both('an agent of the worker answers a run of the office', 'echo', async (t, { w
   const again = await office.runToEnd({ ...start, messages: [{ role: 'user', content: 'On' }] });
   t.match(again.at(-1), { result: { response: 'echo: On' } });
   const [first, second] = await runsOf(worker);
-  t.equal(first?.thread_id, second?.thread_id, 'it is the same conversation there');
+  t.equal(first?.thread_id, second?.thread_id, 'the remote conversation is the same');
   t.not(first?.run_id, second?.run_id);
 });
 
-both('a task that is delegated is a run of the worker alone', 'echo', async (t, { worker, office }) => {
+both('a delegated task is a run of the worker only', 'echo', async (t, { worker, office }) => {
   office.models.steps.push(asks(['c1', 'agent_run_far', { prompt: 'count' }]));
   const events = await office.runToEnd({ ...start, agentId: 'boss' });
   t.match(
@@ -59,7 +59,7 @@ both('a task that is delegated is a run of the worker alone', 'echo', async (t, 
   t.match(await runsOf(worker), [{ agent_id: 'echo', status: 'done' }]);
 });
 
-both('a cancel here ends the run there', 'steps', async (t, { worker, office }) => {
+both('a cancel in the office ends the run of the worker', 'steps', async (t, { worker, office }) => {
   worker.models.steps.push(hangs('partial'));
   const stream = await office.run(start);
   await stream.until('activity_snapshot');
@@ -72,9 +72,9 @@ both('a cancel here ends the run there', 'steps', async (t, { worker, office }) 
   t.match(run, { termination_reason: { type: 'cancelled' } });
 });
 
-t.test('the public agent of the server that the operator names can be run, and delegated to', async (t) => {
+t.test('runs and delegates to the public agent of a configured server', async (t) => {
   const worker = await startTroupe(t);
-  await t.test('with an office', async (t) => {
+  await t.test('in an office that names the server', async (t) => {
     const agents = [AgentSpec.parse({ id: 'boss', model_id: 'steps', delegates: ['remote/default'] })];
     const office = await startTroupe(t, {
       settings: { a2a_remote_url: worker.url },
@@ -97,5 +97,5 @@ t.test('the public agent of the server that the operator names can be run, and d
       result: { response: 'Scripted response to: Go' },
     });
   });
-  t.equal((await runsOf(worker)).length, 3, 'the default agent of the office is its own');
+  t.equal((await runsOf(worker)).length, 3, 'the default agent of each instance is separate');
 });

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
-/** A service that speaks as much of A2A as a client needs, and whose tasks a test plays. It has no streams. */
+/** An A2A service with the minimum that a client needs, whose tasks a test controls. It has no streams. */
 
 export type PeerTask = {
   id: string;
   contextId: string;
-  /** What was said to it, the oldest first. */
+  /** The messages that it received, oldest first. */
   said: SentMessage[];
-  /** Its state from now on, with what it says. */
+  /** Sets its state, with an optional text. */
   becomes(state: string, text?: string): void;
 };
 
@@ -23,17 +23,17 @@ export type SentMessage = {
 
 export type Peer = {
   url: string;
-  /** The next task that is made. */
+  /** The next task that is created. */
   task(): Promise<PeerTask>;
-  /** Resolves when something is said to a task that asks. */
+  /** Resolves with a task that receives a reply to its question. */
   answered(): Promise<PeerTask>;
-  /** `METHOD /path` of each request but the polls. */
+  /** `METHOD /path` of each request except polls. */
   calls: string[];
   headers: IncomingMessage['headers'][];
   polls(): number;
-  /** Answers the next message with this instead of a task. */
+  /** Responds to the next message with this instead of a task. */
   answersWith(status: number, body: unknown): void;
-  /** Ids of tasks that were told to stop. */
+  /** Ids of cancelled tasks. */
   cancelled: string[];
 };
 
@@ -114,7 +114,7 @@ export const startPeer = async (t: Test): Promise<Peer> => {
     return task;
   };
 
-  /** Only tasks that it has are continued. */
+  /** Continues only its own tasks. */
   const take = (response: ServerResponse, message: SentMessage): void => {
     const known = message.taskId === undefined ? undefined : tasks.get(message.taskId);
     const task = known ?? newTask(message.contextId ?? `context-${tasks.size + 1}`);
@@ -149,7 +149,7 @@ export const startPeer = async (t: Test): Promise<Peer> => {
     server.closeAllConnections();
     server.close();
   });
-  // It listens on a port, so its address is one.
+  // The server is listening on a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -163,7 +163,7 @@ export const startPeer = async (t: Test): Promise<Peer> => {
   };
 };
 
-/** The agent `far` is run by the peer; it is asked often, so that tests need not wait. */
+/** The agent `far`, which the peer executes; it is polled often to keep tests fast. */
 export const farAgent = (peer: Pick<Peer, 'url'>, more: object = {}) => ({
   id: 'far',
   description: 'Far away',

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { RUN, startAgUi, taken } from '../ag-ui/ag-ui.ts';
 import { find, framesOf, textOf, typesOf, user } from '../chat/chat.ts';
 import { farAgent, startPeer } from './peer.ts';
 
-/** Runs of agents of another service as the chat protocols tell them (a2a.md 12.8, chat-and-agui.md 13.1). */
+/** Runs of remote agents in the chat protocols (a2a.md 12.8, chat-and-agui.md 13.1). */
 
 const startAll = async (t: Test) => {
   const peer = await startPeer(t);
@@ -17,7 +17,7 @@ const startAll = async (t: Test) => {
 const pick = { name: 'pick', description: 'Picks', parameters: { type: 'object' } };
 
 t.test(
-  'chat: a task that asks ends the answer with tool-calls, and the next message answers it',
+  'chat: ends the response with tool-calls when a task needs input, and sends it the next message',
   async (t) => {
     const { peer, page } = await startAll(t);
     const chat = (...messages: unknown[]) =>
@@ -38,7 +38,7 @@ t.test(
   },
 );
 
-t.test('AG-UI: a task that asks finishes the run with its result', async (t) => {
+t.test('AG-UI: finishes the run with its result when a task needs input', async (t) => {
   const { peer, page } = await startAll(t);
   const body = { agentId: 'far', threadId: 'T', messages: [{ id: 'u1', role: 'user', content: 'Go' }] };
   const stream = await page.open(RUN, { ...body, tools: [] });
@@ -54,7 +54,7 @@ t.test('AG-UI: a task that asks finishes the run with its result', async (t) => 
   t.equal(events.at(-1), end);
 });
 
-t.test('AG-UI: tools of the client are refused', async (t) => {
+t.test('AG-UI: rejects client tools', async (t) => {
   const { peer, page } = await startAll(t);
   const body = { agentId: 'far', threadId: 'T', messages: [{ id: 'u1', role: 'user', content: 'Go' }] };
   const { status, body: answer } = await page.post(RUN, { ...body, tools: [pick] });
@@ -67,7 +67,7 @@ t.test('AG-UI: tools of the client are refused', async (t) => {
   t.equal((await page.call('GET', '/v1/threads/T')).status, 404, 'nothing was written');
 });
 
-t.test('input and mailbox reach the task that asks', async (t) => {
+t.test('sends input and mailbox messages to a task that needs input', async (t) => {
   const { peer, page } = await startAll(t);
   const stream = await page.run({
     agentId: 'far',

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { NO_RECORDS } from '../../../src/registry/records.ts';
+import { NO_RECORDS } from '../../../src/configuration/records.ts';
 import { AgentSpec } from '../../../src/schema/agent.ts';
 import { eventually, startTroupe, type Troupe } from '../troupe.ts';
 import { farAgent, startPeer } from './peer.ts';
 
-/** Agents of another service, over HTTP (a2a.md 12). */
+/** Remote agents over HTTP (a2a.md 12). */
 
 const messages = [{ role: 'user', content: 'Go' }];
 const start = { agentId: 'far', threadId: 'T', messages };
@@ -18,7 +18,7 @@ const startBoth = async (t: Test, more: object = {}) => {
 
 const runOf = async (troupe: Troupe, id: unknown) => (await troupe.call('GET', `/v1/runs/${id}`)).body;
 
-t.test('a run submits one message and answers with what the task has made', async (t) => {
+t.test('submits one message and completes with the result of the task', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const stream = await troupe.run(start);
   const task = await peer.task();
@@ -37,7 +37,7 @@ t.test('a run submits one message and answers with what the task has made', asyn
   t.strictSame(peer.cancelled, []);
 });
 
-t.test('a task that asks makes the run wait, and the next message answers it', async (t) => {
+t.test('suspends the run while its task needs input, and sends it the next message', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const stream = await troupe.run(start);
   const task = await peer.task();
@@ -58,7 +58,7 @@ t.test('a task that asks makes the run wait, and the next message answers it', a
   t.match((await again.rest()).at(-1), { run_id: first?.run_id, result: { response: 'home' } });
 });
 
-t.test('a task that never ends is stopped at its deadline', async (t) => {
+t.test('cancels a task at its deadline', async (t) => {
   const { peer, troupe } = await startBoth(t, { timeout_ms: 60 });
   const stream = await troupe.run(start);
   await peer.task();
@@ -73,7 +73,7 @@ t.test('a task that never ends is stopped at its deadline', async (t) => {
   t.strictSame(peer.cancelled, ['task-1']);
 });
 
-t.test('a cancel stops the task, once', async (t) => {
+t.test('cancels the task once', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const stream = await troupe.run(start);
   await peer.task();
@@ -90,7 +90,7 @@ t.test('a cancel stops the task, once', async (t) => {
   t.strictSame(peer.cancelled, ['task-1']);
 });
 
-t.test('a run that waits for a task stops it when it is cancelled', async (t) => {
+t.test('cancels the task of a suspended run that is cancelled', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const stream = await troupe.run(start);
   (await peer.task()).becomes('TASK_STATE_AUTH_REQUIRED');
@@ -106,7 +106,7 @@ t.test('a run that waits for a task stops it when it is cancelled', async (t) =>
   t.strictSame(peer.cancelled, ['task-1']);
 });
 
-t.test('a restarted service follows the task on and submits nothing', async (t) => {
+t.test('follows the task after a restart without submitting another', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const stream = await troupe.run(start);
   const task = await peer.task();
@@ -128,7 +128,7 @@ t.test('a restarted service follows the task on and submits nothing', async (t) 
   t.strictSame(peer.cancelled, []);
 });
 
-t.test('a refusal ends the run with an error, and a message at once with an answer', async (t) => {
+t.test('fails the run on a rejection, and completes it on an immediate message', async (t) => {
   const { peer, troupe } = await startBoth(t);
   peer.answersWith(401, { error: { code: 401, message: 'who are you' } });
   t.match((await troupe.runToEnd(start)).at(-1), {
@@ -142,7 +142,7 @@ t.test('a refusal ends the run with an error, and a message at once with an answ
   t.match((await troupe.runToEnd(start)).at(-1), { result: { response: 'at once', status: 'done' } });
 });
 
-t.test('where nobody listens, the run fails and the service goes on', async (t) => {
+t.test('fails the run of an unreachable agent, and the service stays healthy', async (t) => {
   const agents = [AgentSpec.parse(farAgent({ url: 'http://127.0.0.1:1' }))];
   const troupe = await startTroupe(t, { app: { records: { ...NO_RECORDS, agents } } });
   t.match((await troupe.runToEnd(start)).at(-1), {
@@ -166,13 +166,13 @@ const ARTIFACTS = [
   },
 ];
 
-t.test('files, addresses and data of a task are parts of the answer, and of the artifact here', async (t) => {
+t.test('returns files, links and data of a task as parts of the message and the artifact', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const status = { state: 'TASK_STATE_COMPLETED' };
   peer.answersWith(200, { task: { id: 'far-1', contextId: 'c', status, artifacts: ARTIFACTS } });
   const events = await troupe.runToEnd(start);
   const text = events.flatMap((event) => (event.event_type === 'text_delta' ? [event.delta] : [])).join('');
-  t.equal(text, 'Here: ', 'data is told as what it is');
+  t.equal(text, 'Here: ', 'data is described by its type');
   t.match(
     events.flatMap(({ activity_type, content }) =>
       activity_type === 'file' || activity_type === 'data' ? [content] : [],
@@ -200,7 +200,7 @@ t.test('files, addresses and data of a task are parts of the answer, and of the 
   });
 });
 
-t.test('what a task has made before it asks is a part of the answer once, when it is over', async (t) => {
+t.test('returns parts that a task made before its question once, at its end', async (t) => {
   const { peer, troupe } = await startBoth(t);
   const task = (state: string) => ({
     task: { id: 'far-1', contextId: 'c', status: { state }, artifacts: ARTIFACTS },
