@@ -7,12 +7,12 @@ import { bundle } from './bundle.ts';
 import { countFrom, startedByTests, testFiles } from './command-line.ts';
 import { TAP_PLACES } from './places.ts';
 import { LAST, plan } from './plan.ts';
-import { runFiles } from './processes.ts';
+import { runWithRepeats } from './repeats.ts';
 import { Report } from './report.ts';
 
 /**
  * Runs the tests: compiles all of them once and runs them in a few processes, each of which takes the next file when it
- * has finished one. The output of each file is stored as TAP for `npx tap replay FILE`; `npx tap run FILE` runs a file
+ * has finished one. A file that fails runs once more, alone. The output of each file is stored as TAP for `npx tap replay FILE`; `npx tap run FILE` runs a file
  * on its own.
  */
 
@@ -44,9 +44,9 @@ const main = async (): Promise<void> => {
   rmSync(TAP_PLACES.answers, { recursive: true, force: true });
   const queue = plan(files);
   const options = { places: TAP_PLACES, seed: SEED, fileMs: FILE_MS, bail: false };
-  const work = (files: string[]): Promise<void> => runFiles(files, options, (end) => report.ended(end));
-  await Promise.all(Array.from({ length: Math.min(jobs, queue.length) }, () => work(queue)));
-  if (files.includes(LAST)) await work([LAST]);
+  const first = Array.from({ length: Math.min(jobs, queue.length) }, () => queue);
+  await runWithRepeats(first, options, report);
+  if (files.includes(LAST)) await runWithRepeats([[LAST]], options, report);
   await report.end(slowest);
   end();
 };

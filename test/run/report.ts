@@ -20,9 +20,20 @@ export const reasonOf = ({
 }: Pick<Ended, 'ok' | 'broken' | 'residue'>): string | undefined =>
   broken ?? (ok && residue.length > 0 ? `leaves behind: ${residue.join(', ')}` : undefined);
 
+/** Stores the reason as the result of a file that has none, and returns where the result is. */
+const resultFile = async (end: Ended): Promise<string> => {
+  const filename = TAP_PLACES.resultOf(end.file);
+  const reason = reasonOf(end);
+  if (reason !== undefined) {
+    await mkdir(dirname(filename), { recursive: true });
+    await writeFile(filename, brokenTap(reason));
+  }
+  return filename;
+};
+
 /**
  * Prints one line per ended file, and at the end the failures and a command to run them again. Counts and the exit code
- * are those that tap derives from the results.
+ * are those that tap derives from the results. Failures of files that run again are printed and not counted.
  */
 export class Report {
   readonly #seed: number;
@@ -30,6 +41,7 @@ export class Report {
   readonly #read: Promise<void>[] = [];
   readonly #cpu: [file: string, ms: number][] = [];
   readonly #failed: Ended[] = [];
+  readonly #repeated: string[] = [];
   #files = 0;
 
   constructor(seed: number) {
@@ -46,12 +58,7 @@ export class Report {
 
   async #readResult(end: Ended): Promise<void> {
     const { file } = end;
-    const filename = TAP_PLACES.resultOf(file);
-    const reason = reasonOf(end);
-    if (reason !== undefined) {
-      await mkdir(dirname(filename), { recursive: true });
-      await writeFile(filename, brokenTap(reason));
-    }
+    const filename = await resultFile(end);
     const results = await t.sub(TapFile, { name: file, filename, buffered: true });
     this.#files += 1;
     this.#cpu.push([file, end.cpuMs]);
@@ -63,13 +70,25 @@ export class Report {
     );
   }
 
+  /** Prints failures of files that run again afterwards, while their results are still there. */
+  async repeating(ends: Ended[]): Promise<void> {
+    await Promise.all(ends.map(resultFile));
+    this.#repeated.push(...ends.map(({ file }) => file));
+    await this.#printFailures(ends);
+    console.log(`running again, alone: ${this.#repeated.join(' ')}`);
+  }
+
   async end(slowest: number): Promise<void> {
     await Promise.all(this.#read);
     t.end();
     for (const [file, ms] of this.#cpu.toSorted((a, b) => b[1] - a[1]).slice(0, slowest)) {
       console.log(`${seconds(ms)} of CPU time: ${file}`);
     }
-    if (this.#failed.length > 0) await this.#tellFailures();
+    if (this.#failed.length > 0) await this.#printFailures(this.#failed);
+    const failed = new Set(this.#failed.map(({ file }) => file));
+    for (const file of this.#repeated.filter((file) => !failed.has(file))) {
+      console.log(`unstable: ${file} failed once, and passed when it ran again`);
+    }
     const { pass, fail, skip, todo, total } = t.counts;
     console.log(
       `${this.#files} files, ${total} checks: ${pass} passed, ${fail} failed, ${skip + todo} skipped; ` +
@@ -77,15 +96,15 @@ export class Report {
     );
   }
 
-  async #tellFailures(): Promise<void> {
-    const files = this.#failed.map(({ file }) => file);
+  async #printFailures(ends: Ended[]): Promise<void> {
+    const files = ends.map(({ file }) => file);
     const tap = inProject('node_modules/tap/dist/esm/run.mjs');
     const replay = spawn(process.execPath, [tap, 'replay', '--reporter=min', ...files], {
       cwd: ROOT,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     await once(replay, 'exit');
-    for (const { file, printed } of this.#failed) {
+    for (const { file, printed } of ends) {
       if (printed !== '') console.log(`printed by ${file}:\n${printed}`);
     }
     console.log(`again: TROUPE_TEST_SEED=${this.#seed} npm run test:run -- ${files.join(' ')}`);

@@ -11,6 +11,7 @@ import { countFrom, testFiles } from './command-line.ts';
 import { Places, ROOT, workerOf } from './places.ts';
 import { LAST, plan } from './plan.ts';
 import { type Ended, type RunOptions, runFiles } from './processes.ts';
+import { runWithRepeats } from './repeats.ts';
 import { reasonOf } from './report.ts';
 
 /** Test runs with files that fail or break the process that they share. */
@@ -56,6 +57,58 @@ t.test('runs the files of a worker one at a time, each with a separate result', 
     { file: 'b.test.ts', ok: false },
     { file: 'c.test.ts', ok: true },
   ]);
+});
+
+const runTwice = async (
+  t: Test,
+  content: Record<string, string>,
+): Promise<{ ended: Ended[]; repeated: string[] }> => {
+  const folder = t.testdir(content);
+  const files = Object.keys(content).map((name) => relative(ROOT, join(folder, name)));
+  const places = new Places(join(folder, 'made'));
+  await bundle(files, places);
+  const ended: Ended[] = [];
+  const repeated: string[] = [];
+  const report = {
+    ended: (end: Ended) => void ended.push(end),
+    repeating: async (ends: Ended[]) => void repeated.push(...ends.map(({ file }) => file)),
+  };
+  await runWithRepeats([files], { places, seed: 1, fileMs: 60_000, bail: false }, report);
+  return { ended, repeated };
+};
+
+t.test('runs a failed file once more, and counts its second result', async (t) => {
+  const mark = join(t.testdir(), 'mark');
+  const failsOnce = `
+import { existsSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+const before = existsSync(${JSON.stringify(mark)});
+writeFileSync(${JSON.stringify(mark)}, '');
+t.test('once', async (t) => t.ok(before));
+`;
+  const fails = "import t from 'tap';\nt.test('not so', async (t) => t.equal(1, 2));\n";
+  const { ended, repeated } = await runTwice(t, {
+    'a.test.ts': failsOnce,
+    'b.test.ts': fails,
+    'c.test.ts': PASSES,
+  });
+  t.match(repeated, [/a\.test\.ts$/, /b\.test\.ts$/]);
+  t.match(ended, [
+    { file: /c\.test\.ts$/, ok: true },
+    { file: /a\.test\.ts$/, ok: true },
+    { file: /b\.test\.ts$/, ok: false },
+  ]);
+});
+
+t.test('repeats nothing if more files fail than a busy machine explains', async (t) => {
+  const fails = "import t from 'tap';\nt.fail('no');\n";
+  const names = Array.from({ length: 6 }, (_, index) => `${index}.test.ts`);
+  const { ended, repeated } = await runTwice(t, Object.fromEntries(names.map((name) => [name, fails])));
+  t.strictSame(repeated, []);
+  t.strictSame(
+    ended.map(({ ok }) => ok),
+    names.map(() => false),
+  );
 });
 
 t.test('runs nothing after a failure with --bail', async (t) => {
