@@ -2,8 +2,9 @@ import { createCardReader } from '../a2a/card.ts';
 import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createHostCheck } from '../http/hosts.ts';
-import { hostOf, urlOf } from '../http/listen-address.ts';
+import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
@@ -40,8 +41,10 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const routeDeps = createRouteDeps(foundation, exposed, inspection);
   const address = listenAddress(settings.http_addr);
   const host = hostOf(address);
-  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, host);
-  const http = createHttp(foundation, routeDeps, { families: [...a2a.families, ...mcp.families], host });
+  const tls = tlsFiles(settings);
+  const scheme = tls ? 'https' : 'http';
+  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, scheme });
+  const http = createHttp(foundation, routeDeps, { families: [...a2a.families, ...mcp.families], host, tls });
   return {
     http,
     a2a,
@@ -51,10 +54,13 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
       const server = chooseHttpServer(settings.http_server, log);
       await inspection.listen(server);
       const { port } = await http.listen(server, address);
-      return urlOf(address, port);
+      return urlOf(scheme, address, port);
     },
   };
 };
+
+const tlsFiles = ({ tls: { cert_file, key_file } }: Foundation['settings']): TlsFiles | undefined =>
+  cert_file !== undefined && key_file !== undefined ? { cert_file, key_file } : undefined;
 
 const createRouteDeps = (
   {
@@ -124,9 +130,9 @@ const createAdapters = (
   { settings, log, clock, metrics, store, breakers, actors, uptimeSeconds }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
-  host: string,
+  { host, scheme }: { host: string; scheme: Scheme },
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
-  const common = { ...routeDeps, clock, settings, version, host, log, actors };
+  const common = { ...routeDeps, clock, settings, version, host, scheme, log, actors };
   const a2a = createA2aAdapter({ ...common, tasks, published: live.agents });
   const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds });
   live.watch(mcp.published);
@@ -144,12 +150,12 @@ const createAdapters = (
 const createHttp = (
   { input, settings, log, metrics }: Foundation,
   routeDeps: RouteDeps,
-  { families, host }: { families: A2aAdapter['families']; host: string },
+  { families, host, tls }: { families: A2aAdapter['families']; host: string; tls: TlsFiles | undefined },
 ): HttpServer =>
   createHttpServer({
     families,
     routes: createRouteTable(routeDeps),
-    settings: { ...settings, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    settings: { ...settings, tls, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     unrouted: [
       createManual(input.manualFolder ?? manualFolder),
       ...(settings.console.enabled

@@ -31,6 +31,8 @@ export type ExchangeContext = {
   readonly ended?: ((exchange: Exchange) => void) | undefined;
   /** Receives errors that a listener throws outside of any caller that could catch them. */
   readonly report: (error: unknown) => void;
+  /** Connections are encrypted: browsers are asked to use no other. */
+  readonly isSecure: boolean;
 };
 
 export type Exchange = {
@@ -259,7 +261,7 @@ const stampHead = (exchange: Exchange, status: number): void => {
 };
 
 const writeHead = (
-  { res, origin, requestId, confidential }: Exchange,
+  { context, res, origin, requestId, confidential }: Exchange,
   status: number,
   headers: Readonly<Record<string, string>> | undefined,
 ): void => {
@@ -270,6 +272,7 @@ const writeHead = (
     res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
   }
   res.writeHeader('x-request-id', requestId);
+  if (context.isSecure) res.writeHeader('strict-transport-security', STRICT_TRANSPORT);
   if (confidential) {
     res.writeHeader('cache-control', 'no-store');
     res.writeHeader('x-content-type-options', 'nosniff');
@@ -278,6 +281,8 @@ const writeHead = (
     if (!(confidential && name === 'cache-control')) res.writeHeader(name, singleLine(headers[name] ?? ''));
   }
 };
+
+const STRICT_TRANSPORT = 'max-age=31536000';
 
 const statusLines = new Map<number, string>();
 

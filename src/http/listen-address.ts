@@ -1,11 +1,13 @@
 /** The address of a listener: a TCP port or a Unix socket. */
 export type ListenAddress = { host: string; port: number } | { path: string };
 
+export type Scheme = 'http' | 'https';
+
 /** @param port the actual port */
-export const urlOf = (address: ListenAddress, port: number | undefined): string => {
+export const urlOf = (scheme: Scheme, address: ListenAddress, port: number | undefined): string => {
   if ('path' in address) return `unix:${address.path}`;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `http://${host}:${port}`;
+  return `${scheme}://${host}:${port}`;
 };
 
 /** Formats the address for error messages. */

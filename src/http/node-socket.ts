@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import type { ConnectionBudget } from './connection-budget.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { openNodeResponse, readNodeRequest } from './node-exchange.ts';
 import { IDLE_MS } from './node-limits.ts';
 import type { Answer } from './pipeline.ts';
-import { cannotListen, type Listening } from './socket.ts';
+import { cannotListen, type Listening, type ListenOptions } from './socket.ts';
 import { removeStaleSocket } from './socket-file.ts';
+import type { Tls } from './tls.ts';
 
 /**
  * Listens with `node:http` on systems without a binary of uWebSockets.js.
@@ -28,26 +28,33 @@ const LIMITS = {
   insecureHTTPParser: false,
 };
 
+const createServerFor = async (tls: Tls | undefined): Promise<Server> => {
+  if (!tls) return createServer(LIMITS);
+  const https = await import('node:https');
+  const { cert, key } = tls;
+  return https.createServer({ ...LIMITS, cert, key, minVersion: 'TLSv1.2', handshakeTimeout: IDLE_MS });
+};
+
 /** @throws Unavailable when the address cannot be bound */
 export const listenOnNode = async (
   answer: Answer,
-  address: ListenAddress,
-  budget: ConnectionBudget,
+  { address, budget, tls }: ListenOptions,
 ): Promise<Listening> => {
-  const server = createServer(LIMITS);
+  const server = await createServerFor(tls);
   // The size limit is sufficient; a count limit would drop headers silently.
   server.maxHeadersCount = 0;
   const connections = new WeakMap<Socket, Connection>();
   server.on('connection', (socket) => {
     if (!budget.opened()) socket.destroy();
+    socket.on('close', () => budget.closed());
+  });
+  // With TLS, requests arrive on another socket than the connection's, after the handshake.
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     const connection: Connection = { response: undefined };
     connections.set(socket, connection);
     // uWebSockets.js does not respond to a client that has closed its half either.
     socket.on('end', () => socket.destroy());
-    socket.on('close', () => {
-      budget.closed();
-      connection.response?.abort();
-    });
+    socket.on('close', () => connection.response?.abort());
   });
   const respond = (req: IncomingMessage, res: ServerResponse): void => {
     const { socket } = req;

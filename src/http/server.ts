@@ -20,6 +20,7 @@ import type { ScopeProvider } from './scope.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
+import type { TlsFiles } from './tls.ts';
 import type { Unrouted } from './unrouted.ts';
 import { createUnsent } from './unsent.ts';
 import type { HttpServerChoice } from './uws.ts';
@@ -42,6 +43,8 @@ export type HttpDeps = {
     cors_allowed_origins: readonly string[];
     trust_forwarded_headers: boolean;
     trusted_proxies: readonly string[];
+    /** If absent, connections are not encrypted. */
+    tls?: TlsFiles | undefined;
   };
   /** Handles paths without a matching route. */
   unrouted?: readonly Unrouted[] | undefined;
@@ -68,7 +71,7 @@ export type HttpDeps = {
 };
 
 export type HttpServer = {
-  /** Listens; port 0 selects a free one. Rejects if the address cannot be bound. */
+  /** Listens; port 0 selects a free one. Rejects if the address cannot be bound or a file of `tls` is unusable. */
   listen(server: HttpServerChoice, address: ListenAddress): Promise<{ port: number | undefined }>;
   /** Handles a request without a socket, even while nothing listens. */
   fetch: Local['fetch'];
@@ -88,6 +91,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     draining: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
     report: (error) => log.error('http.response_callback_failed', { err: error }),
+    isSecure: settings.tls !== undefined,
   };
   const gate = createGate({ limit: settings.max_concurrent_requests });
   const hub = createStreamHub({
@@ -125,9 +129,12 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
       const budget = createConnectionBudget(mostConnections(), (most) =>
         log.warn('http.connection_limit', { most }),
       );
-      const socket = await (uWS
-        ? listenOn(uWS, answer, address, budget)
-        : listenOnNode(answer, address, budget));
+      const tls = settings.tls && (await import('./tls.ts')).readTls(settings.tls);
+      if (tls && tls.expires.getTime() - Date.now() < EXPIRES_SOON_MS) {
+        log.warn('http.certificate_expires', { file: tls.cert_file, expires: tls.expires.toISOString() });
+      }
+      const options = { address, budget, tls };
+      const socket = await (uWS ? listenOn(uWS, answer, options) : listenOnNode(answer, options));
       sockets.push(socket);
       return { port: socket.port };
     },
@@ -145,6 +152,9 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     },
   };
 };
+
+/** A certificate that expires within this time, or has expired, is reported at the start. */
+const EXPIRES_SOON_MS = 14 * 24 * 3_600_000;
 
 /** Logs one line per request at level debug: its route, never its actual path, which may contain secrets. */
 const requestLine =

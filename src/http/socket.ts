@@ -4,6 +4,7 @@ import type { ConnectionBudget } from './connection-budget.ts';
 import { type ListenAddress, nameOf, UNIX_PEER } from './listen-address.ts';
 import type { Answer } from './pipeline.ts';
 import { ownSocket, removeStaleSocket } from './socket-file.ts';
+import type { Tls } from './tls.ts';
 import type { UwsApp, UwsListenSocket, UwsModule, UwsResponse } from './uws-module.ts';
 
 /** An address on which the server handles requests. */
@@ -22,12 +23,19 @@ export type Listening = {
  */
 export type Served<What> = { by: What | undefined };
 
+/** Where and how the server listens. */
+export type ListenOptions = {
+  address: ListenAddress;
+  budget: ConnectionBudget;
+  /** If absent, connections are not encrypted. */
+  tls?: Tls | undefined;
+};
+
 /** @throws Unavailable when the address cannot be bound */
 export const listenOn = async (
   uWS: UwsModule,
   answer: Answer,
-  address: ListenAddress,
-  budget: ConnectionBudget,
+  { address, budget, tls }: ListenOptions,
 ): Promise<Listening> => {
   const served: Served<{ answer: Answer; budget: ConnectionBudget }> = { by: { answer, budget } };
   // uWebSockets.js calls this with 1 and -1; closing the connection calls it again, with -1.
@@ -36,8 +44,7 @@ export const listenOn = async (
     else if (served.by?.budget.opened() === false) res.close();
   };
   const isUnix = 'path' in address;
-  const app = uWS
-    .App()
+  const app = (tls ? uWS.SSLApp({ cert_file_name: tls.cert_file, key_file_name: tls.key_file }) : uWS.App())
     .any('/*', (res, req) => {
       if (isUnix) res.getRemoteAddressAsText = localPeer;
       served.by?.answer(res, req, NETWORK);

@@ -6,6 +6,8 @@ import type { WireRequest, WireResponse } from './wire.ts';
  */
 export type UwsModule = {
   App(): UwsApp;
+  /** TLS 1.2 and newer. @throws Error when the files cannot be used */
+  SSLApp(options: { cert_file_name: string; key_file_name: string }): UwsApp;
   us_socket_local_port(socket: UwsListenSocket): number;
   us_listen_socket_close(socket: UwsListenSocket): void;
 };

@@ -34,6 +34,10 @@ export const LOG_EVENTS = {
     level: 'info',
     message: 'uWebSockets.js cannot be loaded; using node:http, with more CPU time per run',
   },
+  'http.certificate_expires': {
+    level: 'warn',
+    message: 'the TLS certificate has expired or expires within 14 days; replace it and restart the service',
+  },
   'http.response_callback_failed': { level: 'error', message: 'response callback failed' },
   'http.connection_limit': {
     level: 'warn',

@@ -11,7 +11,22 @@ const crossRules: readonly Rule[] = [
       `SERVICE_MAILBOX_LEASE_RENEWAL_MS (mailbox.lease_renewal_ms): ${mailbox.lease_renewal_ms} is not allowed; ` +
       `allowed: below SERVICE_MAILBOX_LEASE_MS (mailbox.lease_ms), which is ${mailbox.lease_ms}`,
   },
+  {
+    broken: ({ tls }) => (tls.cert_file === undefined) !== (tls.key_file === undefined),
+    problem: ({ tls }) => {
+      const [given, missing] =
+        tls.cert_file === undefined ? [TLS_KEY_FILE, TLS_CERT_FILE] : [TLS_CERT_FILE, TLS_KEY_FILE];
+      return `${missing}: missing; ${given} is set; allowed: both or neither`;
+    },
+  },
+  {
+    broken: ({ tls, http_addr }) => tls.cert_file !== undefined && http_addr.startsWith('unix:'),
+    problem: () => `${TLS_CERT_FILE}: not allowed with a Unix socket as SERVICE_HTTP_ADDR (http_addr)`,
+  },
 ];
+
+const TLS_CERT_FILE = 'SERVICE_TLS_CERT_FILE (tls.cert_file)';
+const TLS_KEY_FILE = 'SERVICE_TLS_KEY_FILE (tls.key_file)';
 
 export const crossProblems = (settings: Settings): string[] =>
   crossRules.filter((rule) => rule.broken(settings)).map((rule) => rule.problem(settings));

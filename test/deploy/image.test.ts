@@ -5,6 +5,7 @@ import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import t, { type Test } from 'tap';
 import { unknownVariables } from '../../src/settings/index.ts';
+import { tlsFiles } from '../certificate.ts';
 import { nodeCommand } from '../child.ts';
 import { LONG } from '../long.ts';
 import { inProject, ROOT } from '../run/places.ts';
@@ -61,15 +62,22 @@ t.test('the health check succeeds while the service runs, and fails after it sto
   const [, command = '[]'] = /CMD (\[.*\])$/.exec(lastOf('HEALTHCHECK')) ?? [];
   const [node, ...args]: string[] = JSON.parse(command);
   t.equal(node, 'node');
-  const troupe = await startTroupe(t);
-  const check = (): Promise<number | null> => healthOf(args, new URL(troupe.url).port);
-  t.equal(await check(), 0);
-  await troupe.app.stop();
-  t.equal(await check(), 1);
+  for (const tls of [undefined, tlsFiles(t)]) {
+    const troupe = await startTroupe(t, { settings: { tls } });
+    const variables: Record<string, string> = tls ? { SERVICE_TLS_CERT_FILE: tls.cert_file } : {};
+    const check = (): Promise<number | null> => healthOf(args, new URL(troupe.url).port, variables);
+    t.equal(await check(), 0, troupe.url);
+    await troupe.app.stop();
+    t.equal(await check(), 1);
+  }
 });
 
-const healthOf = async (args: readonly string[], port: string): Promise<number | null> => {
-  const env = { PATH: process.env.PATH, SERVICE_HTTP_ADDR: `0.0.0.0:${port}` };
+const healthOf = async (
+  args: readonly string[],
+  port: string,
+  variables: Record<string, string>,
+): Promise<number | null> => {
+  const env = { PATH: process.env.PATH, SERVICE_HTTP_ADDR: `0.0.0.0:${port}`, ...variables };
   const [code] = await once(spawn(...nodeCommand(args), { env, stdio: 'ignore' }), 'exit');
   return typeof code === 'number' ? code : null;
 };

@@ -27,11 +27,8 @@ t.test('delivers a body once, even if it is too large and continues', async (t) 
     bodies += 1;
   };
   const { uWS } = LISTENER;
-  const address = { host: '127.0.0.1', port: 0 };
-  const budget = createConnectionBudget(10, () => {});
-  const listening = await (uWS
-    ? listenOn(uWS, answer, address, budget)
-    : listenOnNode(answer, address, budget));
+  const options = { address: { host: '127.0.0.1', port: 0 }, budget: createConnectionBudget(10, () => {}) };
+  const listening = await (uWS ? listenOn(uWS, answer, options) : listenOnNode(answer, options));
   t.teardown(() => {
     listening.stop();
     listening.close();

@@ -6,6 +6,8 @@ export const contractRows: readonly ContractRow[] = [
   // The contract has host:port only. `unix:path` and the choice of the HTTP server are additions of this service.
   ['SERVICE_HTTP_ADDR', 'http_addr', 'host:port | unix:path', '127.0.0.1:38080'],
   ['SERVICE_HTTP_SERVER', 'http_server', 'auto | uws | node', 'auto'],
+  ['SERVICE_TLS_CERT_FILE', 'tls.cert_file', 'path', 'unset'],
+  ['SERVICE_TLS_KEY_FILE', 'tls.key_file', 'path', 'unset'],
   ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_INSPECTION_ADDR', 'inspection_addr', 'loopback host:port', 'unset'],

@@ -46,6 +46,22 @@ t.test('the renewal interval of a lease is below the lease', async (t) => {
   });
 });
 
+t.test('a certificate needs its key, and a TCP port', async (t) => {
+  const both = { cert_file: 'cert.pem', key_file: 'key.pem' };
+  t.doesNotThrow(() => settingsFrom({ tls: both }));
+  t.throws(() => settingsFrom({ tls: { cert_file: 'cert.pem' } }), {
+    message:
+      'SERVICE_TLS_KEY_FILE (tls.key_file): missing; ' +
+      'SERVICE_TLS_CERT_FILE (tls.cert_file) is set; allowed: both or neither',
+  });
+  t.throws(() => settingsFrom({ tls: { key_file: 'key.pem' } }), {
+    message: /^SERVICE_TLS_CERT_FILE \(tls\.cert_file\): missing; SERVICE_TLS_KEY_FILE .* is set/,
+  });
+  t.throws(() => settingsFrom({ tls: both, http_addr: 'unix:/run/s' }), {
+    message: /^SERVICE_TLS_CERT_FILE \(tls\.cert_file\): not allowed with a Unix socket/,
+  });
+});
+
 t.test(
   'one given eval limit keeps the others unchanged, and none of them allows zero at a time',
   async (t) => {

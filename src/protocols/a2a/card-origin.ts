@@ -1,17 +1,26 @@
+import type { Scheme } from '../../http/listen-address.ts';
 import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
 
-/** Returns the origin for cards (a2a.md 4): the configured one, or else the origin of the request. */
-
+/**
+ * Returns the origin for cards (a2a.md 4): the configured one, or else the origin of the request.
+ *
+ * @param scheme of the listener, unless a proxy names another one
+ */
 export const cardOrigin = (
   header: (name: string) => string | undefined,
-  { publicUrl, trustForwarded }: { publicUrl: string | undefined; trustForwarded: boolean },
+  {
+    publicUrl,
+    trustForwarded,
+    scheme: own,
+  }: { publicUrl: string | undefined; trustForwarded: boolean; scheme: Scheme },
 ): string => {
   if (publicUrl !== undefined) return withoutTrailingSlashes(publicUrl);
   const forwarded = (name: string): string | undefined =>
     trustForwarded ? header(name)?.split(',')[0]?.trim() : undefined;
-  const scheme = forwarded('x-forwarded-proto')?.toLowerCase();
+  const named = forwarded('x-forwarded-proto')?.toLowerCase();
+  const scheme = named === 'https' || named === 'http' ? named : own;
   const host = [forwarded('x-forwarded-host'), header('host')].find((name) => name && HOST.test(name));
-  return `${scheme === 'https' ? 'https' : 'http'}://${host ?? 'localhost'}`;
+  return `${scheme}://${host ?? 'localhost'}`;
 };
 
 /** A name, an IPv4 address or a bracketed IPv6 address, with or without a port. */

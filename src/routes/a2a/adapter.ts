@@ -1,5 +1,6 @@
 import { isPublicAddress, resolveName } from '../../a2a/public-address.ts';
 import type { Family } from '../../http/family.ts';
+import type { Scheme } from '../../http/listen-address.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
@@ -27,6 +28,8 @@ type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store
     version: string;
     /** The address that the service listens on. */
     host: string;
+    /** The scheme of URLs that lead to the service, unless a proxy names another. */
+    scheme: Scheme;
     /** The published agents; a new object after each publication. */
     published(): { ids: readonly string[]; published_at: number };
     settings: TaskHandlerDeps['settings'] & CardSettings & PushAddressSettings & { default_agent_id: string };

@@ -1,4 +1,5 @@
 import { etagOf, isCached } from '../../http/etag.ts';
+import type { Scheme } from '../../http/listen-address.ts';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
 import { createTokenCheck } from '../../http/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
@@ -82,10 +83,10 @@ export const createCards = (deps: CardDeps): Cards => {
   };
 };
 
-type CardDeps = { agents: CardAgents; settings: CardSettings; version: string };
+type CardDeps = { agents: CardAgents; settings: CardSettings; scheme: Scheme; version: string };
 
 const readFacts = (
-  { settings, version }: CardDeps,
+  { settings, scheme, version }: CardDeps,
   { header }: Pick<A2aRequest, 'header'>,
   extended: boolean,
 ): CardFacts => ({
@@ -93,6 +94,7 @@ const readFacts = (
   origin: cardOrigin(header, {
     publicUrl: settings.a2a_public_base_url,
     trustForwarded: settings.trust_forwarded_headers,
+    scheme,
   }),
   organization: settings.a2a_provider_organization,
   providerUrl: settings.a2a_provider_url,

@@ -38,6 +38,18 @@ export const serverSettings = [
     doc: 'HTTP server: uWebSockets.js (`uws`), `node:http` (`node`), or uWebSockets.js if it is installed and its binary loads, else `node:http` (`auto`)',
   }),
   setting({
+    key: 'tls.cert_file',
+    env: 'SERVICE_TLS_CERT_FILE',
+    type: path(),
+    doc: 'PEM file with the TLS certificate and its intermediate certificates; with `tls.key_file` the service listens with HTTPS (TLS 1.2 and newer); read at the start',
+  }),
+  setting({
+    key: 'tls.key_file',
+    env: 'SERVICE_TLS_KEY_FILE',
+    type: path(),
+    doc: 'PEM file with the private key of `tls.cert_file`, without a passphrase',
+  }),
+  setting({
     key: 'allowed_hosts',
     env: 'SERVICE_ALLOWED_HOSTS',
     type: hostNames(),

@@ -5,25 +5,8 @@ import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { CERTIFICATE, KEY } from '../../certificate.ts';
 import { ask, openTransport } from './open.ts';
-
-/** A self-signed certificate for `localhost`. */
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBlTCCATugAwIBAgIUQN2kKDdHOxuTm8dO/Hg/zZdmZJswCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNzEwMTMxM1oYDzIxMjYxMTAz
-MTAxMzEzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAARltBsnTCBzNB256sf+t7/QcHhBj1vWcyiAejgDnqkDP83+EsFRAjuY
-s9AtwOPDTBZVEXgTS4fdcLvmHL7glwSQo2kwZzAdBgNVHQ4EFgQUDpd7c9QTzJSR
-um1JmKKZnW/IFX8wHwYDVR0jBBgwFoAUDpd7c9QTzJSRum1JmKKZnW/IFX8wDwYD
-VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
-SAAwRQIgQNmchMl6UidavuqRYJSV/B5WbTnEDiPbnN6B8miamjACIQC8NM/IKLW2
-QCQJCzcPu4HT6Qn+YmrApd+TVj2kXVWO9w==
------END CERTIFICATE-----`;
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgA7HXiuDqQO53AH26
-4l9lXEFJKQyenrZRnhWApbOfyKShRANCAARltBsnTCBzNB256sf+t7/QcHhBj1vW
-cyiAejgDnqkDP83+EsFRAjuYs9AtwOPDTBZVEXgTS4fdcLvmHL7glwSQ
------END PRIVATE KEY-----`;
 
 const CHILD = fileURLToPath(new URL('child-tls.ts', import.meta.url));
 

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { z } from 'zod';
+import { tlsFiles } from '../../certificate.ts';
 import { ADMIN_TOKEN, startTroupe, type TroupeOptions } from '../troupe.ts';
 
 const CARD = '/.well-known/agent-card.json';
@@ -63,6 +65,20 @@ t.test('takes the origin from the first forwarded value of a trusted proxy', asy
   t.match((await call('GET', CARD, undefined, strange)).body, {
     supportedInterfaces: [{ url: /^http:\/\/127\.0\.0\.1:\d+\/v1\/a2a$/ }],
   });
+});
+
+t.test('names the scheme of the listener unless a proxy names another', async (t) => {
+  const { app } = await startTroupe(t, minimal({ tls: tlsFiles(t) }));
+  t.match(app.url, /^https:/);
+  const urlFor = async (headers: Record<string, string>): Promise<string> => {
+    const request = new Request(`http://agents.example${CARD}`, { headers });
+    const response = await app.fetch(request);
+    const { provider } = z.object({ provider: z.object({ url: z.string() }) }).parse(await response.json());
+    return provider.url;
+  };
+  t.equal(await urlFor({ host: 'agents.example' }), 'https://agents.example');
+  t.equal(await urlFor({ host: 'agents.example', 'x-forwarded-proto': 'http' }), 'http://agents.example');
+  t.equal(await urlFor({ host: 'agents.example', 'x-forwarded-proto': 'gopher' }), 'https://agents.example');
 });
 
 t.test('ignores the forwarded headers of an untrusted proxy', async (t) => {
