@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { Button, IconButton } from './Button.tsx';
 import css from './Dialog.module.css';
-import { Field } from './Field.tsx';
+import { InputField } from './Inputs.tsx';
 import { designTexts } from './texts.ts';
 import { useReturnFocus } from './use-return-focus.ts';
 
@@ -72,16 +72,7 @@ export const ConfirmDialog = (props: {
     <Dialog title={props.title} onClose={props.onClose} {...(props.size && { size: props.size })}>
       {props.children}
       {props.typed !== undefined && (
-        <Field label={t('confirm.type', { what: props.typed })}>
-          {(control) => (
-            <input
-              {...control}
-              type="text"
-              value={entered}
-              onChange={(event) => setEntered(event.target.value)}
-            />
-          )}
-        </Field>
+        <InputField label={t('confirm.type', { what: props.typed })} value={entered} onChange={setEntered} />
       )}
       <DialogActions>
         <Button data-autofocus onClick={props.onClose}>

@@ -7,7 +7,7 @@ import { type Resource, useResource } from '../../data/queries.ts';
 import { type Method, sendRaw } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { Field } from '../../design/Field.tsx';
+import { InputField, SelectField, TextField } from '../../design/Inputs.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -70,25 +70,25 @@ const Call = ({ operation }: { operation: Operation }) => {
       {operation.parameters.length > 0 && (
         <div className={activityCss.two}>
           {operation.parameters.map(({ name, place }) => (
-            <Field key={name} label={name} required={place === 'path'}>
-              {(control) => (
-                <input
-                  {...control}
-                  type="text"
-                  value={given[name] ?? ''}
-                  onChange={(event) => setGiven({ ...given, [name]: event.target.value })}
-                />
-              )}
-            </Field>
+            <InputField
+              key={name}
+              label={name}
+              required={place === 'path'}
+              value={given[name] ?? ''}
+              onChange={(value) => setGiven({ ...given, [name]: value })}
+            />
           ))}
         </div>
       )}
       {operation.hasBody && (
-        <Field label={t('explorer.body')} error={problem && t('explorer.badJson', { message: problem })}>
-          {(control) => (
-            <textarea {...control} rows={6} value={body} onChange={(event) => setBody(event.target.value)} />
-          )}
-        </Field>
+        <TextField
+          isCode
+          label={t('explorer.body')}
+          error={problem && t('explorer.badJson', { message: problem })}
+          rows={6}
+          value={body}
+          onChange={setBody}
+        />
       )}
       <div className={activityCss.headline}>
         <Button
@@ -123,15 +123,12 @@ export const Explorer = () => {
       <Loaded query={query} plain>
         {() => (
           <div className={activityCss.stack}>
-            <Field label={t('explorer.route')}>
-              {(control) => (
-                <select {...control} value={operation?.name} onChange={(event) => choose(event.target.value)}>
-                  {operations.map((one) => (
-                    <option key={one.name}>{one.name}</option>
-                  ))}
-                </select>
-              )}
-            </Field>
+            <SelectField
+              label={t('explorer.route')}
+              value={operation?.name ?? ''}
+              onChange={choose}
+              options={operations.map((one) => one.name)}
+            />
             {operation && <Call key={operation.name} operation={operation} />}
           </div>
         )}
