@@ -160,7 +160,6 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
 
 /** A call as one line that expands to its details. A call that needs a decision or an output is expanded initially. */
 const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) => {
-  const t = useTexts(texts);
   const state = callState(part, context.place);
   const asks = state === 'approval' || state === 'answer';
   const [opened, setOpened] = useState<boolean>();
@@ -173,7 +172,6 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
         type="button"
         className={css.line}
         aria-expanded={isOpened}
-        aria-label={`${t('call.details')}: ${t(`call.${state}`)}`}
         onClick={() => setOpened(!isOpened)}
       >
         <Icon name={isOpened ? 'chevronDown' : 'chevronRight'} size={12} />

@@ -18,7 +18,7 @@ const Rows = ({ rows, x, y }: { rows: readonly ChartRow[]; x: number; y: number 
       y={y + index * LINE + BASELINE}
       className={soft ? css.soft : css.row}
     >
-      {text}
+      {text}{' '}
     </text>
   ));
 
@@ -45,7 +45,7 @@ const State = memo(({ state, isLit, isChosen, count, onChoose }: StateProps) => 
         role: 'button',
         tabIndex: 0,
         'aria-pressed': isChosen,
-        'aria-label': path,
+        'aria-label': [path, ...state.rows.map(({ text }) => text), count || ''].join(' ').trim(),
         onClick: (event: { stopPropagation(): void }) => {
           event.stopPropagation();
           choose();
@@ -63,7 +63,7 @@ const State = memo(({ state, isLit, isChosen, count, onChoose }: StateProps) => 
         <rect className={css.inner} x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} />
       )}
       <text className={css.name} x={x + 12} y={y + 8 + BASELINE}>
-        {name}
+        {name}{' '}
       </text>
       <Rows rows={state.rows} x={x + 12} y={y + 8 + LINE} />
       {count !== undefined && count > 0 && (

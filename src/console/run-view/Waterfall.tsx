@@ -99,7 +99,8 @@ const Row = (
   const kind = t(agent === undefined ? `span.${span.kind}` : 'span.delegate');
   const indent = (props.depth + span.depth) * 16 + 14;
   const error = redactText(span.error ?? '');
-  const label = [`${kind} ${name}`.trim(), ...(span.hasFailed ? [t('failed')] : []), took].join(', ');
+  const failure = span.hasFailed && (error || t('failed'));
+  const label = [`${kind} ${name}`.trim(), server, failure, took].filter(Boolean).join(', ');
   return (
     <div className={css.row} data-kind={span.kind} data-failed={span.hasFailed || undefined}>
       <span className={css.indent} style={{ width: indent }}>
@@ -120,14 +121,13 @@ const Row = (
         data-later={props.isLater || undefined}
         aria-pressed={selected?.id === span.id && selected.story.id === props.story.id}
         aria-label={label}
-        title={[label, error, format.clock(span.from)].filter((line) => line !== '').join('\n')}
+        title={`${label}\n${format.clock(span.from)}`}
         onClick={() => props.onSelect({ story: props.story, id: span.id })}
       >
         <span className={css.name} style={{ paddingLeft: indent }}>
-          <span className={css.kind}>{kind}</span>
-          {name !== '' && <span className={css.title}>{name}</span>}
-          {server !== undefined && <Chip title={t('server', { server })}>{server}</Chip>}
-          {span.hasFailed && <span className={css.error}>{error || t('failed')}</span>}
+          <span className={css.kind}>{kind}</span> {name !== '' && <span className={css.title}>{name}</span>}{' '}
+          {server !== undefined && <Chip title={t('server', { server })}>{server}</Chip>}{' '}
+          {failure && <span className={css.error}>{failure}</span>}{' '}
         </span>
         <span className={css.track}>
           <Bar span={span} range={range} now={now} />
