@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { Figures, Point } from '../data/resources.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Card } from '../design/Layout.tsx';
+import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './Activity.module.css';
@@ -42,7 +43,7 @@ export const Change = ({ now, before }: { now: number; before: number | undefine
   if (before === undefined) return null;
   const share = format.percent(Math.abs(shareOf(now - before, before)));
   const kind = now === before ? 'same' : before === 0 ? 'new' : now > before ? 'more' : 'less';
-  return <span className={css.quiet}>{t(`change.${kind}`, { share })}</span>;
+  return <span className={look.quiet}>{t(`change.${kind}`, { share })}</span>;
 };
 
 type Chart = ChartData & {
@@ -52,6 +53,8 @@ type Chart = ChartData & {
   figure: string;
   more?: ReactNode;
   change: readonly [now: number, before: number | undefined];
+  /** Shown in place of the chart if there is nothing to measure. */
+  none?: string | undefined;
 };
 
 /** The same data as a chart or as a table. */
@@ -79,8 +82,14 @@ const ChartCard = ({ chart, onSelect }: { chart: Chart } & Pick<ChartsProps, 'on
         {chart.more}
         <Change now={change[0]} before={change[1]} />
       </div>
-      <Legend series={chart.series} />
-      <Data {...chart} label={title} onSelect={onSelect} />
+      {chart.none === undefined ? (
+        <>
+          <Legend series={chart.series} />
+          <Data {...chart} label={title} onSelect={onSelect} />
+        </>
+      ) : (
+        <p className={look.quiet}>{chart.none}</p>
+      )}
     </Card>
   );
 };
@@ -132,6 +141,7 @@ const useCost = ({ stats: { agents, course }, before }: ChartsProps, end: number
     ),
     figure: total.cost_usd === undefined ? t('cost.unknown') : known,
     change: [total.cost_usd ?? 0, before && (before.cost_usd ?? 0)],
+    none: total.cost_usd === undefined ? t('cost.none') : undefined,
     look: 'bars',
     format: format.usd,
     times: [...groups.map(([first]) => (first?.from ?? 0) * 1000), end],
@@ -170,7 +180,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
     {
       title: t('runs'),
       figure: format.number(all),
-      more: total.failed_runs > 0 && <span className={css.bad}>{t('runs.failed', { share })}</span>,
+      more: total.failed_runs > 0 && <span className={look.bad}>{t('runs.failed', { share })}</span>,
       change: [all, before && runsIn(before)],
       look: 'bars',
       format: format.number,
@@ -180,7 +190,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
     {
       title: t('latency'),
       figure: format.duration(total.p95_inference_duration_ms),
-      more: <span className={css.quiet}>{t('inferences', { count: total.inference_count })}</span>,
+      more: <span className={look.quiet}>{t('inferences', { count: total.inference_count })}</span>,
       change: [total.p95_inference_duration_ms, before?.p95_inference_duration_ms],
       look: 'band',
       format: format.duration,
@@ -205,7 +215,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
 };
 
 export const Charts = (props: ChartsProps) => (
-  <div className={css.two}>
+  <div className={look.halves}>
     {useCharts(props).map((chart) => (
       <ChartCard key={chart.title} chart={chart} onSelect={props.onSelect} />
     ))}

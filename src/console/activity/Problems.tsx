@@ -1,4 +1,5 @@
 import { Dot, type Tone } from '../design/Chip.tsx';
+import look from '../design/Look.module.css';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './Activity.module.css';
 
@@ -13,13 +14,12 @@ export type Problem = {
 };
 
 export const Problems = ({ problems }: { problems: readonly Problem[] }) => (
-  <ul className={css.rows}>
+  <ul className={look.divided}>
     {problems.map(({ id, tone, text, code, links }) => (
-      <li key={id} data-testid={code && `diagnostic-${code}`}>
+      <li key={id} className={css.problem} data-testid={code && `diagnostic-${code}`}>
         <Dot tone={tone} />
-        <span className={css.problem}>
-          {text}
-          {code !== undefined && <code>{code}</code>}
+        <span className={look.grow}>
+          {text} {code !== undefined && <code className={look.quiet}>{code}</code>}
         </span>
         <span className={css.links}>
           {links.map((link) => (

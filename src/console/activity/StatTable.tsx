@@ -19,6 +19,7 @@ export const StatTable = <Row,>(props: {
   label: string;
   rows: readonly Row[];
   rowId: (row: Row) => string;
+  none?: string;
   columns: ColumnsOf<Row>;
   sortedBy?: number;
   most?: number;

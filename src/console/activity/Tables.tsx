@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { Card } from '../design/Layout.tsx';
-import { Notice } from '../design/Notice.tsx';
+import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import css from './Activity.module.css';
 import { type ColumnsOf, StatTable } from './StatTable.tsx';
 import { modelsIn, runsIn, type Stats, shareOf, tokensIn, toolsIn } from './stats.ts';
 import { texts } from './texts.ts';
@@ -15,19 +14,13 @@ const NO_TOOL = 'unknown';
 
 const Frame = <Row,>(props: {
   title: string;
-  /** Shown without rows. */
   none: string;
   rows: readonly Row[];
   rowId: (row: Row) => string;
   columns: ColumnsOf<Row>;
-  sortedBy: number;
 }) => (
-  <Card title={props.title} flush={props.rows.length > 0}>
-    {props.rows.length === 0 ? (
-      <Notice plain title={props.none} />
-    ) : (
-      <StatTable {...props} label={props.title} />
-    )}
+  <Card title={props.title} flush>
+    <StatTable {...props} label={props.title} sortedBy={1} />
   </Card>
 );
 
@@ -36,7 +29,7 @@ const useCells = () => {
   return {
     format,
     share: (value: number): ReactNode => (
-      <span className={value > 0 ? css.bad : css.quiet}>{format.percent(value)}</span>
+      <span className={value > 0 ? look.bad : look.quiet}>{format.percent(value)}</span>
     ),
     link: (path: string) => (id: string) => (
       <ScreenLink to={path.replace('{id}', encodeURIComponent(id))}>{id}</ScreenLink>
@@ -53,7 +46,6 @@ export const AgentTable = ({ stats }: { stats: Stats }) => {
       none={t('none')}
       rows={stats.agents.filter((one) => runsIn(one) + one.inference_count > 0)}
       rowId={({ agent_id }) => agent_id}
-      sortedBy={1}
       columns={(column) => [
         column(t('agent'), ({ agent_id }) => agent_id, link('/agents/{id}/dashboard')),
         column(t('runs'), runsIn, format.number, 'bar'),
@@ -88,7 +80,6 @@ export const ToolTable = ({ stats, isShort }: { stats: Stats; isShort?: boolean 
       none={t('tools.none')}
       rows={toolsIn(stats)}
       rowId={({ tool }) => tool}
-      sortedBy={1}
       columns={(column) => [
         column(t('tool'), ({ tool }) => tool, name),
         column(t('calls'), ({ call_count }) => call_count, format.number, 'bar'),
@@ -110,7 +101,6 @@ export const ModelTable = ({ stats }: { stats: Stats }) => {
       none={t('models.none')}
       rows={modelsIn(stats.agents)}
       rowId={({ provider_id, model }) => `${provider_id}/${model}`}
-      sortedBy={1}
       columns={(column) => [
         column(
           t('model'),

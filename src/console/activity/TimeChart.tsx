@@ -73,7 +73,7 @@ const Shapes = ({
           <path
             key={label}
             d={linePath(values, top)}
-            className={css.line}
+            className={css.curve}
             style={{ stroke: `var(${color})`, strokeWidth: 1.5 }}
           />
         ),
@@ -182,7 +182,7 @@ export const TimeChart = (
         {...handlers}
       >
         <svg viewBox={`0 0 ${Math.max(1, count)} 100`} preserveAspectRatio="none" aria-hidden="true">
-          <path d={`M0 .5H${count}M0 50H${count}M0 99.5H${count}`} className={css.line} />
+          <path d={`M0 .5H${count}M0 50H${count}M0 99.5H${count}`} className={css.curve} />
           {cursor !== undefined && (
             <rect x={from} width={to - from + 1} height="100" fill="var(--surface-2)" />
           )}

@@ -24,6 +24,8 @@ export const DataTable = <Row,>(props: {
   columns: readonly DataColumn<Row>[];
   rows: readonly Row[];
   rowId: (row: Row) => string;
+  /** Shown without rows. */
+  none?: string;
   /** Position of the column that sorts the table first, in descending order; by default rows keep their order. */
   sortedBy?: number;
   /** Number of rows shown before the others are requested; by default all. */
@@ -36,6 +38,7 @@ export const DataTable = <Row,>(props: {
   const sorter = columns[by]?.value;
   const sorted = sorter ? rows.toSorted((a, b) => compared(sorter(a), sorter(b)) * (isUp ? 1 : -1)) : rows;
   const shown = showsAll ? sorted : sorted.slice(0, most);
+  if (rows.length === 0) return <p className={`${look.item} ${look.quiet}`}>{props.none}</p>;
   return (
     <Scroller label={props.label} className={look.frame}>
       <table className={look.table}>

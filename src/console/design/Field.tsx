@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import css from './Field.module.css';
+import look from './Look.module.css';
 
 /** Attributes that a field passes to its control. */
 export type Control = {
@@ -41,12 +42,12 @@ export const Field = (props: {
         ...(describedBy && { 'aria-describedby': describedBy }),
       })}
       {props.hint !== undefined && (
-        <div className={css.hint} id={`${id}-hint`}>
+        <div className={look.quiet} id={`${id}-hint`}>
           {props.hint}
         </div>
       )}
       {props.error && (
-        <div className={css.error} id={`${id}-error`}>
+        <div className={`${look.quiet} ${look.bad}`} id={`${id}-error`}>
           {props.error}
         </div>
       )}

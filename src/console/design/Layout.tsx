@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import css from './Layout.module.css';
+import look from './Look.module.css';
 
 /** The frame of a screen: title, count, purpose, actions and content. */
 export const Page = (props: {
@@ -55,14 +56,13 @@ export const Stat = (props: {
   value: ReactNode;
   note?: ReactNode;
   tone?: 'warn' | 'error' | undefined;
-  size?: 'hero';
 }) => (
   <div className={css.stat}>
     <span className={css.statLabel}>{props.label}</span>
-    <span className={css.statValue} data-tone={props.tone} data-size={props.size}>
+    <span className={`${css.statValue} ${look.tone}`} data-tone={props.tone}>
       {props.value}
     </span>
-    {props.note !== undefined && <span className={css.statNote}>{props.note}</span>}
+    {props.note !== undefined && <span className={look.quiet}>{props.note}</span>}
   </div>
 );
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './Icon.tsx';
+import look from './Look.module.css';
 import css from './Notice.module.css';
 
 export type NoticeTone = 'neutral' | 'warn' | 'error';
@@ -35,7 +36,7 @@ export const Notice = (props: {
 };
 
 export const RequestLine = ({ children }: { children: ReactNode }) => (
-  <div className={css.request}>{children}</div>
+  <div className={look.mono}>{children}</div>
 );
 
 /** Shown instead of an empty list: what it would contain, and the first action. */

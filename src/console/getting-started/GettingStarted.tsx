@@ -3,6 +3,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Card } from '../design/Layout.tsx';
+import look from '../design/Look.module.css';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AgentStep } from './AgentStep.tsx';
@@ -39,7 +40,7 @@ const StepItem = (props: {
       <h3>
         <button
           type="button"
-          className={css.head}
+          className={`${look.item} ${css.head}`}
           aria-expanded={isOpen}
           aria-controls={id}
           onClick={props.onToggle}
@@ -47,12 +48,14 @@ const StepItem = (props: {
           <span className={css.mark} aria-hidden="true">
             {isDone ? <Icon name="check" size={14} /> : format.number(props.number)}
           </span>
-          <span className={css.title}>{t(`${step}.title`)}</span>
-          <span className={css.state}>{t(isDone ? 'done' : 'open')}</span>
+          <span className={look.grow}>{t(`${step}.title`)}</span>
+          <span className={`${look.quiet} ${look.tone}`} data-tone={isDone ? 'success' : undefined}>
+            {t(isDone ? 'done' : 'open')}
+          </span>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
         </button>
       </h3>
-      <div id={id} className={css.content} hidden={!isOpen}>
+      <div id={id} className={`${look.stack} ${css.content}`} hidden={!isOpen}>
         {isOpen && (
           <Suspense fallback={<SkeletonRows rows={2} />}>
             <p className={css.text}>{t(`${step}.text`)}</p>
@@ -80,7 +83,7 @@ const Guide = ({ done, className }: { done: Done; className: string | undefined 
         </Button>
       }
     >
-      <ol className={css.steps} onClickCapture={() => chooseGuide('shown')}>
+      <ol className={look.divided} onClickCapture={() => chooseGuide('shown')}>
         {STEPS.map((step, index) => (
           <StepItem
             key={step}

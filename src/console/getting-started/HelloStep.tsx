@@ -3,6 +3,7 @@ import { WEATHER_QUESTION } from '../../schema/demo-question.ts';
 import { Composer } from '../chat/Composer.tsx';
 import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
+import look from '../design/Look.module.css';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { locale, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -31,15 +32,15 @@ export const Hello = ({ agentId, demoQuestion }: { agentId: string; demoQuestion
   const weather = WEATHER_QUESTION[useAtom(locale)];
   const questions = [t('hello.message'), ...(demoQuestion ? [weather] : [])];
   return (
-    <div className={css.hello}>
+    <div className={`${look.stack} ${css.hello}`}>
       {hasBegun && (
-        <div className={css.talk}>
+        <div className={`${look.card} ${css.talk}`}>
           <Suspense fallback={<SkeletonRows rows={2} />}>
             <HelloTalk agentId={agentId} threadId={threadId} sent={sent} onState={setTalk} />
           </Suspense>
         </div>
       )}
-      <div className={css.row}>
+      <div className={look.row}>
         {questions.map((question) => (
           <Button key={question} icon="send" disabled={isBusy} onClick={() => send(question)}>
             {question}

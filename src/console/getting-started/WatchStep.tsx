@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Chart as ChartData } from '../../schema/chart.ts';
 import { useResource } from '../data/queries.ts';
 import { Button, buttonLook } from '../design/Button.tsx';
+import look from '../design/Look.module.css';
 import { Scroller } from '../design/Scroller.tsx';
 import { useEvents } from '../event-log/use-events.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -75,7 +76,7 @@ const Replay = ({ run }: { run: Run }) => {
   const states = moment.states.join(' ');
   return (
     <>
-      <Scroller ref={frame} label={t('watch.chart')} className={css.chart}>
+      <Scroller ref={frame} label={t('watch.chart')} className={`${look.card} ${css.chart}`}>
         <div style={{ width: chart.width, height: chart.height }}>
           <Chart
             chart={chart}
@@ -86,7 +87,7 @@ const Replay = ({ run }: { run: Run }) => {
           />
         </div>
       </Scroller>
-      <div className={css.row}>
+      <div className={look.row}>
         <code className={css.now} data-testid="guide-state">
           {states}
         </code>

@@ -2,6 +2,8 @@ import { Popover } from '@mantine/core';
 import { useState } from 'react';
 import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
+import { DialogActions } from '../design/Dialog.tsx';
+import look from '../design/Look.module.css';
 import { Ago } from '../design/Time.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -22,12 +24,13 @@ const Event = ({ event }: { event: Notification }) => {
   const kind = t(`bell.kind.${event.kind}`);
   const text = t(event.text, event.values);
   return (
-    <li className={css.event}>
-      <span>
+    <li>
+      <div>
         {event.href ? <ScreenLink to={event.href}>{text}</ScreenLink> : text}
-        <br />
-        <Ago at={event.at} />
-      </span>
+        <div className={look.quiet}>
+          <Ago at={event.at} />
+        </div>
+      </div>
       <IconButton
         small
         icon={isMuted ? 'bell' : 'close'}
@@ -64,16 +67,16 @@ export const Bell = () => {
           <p>{t('bell.empty')}</p>
         ) : (
           <>
-            <ul className={css.events}>
+            <ul className={`${css.events} ${look.divided}`}>
               {all.map((event) => (
                 <Event key={event.id} event={event} />
               ))}
             </ul>
-            <div className={css.eventsFoot}>
+            <DialogActions>
               <Button small tone="quiet" onClick={clearNotifications}>
                 {t('bell.clear')}
               </Button>
-            </div>
+            </DialogActions>
           </>
         )}
       </Popover.Dropdown>

@@ -5,6 +5,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { Dot, type Tone } from '../design/Chip.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { Facts } from '../design/Layout.tsx';
+import look from '../design/Look.module.css';
 import { setZone, useTexts, zone } from '../i18n/locale.ts';
 import css from './Topbar.module.css';
 import { shellTexts } from './texts.ts';
@@ -23,7 +24,7 @@ export const TONES: Record<Connection, Tone> = {
 const Preferences = () => {
   const t = useTexts(shellTexts);
   return (
-    <div className={css.preferences}>
+    <div className={`${look.stack} ${css.preferences}`}>
       <FilterSelect
         label={t('shell.zone')}
         value={useAtom(zone)}

@@ -1,4 +1,5 @@
 import { useRouterState } from '@tanstack/react-router';
+import look from '../design/Look.module.css';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -14,7 +15,7 @@ export const NotFound = ({ screens }: { screens: readonly Screen[] }) => {
       isScreen
       title={t('notFound.title')}
       actions={
-        <ul className={css.places}>
+        <ul className={`${look.row} ${css.places}`}>
           {screens.flatMap(({ nav, path: to, label }) =>
             nav
               ? [

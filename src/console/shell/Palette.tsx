@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { useReturnFocus } from '../design/use-return-focus.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
@@ -71,8 +72,10 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
                 onPointerUp={() => open(item)}
               >
                 <Icon name={item.icon ?? 'chevronRight'} />
-                <span>{item.label}</span>
-                {item.hint && <span className={css.hint}>{item.hint}</span>}
+                <span className={look.cut}>{item.label}</span>
+                {item.hint && (
+                  <span className={`${css.hint} ${look.quiet} ${look.cut} ${look.push}`}>{item.hint}</span>
+                )}
                 {item.keys && <Keys keys={item.keys} />}
               </div>
             ) : null,

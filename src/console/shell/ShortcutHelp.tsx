@@ -1,4 +1,5 @@
 import { Dialog, DialogClose } from '../design/Dialog.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { Keys } from './Keys.tsx';
 import css from './Shell.module.css';
@@ -82,7 +83,7 @@ export const ShortcutHelp = (props: { screens: readonly Screen[]; path: string; 
       <div className={css.help}>
         {shown.map(({ title, rows }) => (
           <section key={title} aria-label={title}>
-            <h3>{title}</h3>
+            <h3 className={look.quiet}>{title}</h3>
             <dl>
               {rows.map(([keys, text]) => (
                 <div key={keys}>

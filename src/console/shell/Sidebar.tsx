@@ -5,6 +5,7 @@ import { systemInfo } from '../data/resources.ts';
 import { KEYS, readKey, writeKey } from '../data/storage.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import mark from '../mark.svg';
 import { type Badge, useBadges } from './badges.ts';
@@ -32,7 +33,11 @@ const NavLink = ({
         <Icon name={screen.nav.icon} />
         {t(screen.label)}
         {badge && (
-          <span className={css.badge} data-tone={badge.tone} aria-hidden="true">
+          <span
+            className={`${look.badge} ${look.tint} ${look.push}`}
+            data-tone={badge.tone}
+            aria-hidden="true"
+          >
             {badge.count}
           </span>
         )}
@@ -84,7 +89,9 @@ const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   const info = useResource(systemInfo).data;
   return (
     <div className={css.foot}>
-      <span>{t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })}</span>
+      <span className={look.cut}>
+        {t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })}
+      </span>
       <IconButton
         small
         icon="sidebar"
@@ -117,8 +124,10 @@ export const Sidebar = (props: {
           <img className={css.mark} src={mark} alt="" />
           {!isRail && (
             <>
-              <span className={css.name}>Troupe</span>
-              {props.title && <span className={css.scope}>{props.title}</span>}
+              <span className={`${css.name} ${look.cut}`}>Troupe</span>
+              {props.title && (
+                <span className={`${css.scope} ${look.tint} ${look.push} ${look.cut}`}>{props.title}</span>
+              )}
               <ConnectionDot />
             </>
           )}

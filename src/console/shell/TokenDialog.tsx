@@ -14,7 +14,7 @@ import {
 import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
-import { Field } from '../design/Field.tsx';
+import { InputField } from '../design/Inputs.tsx';
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { shellTexts } from './texts.ts';
@@ -94,33 +94,26 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
       <form onSubmit={(event) => void submit(event)} style={{ display: 'contents' }}>
         <p>{t(stored !== '' && isRefused ? 'token.rejectedText' : 'token.text')}</p>
         {stored !== '' && <StoredToken value={stored} />}
-        <Field label={t('token.label')} error={hasRejected ? t('token.refused') : undefined}>
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="off"
-              data-autofocus
-              placeholder={t('token.placeholder')}
-              value={entered}
-              onChange={(event) => {
-                setEntered(event.target.value);
-                cancel();
-              }}
-            />
-          )}
-        </Field>
-        <Field label={t('token.operator')} hint={t('token.operatorHint')}>
-          {(control) => (
-            <input
-              {...control}
-              type="text"
-              value={name}
-              readOnly={isChecking}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <InputField
+          label={t('token.label')}
+          error={hasRejected ? t('token.refused') : undefined}
+          type="password"
+          autoComplete="off"
+          data-autofocus
+          placeholder={t('token.placeholder')}
+          value={entered}
+          onChange={(value) => {
+            setEntered(value);
+            cancel();
+          }}
+        />
+        <InputField
+          label={t('token.operator')}
+          hint={t('token.operatorHint')}
+          readOnly={isChecking}
+          value={name}
+          onChange={setName}
+        />
         <DialogActions>
           <Button data-start tone="quiet" onClick={clear}>
             {t('token.clear')}

@@ -6,6 +6,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { Bell } from './Bell.tsx';
@@ -29,9 +30,11 @@ const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
           <li key={`${label ?? text}`} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>
             {index > 0 && <Icon name="chevronRight" size={12} />}
             {href !== undefined ? (
-              <ScreenLink to={href}>{label ? t(label) : text}</ScreenLink>
+              <ScreenLink to={href} className={look.cut}>
+                {label ? t(label) : text}
+              </ScreenLink>
             ) : (
-              <span>{label ? t(label) : text}</span>
+              <span className={look.cut}>{label ? t(label) : text}</span>
             )}
           </li>
         ))}

@@ -1,5 +1,4 @@
 import { useParams } from '@tanstack/react-router';
-import activityCss from '../../activity/Activity.module.css';
 import { Charts } from '../../activity/Charts.tsx';
 import { RangeBar, useRange } from '../../activity/RangeBar.tsx';
 import { before, type Range } from '../../activity/range.ts';
@@ -10,6 +9,7 @@ import { runtimeStats } from '../../data/resources.ts';
 import { buttonLook } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -29,13 +29,13 @@ const Shown = ({ id, range }: { id: string; range: Range }) => {
     <Loaded query={useResource(resource)} off={resource.off}>
       {(stats) =>
         stats.agents.map((agent) => (
-          <div key={id} className={activityCss.stack}>
+          <div key={id} className={look.stack} data-wide>
             <Needs agent={id} />
             <Charts stats={stats} before={earlier} onSelect={select} />
             <Numbers agent={agent} before={earlier} />
-            <div className={activityCss.two}>
+            <div className={look.halves}>
               <Durations agent={agent} />
-              <div className={activityCss.stack}>
+              <div className={look.stack} data-wide>
                 <FailedRuns agent={id} />
                 <ModelTable stats={stats} />
               </div>

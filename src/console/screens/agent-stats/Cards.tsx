@@ -3,7 +3,6 @@ import { Change } from '../../activity/Charts.tsx';
 import { StatTable } from '../../activity/StatTable.tsx';
 import type { AgentStats } from '../../data/resources.ts';
 import { Card, Stat } from '../../design/Layout.tsx';
-import { Notice } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
 
@@ -42,29 +41,28 @@ export const Numbers = ({ agent, before }: { agent: AgentStats; before: AgentSta
   );
 };
 
-/** The distribution of durations; never used for a course over time. */
+/** The distribution of durations, from the shortest to the longest that occurred. */
 export const Durations = ({ agent }: { agent: AgentStats }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const buckets = agent.inference_duration_histogram;
+  const all = agent.inference_duration_histogram;
+  const occurs = ({ count }: (typeof all)[number]): boolean => count > 0;
+  const buckets = all.slice(Math.max(0, all.findIndex(occurs)), all.findLastIndex(occurs) + 1);
   const nameOf = (ms: number): string =>
     Number.isFinite(ms) ? t('upTo', { duration: format.duration(ms) }) : t('longer');
   return (
-    <Card title={t('durations')} flush={buckets.length > 0}>
-      {buckets.length === 0 ? (
-        <Notice plain title={t('durations.none')} />
-      ) : (
-        <StatTable
-          label={t('durations')}
-          most={buckets.length}
-          rows={buckets}
-          rowId={({ upper_bound_ms: bound }) => String(bound)}
-          columns={(column) => [
-            column(t('duration'), ({ upper_bound_ms: bound }) => bound ?? Number.POSITIVE_INFINITY, nameOf),
-            column(t('inferences'), ({ count }) => count, format.number, 'bar'),
-          ]}
-        />
-      )}
+    <Card title={t('durations')} flush>
+      <StatTable
+        label={t('durations')}
+        none={t('durations.none')}
+        most={buckets.length}
+        rows={buckets}
+        rowId={({ upper_bound_ms: bound }) => String(bound)}
+        columns={(column) => [
+          column(t('duration'), ({ upper_bound_ms: bound }) => bound ?? Number.POSITIVE_INFINITY, nameOf),
+          column(t('inferences'), ({ count }) => count, format.number, 'bar'),
+        ]}
+      />
     </Card>
   );
 };

@@ -1,4 +1,3 @@
-import activityCss from '../../activity/Activity.module.css';
 import { Charts } from '../../activity/Charts.tsx';
 import { RangeBar, useRange } from '../../activity/RangeBar.tsx';
 import { before } from '../../activity/range.ts';
@@ -8,6 +7,7 @@ import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { Page } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { GettingStarted } from '../../getting-started/GettingStarted.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { Needs } from './Needs.tsx';
@@ -36,7 +36,7 @@ export default function Dashboard() {
       <Loaded query={query} off={resource.off}>
         {(all) => <Charts stats={all} before={isCompared ? previous : undefined} onSelect={select} />}
       </Loaded>
-      <div className={activityCss.two}>
+      <div className={look.halves}>
         <OpenRuns />
         <FailedRuns />
         {stats && <AgentTable stats={stats} />}

@@ -1,10 +1,11 @@
-import activityCss from '../../activity/Activity.module.css';
+import css from '../../activity/Activity.module.css';
 import { useRange } from '../../activity/RangeBar.tsx';
 import { type Range, sinceAndUntil } from '../../activity/range.ts';
 import { list, object, optional, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -42,15 +43,15 @@ export const Recent = ({ className }: { className?: string | undefined }) => {
     >
       <Loaded query={useResource(resource)} off={resource.off} plain>
         {({ items }) => (
-          <ul className={activityCss.rows}>
-            {items.length === 0 && <li className={activityCss.quiet}>{t('recent.none')}</li>}
+          <ul className={look.divided}>
+            {items.length === 0 && <li className={`${css.line} ${look.quiet}`}>{t('recent.none')}</li>}
             {items.slice(0, MOST_SHOWN).map(({ id, ts, actor, action, resource: place }) => (
-              <li key={id}>
+              <li key={id} className={css.line}>
                 <ActionChip action={action} />
-                <span className={activityCss.grow}>
+                <span className={`${look.grow} ${look.cut}`}>
                   <ScreenLink to={hrefOf(place)}>{place}</ScreenLink>
                 </span>
-                <span className={activityCss.quiet} title={actor}>
+                <span className={look.quiet} title={actor}>
                   {actorParts(actor).label || actorParts(actor).short}
                 </span>
                 <Ago at={ts} />

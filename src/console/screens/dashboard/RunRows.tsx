@@ -1,8 +1,9 @@
-import activityCss from '../../activity/Activity.module.css';
+import css from '../../activity/Activity.module.css';
 import { useRange } from '../../activity/RangeBar.tsx';
 import { useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -19,17 +20,19 @@ const Row = ({ run }: { run: Run }) => {
   const format = useFormat();
   const now = useNow();
   return (
-    <li>
+    <li className={css.line}>
       {isOpen(run) && <RunChip run={run} />}
-      <span className={activityCss.grow}>
-        <ScreenLink to={runHref(run.run_id)} title={run.run_id}>
+      <span className={css.words}>
+        <ScreenLink to={runHref(run.run_id)} title={run.preview ?? run.run_id} className={look.cut}>
           {run.preview ?? shortId(run.run_id)}
         </ScreenLink>
-        <span className={activityCss.quiet}>{run.agent_id}</span>
+        <span className={`${look.quiet} ${look.cut}`} title={run.agent_id}>
+          {run.agent_id}
+        </span>
         {run.status !== 'running' && <RunReason run={run} />}
       </span>
       {isOpen(run) ? (
-        <span className={activityCss.quiet}>{format.seconds(durationOf(run, now))}</span>
+        <span className={look.quiet}>{format.seconds(durationOf(run, now))}</span>
       ) : (
         <Ago at={run.finished_at ?? run.updated_at} />
       )}
@@ -38,8 +41,8 @@ const Row = ({ run }: { run: Run }) => {
 };
 
 const Rows = ({ runs, none }: { runs: readonly Run[]; none: string }) => (
-  <ul className={activityCss.rows}>
-    {runs.length === 0 && <li className={activityCss.quiet}>{none}</li>}
+  <ul className={look.divided}>
+    {runs.length === 0 && <li className={`${css.line} ${look.quiet}`}>{none}</li>}
     {runs.slice(0, MOST_SHOWN).map((run) => (
       <Row key={run.run_id} run={run} />
     ))}

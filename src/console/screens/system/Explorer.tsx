@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import activityCss from '../../activity/Activity.module.css';
 import { RequestError } from '../../data/error.ts';
 import { anyObject } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
@@ -11,6 +10,7 @@ import { InputField, SelectField, TextField } from '../../design/Inputs.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { addressOf, type Operation, operationsIn } from './operations.ts';
 import { texts } from './texts.ts';
@@ -66,9 +66,9 @@ const Call = ({ operation }: { operation: Operation }) => {
   const { data: answer } = attempt;
   return (
     <>
-      {operation.summary !== '' && <p className={activityCss.quiet}>{operation.summary}</p>}
+      {operation.summary !== '' && <p className={look.quiet}>{operation.summary}</p>}
       {operation.parameters.length > 0 && (
-        <div className={activityCss.two}>
+        <div className={look.halves}>
           {operation.parameters.map(({ name, place }) => (
             <InputField
               key={name}
@@ -90,7 +90,7 @@ const Call = ({ operation }: { operation: Operation }) => {
           onChange={setBody}
         />
       )}
-      <div className={activityCss.headline}>
+      <div className={look.row}>
         <Button
           tone="primary"
           disabled={attempt.isPending || problem !== undefined}
@@ -98,7 +98,7 @@ const Call = ({ operation }: { operation: Operation }) => {
         >
           {t('explorer.try')}
         </Button>
-        {operation.method !== 'GET' && <span className={activityCss.quiet}>{t('explorer.writes')}</span>}
+        {operation.method !== 'GET' && <span className={look.quiet}>{t('explorer.writes')}</span>}
         {answer && (
           <Chip tone={answer.status < 400 ? 'success' : 'error'}>
             {t('explorer.answer', { status: answer.status, duration: format.duration(answer.ms) })}
@@ -122,7 +122,7 @@ export const Explorer = () => {
     <Card title={t('explorer')} note={t('explorer.note')}>
       <Loaded query={query} plain>
         {() => (
-          <div className={activityCss.stack}>
+          <div className={look.stack} data-wide>
             <SelectField
               label={t('explorer.route')}
               value={operation?.name ?? ''}

@@ -1,4 +1,3 @@
-import activityCss from '../../activity/Activity.module.css';
 import { RequestError } from '../../data/error.ts';
 import { list, object, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
@@ -7,6 +6,7 @@ import { type SystemInfo, systemInfo } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { Explorer } from './Explorer.tsx';
 import { Metrics } from './Metrics.tsx';
@@ -113,7 +113,7 @@ export default function System() {
       <Metrics />
       <Loaded query={useResource(systemInfo)} off={systemInfo.off}>
         {(info) => (
-          <div className={activityCss.two}>
+          <div className={look.halves}>
             <Service info={info} />
             <Features info={info} />
           </div>
