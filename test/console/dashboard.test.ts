@@ -195,9 +195,9 @@ t.test('lists required actions with cause and repair, most severe first', async 
     needs.map(({ tone, text }) => [tone, text]),
     [
       ['error', 'on-call: 4 of 4 runs failed: key rejected by acme'],
-      ['error', 'MCP server gone is down, and no longer reconnects: refused'],
+      ['error', 'MCP server gone is down and no longer reconnects: refused'],
       ['error', 'model m is missing'],
-      ['warn', '1 run waits for a decision'],
+      ['warn', '1 run is waiting for a decision'],
       ['warn', 'MCP server shaky is not connected: refused'],
     ],
     'the rejected key is named once, with the agent that fails',

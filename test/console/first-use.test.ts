@@ -177,7 +177,7 @@ else {
     t.strictSame(guideReads(asked.slice(before)), [], 'a dismissed guide reads nothing');
     await go('/agents');
     await page.getByRole('button', { name: 'Help', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Getting started' }).click();
+    await page.getByRole('menuitem', { name: 'Get started' }).click();
     await step(page, 'hello').waitFor();
     t.match(page.url(), /\/$/);
   });
@@ -365,7 +365,7 @@ else {
     });
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('button', { name: 'Help', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Getting started' }).click();
+    await page.getByRole('menuitem', { name: 'Get started' }).click();
     await open(page, 'agent');
     await step(page, 'agent').locator('a[href$="/agents/new?from=team%2Ffirst"]').waitFor();
   });

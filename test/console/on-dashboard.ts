@@ -54,9 +54,9 @@ export const onDashboard = async (t: Test, house: House): Promise<void> => {
       '/providers?edit=acme-backup',
     );
     await needs.getByText("agent 'broken' references missing model 'short-lived'").waitFor();
-    await needs.getByText(/runs? waits? for a decision/).waitFor();
+    await needs.getByText(/runs? (is|are) waiting for a decision/).waitFor();
     await page.getByRole('region', { name: 'Recent failures' }).getByText('Page the other team').waitFor();
-    await row.getByRole('link', { name: 'Last failed run' }).click();
+    await row.getByRole('link', { name: 'Open failed run' }).click();
     await page.waitForURL(`**/runs/${failed.run_id}`);
     await send('PUT', 'providers/acme-backup', { ...provider, api_key: 'sk-new' });
     await go('/diagnostics');
@@ -101,7 +101,7 @@ export const onDashboard = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('region', { name: 'Recent failures' }).getByText('Page the team').waitFor();
     await page.getByLabel('Compare with the previous period').check();
     await page.waitForURL(/compare=previous/);
-    await page.getByText('none before').first().waitFor();
+    await page.getByText('none in the previous period').first().waitFor();
     t.ok(asked.some((line) => /on-call\/runtime-stats\?window=3600s&until=/.test(line)));
     await go('/agents/never-used/dashboard');
     await page.getByText('No activity yet').waitFor();

@@ -292,10 +292,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('group', { name: 'Runs' }).getByRole('option', { name: question }).click();
     await page.waitForURL('**/runs/*');
     const searches = asked.filter((line) => line.includes('/v1/runs?') && line.includes('q='));
-    t.strictSame(
-      searches.map((line) => new URLSearchParams(line.split('?')[1]).get('q')),
-      ['okafor refund'],
-    );
+    t.match(searches.at(-1), /q=okafor\+refund/);
     await search('chat with helper');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/playground?agent=helper');

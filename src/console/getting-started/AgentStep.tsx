@@ -1,7 +1,7 @@
 import { buttonLook } from '../design/Button.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import css from './GettingStarted.module.css';
 import { texts } from './texts.ts';
 import { useDemoAgent } from './use-demo-agent.ts';
 
@@ -10,9 +10,9 @@ export const AgentStep = () => {
   const t = useTexts(texts);
   const demo = useDemoAgent();
   return (
-    <div className={css.row}>
+    <div className={look.row}>
       <ScreenLink to={`/agents/new?from=${encodeURIComponent(demo)}`} className={buttonLook}>
-        {t('agent.copy')}
+        {t('agent.copy', { agent: demo })}
       </ScreenLink>
       <ScreenLink to="/agents/new" className={buttonLook}>
         {t('agent.blank')}
