@@ -3,6 +3,7 @@ import { InMemoryTaskStore, ServerCallContext } from '@a2a-js/sdk/server';
 import type { Test } from 'tap';
 import { type Says, type Script, startSdkAgent } from '../a2a/remote/sdk-agent.ts';
 import type { Python } from '../interop/a2a-python.ts';
+import { freePort } from '../ports.ts';
 
 /**
  * One agent, implemented with the servers of both SDKs (`interop/a2a-python/server.py` is the other half). The message
@@ -67,7 +68,7 @@ export const jsPeer = async (t: Test): Promise<SdkPeer> => {
     await store.save({ ...task, artifacts, status: COMPLETED }, context);
   };
 
-  let agent = await startSdkAgent(t, script, { store, token: TOKEN });
+  let agent = await startSdkAgent(t, script, { store, token: TOKEN, port: await freePort() });
   return {
     base_url: agent.base_url,
     sent,
@@ -112,7 +113,7 @@ export const pythonPeer = async (t: Test, { start }: Python): Promise<SdkPeer> =
     })();
     return { ...program, port: Number(first?.port) };
   };
-  let program = await begin(0);
+  let program = await begin(await freePort());
   return {
     base_url: `http://127.0.0.1:${program.port}/a2a`,
     sent,

@@ -11,6 +11,7 @@ import { MAIN } from '../e2e/built.ts';
 import { compileOnBuilt } from '../e2e/on-built.ts';
 import { HTTP_SERVER_ENV } from '../http/listener.ts';
 import { defer } from '../http/serve.ts';
+import { freePort } from '../ports.ts';
 
 /**
  * The built service in its own process, on one port and one data directory over all its lives, with every way to end
@@ -197,16 +198,6 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
       return (await ended(doctor)) === 0 ? '' : output();
     },
   };
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a port was expected');
-  return address.port;
 };
 
 /** The last output of a process, to find out why it ended. */

@@ -2,6 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { route } from '../../src/http/route.ts';
 import { createEventStream, type EventStream } from '../../src/http/sse.ts';
+import { freePort } from '../ports.ts';
 import { defer, get, LISTENER, serve, when, wire } from './serve.ts';
 
 const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
@@ -30,8 +31,7 @@ const routes = [
 ];
 
 t.test('names an address that is in use', async (t) => {
-  const { server, port } = await serve(t, routes);
-  await server.close();
+  const port = await freePort();
   const first = await serve(t, routes);
   const second = await serve(t, routes);
   t.strictSame(await first.server.listen(LISTENER, { host: '127.0.0.1', port }), { port });

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { http } from '../mcp/manage.ts';
+import { freePort } from '../ports.ts';
 import { asks } from '../service/models.ts';
 import { eventually, startTroupe } from '../service/troupe.ts';
-import { freePort } from './mcp-packaged.ts';
 import { startMcpPlane } from './mcp-plane.ts';
 
 /** Two services, one of which uses the agents of the other as tools. */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type Exchange, startPeer } from '../mcp/http-peer.ts';
 import { EAGER, http, SERVER, stdio } from '../mcp/manage.ts';
+import { freePort } from '../ports.ts';
 import { eventually } from '../service/troupe.ts';
-import { freePort, isAlive, packaged, startEverything } from './mcp-packaged.ts';
+import { isAlive, packaged, startEverything } from './mcp-packaged.ts';
 import { startMcpPlane } from './mcp-plane.ts';
 
 /** Published MCP servers, used by an agent of a real service, with and without failures. */

@@ -3,6 +3,7 @@ import { randomFrom } from '../../src/load-generator/random.ts';
 import { LONG } from '../long.ts';
 import { startPeer } from '../mcp/http-peer.ts';
 import { EAGER, http, stdio } from '../mcp/manage.ts';
+import { freePort } from '../ports.ts';
 import { SEED } from '../random.ts';
 import { eventually } from '../service/troupe.ts';
 import { startMcpPlane } from './mcp-plane.ts';
@@ -15,7 +16,7 @@ const AT_ONCE = 4;
 const IDS = ['a', 'b', 'c', 'd'];
 
 t.test('keeps exactly one connection per entry after many concurrent changes', async (t) => {
-  const peer = await startPeer(t);
+  const peer = await startPeer(t, {}, await freePort());
   const plane = await startMcpPlane(t);
   const { troupe, get, post, put, del, use } = plane;
   const random = randomFrom(SEED);

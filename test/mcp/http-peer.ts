@@ -37,7 +37,8 @@ type Handler = (exchange: Exchange) => void;
 
 const VERSION = '2025-11-25';
 
-export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
+/** @param wanted its port; a peer that is closed and opened again needs one of `freePort` */
+export const startPeer = async (t: Test, on: Record<string, Handler> = {}, wanted = 0) => {
   const asked: Asked[] = [];
   const handlers: Record<string, Handler> = { ...on };
   let tools: object[] = [{ name: 'echo', inputSchema: { type: 'object' } }];
@@ -74,10 +75,10 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
     if (handle) handle(exchangeOf(entry, response));
     else response.writeHead(202).end();
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   // The server is listening on a port.
-  let { port } = server.address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
   const close = async (): Promise<void> => {
     server.closeAllConnections();
     server.close();
@@ -87,9 +88,7 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
     if (server.listening) await close();
   });
   return {
-    get url() {
-      return `http://127.0.0.1:${port}/mcp`;
-    },
+    url: `http://127.0.0.1:${port}/mcp`,
     asked,
     on: handlers,
     /** The names of the received requests. */
@@ -103,7 +102,6 @@ export const startPeer = async (t: Test, on: Record<string, Handler> = {}) => {
     async open() {
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
-      ({ port } = server.address() as AddressInfo);
     },
   };
 };

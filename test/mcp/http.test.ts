@@ -1,4 +1,5 @@
 import t from 'tap';
+import { freePort } from '../ports.ts';
 import { startPeer } from './http-peer.ts';
 import { EAGER, http, manage } from './manage.ts';
 
@@ -183,13 +184,13 @@ t.test('reads a long line as one response, and reports one that is too long', as
 t.test('allows a response of any duration, but limits each pause in it', async (t) => {
   const peer = await startPeer(t);
   const { start, call, calls } = manage(t);
-  await start(http('p', peer.url, { timeout_secs: 1 }));
+  await start(http('p', peer.url, { timeout_secs: 3 }));
   peer.on['tools/call'] = ({ stream, message }) => {
     const write = stream();
     let times = 0;
     const timer = setInterval(() => {
       times += 1;
-      if (times < 5)
+      if (times < 8)
         return write({ method: 'notifications/message', params: { level: 'info', data: times } });
       clearInterval(timer);
       write({ id: message.id, result: text('done') });
@@ -402,7 +403,7 @@ t.test('receives tool changes on a listening stream, and reopens it when it brea
 });
 
 t.test('abandons an unreachable server after its attempts, and reconnects on a restart', async (t) => {
-  const peer = await startPeer(t);
+  const peer = await startPeer(t, {}, await freePort());
   const { start, call, until, manager } = manage(t);
   await start(http('p', peer.url, { restart_policy: { enabled: true, max_attempts: 2, delay_ms: 10 } }));
   await peer.close();
@@ -428,7 +429,7 @@ t.test('abandons an unreachable server after its attempts, and reconnects on a r
 });
 
 t.test('connects to a server that is down at first', async (t) => {
-  const peer = await startPeer(t);
+  const peer = await startPeer(t, {}, await freePort());
   await peer.close();
   const { apply, until, manager } = manage(t);
   apply(http('p', peer.url, EAGER));

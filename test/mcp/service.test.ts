@@ -1,4 +1,5 @@
 import t from 'tap';
+import { freePort } from '../ports.ts';
 import { type Plane, planeOf, startPlane } from '../service/config/plane.ts';
 import { asks, type Call } from '../service/models.ts';
 import { eventually, type RunEventLike, startTroupe } from '../service/troupe.ts';
@@ -136,7 +137,7 @@ t.test('keeps an omitted environment, and clears an empty one', async (t) => {
 });
 
 t.test('starts without waiting for servers, and reports the failing ones', async (t) => {
-  const peer = await startPeer(t);
+  const peer = await startPeer(t, {}, await freePort());
   const plane = await startPlane(t);
   await plane.post('/v1/config/mcp-servers', stdio('live'));
   await plane.post('/v1/config/mcp-servers', http('dead', peer.url, EAGER));

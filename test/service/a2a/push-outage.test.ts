@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
+import { freePort } from '../../ports.ts';
 import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { eventShape } from './shapes.ts';
@@ -9,7 +9,7 @@ import { a2aFor, stateIn } from './tasks-client.ts';
 
 /** A push receiver that is unavailable for a while (a2a.md 11.3, check 42), with the delays of the service. */
 
-/** A receiver that can stop and restart at the same address. */
+/** A receiver that does not listen yet. */
 const receiver = async (t: Test) => {
   const seen: string[] = [];
   const answers: number[] = [];
@@ -21,25 +21,21 @@ const receiver = async (t: Test) => {
     seen.push(`${answer} ${stateIn(event) ?? 'artifact'}`);
     response.writeHead(answer).end();
   });
-  const listen = async (port: number): Promise<number> => {
+  const port = await freePort();
+  const listen = async (): Promise<void> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    // The server is listening on a port.
-    return (server.address() as AddressInfo).port;
   };
-  const leave = async (): Promise<void> => {
+  t.teardown(async () => {
     server.closeAllConnections();
     if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
-  const port = await listen(0);
-  t.teardown(leave);
-  return { url: `http://127.0.0.1:${port}/hook`, seen, answers, leave, comeBack: () => listen(port) };
+  });
+  return { url: `http://127.0.0.1:${port}/hook`, seen, answers, listen };
 };
 
 t.test('delivers all notifications in order once an unreachable receiver recovers', async (t) => {
   const { send, get, troupe } = await a2aFor(t);
   const hook = await receiver(t);
-  await hook.leave();
   troupe.models.steps.push(asks(['c1', 'pick_color']));
   const taskPushNotificationConfig = { url: hook.url };
   const { id } = await send({ tenant: 'steps', configuration: { taskPushNotificationConfig } });
@@ -50,7 +46,7 @@ t.test('delivers all notifications in order once an unreachable receiver recover
     ({ items }) => Array.isArray(items) && items.some(({ state }) => state.endsWith('sending.waiting')),
   );
   hook.answers.push(500);
-  await hook.comeBack();
+  await hook.listen();
   await eventually(
     async () => hook.seen,
     (seen) => seen.includes('200 COMPLETED'),
