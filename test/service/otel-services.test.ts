@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
+import { when } from '../http/serve.ts';
 import { startReceiver } from '../observability/otel/receiver.ts';
 import { asks, type Call } from './models.ts';
 import { messages } from './traced.ts';
@@ -67,6 +68,8 @@ for (const [way, call] of ways) {
         t.equal((await asked(office, call)).status, 200);
         await stop();
         const find = (name: string) => receiver.spans.find((span) => span.name === name);
+        // On a busy host an export may take longer than a stop waits for it.
+        await when(() => find('invoke_agent boss') !== undefined && find('invoke_agent echo') !== undefined);
         const boss = find('invoke_agent boss');
         t.match(boss, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
         const tool = find(`execute_tool ${call[1]}`);

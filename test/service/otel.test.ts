@@ -10,6 +10,7 @@ import {
   type Receiver,
   startGrpcReceiver,
   startReceiver,
+  stopExporter,
 } from '../observability/otel/receiver.ts';
 import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
@@ -53,7 +54,7 @@ t.test('exports a run as one trace, with inferences, calls and delegations neste
     asks(['m1', 'agent_run_echo', { prompt: 'say hi' }]),
   );
   const run_id = await run(troupe, 'boss', { threadId: 'T' });
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
 
   const boss = named(receiver, 'invoke_agent boss');
   t.equal(boss.parentSpanId, '');
@@ -120,7 +121,7 @@ t.test('continues the trace of a request in its run across a suspension and a re
     async () => (await troupe.call('GET', `${thread}/runs`)).body.items,
     (items) => Array.isArray(items) && items[0]?.status === 'done',
   );
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   const root = named(receiver, 'invoke_agent steps');
   t.match(root, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
   t.ok(receiver.spans.every(({ traceId }) => traceId === root.traceId));
@@ -149,7 +150,7 @@ for (const [protocol, path, content] of [
     const body = { agentId: 'echo', threadId: 'T', messages: [said] };
     const { status } = await troupe.call('POST', path, body, { traceparent: PARENT });
     t.equal(status, 200);
-    await troupe.app.stop();
+    await stopExporter(troupe.app, receiver);
     const root = named(receiver, 'invoke_agent echo');
     t.match(root, { traceId: PARENT.slice(3, 35), parentSpanId: PARENT.slice(36, 52) });
     t.equal(named(receiver, 'chat echo-upstream').parentSpanId, root.spanId);
@@ -183,7 +184,7 @@ t.test('nests a background task under the call that started it, and a part under
     async () => (await troupe.call('GET', `/v1/runs/${run_id}`)).body.status,
     (status) => status === 'done',
   );
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   const tasks = receiver.spans.filter(({ name }) => name === 'agent_service.background_task');
   const [whole, part] = ['dig', 'shovel'].map((each) =>
     tasks.find(({ attributes }) => attributes['agent_service.background_task.name'] === each),
@@ -202,7 +203,7 @@ t.test('exports a failed inference and its run as spans with the error', async (
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   troupe.models.failures.push(new ModelError('unauthorized', 'the secret reason'));
   await run(troupe, 'flaky');
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   const failed = { status: { code: 2, message: 'unauthorized' } };
   t.match(named(receiver, 'chat flaky-upstream'), {
     ...failed,
@@ -222,7 +223,7 @@ t.test('sets the tokens of broken attempts as attributes of the inference and th
   });
   const run_id = await run(troupe, 'boss');
   const { cut_off } = (await troupe.call('GET', `/v1/runs/${run_id}`)).body;
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   t.match(cut_off, { input_tokens: 777, output_tokens: 104 });
   const attributes = {
     'agent_service.cut_off.input_tokens': 777,
@@ -242,7 +243,7 @@ t.test('sends the span of the inference to the provider as the parent', async (t
     { agentId: 'echo', messages },
     { traceparent: PARENT, tracestate: 'a=b' },
   );
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   const { spanId } = named(receiver, 'chat echo-upstream');
   t.strictSame(troupe.models.requests[0]?.request.trace, {
     traceparent: `00-${PARENT.slice(3, 35)}-${spanId}-01`,
@@ -285,7 +286,7 @@ t.test('exports prompts and completions only when content is captured, and witho
   const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, capture);
   troupe.models.steps.push(asks(['n1', 'note', { api_key: 'sk-very-secret' }]));
   await run(troupe, 'steps');
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   const all = JSON.stringify(receiver.spans.map(({ attributes }) => attributes));
   t.match(all, /gen_ai\.input\.messages.*Hello/);
   t.match(all, /gen_ai\.output\.messages.*echo: /);
@@ -318,7 +319,7 @@ t.test(
       async () => (await troupe.call('GET', `/v1/runs/${run_id}`)).body.status,
       (status) => status === 'done',
     );
-    await troupe.app.stop();
+    await stopExporter(troupe.app, receiver);
     t.match(named(receiver, 'invoke_agent seen'), { traceId: run_id.replaceAll('-', '') });
     t.ok(receiver.spans.every(({ traceId }) => traceId === run_id.replaceAll('-', '')));
     t.strictSame(receiver.metrics, []);
@@ -334,7 +335,7 @@ t.test('exports metrics with the names, units and bounds of the conventions', as
     },
   });
   await suspend(troupe, 'T', ['n1', 'note']);
-  await troupe.app.stop();
+  await stopExporter(troupe.app, receiver);
   t.strictSame(receiver.requests[0]?.path, '/own/metrics');
   const of = (name: string) => receiver.metrics.find((metric) => metric.name === name);
   t.match(of('gen_ai.client.operation.duration'), {
@@ -378,7 +379,7 @@ t.test('exports the same data over JSON and gRPC', async (t) => {
       app: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: protocol } },
     });
     const run_id = await run(troupe, 'echo');
-    await troupe.app.stop();
+    await stopExporter(troupe.app, receiver);
     const root = named(receiver, 'invoke_agent echo');
     t.equal(root.traceId, run_id.replaceAll('-', ''), protocol);
     t.equal(named(receiver, 'chat echo-upstream').parentSpanId, root.spanId, protocol);

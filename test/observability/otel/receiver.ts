@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
 import type { Test } from 'tap';
 import { z } from 'zod';
+import { when } from '../../http/serve.ts';
 
 /**
  * A collector: OTLP over HTTP, as protobuf and as JSON, and over gRPC. The messages are those of opentelemetry-proto
@@ -142,6 +143,12 @@ const bodyOf = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
 };
 
 const empty = (): Omit<Receiver, 'url'> => ({ spans: [], metrics: [], resources: [], requests: [] });
+
+/** Stops a service and waits for its data: on a busy host an export may take longer than a stop waits for it. */
+export const stopExporter = async (app: { stop(): Promise<void> }, receiver: Receiver): Promise<void> => {
+  await app.stop();
+  await when(() => receiver.spans.length > 0 && receiver.metrics.length > 0);
+};
 
 /** With `answer`, that function responds instead of recording the request. */
 export const startReceiver = async (
