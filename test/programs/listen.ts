@@ -20,7 +20,7 @@ export type Listening = {
   close(): void;
 };
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 export const listen = async (
   t: Test,
