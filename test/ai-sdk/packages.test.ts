@@ -264,7 +264,7 @@ for (const [version, { createOpenAICompatible }] of Object.entries(VERSIONS)) {
       t,
       send([chatChunk({ content: 'Hi' })], () => {}),
     );
-    const { heard, error } = await ask(url, requestOf('x', { stream_idle_timeout_secs: 0.2 }));
+    const { heard, error } = await ask(url, requestOf('x', { stream_idle_timeout_secs: 2 }));
     t.strictSame(heard, [['text', 'Hi']]);
     t.match(error, { class: 'stream_interrupted', message: 'stream interrupted (idle stall)' });
   });

@@ -139,16 +139,20 @@ t.test('reports failures of the tool as its outcome', async (t) => {
   t.match(await outcome('suspends'), { status: 'suspended', message: 'Transfer?', data: null });
 });
 
+/** Calls a tool that never ends until the client disconnects. */
+const tryUntil = ({ url }: { url: string }, signal: AbortSignal) =>
+  ask(`${url}/v1/tools/hang/try`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: '{}',
+    signal,
+  });
+
 t.test('cancels the call when the client disconnects', async (t) => {
   const { tools, calls, ended } = createTools();
   const { troupe } = await startPlane(t, { app: { tools } });
   const gone = new AbortController();
-  const asked = ask(`${troupe.url}/v1/tools/hang/try`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: '{}',
-    signal: gone.signal,
-  });
+  const asked = tryUntil(troupe, gone.signal);
   await eventually(
     async () => calls,
     (made) => made.length === 1,
@@ -164,8 +168,9 @@ t.test('cancels the call when the client disconnects', async (t) => {
 
 t.test('rejects excess trials', async (t) => {
   const { tools, calls } = createTools();
-  const { post } = await startPlane(t, { app: { tools } });
-  const hanging = Array.from({ length: 16 }, () => post('/v1/tools/hang/try', { timeout_ms: 3000 }));
+  const { post, troupe } = await startPlane(t, { app: { tools } });
+  const gone = new AbortController();
+  const hanging = Array.from({ length: 16 }, () => tryUntil(troupe, gone.signal));
   await eventually(
     async () => calls,
     (made) => made.length === 16,
@@ -174,8 +179,12 @@ t.test('rejects excess trials', async (t) => {
     status: 503,
     body: { error: '16 tools are being tried already' },
   });
-  await Promise.all(hanging);
-  t.match(await post('/v1/tools/visit/try', { arguments: { name: 'Ada' } }), { status: 200 });
+  gone.abort();
+  await Promise.allSettled(hanging);
+  await eventually(
+    () => post('/v1/tools/visit/try', { arguments: { name: 'Ada' } }),
+    ({ status }) => status === 200,
+  );
 });
 
 t.test('returns what would happen to the call in a run of an agent', async (t) => {

@@ -45,16 +45,16 @@ t.test('cuts off a hanging model at the deadline of its cell, without delaying o
   const { dataset, evaluate, speak } = await startEvals(t);
   await dataset('D', fixtures('f'));
   speak('m1', hangs);
-  const { items } = await evaluate({ dataset_id: 'D', models: ['m1', 'm2'], max_walltime_secs: 1 });
+  const { items } = await evaluate({ dataset_id: 'D', models: ['m1', 'm2'], max_walltime_secs: 5 });
   const [hung, other] = items;
   t.equal(hung?.report.passed, false);
   t.strictSame(hung?.report.runtime_failure, {
     kind: 'runtime_error',
-    message: 'cell walltime exceeded: max 1s',
+    message: 'cell walltime exceeded: max 5s',
   });
   t.match(hung?.report, { final_text: '', total_tokens: 0 });
   t.equal(hung?.trace_run_id, undefined);
-  t.ok(Number(hung?.report.elapsed_ms) >= 900);
+  t.ok(Number(hung?.report.elapsed_ms) >= 4900);
   t.equal(other?.report.passed, true);
 });
 

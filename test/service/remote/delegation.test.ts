@@ -122,7 +122,7 @@ t.test('describes a rejected message in a sentence', async (t) => {
 });
 
 t.test('cancels a task that exceeds its timeout', async (t) => {
-  const { peer, start } = await startBoth(t, { timeout_ms: 60 });
+  const { peer, start } = await startBoth(t, { timeout_ms: 3000 });
   const events = await (await start()).rest();
   t.match(resultOf(events), {
     status: 'error',

@@ -59,7 +59,7 @@ t.test('suspends the run while its task needs input, and sends it the next messa
 });
 
 t.test('cancels a task at its deadline', async (t) => {
-  const { peer, troupe } = await startBoth(t, { timeout_ms: 60 });
+  const { peer, troupe } = await startBoth(t, { timeout_ms: 3000 });
   const stream = await troupe.run(start);
   await peer.task();
   t.match((await stream.rest()).at(-1), {
