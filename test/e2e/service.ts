@@ -75,7 +75,7 @@ const run = (
       for (;;) {
         const found = pattern.exec(output);
         if (found) return found;
-        if (child.exitCode !== null)
+        if (child.exitCode !== null || child.signalCode !== null)
           throw new Error(`it ended without saying ${pattern}: ${output}${errors}`);
         await Promise.race([once(child.stdout, 'data'), exited]);
       }

@@ -187,23 +187,21 @@ t.test('continues with the previous code while the edited code is invalid', asyn
 
 t.test('resumes executing runs, and ends with the last of many edits', async (t) => {
   const watched = await startWatching(t);
-  const slow = `
+  const slow = (edit: string): string => `
 export const answers = async (_: unknown, sink: { text(text: string): void }, { signal }: { signal: AbortSignal }) => {
-  sink.text('begun');
+  sink.text('begun ${edit}');
   await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 };
 `;
-  watched.write('lib/answers.ts', slow);
+  watched.write('lib/answers.ts', slow('first'));
   await reloaded(watched, 1);
   await send(`${watched.url}/v1/runs`, runOf('polly', 'kept'), /begun/);
   const file = join(watched.folder, 'lib/answers.ts');
-  for (let edit = 0; edit < 20; edit += 1) writeFileSync(file, answers(`edit ${edit}`));
-  await reloaded(watched, 2);
-  const latest = (): Promise<string> => send(`${watched.url}/v1/threads/kept/runs/latest`);
-  while (JSON.parse(await latest()).status !== 'done')
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  const messages = await send(`${watched.url}/v1/threads/kept/messages`);
-  t.match(messages, 'edit 19');
+  // On a busy host the service may reload between two edits.
+  for (let edit = 0; edit < 19; edit += 1) writeFileSync(file, slow(`edit ${edit}`));
+  writeFileSync(file, answers('edit 19'));
+  const messages = (): Promise<string> => send(`${watched.url}/v1/threads/kept/messages`).catch(() => '');
+  while (!(await messages()).includes('edit 19')) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
 t.test('requires a config file', async (t) => {
