@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { z } from 'zod';
 import { spelledOut } from '../http/document.ts';
+import { ask } from './http.ts';
 import { traced } from './traced.ts';
 import { startTroupe } from './troupe.ts';
 
@@ -38,7 +39,7 @@ const Document = z.object({
 const { url } = await startTroupe(t, { settings: traced() });
 
 const documentOf = async () => {
-  const text = await (await fetch(`${url}/openapi.json`)).text();
+  const text = await (await ask(`${url}/openapi.json`)).text();
   const document = Document.parse(spelledOut(JSON.parse(text)));
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
