@@ -10,7 +10,7 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
   .description('back up the data directory of a running service')
   .argument('<folder>', 'destination; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {
-    const { storage_dir } = readSettings(givenFlags(options), process.env);
+    const { storage_dir } = await readSettings(givenFlags(options), process.env);
     const { backupFolder, KEY_FILE } = await import('../store/index.ts');
     const progress = createProgress();
     const onProgress = (written: number, most: number): void =>

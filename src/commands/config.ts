@@ -97,7 +97,7 @@ documented(configCommand.command('import'))
   .action(
     guarded(async (path: string, options: Connection & { dryRun?: true; prune?: true }) => {
       const service = connectService(options);
-      const bundle = readBundle(path, readEnvironment());
+      const bundle = await readBundle(path, readEnvironment());
       const plan = await planImport(service, bundle, { prune: options.prune === true });
       printLines(renderPlan(plan));
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
@@ -115,7 +115,7 @@ documented(configCommand.command('validate'))
   .action(
     guarded(async (path: string, options: Connection) => {
       const service = connectService(options);
-      const plan = await planImport(service, readBundle(path, readEnvironment()), { prune: false });
+      const plan = await planImport(service, await readBundle(path, readEnvironment()), { prune: false });
       if (plan.problems.length > 0) throw new ConfigProblems(plan.problems);
       printLines([`${plan.entries.length + plan.overrides.length} entries are legal`]);
     }),

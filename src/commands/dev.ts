@@ -28,7 +28,7 @@ export const devCommand = withSettingFlags(new Command('dev'))
     if (watch && path === undefined) throw new Invalid('--watch requires --config <path>');
     const env = takeEnvironment({ keepShared: path !== undefined });
     const inputOf = async (config: TroupeConfig): Promise<AppInput> => {
-      const settings = readSettings(givenFlags(options), env, settingsOf(config, watch));
+      const settings = await readSettings(givenFlags(options), env, settingsOf(config, watch));
       settings.AdminApiConfig.bearer_token ??= await keptToken(settings.storage_dir);
       const input = appInput({ env, ...config }, settings);
       const model = env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL;

@@ -30,7 +30,7 @@ export const doctorCommand = withSettingFlags(new Command('doctor'), [
       process.exitCode = inChild();
       return;
     }
-    const { storage_dir: dir, secrets_key } = readSettings(givenFlags(options), readEnvironment());
+    const { storage_dir: dir, secrets_key } = await readSettings(givenFlags(options), readEnvironment());
     const beside = `${dir}-before-repair-${new Date().toISOString().replaceAll(':', '')}`;
     const backup = typeof options.backup === 'string' ? options.backup : beside;
     const { examine } = await import('../store/index.ts');

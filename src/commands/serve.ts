@@ -13,7 +13,7 @@ export const serveCommand = withSettingFlags(new Command('serve'))
   .action(async (options: Record<string, unknown>) => {
     const config = typeof options.config === 'string' ? await loadConfigFile(options.config) : {};
     const env = takeEnvironment({ keepShared: typeof options.config === 'string' });
-    const settings = readSettings(givenFlags(options), env, config.settings);
+    const settings = await readSettings(givenFlags(options), env, config.settings);
     const app = await runUntilSignal(appInput({ env, ...config }, settings));
     process.stdout.write(
       process.stdout.isTTY

@@ -51,4 +51,4 @@ export const readSettings = (
   flags: Record<string, string>,
   env: Environment,
   options: TroupeConfig['settings'] = {},
-): Settings => loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8'), options });
+): Promise<Settings> => loadSettings({ flags, env, readFile: (path) => readFileSync(path, 'utf8'), options });

@@ -8,10 +8,10 @@ import { renderUnit } from './systemd/unit.ts';
 /** `troupe systemd`: prints the unit of this installation. Settings given as flags become variables of the unit. */
 export const systemdCommand = withSettingFlags(new Command('systemd'))
   .description('print a systemd unit for this installation with the given settings')
-  .action((options: Record<string, unknown>) => {
+  .action(async (options: Record<string, unknown>) => {
     const flags = givenFlags(options);
     // The environment of this process is not that of the unit.
-    const settings = readSettings(flags, {});
+    const settings = await readSettings(flags, {});
     const node = realpathSync(process.execPath);
     const main = realpathSync(process.argv[1] ?? '');
     process.stdout.write(renderUnit({ node, main, settings, variables: variablesOf(flags) }));

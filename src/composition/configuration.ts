@@ -10,12 +10,10 @@ import { KEY_VARIABLES } from '../models/provider.ts';
 import { createRoutes } from '../models/route.ts';
 import type { Transport } from '../models/transport/types.ts';
 import type { Log } from '../observability/log.ts';
-import { createStreamingUiTools } from '../plugins/generative-ui/streaming.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
-import { createDemoTools } from '../tools/demo.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Execution } from './execution.ts';
@@ -61,7 +59,7 @@ export const openConfiguration = async (
       records: mergeRecords(seed, input.records ?? NO_RECORDS, settings.entries),
       skills,
       mcpServers: seedMcpServers(settings.seed.mcp_server_cmd),
-      tools: [...demoTools(settings, subAgents), ...(input.tools ?? [])],
+      tools: [...(await demoTools(settings, subAgents)), ...(input.tools ?? [])],
       plugins: (source) => [...builtInPlugins({ log, skills: source }), ...(input.plugins ?? [])],
       providers: input.providers ?? [],
     },
@@ -79,8 +77,13 @@ export const openConfiguration = async (
   });
 };
 
-const demoTools = ({ seed }: Settings, subAgents: SubAgents): Tool[] =>
-  seed.profile === 'demo' ? [...createDemoTools(), ...createStreamingUiTools({ subAgents })] : [];
+/** Loaded for the demo only. */
+const demoTools = async ({ seed }: Settings, subAgents: SubAgents): Promise<Tool[]> => {
+  if (seed.profile !== 'demo') return [];
+  const { createDemoTools } = await import('../tools/demo.ts');
+  const { createStreamingUiTools } = await import('../plugins/generative-ui/streaming.ts');
+  return [...createDemoTools(), ...createStreamingUiTools({ subAgents })];
+};
 
 /** Secrets of the settings, and keys that providers may read from the environment. */
 const secretsOf = (settings: Settings, env: NonNullable<AppInput['env']>): (string | undefined)[] => [

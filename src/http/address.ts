@@ -1,4 +1,4 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 
 /**
  * Decides which peers are trusted proxies, and which client sent a request through them.
@@ -24,7 +24,8 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+/** `isIPv4` avoids the large expression of Node for IPv6, which takes milliseconds of a start to compile. */
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /**
  * Returns the address of the client.

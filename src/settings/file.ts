@@ -1,12 +1,13 @@
-import { type Document, LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { isTree, type Tree } from './tree.ts';
 
 /**
  * Parses the text of a settings file. JSON is parsed as YAML, of which it is a subset. Messages of the parser quote the
  * file, which may contain secrets, so only its error code and the line are reported. Warnings count as errors, because
- * an unknown tag (`!x`) would otherwise leave a value empty without notice.
+ * an unknown tag (`!x`) would otherwise leave a value empty without notice. The parser is loaded with the first file.
  */
-export const parseSettingsFile = (path: string, content: string, problems: string[]): Tree => {
+export const parseSettingsFile = async (path: string, content: string, problems: string[]): Promise<Tree> => {
+  const { LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(content, { prettyErrors: false, lineCounter: lines });
   const faults = [...document.errors, ...document.warnings];

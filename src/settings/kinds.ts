@@ -18,7 +18,8 @@ export type Kind<T> = {
   placeholder: string;
   /** Parses a text; `undefined` = the text is blank, and the setting counts as not set. */
   fromText(text: string): unknown;
-  schema: z.ZodType<T>;
+  /** Built for a setting that is given: building all of them takes a noticeable part of a start. */
+  schema(): z.ZodType<T>;
 };
 
 const trimmed = (text: string): string | undefined => text.trim() || undefined;
@@ -35,20 +36,20 @@ const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, from
 
 export const integer = ({ min, max }: { min?: 0 | 1; max?: number } = {}): Kind<number> => {
   const lowest = min ?? 0;
-  const range = max === undefined ? z.int().min(lowest) : z.int().min(lowest).max(max);
   return scalar({
     type: lowest === 0 ? 'int' : `int ≥ ${lowest}`,
     allowed: max === undefined ? `an integer, ${lowest} or more` : `an integer, ${lowest} to ${max}`,
     placeholder: 'n',
-    schema: z
-      .union([
-        z.number(),
-        z
-          .string()
-          .regex(/^\d+$/)
-          .transform((digits) => Number(digits)),
-      ])
-      .pipe(range),
+    schema: () =>
+      z
+        .union([
+          z.number(),
+          z
+            .string()
+            .regex(/^\d+$/)
+            .transform((digits) => Number(digits)),
+        ])
+        .pipe(max === undefined ? z.int().min(lowest) : z.int().min(lowest).max(max)),
   });
 };
 
@@ -62,30 +63,32 @@ export const boolean = (): Kind<boolean> =>
     type: 'bool',
     allowed: `${booleanWords.truthy.join(', ')} or ${booleanWords.falsy.join(', ')}`,
     placeholder: 'bool',
-    schema: z.union([
-      z.boolean(),
-      z.literal([0, 1]).transform((bit) => bit === 1),
-      z.stringbool({ ...booleanWords, case: 'insensitive' }),
-    ]),
+    schema: () =>
+      z.union([
+        z.boolean(),
+        z.literal([0, 1]).transform((bit) => bit === 1),
+        z.stringbool({ ...booleanWords, case: 'insensitive' }),
+      ]),
   });
 
 export const text = (): Kind<string> =>
-  scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: z.string().min(1) });
+  scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: () => z.string().min(1) });
 
 export const commandLine = (): Kind<string[]> =>
   scalar({
     type: 'command line',
     allowed: 'a command line whose quotes are closed, or a list of its words',
     placeholder: 'command',
-    schema: z.union([
-      z.array(z.string()).min(1),
-      z.string().transform((line, context) => {
-        const words = splitWords(line);
-        if (words !== undefined && words.length > 0) return words;
-        context.addIssue('not a command line');
-        return z.NEVER;
-      }),
-    ]),
+    schema: () =>
+      z.union([
+        z.array(z.string()).min(1),
+        z.string().transform((line, context) => {
+          const words = splitWords(line);
+          if (words !== undefined && words.length > 0) return words;
+          context.addIssue('not a command line');
+          return z.NEVER;
+        }),
+      ]),
   });
 
 export const path = (): Kind<string> =>
@@ -93,7 +96,7 @@ export const path = (): Kind<string> =>
     type: 'path',
     allowed: 'a path',
     placeholder: 'path',
-    schema: z.string().regex(/^[^\0]+$/),
+    schema: () => z.string().regex(/^[^\0]+$/),
   });
 
 export const choice = <const V extends string>(values: readonly [V, ...V[]]): Kind<V> =>
@@ -101,7 +104,7 @@ export const choice = <const V extends string>(values: readonly [V, ...V[]]): Ki
     type: values.map((value) => `\`${value}\``).join(' | '),
     allowed: `one of ${values.join(', ')}`,
     placeholder: values.join('|'),
-    schema: z.enum(values),
+    schema: () => z.enum(values),
   });
 
 export const url = (): Kind<string> =>
@@ -109,7 +112,7 @@ export const url = (): Kind<string> =>
     type: 'URL',
     allowed: 'an http or https URL',
     placeholder: 'url',
-    schema: z.url({ protocol: /^https?$/ }),
+    schema: () => z.url({ protocol: /^https?$/ }),
   });
 
 /**
@@ -131,7 +134,7 @@ export const origins = (): Kind<string[]> => ({
     'a comma separated list of origins (http or https, host and port, without a path) and the word loopback',
   placeholder: 'origin,…',
   fromText: itemsOf,
-  schema: z.array(z.union([LOOPBACK, Origin])),
+  schema: () => z.array(z.union([LOOPBACK, Origin])),
 });
 
 /** A host name or an address, without a port. */
@@ -146,7 +149,7 @@ export const hostNames = (): Kind<string[]> => ({
   allowed: 'a comma separated list of host names or addresses, without a port',
   placeholder: 'host,…',
   fromText: itemsOf,
-  schema: z.array(HostName),
+  schema: () => z.array(HostName),
 });
 
 /** An address, or a network in CIDR form. */
@@ -167,7 +170,7 @@ export const networks = (): Kind<string[]> => ({
     'a comma separated list of IP addresses, networks in CIDR form, and the words loopback and private',
   placeholder: 'network,…',
   fromText: itemsOf,
-  schema: z.array(z.union([z.enum(['loopback', 'private']), Network])),
+  schema: () => z.array(z.union([z.enum(['loopback', 'private']), Network])),
 });
 
 const encodedBytes = (value: string): number => Buffer.byteLength(value);
@@ -177,10 +180,11 @@ export const scopeId = (): Kind<string> =>
     type: 'string, 1..512 bytes',
     allowed: 'a string of 1 to 512 bytes without control characters',
     placeholder: 'id',
-    schema: z
-      .string()
-      .min(1)
-      .refine((id) => encodedBytes(id) <= 512 && !/\p{Cc}/u.test(id)),
+    schema: () =>
+      z
+        .string()
+        .min(1)
+        .refine((id) => encodedBytes(id) <= 512 && !/\p{Cc}/u.test(id)),
   });
 
 export const metricsPrefix = (): Kind<string> =>
@@ -188,17 +192,20 @@ export const metricsPrefix = (): Kind<string> =>
     type: 'string',
     allowed: 'the beginning of a metric name: letters, digits, _ and :, not starting with a digit',
     placeholder: 'prefix',
-    schema: z.string().regex(/^[A-Za-z_:][A-Za-z0-9_:]*$/),
+    schema: () => z.string().regex(/^[A-Za-z_:][A-Za-z0-9_:]*$/),
   });
 
-const budget = integer().schema.transform((tokens) => ({ budget: tokens }));
+const budgetOf = () =>
+  integer()
+    .schema()
+    .transform((tokens) => ({ budget: tokens }));
 
 export const reasoningEffort = (): Kind<ReasoningEffort> =>
   scalar({
     type: '`none` | `low` | `medium` | `high` | `max` | int',
     allowed: 'one of none, low, medium, high, max, or an integer budget of tokens',
     placeholder: 'effort',
-    schema: z.union([ReasoningEffort, budget]),
+    schema: () => z.union([ReasoningEffort, budgetOf()]),
   });
 
 export type TcpAddress = { host: string; port: number };
@@ -227,7 +234,8 @@ export const listeningAddress = (): Kind<string> =>
       'host:port, an IPv6 host in brackets, a port of 0 to 65535 (0 = any free one), or unix: and the absolute path ' +
       `of a socket, of at most ${SOCKET_PATH_BYTES} bytes`,
     placeholder: 'host:port',
-    schema: z.string().refine((address) => (socketPath(address) ?? splitAddress(address)) !== undefined),
+    schema: () =>
+      z.string().refine((address) => (socketPath(address) ?? splitAddress(address)) !== undefined),
   });
 
 /** A TCP address that only this host can reach. */
@@ -236,10 +244,11 @@ export const loopbackPort = (): Kind<string> =>
     type: 'loopback host:port',
     allowed: 'host:port of this host, such as 127.0.0.1:38081, a port of 0 to 65535 (0 = any free one)',
     placeholder: 'host:port',
-    schema: z.string().refine((address) => {
-      const parts = splitAddress(address);
-      return parts !== undefined && isLoopback(parts.host);
-    }),
+    schema: () =>
+      z.string().refine((address) => {
+        const parts = splitAddress(address);
+        return parts !== undefined && isLoopback(parts.host);
+      }),
   });
 
 /** Parses a value of `inspection_addr`. */
@@ -260,15 +269,16 @@ export const proportion = (): Kind<number> =>
     type: 'number 0..1',
     allowed: 'a number from 0 to 1',
     placeholder: 'n',
-    schema: z
-      .union([
-        z.number(),
-        z
-          .string()
-          .regex(/^(\d+(\.\d*)?|\.\d+)$/)
-          .transform(Number),
-      ])
-      .pipe(z.number().min(0).max(1)),
+    schema: () =>
+      z
+        .union([
+          z.number(),
+          z
+            .string()
+            .regex(/^(\d+(\.\d*)?|\.\d+)$/)
+            .transform(Number),
+        ])
+        .pipe(z.number().min(0).max(1)),
   });
 
 export const fieldNames = (): Kind<string[]> => ({
@@ -276,5 +286,5 @@ export const fieldNames = (): Kind<string[]> => ({
   allowed: 'a comma separated list of names of fields',
   placeholder: 'name,…',
   fromText: itemsOf,
-  schema: z.array(z.string().min(1)),
+  schema: () => z.array(z.string().min(1)),
 });

@@ -43,11 +43,16 @@ type Source = {
 type GivenValue = { where: string; value: unknown };
 
 /** @throws SettingsError with every problem found. */
-export const loadSettings = ({ flags, env, readFile, options = {} }: SettingsSources): Settings => {
+export const loadSettings = async ({
+  flags,
+  env,
+  readFile,
+  options = {},
+}: SettingsSources): Promise<Settings> => {
   const atStart = (row: Setting): GivenValue | undefined => flagValue(row, flags) ?? variableValue(row, env);
   const program = programSource(options);
   const problems = [...unknownFlags(flags), ...unknownIn(program)];
-  const file = fileSource(atStart(settingsFile), readFile, problems);
+  const file = await fileSource(atStart(settingsFile), readFile, problems);
   return settle(file, (row) => atStart(row) ?? treeValue(row, file) ?? treeValue(row, program), problems);
 };
 
@@ -104,7 +109,7 @@ const settle = (
 
 const validated = (row: Setting, given: GivenValue | undefined, problems: string[]): unknown => {
   if (!given) return structuredClone(row.default);
-  const parsed = row.type.schema.safeParse(given.value);
+  const parsed = row.type.schema().safeParse(given.value);
   if (parsed.success) return parsed.data;
   const subject = row.secret ? 'the value' : shown(given.value);
   problems.push(`${given.where}: ${subject} is not allowed; allowed: ${row.type.allowed}`);
@@ -136,14 +141,16 @@ const treeValue = (row: Setting, { tree, nameOf }: Source): GivenValue | undefin
   givenValue(row, nameOf(row.key), at(tree, row.key));
 
 /** The settings file, if one is configured. A read or parse error is collected with the other problems. */
-const fileSource = (
+const fileSource = async (
   given: GivenValue | undefined,
   readFile: SettingsSources['readFile'],
   problems: string[],
-): Source => {
+): Promise<Source> => {
   const path = String(given?.value);
   return {
-    tree: given ? parseSettingsFile(path, contentOf(path, given.where, readFile, problems), problems) : {},
+    tree: given
+      ? await parseSettingsFile(path, contentOf(path, given.where, readFile, problems), problems)
+      : {},
     keys: [...settingRows.filter(hasKey).map((row) => row.key), ...entryListNames],
     entriesKey: (list) => list,
     nameOf: (key) => `${key} in ${path}`,

@@ -1,9 +1,9 @@
 import { SettingsError } from '../../src/settings/index.ts';
 
 /** The problems that prevent a start, or none if it starts. */
-export const problemsOf = (start: () => unknown): readonly string[] => {
+export const problemsOf = async (start: () => unknown): Promise<readonly string[]> => {
   try {
-    start();
+    await start();
     return [];
   } catch (error) {
     if (error instanceof SettingsError) return error.problems;

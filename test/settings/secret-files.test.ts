@@ -40,7 +40,7 @@ t.test('every secret, and every key of a provider, can be in a file', async (t) 
   withEnvironment(t, env);
   const read = readEnvironment();
   for (const name of variables) t.equal(read[name], `value of ${name}`);
-  const settings = loadSettings({ flags: {}, env: read, readFile: () => '' });
+  const settings = await loadSettings({ flags: {}, env: read, readFile: () => '' });
   t.equal(settings.secrets_key, 'value of SERVICE_SECRETS_KEY');
   t.equal(settings.AdminApiConfig.bearer_token, 'value of SERVICE_ADMIN_API_BEARER_TOKEN');
   t.equal(settings.a2a_remote_bearer_token, 'value of SERVICE_A2A_REMOTE_BEARER_TOKEN');

@@ -24,8 +24,8 @@ t.test('one message contains all problems of a start, one per line', async (t) =
       env: { SERVICE_HTTP_ADDR: 'nowhere', AGENT_MAX_ROUNDS: '-1' },
       readFile: noFile,
     });
-  t.throws(start, SettingsError);
-  t.throws(start, {
+  await t.rejects(start, SettingsError);
+  await t.rejects(start, {
     name: 'SettingsError',
     message:
       /^--colour: .*\n(?:SERVICE_HTTP_ADDR: .*\n)--durability: .*\nAGENT_MAX_ROUNDS: '-1' is not allowed.*$/,
@@ -41,7 +41,7 @@ t.test('the renewal interval of a lease is below the lease', async (t) => {
       'SERVICE_MAILBOX_LEASE_RENEWAL_MS (mailbox.lease_renewal_ms): 10000 is not allowed; ' +
       'allowed: below SERVICE_MAILBOX_LEASE_MS (mailbox.lease_ms), which is 10000',
   });
-  t.throws(() => loadSettings({ flags: {}, env: { SERVICE_MAILBOX_LEASE_MS: '9000' }, readFile: noFile }), {
+  await t.rejects(loadSettings({ flags: {}, env: { SERVICE_MAILBOX_LEASE_MS: '9000' }, readFile: noFile }), {
     message: /^SERVICE_MAILBOX_LEASE_RENEWAL_MS .* which is 9000$/,
   });
 });
@@ -119,18 +119,16 @@ t.test('an embedding program can give any part of the settings, including entrie
 
 t.test('validates the settings of an embedding program like a file', async (t) => {
   const unknown: object = { mailbox: { leese_ms: 1 }, agents: [] };
-  t.match(
-    problemsOf(() => settingsFrom(unknown)),
-    [/^mailbox\.leese_ms: not a setting/, /^agents: not a setting/],
-  );
-  t.match(
-    problemsOf(() => settingsFrom({ body_limit_bytes: 0 })),
-    [/^body_limit_bytes: 0 is not allowed/],
-  );
-  t.match(
-    problemsOf(() => settingsFrom({ entries: { agents: [{ id: '' }] } })),
-    [/^entries\.agents\[0\]\.id: /],
-  );
+  t.match(await problemsOf(() => settingsFrom(unknown)), [
+    /^mailbox\.leese_ms: not a setting/,
+    /^agents: not a setting/,
+  ]);
+  t.match(await problemsOf(() => settingsFrom({ body_limit_bytes: 0 })), [
+    /^body_limit_bytes: 0 is not allowed/,
+  ]);
+  t.match(await problemsOf(() => settingsFrom({ entries: { agents: [{ id: '' }] } })), [
+    /^entries\.agents\[0\]\.id: /,
+  ]);
 });
 
 t.test('the defaults of two starts are independent', async (t) => {
@@ -172,8 +170,8 @@ t.test('no message, help text or page contains a secret', async (t) => {
   };
   const start = () =>
     loadSettings({ flags: { 'admin-api-bearer-token': 'hush-flag' }, env: secrets, readFile: noFile });
-  t.match(problemsOf(start), [/SERVICE_HTTP_ADDR/, /OPENAI_BASE_URL: 'ftp:\/\/\*\*\*@host\/v1'/]);
-  t.throws(start, { message: /^(?!.*hush)/s });
+  t.match(await problemsOf(start), [/SERVICE_HTTP_ADDR/, /OPENAI_BASE_URL: 'ftp:\/\/\*\*\*@host\/v1'/]);
+  await t.rejects(start, { message: /^(?!.*hush)/s });
   const odd: object = { AdminApiConfig: { bearer_token: ['hush-list'] } };
   t.throws(() => settingsFrom(odd), {
     message: 'AdminApiConfig.bearer_token: the value is not allowed; allowed: a string',

@@ -55,15 +55,16 @@ const Document: z.ZodType<Bundle> = z.strictObject({
  * @param path of a file, or of a folder with files that end in .yaml, .yml or .json
  * @throws Usage if the path does not exist, ConfigProblems with all problems found
  */
-export const readBundle = (path: string, env: Environment): Bundle => {
+export const readBundle = async (path: string, env: Environment): Promise<Bundle> => {
   const problems: string[] = [];
-  const parts = filesAt(path).map((file) => {
+  const parts: Bundle[] = [];
+  for (const file of filesAt(path)) {
     const found: string[] = [];
-    const tree = resolveReferences(parseSettingsFile(file, readFileSync(file, 'utf8'), found), env, found);
-    const part = found.length > 0 ? {} : partOf(tree, found);
+    const written = await parseSettingsFile(file, readFileSync(file, 'utf8'), found);
+    const tree = resolveReferences(written, env, found);
+    parts.push(found.length > 0 ? {} : partOf(tree, found));
     problems.push(...found.map((problem) => (problem.startsWith(file) ? problem : `${file}: ${problem}`)));
-    return part;
-  });
+  }
   const bundle = merged(parts);
   problems.push(...repeated(bundle));
   if (problems.length > 0) throw new ConfigProblems(problems);

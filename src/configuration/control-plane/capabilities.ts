@@ -33,15 +33,17 @@ export const createCapabilities = ({
     backends: listBackends(localKind),
     supported_adapters: [...SUPPORTED_ADAPTERS],
     adapter_defaults: ADAPTER_DEFAULTS,
-    namespaces: namespaces.all.flatMap(({ name, listed, schema }) =>
-      listed ? [{ namespace: name, schema: schema() }] : [],
-    ),
   };
+  // Generating the schemas would take a noticeable part of a start.
+  const schemas = (): JsonObject[] =>
+    namespaces.all.flatMap(({ name, listed, schema }) =>
+      listed ? [{ namespace: name, schema: schema() }] : [],
+    );
   let known: { of: Snapshot; content: JsonObject } | undefined;
   return () => {
     const of = live();
     if (known?.of !== of) known = { of, content: content(of, { providers, isMcpTool }) };
-    return { ...known.content, admin_assistant: assistant(), ...fixed };
+    return { ...known.content, admin_assistant: assistant(), ...fixed, namespaces: schemas() };
   };
 };
 
@@ -110,13 +112,13 @@ const sectionOf = (section: Section<unknown>) => {
   };
 };
 
-const schemas = new WeakMap<Section<unknown>['schema'], Json>();
+const written = new WeakMap<Section<unknown>['schema'], Json>();
 
 const schemaOf = ({ schema }: Section<unknown>): Json => {
-  const known = schemas.get(schema);
+  const known = written.get(schema);
   if (known !== undefined) return known;
   // A JSON Schema is JSON.
-  const written = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
-  schemas.set(schema, written);
-  return written;
+  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
+  written.set(schema, made);
+  return made;
 };

@@ -1,6 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { Invalid } from '../../schema/outcome.ts';
 import { decodeText } from './decode.ts';
@@ -74,7 +73,7 @@ const readSkill = async (folder: string, id: string): Promise<Skill | BrokenSkil
       resources: (await hasFiles(root, FOLDERS.reference)) || (await hasFiles(root, FOLDERS.asset)),
       scripts: await hasFiles(root, FOLDERS.script),
     };
-    return fileSkill(specOf(id, frontMatter(matter), body), about);
+    return fileSkill(specOf(id, await frontMatter(matter), body), about);
   } catch (error) {
     return { id, problem: error instanceof Error ? error.message : String(error) };
   }
@@ -110,7 +109,8 @@ const splitSkillMd = (text: string): { matter: string; body: string } => {
   };
 };
 
-const frontMatter = (matter: string): z.infer<typeof FrontMatter> => {
+const frontMatter = async (matter: string): Promise<z.infer<typeof FrontMatter>> => {
+  const { LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(matter, { prettyErrors: false, lineCounter: lines });
   const [fault] = [...document.errors, ...document.warnings];

@@ -29,7 +29,7 @@ const planOf = async (
 ): Promise<Plan> => {
   const file = join(t.testdirName, 'config.yaml');
   writeFileSync(file, text);
-  return planImport(remote(plane), readBundle(file, env), { prune });
+  return planImport(remote(plane), await readBundle(file, env), { prune });
 };
 
 const NAMESPACES = [
