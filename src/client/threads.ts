@@ -37,6 +37,8 @@ export type ThreadFilter = {
   root?: boolean;
   /** Only threads whose latest run is of this agent. */
   agent_id?: string;
+  /** True: only threads whose latest run was started by a run of another thread. False: only other threads. */
+  delegated?: boolean;
   /** Words that the title, the first user message or an id contains. */
   q?: string;
   /** Adds the first words of the first user message to each thread. */

@@ -88,6 +88,10 @@ const threadFilter = {
     .optional()
     .meta({ description: '`true`: only threads without a parent; not together with `parent_thread_id`' }),
   agent_id: z.string().optional().meta({ description: 'only threads whose latest run is of this agent' }),
+  delegated: z.enum(['true', 'false']).optional().meta({
+    description:
+      '`true`: only threads whose latest run was started by a run of another thread; `false`: only other threads',
+  }),
   q: SearchQuery,
 };
 
@@ -105,10 +109,11 @@ type GivenFilter = {
   parent_thread_id?: string | undefined;
   root?: 'true' | 'false' | undefined;
   agent_id?: string | undefined;
+  delegated?: 'true' | 'false' | undefined;
   q?: string | undefined;
 };
 
-function pageAndFilter({ offset, limit, cursor, root, ...query }: GivenFilter) {
+function pageAndFilter({ offset, limit, cursor, root, delegated, ...query }: GivenFilter) {
   const resource_id = blankIsUnset(query.resource_id);
   const parent_thread_id = blankIsUnset(query.parent_thread_id);
   const filter = {
@@ -116,6 +121,7 @@ function pageAndFilter({ offset, limit, cursor, root, ...query }: GivenFilter) {
     ...(parent_thread_id !== undefined && { parent_thread_id }),
     ...(root === 'true' && { root: true as const }),
     ...(query.agent_id !== undefined && { agent_id: query.agent_id }),
+    ...(delegated !== undefined && { delegated: delegated === 'true' }),
     ...(query.q !== undefined && { q: query.q }),
   };
   return { offset, limit, cursor, filter };
@@ -249,16 +255,21 @@ const listThreads = (
 const searchOf = (
   store: RouteDeps['store'],
   scope: string,
-  { agent_id, q }: ThreadQuery['filter'],
+  { agent_id, delegated, q }: ThreadQuery['filter'],
 ): Search<ThreadRecord> | undefined => {
-  if (agent_id === undefined && q === undefined) return undefined;
+  if (agent_id === undefined && delegated === undefined && q === undefined) return undefined;
   const search = q === undefined ? undefined : createTextSearch(store, scope, q);
   const hasText = ({ thread: { id, resource_id, metadata }, agent_id: agent }: ThreadRecord): boolean =>
     search?.matches({ texts: [metadata.title, id, resource_id, agent], thread_id: id, bounds: {} }) ?? true;
+  const isDelegated = ({ thread: { latest_run_id } }: ThreadRecord): boolean =>
+    latest_run_id !== undefined && (store.runs.get(scope, latest_run_id)?.parent_run_id ?? null) !== null;
   return {
     most: MOST_EXAMINED,
     isSpent: search?.isSpent,
-    wanted: (record) => (agent_id === undefined || record.agent_id === agent_id) && hasText(record),
+    wanted: (record) =>
+      (agent_id === undefined || record.agent_id === agent_id) &&
+      (delegated === undefined || isDelegated(record) === delegated) &&
+      hasText(record),
   };
 };
 

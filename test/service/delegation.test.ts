@@ -4,6 +4,7 @@ import { ModelError } from '../../src/models/errors.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
 import { type Run, RunList } from '../../src/schema/run.ts';
 import { endOf, inState } from '../../src/schema/run-state.ts';
+import { Thread, ThreadList } from '../../src/schema/thread.ts';
 import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { decline, resume } from './suspended.ts';
@@ -149,6 +150,20 @@ t.test('runs a delegated call on a separate thread and returns its response', as
   );
   await own.check(t);
   await view.check(t);
+});
+
+t.test('lists delegated threads separately from forks', async (t) => {
+  const { start, troupe, onlyChild } = await office(t);
+  await start(delegates('c1', 'worker'), says('three'));
+  const { thread_id } = await onlyChild();
+  const { body } = await troupe.call('POST', '/v1/threads', { parent_thread_id: 'parent' });
+  const fork = Thread.parse(body).id;
+  const listed = async (query: string): Promise<string[]> =>
+    ThreadList.parse((await troupe.call('GET', `/v1/threads?${query}`)).body).items.sort();
+  t.strictSame(await listed('delegated=true'), [thread_id]);
+  t.strictSame(await listed('delegated=false'), [fork, 'parent'].sort());
+  t.strictSame(await listed('delegated=false&parent_thread_id=parent'), [fork]);
+  t.equal((await listed('limit=9')).length, 3);
 });
 
 t.test('emits the progress of a delegate while it executes', async (t) => {
