@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { each } from '../../src/console/data/each.ts';
 import { setBackend } from '../../src/console/data/request.ts';
-import { linesUpTo, MOST_LINES, readUpTo } from '../../src/console/fork/fork.ts';
+import { MOST_REPEATED, messagesUpTo, readUpTo } from '../../src/console/fork/fork.ts';
 import { newestRuns } from '../../src/console/run-records/pages.ts';
 import { durationOf, Run } from '../../src/console/run-records/run.ts';
 import { spansOfTrace } from '../../src/console/run-view/trace-spans.ts';
@@ -272,7 +272,7 @@ t.test('keeps a contiguous and limited part of a long conversation', async (t) =
   t.match(withOlder(NOTHING, messages(1, 3), false), { hasOlder: false });
 });
 
-t.test('forks a conversation with its visible texts up to the last user message', async (t) => {
+t.test('forks a conversation with its visible messages up to the last user message', async (t) => {
   const said = [
     message(1),
     message(2, { role: 'assistant' }),
@@ -282,13 +282,10 @@ t.test('forks a conversation with its visible texts up to the last user message'
     message(6),
     message(7, { role: 'assistant' }),
   ];
-  const [first, answer] = [
-    { role: 'user', content: '1' },
-    { role: 'assistant', content: '2' },
-  ];
-  t.strictSame(linesUpTo(said, 7), [first, answer, { role: 'user', content: '6' }]);
-  t.strictSame(linesUpTo(said, 2), [first]);
-  t.strictSame(linesUpTo(said.slice(1), 5), [], 'a text without a user message has no lines');
+  const ids = (all: readonly Message[], seq: number) => messagesUpTo(all, seq).map(({ id }) => id);
+  t.strictSame(ids(said, 7), ['m1', 'm2', 'm4', 'm5', 'm6']);
+  t.strictSame(ids(said, 2), ['m1']);
+  t.strictSame(ids(said.slice(1), 5), [], 'there is nothing to fork without a user message');
 });
 
 t.test('reads the oldest waiting runs page by page', async (t) => {
@@ -324,7 +321,7 @@ t.test('reads messages page by page up to a limit', async (t) => {
   t.strictSame(seqs(await readUpTo('t', 401)), range(1, 402));
   t.equal(asked.length, 3);
   total = 100_000;
-  t.equal((await readUpTo('t', 90_000)).length, MOST_LINES);
+  t.equal((await readUpTo('t', 90_000)).length, MOST_REPEATED);
   const ofRun = messagesOf({ thread_id: 't', run_id: 'r' });
   total = 200;
   asked.length = 0;

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { eventually } from '../service/troupe.ts';
+import { read } from './ask.ts';
 import type { House } from './visit.ts';
 
 /** Files in messages and in the conversations that contain them. */
@@ -31,7 +32,77 @@ const isDrawn = async (image: Locator): Promise<boolean> => {
 const choose = (page: Page, name: string, mimeType: string, bytes: Buffer): Promise<void> =>
   page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer: bytes });
 
+const fileBlock = (type: string, media_type: string, title: string, data: string) => ({
+  type,
+  title,
+  source: { type: 'base64', media_type, data },
+});
+
+/** Each byte once, so that no conversion of text leaves the file unchanged. */
+const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('base64');
+
 export const onFiles = async (t: Test, house: House): Promise<void> => {
+  t.test('carries the files of messages into branches, forks and edits byte for byte', async (t) => {
+    const { troupe } = house;
+    const id = 'files-in-branches';
+    const picture = fileBlock('image', 'image/png', 'cat.png', PNG);
+    const link = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
+    const sound = fileBlock('audio', 'audio/wav', 'a.wav', BYTES);
+    for (const content of [
+      [
+        { type: 'text', text: 'Look' },
+        picture,
+        fileBlock('document', 'application/pdf', 'b.pdf', BYTES),
+        link,
+      ],
+      [{ type: 'text', text: 'Listen' }, sound],
+    ])
+      await troupe.runToEnd({ agentId: 'echo', threadId: id, messages: [{ role: 'user', content }] });
+    /** The files of the thread by message. */
+    const filesOf = async (thread: string): Promise<unknown[]> => {
+      const { messages } = await read(troupe, `/v1/threads/${thread}/messages?limit=10`);
+      return Object(messages).map(({ content }: { content: object[] }) =>
+        content.filter((block) => 'source' in block),
+      );
+    };
+    const original = await filesOf(id);
+    t.strictSame(original[2], [sound]);
+
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    await go(`/playground?agent=echo&thread=${id}`);
+    await page.getByText('echo: Listen').waitFor();
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await button('Edit and ask again').last().click();
+    await page.getByLabel('Edited message').fill('Listen again');
+    await page.getByLabel('a.wav').waitFor();
+    await button('Ask in a branch').click();
+    await page.getByText('echo: Listen again').waitFor();
+    const branch = new URL(page.url()).searchParams.get('thread') ?? '';
+    t.not(branch, id);
+    t.strictSame(await filesOf(branch), original);
+    t.ok(await isDrawn(page.getByRole('img', { name: 'cat.png' })));
+
+    await button('Edit and ask again').last().click();
+    await page.getByLabel('Edited message').fill('Listen once more');
+    await button('Ask again').click();
+    await page.getByText('echo: Listen once more').waitFor();
+    t.strictSame((await filesOf(branch))[2], [sound], 'an edit keeps the files');
+
+    await go(`/threads/${id}`);
+    const said = page.locator('li').filter({ has: page.getByText('Listen', { exact: true }) });
+    await said.getByRole('button', { name: 'Fork here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Continue in a fork' });
+    await dialog.getByLabel('a.wav').waitFor();
+    await dialog.getByRole('button', { name: 'Ask in a fork' }).click();
+    await page.waitForURL((url) => url.searchParams.get('beside') === id);
+    const fork = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await eventually(
+      () => filesOf(fork),
+      (files) => files.length === 4,
+    );
+    t.strictSame(await filesOf(fork), original);
+  });
+
   for (const theme of ['light', 'dark'] as const) {
     t.test(
       `pastes, drops, selects and removes files, and shows the files of a message (${theme})`,
@@ -68,16 +139,11 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
     t.test(`shows images, audio and other files in the messages of a thread (${theme})`, async (t) => {
       const { troupe } = house;
       const id = `files-${theme}`;
-      const file = (type: string, media_type: string, title: string, data = 'UklGRg==') => ({
-        type,
-        title,
-        source: { type: 'base64', media_type, data },
-      });
       const link = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
       const content = [
         { type: 'text', text: 'Look' },
-        file('image', 'image/png', 'cat.png', PNG),
-        file('document', 'application/pdf', 'spec.pdf'),
+        fileBlock('image', 'image/png', 'cat.png', PNG),
+        fileBlock('document', 'application/pdf', 'spec.pdf', 'UklGRg=='),
         link,
       ];
       await troupe.runToEnd({ agentId: 'default', threadId: id, messages: [{ role: 'user', content }] });
@@ -103,7 +169,7 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
         () => troupe.call('GET', `/v1/threads/${id}/messages`),
         ({ body: { total } }) => total === 4,
       );
-      t.match(body.messages, { 2: { content: [{ ...file('image', 'image/png', 'second.png', PNG) }] } });
+      t.match(body.messages, { 2: { content: [{ ...fileBlock('image', 'image/png', 'second.png', PNG) }] } });
     });
   }
 };

@@ -1,23 +1,22 @@
 import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
+import { isEmbedded } from './attachments.ts';
 import css from './Message.module.css';
 
-/** Only files embedded in the message are shown, so that no message can make the page fetch an address. */
-const isInside = (url: string): boolean => /^(data|blob):/i.test(url);
-
+/** Only files within the message are shown, so that no message can make the page fetch an address. */
 export const FileBlock = ({ file }: { file: FileUIPart }) => {
-  const name = file.filename ?? file.mediaType;
+  const isInside = isEmbedded(file.url);
+  const name = file.filename ?? (isInside ? file.mediaType : file.url);
   const [family] = file.mediaType.split('/');
-  if (isInside(file.url) && family === 'image')
-    return <img className={css.image} src={file.url} alt={name} />;
-  if (isInside(file.url) && family === 'audio') {
+  if (isInside && family === 'image') return <img className={css.image} src={file.url} alt={name} />;
+  if (isInside && family === 'audio') {
     return (
       <audio className={css.media} src={file.url} controls aria-label={name}>
         <track kind="captions" />
       </audio>
     );
   }
-  if (isInside(file.url) && family === 'video') {
+  if (isInside && family === 'video') {
     return (
       <video className={css.media} src={file.url} controls aria-label={name}>
         <track kind="captions" />
@@ -27,7 +26,7 @@ export const FileBlock = ({ file }: { file: FileUIPart }) => {
   return (
     <span className={css.file}>
       <Icon name="file" size={14} />
-      {isInside(file.url) ? (
+      {isInside ? (
         <a href={file.url} download={file.filename ?? 'file'}>
           {name}
         </a>

@@ -1,4 +1,4 @@
-import type { UIMessage } from 'ai';
+import type { FileUIPart, UIMessage } from 'ai';
 import { memo, type ReactNode, useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { Button, IconButton } from '../design/Button.tsx';
@@ -7,12 +7,13 @@ import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import { type Block, blocksOf, textOf } from './blocks.ts';
+import { type Block, blocksOf, filesOf, textOf } from './blocks.ts';
 import { type CallContext, Calls } from './Call.tsx';
 import { withoutPrefix } from './Failure.tsx';
 import { FileBlock } from './FileBlock.tsx';
 import { LongText } from './LongText.tsx';
 import css from './Message.module.css';
+import type { Edit } from './talk.ts';
 import { texts } from './texts.ts';
 import { turnOf } from './turn.ts';
 
@@ -126,18 +127,18 @@ const TurnLine = ({ message }: { message: UIMessage }) => {
   );
 };
 
-type Edit = (messageId: string, text: string) => void;
-
 const Editor = (props: {
   text: string;
+  files: readonly FileUIPart[];
   onAsk: (text: string) => void;
   onBranch: ((text: string) => void) | undefined;
   onCancel: () => void;
 }) => {
   const t = useTexts(texts);
   const [text, setText] = useState(props.text);
-  const { onBranch } = props;
+  const { files, onBranch } = props;
   const said = text.trim();
+  const isEmpty = said === '' && files.length === 0;
   return (
     <div className={css.editor}>
       <textarea
@@ -151,21 +152,19 @@ const Editor = (props: {
           props.onCancel();
         }}
       />
+      {files.map((file) => (
+        <FileBlock key={file.url} file={file} />
+      ))}
       <div className={css.editorActions}>
         <Button small onClick={props.onCancel}>
           {t('message.cancel')}
         </Button>
         {onBranch && (
-          <Button
-            small
-            disabled={said === ''}
-            title={t('message.branch.hint')}
-            onClick={() => onBranch(said)}
-          >
+          <Button small disabled={isEmpty} title={t('message.branch.hint')} onClick={() => onBranch(said)}>
             {t('message.branch')}
           </Button>
         )}
-        <Button small tone="primary" disabled={said === ''} onClick={() => props.onAsk(said)}>
+        <Button small tone="primary" disabled={isEmpty} onClick={() => props.onAsk(said)}>
           {t('message.ask')}
         </Button>
       </div>
@@ -190,15 +189,17 @@ export const Message = memo((props: MessageProps) => {
   const { message, view = 'readable', context, onEdit, onBranch, onAgain } = props;
   const [isEditing, setEditing] = useState(false);
   const text = textOf(message);
+  const files = filesOf(message);
   const ended = (edit: Edit | undefined) => (edited: string) => {
     setEditing(false);
-    edit?.(message.id, edited);
+    edit?.(message.id, edited, files);
   };
   return (
     <article className={css.message} data-role={message.role} aria-label={t(`role.${message.role}`)}>
       {isEditing ? (
         <Editor
           text={text}
+          files={files}
           onAsk={ended(onEdit)}
           onBranch={onBranch && ended(onBranch)}
           onCancel={() => setEditing(false)}

@@ -68,10 +68,15 @@ export const attach = async (file: File): Promise<Attached> => {
   };
 };
 
-/** Converts an attachment for routes that accept content blocks. */
+/** True for a file within the message, and false for a link. */
+export const isEmbedded = (url: string): boolean => /^(data|blob):/i.test(url);
+
+/** Converts a file for routes that accept content blocks. The type of a link may be unknown, such as `image/*`. */
 export const blockOf = ({ mediaType, filename, url }: FileUIPart): InputBlock => ({
   type: kindOfMedia(mediaType),
-  source: { type: 'base64', media_type: mediaType, data: url.slice(url.indexOf(',') + 1) },
+  source: isEmbedded(url)
+    ? { type: 'base64', media_type: mediaType, data: url.slice(url.indexOf(',') + 1) }
+    : { type: 'url', url, ...(!mediaType.endsWith('/*') && { media_type: mediaType }) },
   ...(filename !== undefined && { title: filename }),
 });
 

@@ -91,7 +91,7 @@ export const talkOf = (
           ? { tool, toolCallId, output: given.output }
           : { tool, toolCallId, state: 'output-error', errorText: given.errorText },
       ),
-    edit: (messageId, text) => void chat.sendMessage({ messageId, text }, options?.()),
+    edit: (messageId, text, files) => void chat.sendMessage({ messageId, text, files }, options?.()),
     again: () => void chat.regenerate(options?.()),
   };
 };

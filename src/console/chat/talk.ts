@@ -22,11 +22,14 @@ export type Talk = {
   /** Returns the result of a tool that the page executes. */
   answer(call: Answer): void;
   /** Replaces an earlier message and removes all messages after it. */
-  edit(messageId: string, text: string): void;
+  edit: Edit;
   /** Like `edit`, in a separate conversation. */
-  branch?: ((messageId: string, text: string) => void) | undefined;
+  branch?: Edit | undefined;
   /** Requests another response to the last prompt. */
   again(): void;
 };
+
+/** @param files those of the message, which an edit keeps */
+export type Edit = (messageId: string, text: string, files: FileUIPart[]) => void;
 
 export type Answer = { tool: string; toolCallId: string } & ({ output: unknown } | { errorText: string });

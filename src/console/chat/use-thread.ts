@@ -41,7 +41,7 @@ export const useThread = (options: {
         toolCallId,
         ...('output' in given ? { output: given.output } : { error: given.errorText }),
       }),
-    edit: (messageId, text) => void chat.sendMessage({ messageId, text }, { body }),
+    edit: (messageId, text, files) => void chat.sendMessage({ messageId, text, files }, { body }),
     again: () => (chat.isUnanswered ? chat.retry() : void chat.regenerate({ body })),
   };
 };

@@ -1,4 +1,7 @@
+import type { UIMessage } from 'ai';
 import { useEffect, useState } from 'react';
+import { filesOf, textOf } from '../chat/blocks.ts';
+import { FileBlock } from '../chat/FileBlock.tsx';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { useIsOffered } from '../data/test-agents.ts';
@@ -9,55 +12,53 @@ import { SkeletonRows } from '../design/Notice.tsx';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
-import { forkThread, type Line, linesUpTo, readUpTo } from './fork.ts';
+import { forkThread, MOST_REPEATED, messagesUpTo, readUpTo } from './fork.ts';
 import { texts } from './texts.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
+type Start = readonly UIMessage[] | 'too long';
+
 /** The messages that a fork can start from; undefined while they are being read. */
-const useLines = (threadId: string, seq: number): readonly Line[] | undefined => {
-  const [lines, setLines] = useState<readonly Line[]>();
+const useStart = (threadId: string, seq: number): Start | undefined => {
+  const [start, setStart] = useState<Start>();
   useEffect(() => {
     let isWanted = true;
-    readUpTo(threadId, seq).then((messages) => {
-      if (isWanted) setLines(linesUpTo(messages, seq));
+    readUpTo(threadId, seq).then((found) => {
+      if (isWanted) setStart(found.length < MOST_REPEATED ? messagesUpTo(found, seq) : 'too long');
     }, toastError);
     return () => {
       isWanted = false;
     };
   }, [threadId, seq]);
-  return lines;
+  return start;
+};
+
+type Place = {
+  threadId: string;
+  agentId: string;
+  onClose: () => void;
 };
 
 const Form = ({
   threadId,
   agentId,
-  lines,
   onClose,
-}: {
-  threadId: string;
-  agentId: string;
-  lines: readonly Line[];
-  onClose: () => void;
-}) => {
+  before,
+  question,
+}: Place & { before: readonly UIMessage[]; question: UIMessage }) => {
   const t = useTexts(texts);
   const go = useGo();
   const isOffered = useIsOffered();
-  const agents =
-    useResource(AGENTS)
-      .data?.map(({ id }) => id)
-      .filter(isOffered) ?? [];
+  const agents = (useResource(AGENTS).data ?? []).map(({ id }) => id).filter(isOffered);
   const [agent, setAgent] = useState(agentId);
-  const [question, setQuestion] = useState(lines.at(-1)?.content ?? '');
+  const [said, setSaid] = useState(() => textOf(question));
   const [busy, setBusy] = useState(false);
+  const files = filesOf(question);
   const ask = async (): Promise<void> => {
     setBusy(true);
     try {
-      const before = lines.slice(0, -1);
-      const { thread_id } = await forkThread(threadId, agent, [
-        ...before,
-        { role: 'user', content: question },
-      ]);
+      const { thread_id } = await forkThread({ threadId, agentId: agent, before, said, files });
       onClose();
       go(`/threads/${encodeURIComponent(thread_id)}?beside=${encodeURIComponent(threadId)}`);
     } catch (error) {
@@ -68,31 +69,36 @@ const Form = ({
   return (
     <>
       <p>{t('text')}</p>
-      {lines.length > 1 && <p>{t('before', { count: lines.length - 1 })}</p>}
-      <Field label={t('question')} required>
+      {before.length > 0 && <p>{t('before', { count: before.length })}</p>}
+      <Field label={t('question')} required={files.length === 0}>
         {(control) => (
           <textarea
             {...control}
             rows={5}
             data-autofocus
-            value={question}
-            onChange={(event) => setQuestion(event.target.value)}
+            value={said}
+            onChange={(event) => setSaid(event.target.value)}
           />
         )}
       </Field>
+      {files.map((file) => (
+        <FileBlock key={file.url} file={file} />
+      ))}
       <Field label={t('agent')}>
         {(control) => (
           <select {...control} value={agent} onChange={(event) => setAgent(event.target.value)}>
             {[...new Set([agentId, ...agents])].map((id) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
+              <option key={id}>{id}</option>
             ))}
           </select>
         )}
       </Field>
       <DialogActions>
-        <Button tone="primary" disabled={busy || question.trim() === ''} onClick={() => void ask()}>
+        <Button
+          tone="primary"
+          disabled={busy || (said.trim() === '' && files.length === 0)}
+          onClick={() => void ask()}
+        >
           {t('go')}
         </Button>
       </DialogActions>
@@ -101,22 +107,16 @@ const Form = ({
 };
 
 /** Asks another question at a point of a conversation, in a separate thread. */
-export const ForkDialog = (props: {
-  threadId: string;
-  agentId: string;
-  /** Sequence number of the last common message. */
-  seq: number;
-  onClose: () => void;
-}) => {
+export const ForkDialog = ({ seq, ...place }: Place & { seq: number }) => {
   const t = useTexts(texts);
-  const lines = useLines(props.threadId, props.seq);
+  const start = useStart(place.threadId, seq);
+  const question = typeof start === 'object' ? start.at(-1) : undefined;
   return (
-    <Dialog title={t('title')} onClose={props.onClose} size={560}>
-      {lines === undefined && <SkeletonRows rows={3} />}
-      {lines?.length === 0 && <p>{t('none')}</p>}
-      {lines && lines.length > 0 && (
-        <Form threadId={props.threadId} agentId={props.agentId} lines={lines} onClose={props.onClose} />
-      )}
+    <Dialog title={t('title')} onClose={place.onClose} size={560}>
+      {start === undefined && <SkeletonRows rows={3} />}
+      {start === 'too long' && <p>{t('long', { count: MOST_REPEATED })}</p>}
+      {typeof start === 'object' &&
+        (question ? <Form {...place} before={start.slice(0, -1)} question={question} /> : <p>{t('none')}</p>)}
     </Dialog>
   );
 };

@@ -1,55 +1,41 @@
-import type { UIMessage } from 'ai';
-import { textOf } from '../chat/blocks.ts';
+import type { FileUIPart, UIMessage } from 'ai';
+import type { InputBlock } from '../../schema/message.ts';
+import { blockOf } from '../chat/attachments.ts';
 import { number, object, text } from '../data/guard.ts';
 import { pathOf, send } from '../data/request.ts';
-import { startRun } from '../run-records/control.ts';
-import { type Message, MessagePage, textIn } from '../thread-messages/messages.ts';
+import { type SaidMessage, startRun, userMessage } from '../run-records/control.ts';
+import { rowsOf } from '../thread-messages/conversation.ts';
+import { type Message, MessagePage } from '../thread-messages/messages.ts';
 
 /** Forks a conversation at a message. The original stays unchanged; the fork is a separate thread below it. */
 
-export type Line = { role: 'user' | 'assistant' | 'system'; content: string };
-
-const ROLES = ['user', 'assistant', 'system'] as const;
-
 /** The repeatable part of a message. Tool calls and their results belong to the run that made them. */
-const lineOf = (message: Message): Line | undefined => {
-  const role = ROLES.find((known) => known === message.role);
-  const content = textIn(message);
-  return role && content !== '' && message.visibility === undefined ? { role, content } : undefined;
-};
-
-/** The messages up to and including this one, ending with the last one of the user. */
-export const linesUpTo = (messages: readonly Message[], seq: number): Line[] => {
-  const lines = messages.filter((message) => message.seq <= seq).flatMap((message) => lineOf(message) ?? []);
-  const last = lines.findLastIndex(({ role }) => role === 'user');
-  return lines.slice(0, last + 1);
-};
-
-/** The texts of an open chat up to a message, which another text replaces. */
-export const linesBranching = (
-  messages: readonly UIMessage[],
-  messageId: string,
-  content: string,
-): Line[] => {
-  const at = messages.findIndex(({ id }) => id === messageId);
-  const before = messages.slice(0, Math.max(0, at)).flatMap((message): Line[] => {
-    const said = textOf(message);
-    return said === '' ? [] : [{ role: message.role, content: said }];
+const repeated = ({ role, parts }: UIMessage): SaidMessage | undefined => {
+  const content = parts.flatMap((part): InputBlock[] => {
+    if (part.type === 'text' && part.text !== '') return [{ type: 'text', text: part.text }];
+    return part.type === 'file' && role === 'user' ? [blockOf(part)] : [];
   });
-  return [...before, { role: 'user', content }];
+  return content.length === 0 ? undefined : { role, content };
+};
+
+/** The visible messages up to and including this one, ending with the last one of the user. */
+export const messagesUpTo = (messages: readonly Message[], seq: number): UIMessage[] => {
+  const visible = messages.filter((message) => message.seq <= seq && message.visibility === undefined);
+  const shown = rowsOf(visible).map(({ message }) => message);
+  return shown.slice(0, shown.findLastIndex(({ role }) => role === 'user') + 1);
 };
 
 const PAGE = 200;
 
-/** Longer conversations cannot be forked with one request. */
-export const MOST_LINES = 2000;
+/** Number of messages that one request can repeat. */
+export const MOST_REPEATED = 10_000;
 
-/** Reads all messages of a thread up to one. */
+/** Reads the messages of a thread up to one. */
 export const readUpTo = async (threadId: string, seq: number): Promise<Message[]> => {
   const path = pathOf`/v1/threads/${threadId}/messages`;
   const found: Message[] = [];
   let after = 0;
-  while (found.length < MOST_LINES) {
+  while (found.length < MOST_REPEATED) {
     const page = await send({ path, query: { after, before: seq + 1, limit: PAGE } }, MessagePage);
     found.push(...page.messages);
     const last = page.messages.at(-1);
@@ -61,13 +47,24 @@ export const readUpTo = async (threadId: string, seq: number): Promise<Message[]
 
 const Made = object({ id: text, metadata: object({ created_at: number }) });
 
+export type Fork = {
+  threadId: string;
+  agentId: string;
+  /** The messages that both conversations have. */
+  before: readonly UIMessage[];
+  /** The first message that only the fork has. */
+  said: string;
+  files: readonly FileUIPart[];
+};
+
 /** @returns the run that responds in the new thread */
-export const forkThread = async (
-  threadId: string,
-  agentId: string,
-  lines: readonly Line[],
-): Promise<{ run_id: string; thread_id: string }> => {
+export const forkThread = async (fork: Fork): Promise<{ run_id: string; thread_id: string }> => {
+  const { threadId, agentId, before, said, files } = fork;
   const body = { parent_thread_id: threadId };
   const { id } = await send({ method: 'POST', path: '/v1/threads', body }, Made);
-  return startRun({ agentId, threadId: id, messages: lines });
+  const messages = [
+    ...before.flatMap((message) => repeated(message) ?? []),
+    userMessage(said, files.map(blockOf)),
+  ];
+  return startRun({ agentId, threadId: id, messages });
 };

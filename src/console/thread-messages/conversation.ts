@@ -30,8 +30,8 @@ const filePart = (block: Block): Part | undefined => {
   const known = textAt(source, 'media_type');
   const mediaType = known ?? (block.type === 'document' ? 'application/octet-stream' : `${block.type}/*`);
   const url = textAt(source, 'url') ?? `data:${mediaType};base64,${textAt(source, 'data') ?? ''}`;
-  const filename = textAt(block, 'title') ?? textAt(source, 'url') ?? mediaType;
-  return { type: 'file', mediaType, url, filename };
+  const filename = textAt(block, 'title');
+  return { type: 'file', mediaType, url, ...(filename !== undefined && { filename }) };
 };
 
 /** A call that the model provider executed. */

@@ -4,6 +4,7 @@ import { Conversation, useLastPrompt } from '../../chat/Conversation.tsx';
 import type { ClientTool } from '../../chat/client-tools.ts';
 import type { View } from '../../chat/Message.tsx';
 import { StatsBar } from '../../chat/StatsBar.tsx';
+import type { Edit } from '../../chat/talk.ts';
 import { statsOf } from '../../chat/turn.ts';
 import { useThread } from '../../chat/use-thread.ts';
 import { ViewSwitch } from '../../chat/ViewSwitch.tsx';
@@ -14,7 +15,7 @@ import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import { Id } from '../../design/Copy.tsx';
 import { toastError } from '../../feedback/toasts.ts';
-import { forkThread, linesBranching } from '../../fork/fork.ts';
+import { forkThread } from '../../fork/fork.ts';
 import { locale, useTexts } from '../../i18n/locale.ts';
 import { ChartToggle } from '../../live-charts/ChartToggle.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -51,13 +52,6 @@ const Empty = (props: { agent: AgentRecord; isScripted: boolean; onAsk: (prompt:
   );
 };
 
-/** The number of messages when the thread was read. */
-const useLoaded = (isLoaded: boolean, count: number): number | undefined => {
-  const [loaded, setLoaded] = useState<number>();
-  if (isLoaded && loaded === undefined) setLoaded(count);
-  return loaded;
-};
-
 /** The list of threads changes with the first message, and their order with each response. */
 const useMovedThreads = (isBusy: boolean): void => {
   const was = useRef(isBusy);
@@ -83,13 +77,22 @@ export const Talk = (props: {
   const { messages, isBusy, isLoaded } = talk;
   const agent = useResource(AGENTS).data?.find(({ id }) => id === agentId);
   const { isScripted, providers } = useModelOf(agent?.model_id ?? '');
-  const earlier = useEarlier(threadId, useLoaded(isLoaded, messages.length));
+  const earlier = useEarlier(threadId, talk);
   useMovedThreads(isBusy);
   const stats = useMemo(() => statsOf(messages), [messages]);
   const last = useLastPrompt(messages);
-  const branch = (messageId: string, edited: string): void => {
-    const lines = linesBranching([...(earlier?.messages ?? []), ...messages], messageId, edited);
-    forkThread(threadId, agentId, lines).then(({ thread_id }) => onOpen(thread_id), toastError);
+  const branch: Edit = async (messageId, said, files) => {
+    try {
+      const all = [...((await earlier?.readAll()) ?? []), ...messages];
+      const before = all.slice(
+        0,
+        all.findIndex(({ id }) => id === messageId),
+      );
+      const { thread_id } = await forkThread({ threadId, agentId, before, said, files });
+      onOpen(thread_id);
+    } catch (error) {
+      toastError(error);
+    }
   };
   return (
     <section className={css.talk} aria-label={t('conversation')}>

@@ -39,47 +39,74 @@ const Page = object({
   next_cursor: optional(text),
 });
 
-type Read = { messages: readonly UIMessage[]; total: number; next: string | undefined };
+type Pages = {
+  messages: readonly UIMessage[];
+  /** Number of messages before these. */
+  hidden: number;
+  next: string | undefined;
+};
 
-/** @param loaded number of messages of the chat when it was opened; undefined until then */
-export const useEarlier = (threadId: string, loaded: number | undefined): Earlier | undefined => {
-  const [read, setRead] = useState<Read>();
+const NO_PAGES: Pages = { messages: [], hidden: 0, next: undefined };
+
+/** @param known the pages that were read before */
+const readPage = async (threadId: string, known: Pages | undefined, limit: number): Promise<Pages> => {
+  const path = pathOf`/v1/ai-sdk/threads/${threadId}/messages`;
+  const query = { order: 'desc', limit, cursor: known?.next };
+  const { messages, total, next_cursor: next } = await send({ path, query }, Page);
+  // The first page has the messages that the chat shows.
+  return known
+    ? { messages: [...messages.reverse(), ...known.messages], hidden: known.hidden - messages.length, next }
+    : { messages: [], hidden: total - messages.length, next };
+};
+
+/** Messages that the chat no longer shows, because it reads only the newest ones after each response. */
+const useDropped = (shown: readonly UIMessage[]): readonly UIMessage[] => {
+  const dropped = useRef<readonly UIMessage[]>([]);
+  const before = useRef(shown);
+  const place = before.current.findIndex(({ id }) => id === shown[0]?.id);
+  if (place > 0) dropped.current = [...dropped.current, ...before.current.slice(0, place)];
+  before.current = shown;
+  return dropped.current;
+};
+
+/** @param talk the chat, whose thread may have more messages than it shows */
+export const useEarlier = (
+  threadId: string,
+  { isLoaded, messages }: { isLoaded: boolean; messages: readonly UIMessage[] },
+): (Earlier & { readAll(): Promise<readonly UIMessage[]> }) | undefined => {
+  const [pages, setPages] = useState<Pages>();
   const [isReading, setReading] = useState(false);
-  const latest = useRef<Read>(undefined);
-  const page = async (cursor: string | undefined, limit: number): Promise<void> => {
+  const dropped = useDropped(messages);
+  const read = async (limit: number): Promise<void> => {
     setReading(true);
     try {
-      const path = pathOf`/v1/ai-sdk/threads/${threadId}/messages`;
-      const { messages, total, next_cursor } = await send(
-        { path, query: { order: 'desc', limit, cursor } },
-        Page,
-      );
-      // The first page has the messages that the chat shows.
-      const older = cursor === undefined ? [] : messages.reverse();
-      latest.current = {
-        messages: [...older, ...(latest.current?.messages ?? [])],
-        total,
-        next: next_cursor,
-      };
-      setRead(latest.current);
+      setPages(await readPage(threadId, pages, limit));
     } catch (error) {
       toastError(error);
     }
     setReading(false);
   };
-  const isLong = loaded !== undefined && loaded >= CHAT_READS;
-  const begin = useRef(page);
-  begin.current = page;
+  const begin = useRef<() => void>(undefined);
+  begin.current = () => {
+    if (messages.length < CHAT_READS) setPages(NO_PAGES);
+    else void read(CHAT_READS);
+  };
   useEffect(() => {
-    if (isLong) void begin.current(undefined, CHAT_READS);
-  }, [isLong]);
-  if (!read || read.total <= CHAT_READS) return undefined;
-  const { messages, total, next } = read;
+    if (isLoaded) begin.current?.();
+  }, [isLoaded]);
+  if (!pages) return undefined;
+  const earlier = [...pages.messages, ...dropped];
+  if (earlier.length + pages.hidden === 0) return undefined;
   return {
-    messages,
-    total,
+    messages: earlier,
+    total: pages.hidden + earlier.length + messages.length,
     isReading,
-    hasMore: next !== undefined,
-    more: () => void page(next, PAGE),
+    hasMore: pages.next !== undefined,
+    more: () => void read(PAGE),
+    async readAll() {
+      let all = pages;
+      while (all.next !== undefined) all = await readPage(threadId, all, CHAT_READS);
+      return [...all.messages, ...dropped];
+    },
   };
 };
