@@ -89,13 +89,27 @@ export const onPlayground = async (t: Test, house: House): Promise<void> => {
 
   t.test('reports retries, a failure with its provider, a stop, and an unreachable service', async (t) => {
     const { page, go } = await house.visit(t, { ...WIDE, noisy: true });
-    await go('/playground?agent=flaky');
-    const { failures } = troupe.models;
-    failures.push(new ModelError('provider', 'out of order'));
+    await go('/playground?agent=steps');
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    troupe.models.steps.push(
+      () => {
+        throw new ModelError('provider', 'out of order');
+      },
+      async (sink) => {
+        await released;
+        return giveAnswer({ text: 'In order' }, sink);
+      },
+    );
     await say(page, 'First');
     await page.getByText(/^test: .*out of order · Trying again \(2 of 5\)…/).waitFor();
-    await page.getByText('echo: First').waitFor();
+    release();
+    await page.getByText('In order').waitFor();
     await page.getByText(/out of order · Attempt 2 of 5 followed/).waitFor();
+    await go('/playground?agent=flaky');
+    const { failures } = troupe.models;
     failures.push(new ModelError('unauthorized', 'key rejected'));
     await say(page, 'Second');
     await page.getByText('The model did not answer').waitFor();
@@ -130,8 +144,12 @@ export const onPlayground = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Edited message').fill('Then red');
     await button(page, 'Ask in a branch').click();
     await page.getByText('echo: Then red').waitFor();
-    t.not(new URL(page.url()).searchParams.get('thread'), id);
+    const branch = new URL(page.url()).searchParams.get('thread');
+    t.not(branch, id);
     await page.getByText('echo: Blue or red?').waitFor();
+    await recent.locator(`button[aria-pressed="true"][title="${branch}"]`).waitFor();
+    await recent.locator(`button[title="${id}"]`).click();
+    await page.getByText('echo: Then blue').waitFor();
     const { messages } = await read(troupe, `/v1/threads/${id}/messages?limit=10`);
     t.match(messages, { length: 4, 3: { content: [{ text: 'echo: Then blue' }] } });
   });

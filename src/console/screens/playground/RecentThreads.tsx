@@ -19,7 +19,7 @@ const Summary = object({
 
 const threads: Resource<{ items: ReturnType<typeof Summary>[] }> = {
   path: '/v1/threads/summaries',
-  query: { limit: 40, root: true, preview: true },
+  query: { limit: 40, delegated: false, preview: true },
   guard: object({ items: list(Summary) }),
 };
 
