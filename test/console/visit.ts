@@ -98,7 +98,11 @@ const twoFrames = 'new Promise((resolve) => requestAnimationFrame(() => requestA
 
 export const NOTICES = 'react 1.0.0 (MIT)\n';
 
-export const startHouse = async (t: Test): Promise<House> => {
+/** @param front puts a proxy in front of the service, and returns the address of the proxy */
+export const startHouse = async (
+  t: Test,
+  front?: (service: () => string) => Promise<string>,
+): Promise<House> => {
   await buildManual();
   await buildConsole();
   // As in the package, whose build writes the notices next to the console.
@@ -118,6 +122,8 @@ export const startHouse = async (t: Test): Promise<House> => {
       trace: { sampling_disable: true },
     },
   });
+  const proxy = await front?.(() => troupe.url);
+  const home = (): string => proxy ?? troupe.url;
   const browser = await launchChromium(SHORT_LIVED_PAGES);
   t.teardown(() => browser.close());
   const context = await browser.newContext();
@@ -162,8 +168,8 @@ export const startHouse = async (t: Test): Promise<House> => {
       page.on('pageerror', (error) => t.fail(`the page threw: ${error.stack}`));
       page.on('request', (request) => {
         said.push(request.url());
-        asked.push(`${request.method()} ${request.url().replace(troupe.url, '')}`);
-        if (!request.url().startsWith(troupe.url) && !/^(data|blob):/.test(request.url()))
+        asked.push(`${request.method()} ${request.url().replace(home(), '')}`);
+        if (!request.url().startsWith(home()) && !/^(data|blob):/.test(request.url()))
           t.fail(`the page sent a request to another host: ${request.url()}`);
       });
       const underWay = new Set<Request>();
@@ -185,7 +191,7 @@ export const startHouse = async (t: Test): Promise<House> => {
       };
       t.teardown(() => end());
       const load = async (path: string): Promise<void> => {
-        await page.goto(`${troupe.url}${path}`);
+        await page.goto(`${home()}${path}`);
         await page.locator('h1, h2').first().waitFor();
       };
       const go = async (path: string): Promise<void> => {

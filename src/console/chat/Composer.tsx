@@ -1,5 +1,5 @@
 import type { FileUIPart } from 'ai';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../design/Button.tsx';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -39,11 +39,14 @@ export const Composer = (props: {
   const isEmpty = text.trim() === '' && files.length === 0;
   const [isDue, setDue] = useState(false);
   const [isSending, setSending] = useState(false);
+  /** Set at once, so that two events before the next render send one message. */
+  const sending = useRef(false);
   const cannotSend = isEmpty || disabled || isSending;
   const send = async (): Promise<void> => {
-    if (cannotSend) return;
+    if (cannotSend || sending.current) return;
     setDue(isBusy);
     if (isBusy) return;
+    sending.current = true;
     setSending(true);
     try {
       await props.onSend(text.trim(), asParts(files));
@@ -52,6 +55,7 @@ export const Composer = (props: {
     } catch (error) {
       toastError(error);
     }
+    sending.current = false;
     setSending(false);
   };
   useEffect(() => {

@@ -5,7 +5,7 @@ import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Scroller } from '../design/Scroller.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { textOf } from './blocks.ts';
+import { blocksOf, textOf } from './blocks.ts';
 import type { CallContext } from './Call.tsx';
 import css from './Conversation.module.css';
 import type { Place } from './call.ts';
@@ -110,7 +110,8 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
   const format = useFormat();
   const { messages, isBusy, error, stoppedMs, again } = talk;
   if (isBusy) {
-    return messages.at(-1)?.role === 'assistant' ? null : (
+    const last = messages.at(-1);
+    return last?.role === 'assistant' && blocksOf(last).length > 0 ? null : (
       <div className={css.note} role="status">
         <Dot tone="info" />
         {t('thinking')}
