@@ -114,7 +114,7 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.locator('tbody tr[data-row]').count(), 1);
     await go(`/threads/${id}`);
     await button(page, 'Delete thread').click();
-    await page.getByRole('dialog').getByText('1 thread is below it:').waitFor();
+    await page.getByRole('dialog').getByText('It has 1 child thread:').waitFor();
     await page.getByLabel('Handling of child threads').selectOption('cascade');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await toast(page, 'The thread is deleted');

@@ -1,8 +1,10 @@
 import type { CallPart } from '../chat/call.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
+import { DialogActions } from '../design/Dialog.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Facts } from '../design/Layout.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './AssistantChat.module.css';
@@ -15,11 +17,11 @@ const Problems = ({ problems, spec }: { problems: readonly Problem[]; spec?: Spe
   const open = useOpenDraft();
   if (problems.length === 0) return null;
   return (
-    <ul className={css.problems}>
+    <ul className={`${look.stack} ${css.problems}`}>
       {problems.map(({ text, tab }) => (
-        <li key={text}>
+        <li key={text} className={look.row}>
           <Icon name="error" size={14} />
-          <span>{redactText(text)}</span>
+          <span className={look.grow}>{redactText(text)}</span>
           {spec && (
             <button type="button" onClick={() => void open(spec, tab)}>
               {t('problem.fix')}
@@ -51,11 +53,11 @@ const Draft = ({ spec, problems }: { spec: Spec; problems: readonly Problem[] })
         ]}
       />
       <Problems problems={problems} spec={spec} />
-      <div className={css.cardActions}>
+      <DialogActions>
         <Button small tone="primary" icon="edit" onClick={() => void open(spec)}>
           {t('draft.open')}
         </Button>
-      </div>
+      </DialogActions>
     </>
   );
 };
@@ -66,7 +68,7 @@ export const ActionCard = ({ part }: { part: CallPart }) => {
   const action = actionOf(part);
   if (!action) return null;
   return (
-    <section className={css.card} data-kind={action.kind}>
+    <section className={`${look.stack} ${css.card}`} data-kind={action.kind}>
       <h3>
         {action.kind === 'published' ? t('action.published', { id: action.id }) : t(`action.${action.kind}`)}
       </h3>
@@ -74,9 +76,9 @@ export const ActionCard = ({ part }: { part: CallPart }) => {
       {action.kind === 'refused' && <Problems problems={action.problems} />}
       {action.kind === 'valid' && <Problems problems={action.warnings.map((text) => ({ text, tab: '' }))} />}
       {action.kind === 'published' && (
-        <div className={css.cardActions}>
+        <DialogActions>
           <ScreenLink to={`/agents/${encodeURIComponent(action.id)}`}>{t('action.open')}</ScreenLink>
-        </div>
+        </DialogActions>
       )}
     </section>
   );

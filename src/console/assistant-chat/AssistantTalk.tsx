@@ -4,7 +4,9 @@ import { Conversation, useLastPrompt } from '../chat/Conversation.tsx';
 import type { CallPart } from '../chat/call.ts';
 import type { Talk } from '../chat/talk.ts';
 import { useResource } from '../data/queries.ts';
+import { Button } from '../design/Button.tsx';
 import { Loaded } from '../design/Loaded.tsx';
+import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -21,11 +23,11 @@ const Welcome = ({ onAsk }: { onAsk: (text: string) => void }) => {
     <EmptyState
       title={t('empty.title')}
       actions={
-        <div className={css.suggestions}>
+        <div className={look.stack}>
           {SUGGESTIONS.map((key) => (
-            <button key={key} type="button" onClick={() => onAsk(t(key))}>
+            <Button key={key} onClick={() => onAsk(t(key))}>
               {t(key)}
-            </button>
+            </Button>
           ))}
         </div>
       }
@@ -38,7 +40,7 @@ const Welcome = ({ onAsk }: { onAsk: (text: string) => void }) => {
 const Disabled = ({ assistant }: { assistant: AdminAssistant }) => {
   const t = useTexts(texts);
   return (
-    <div className={css.disabled}>
+    <div className={css.inset}>
       <Notice
         tone="warn"
         title={t('disabled.title')}
@@ -72,7 +74,7 @@ export const AssistantTalk = ({ talk }: { talk: Talk }) => {
             empty={assistant.enabled && <Welcome onAsk={(text) => talk.send(text, [])} />}
             extra={actionCard}
           />
-          <div className={css.composer}>
+          <div className={css.inset}>
             <Composer
               placeholder={t('placeholder')}
               isBusy={talk.isBusy}

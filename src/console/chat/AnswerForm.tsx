@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { Button } from '../design/Button.tsx';
-import { Field } from '../design/Field.tsx';
+import { DialogActions } from '../design/Dialog.tsx';
+import { TextField } from '../design/Inputs.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Call.module.css';
 import { parseJson } from './json-text.ts';
@@ -19,29 +21,25 @@ export const AnswerForm = (props: { tool: string; toolCallId: string; answer: Ta
     else answer({ tool, toolCallId, output: parsed.value });
   };
   return (
-    <div className={css.answer}>
-      <Field label={t('answer.label', { tool })} error={problem}>
-        {(control) => (
-          <textarea
-            {...control}
-            className={css.json}
-            spellCheck={false}
-            value={text}
-            onChange={(event) => {
-              setProblem(undefined);
-              setText(event.target.value);
-            }}
-          />
-        )}
-      </Field>
-      <div className={css.buttons}>
+    <div className={`${look.stack} ${css.answer}`}>
+      <TextField
+        label={t('answer.label', { tool })}
+        error={problem}
+        isCode
+        value={text}
+        onChange={(edited) => {
+          setProblem(undefined);
+          setText(edited);
+        }}
+      />
+      <DialogActions>
         <Button small onClick={() => answer({ tool, toolCallId, errorText: t('answer.failed') })}>
           {t('answer.fail')}
         </Button>
         <Button small tone="primary" onClick={give}>
           {t('answer.give')}
         </Button>
-      </div>
+      </DialogActions>
     </div>
   );
 };

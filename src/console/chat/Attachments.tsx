@@ -1,6 +1,7 @@
 import { type ClipboardEvent, type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Attachments.module.css';
 import { ACCEPT, type Attached, attach, MOST_BYTES, MOST_FILES, refusalOf, sizeText } from './attachments.ts';
@@ -68,12 +69,12 @@ export const AttachedFiles = ({
         </div>
       )}
       {files.length > 0 && (
-        <ul className={css.files} data-testid="sandbox-selected-files">
+        <ul className={`${look.row} ${css.files}`} data-testid="sandbox-selected-files">
           {files.map((file) => (
-            <li key={file.url.slice(-64) + file.filename}>
+            <li key={file.url.slice(-64) + file.filename} className={look.row}>
               <Preview file={file} />
-              <span>{file.filename}</span>
-              <small>{sizeText(file.bytes)}</small>
+              <span className={`${look.cut} ${css.name}`}>{file.filename}</span>
+              <small className={look.quiet}>{sizeText(file.bytes)}</small>
               <IconButton
                 small
                 icon="close"

@@ -8,6 +8,7 @@ import { Chip, Dot } from '../design/Chip.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
+import look from '../design/Look.module.css';
 import { WholeJson } from '../design/WholeJson.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AnswerForm } from './AnswerForm.tsx';
@@ -65,7 +66,7 @@ const Approval = ({ id, isSeen, decide }: { id: string; isSeen: boolean; decide:
   const [reason, setReason] = useState('');
   const deny = (): void => decide(id, false, reason.trim());
   return (
-    <div className={css.approval} data-testid="sandbox-approval">
+    <div className={`${look.row} ${css.approval}`} data-testid="sandbox-approval">
       <span>{t('approval.text')}</span>
       <input
         type="text"
@@ -130,15 +131,19 @@ const Time = ({ time: { waited, ran } }: { time: CallTime }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const values = { waited: format.duration(waited), ran: format.duration(ran) };
-  return <span className={css.duration}>{waited > 0 ? t('call.waited', values) : values.ran}</span>;
+  return (
+    <span className={`${look.mono} ${look.number}`}>
+      {waited > 0 ? t('call.waited', values) : values.ran}
+    </span>
+  );
 };
 
 const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen: () => void }) => {
   const t = useTexts(texts);
-  const none = <span className={css.none}>{t('call.none')}</span>;
+  const none = <span className={look.quiet}>{t('call.none')}</span>;
   return (
-    <div className={css.details}>
-      <div className={css.part}>{t('call.input')}</div>
+    <div className={`${look.stack} ${css.details}`}>
+      <div className={look.quiet}>{t('call.input')}</div>
       {asks ? (
         <WholeJson value={part.input} onSeen={onSeen} />
       ) : part.input === undefined ? (
@@ -146,7 +151,7 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
       ) : (
         <Json value={part.input} label={t('call.input')} />
       )}
-      <div className={css.part}>{t('call.output')}</div>
+      <div className={look.quiet}>{t('call.output')}</div>
       {part.state === 'output-error' ? (
         <div className={css.error}>{redactText(part.errorText)}</div>
       ) : part.output === undefined ? (
@@ -170,12 +175,12 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
     <div className={css.row} data-call={state}>
       <button
         type="button"
-        className={css.line}
+        className={`${look.item} ${css.line}`}
         aria-expanded={isOpened}
         onClick={() => setOpened(!isOpened)}
       >
         <Icon name={isOpened ? 'chevronDown' : 'chevronRight'} size={12} />
-        <span className={css.input}>
+        <span className={`${look.mono} ${look.cut} ${look.grow}`}>
           {asks ? visibleText(inputLine(part.input)) : inputLine(redact(part.input))}
         </span>
         {time && <Time time={time} />}
@@ -205,15 +210,15 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
   const shown = calls.slice(earlier);
   const isAsking = calls.some((part) => isOpen(callState(part, context.place)));
   return (
-    <div className={css.card} data-open={isAsking || undefined}>
-      <div className={css.head}>
+    <div className={`${look.card} ${css.card}`} data-open={isAsking || undefined}>
+      <div className={`${look.item} ${css.head}`}>
         <Icon name="tools" size={14} />
-        <code>{tool}</code>
+        <code className={look.cut}>{tool}</code>
         {calls.some(isOfProvider) && <Chip>{t('call.provider')}</Chip>}
-        {calls.length > 1 && <span className={css.count}>× {calls.length}</span>}
+        {calls.length > 1 && <span className={look.quiet}>× {calls.length}</span>}
       </div>
       {earlier > 0 && (
-        <button type="button" className={css.more} onClick={() => setAll(true)}>
+        <button type="button" className={`${look.item} ${look.quiet}`} onClick={() => setAll(true)}>
           {t('call.earlier', { count: earlier })}
         </button>
       )}

@@ -1,6 +1,7 @@
 import type { FileUIPart } from 'ai';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../design/Button.tsx';
+import look from '../design/Look.module.css';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { AttachButton, AttachedFiles, useAttachments } from './Attachments.tsx';
@@ -92,14 +93,14 @@ export const Composer = (props: {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => attachments && take(event, event.dataTransfer)}
       />
-      <div className={css.actions}>
+      <div className={look.row}>
         {attachments && <AttachButton add={add} disabled={disabled} />}
-        <small className={css.due} role="status">
+        <small className={look.quiet} role="status">
           {isDue && t('composer.due')}
         </small>
-        {props.options}
+        {props.options && <span className={look.grow}>{props.options}</span>}
         {/* Send keeps its place, so that the second click of a double click does not stop the run. */}
-        <span className={css.buttons}>
+        <span className={`${look.row} ${look.push} ${css.buttons}`}>
           {isBusy && (
             <Button icon="stop" onClick={props.onStop}>
               {t('composer.stop')}

@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRe
 import { Button } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { Scroller } from '../design/Scroller.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { blocksOf, textOf } from './blocks.ts';
@@ -93,7 +94,7 @@ const EarlierLine = ({ earlier, shown }: { earlier: Earlier; shown: number }) =>
   const format = useFormat();
   const { total, hasMore, isReading, more } = earlier;
   return (
-    <div className={css.earlier}>
+    <div className={`${look.row} ${css.earlier}`}>
       <span>{t('earlier.count', { shown: format.number(shown), total: format.number(total) })}</span>
       {hasMore && (
         <Button small disabled={isReading} onClick={more}>
@@ -112,7 +113,7 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
   if (isBusy) {
     const last = messages.at(-1);
     return last?.role === 'assistant' && blocksOf(last).length > 0 ? null : (
-      <div className={css.note} role="status">
+      <div className={`${look.row} ${css.note}`} role="status">
         <Dot tone="info" />
         {t('thinking')}
       </div>
@@ -121,7 +122,7 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
   if (error) return <Failure error={error} provider={provider} onRetry={again} />;
   if (stoppedMs === undefined || messages.length === 0) return null;
   return (
-    <div className={css.note} role="status">
+    <div className={`${look.row} ${css.note}`} role="status">
       <Icon name="stop" size={12} />
       {t('stopped', { time: format.duration(stoppedMs) })}
     </div>

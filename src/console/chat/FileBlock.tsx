@@ -1,5 +1,6 @@
 import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
+import look from '../design/Look.module.css';
 import { isEmbedded } from './attachments.ts';
 import css from './Message.module.css';
 
@@ -24,7 +25,7 @@ export const FileBlock = ({ file }: { file: FileUIPart }) => {
     );
   }
   return (
-    <span className={css.file}>
+    <span className={`${look.card} ${look.row} ${css.file}`}>
       <Icon name="file" size={14} />
       {isInside ? (
         <a href={file.url} download={file.filename ?? 'file'}>

@@ -3,8 +3,10 @@ import { memo, type ReactNode, useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { CopyButton } from '../design/Copy.tsx';
+import { DialogActions } from '../design/Dialog.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
+import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { type Block, blocksOf, filesOf, textOf } from './blocks.ts';
@@ -33,7 +35,7 @@ const Reasoning = ({ text, isStreaming }: { text: string; isStreaming: boolean }
 };
 
 const Source = ({ title, url }: { title: string; url: string | undefined }) => (
-  <span className={css.source}>
+  <span className={`${look.row} ${css.source}`}>
     <Icon name="external" size={12} />
     {url !== undefined && /^https?:/i.test(url) ? (
       <a href={url} target="_blank" rel="noreferrer noopener">
@@ -52,7 +54,7 @@ const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallC
   const { place, provider } = props.context;
   const isTrying = place === 'written';
   return (
-    <div className={css.retry} role="status">
+    <div className={`${look.row} ${css.retry}`} role="status">
       <Icon name={isTrying ? 'refresh' : 'warn'} size={14} />
       <span dir="auto">
         {provider && `${provider}: `}
@@ -66,7 +68,7 @@ const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallC
 const Step = ({ step }: { step: number }) => {
   const t = useTexts(texts);
   return (
-    <div className={css.step}>
+    <div className={`${look.row} ${css.step}`}>
       <span>{t('step', { step })}</span>
     </div>
   );
@@ -104,10 +106,13 @@ const TurnLine = ({ message }: { message: UIMessage }) => {
   const turn = turnOf(message);
   if (turn.runIds.length === 0) return null;
   return (
-    <span className={css.turn}>
+    <span className={look.row}>
       {turn.runIds.map((id) => (
         <span key={id} title={id}>
-          {t('run')} <ScreenLink to={`/runs/${encodeURIComponent(id)}`}>{id.slice(-8)}</ScreenLink>
+          {t('run')}{' '}
+          <ScreenLink to={`/runs/${encodeURIComponent(id)}`}>
+            <code>{id.slice(-8)}</code>
+          </ScreenLink>
         </span>
       ))}
       {turn.model && <span>{turn.model}</span>}
@@ -140,7 +145,7 @@ const Editor = (props: {
   const said = text.trim();
   const isEmpty = said === '' && files.length === 0;
   return (
-    <div className={css.editor}>
+    <div className={`${look.stack} ${css.editor}`}>
       <textarea
         aria-label={t('message.edited')}
         ref={(element) => element?.focus()}
@@ -155,7 +160,7 @@ const Editor = (props: {
       {files.map((file) => (
         <FileBlock key={file.url} file={file} />
       ))}
-      <div className={css.editorActions}>
+      <DialogActions>
         <Button small onClick={props.onCancel}>
           {t('message.cancel')}
         </Button>
@@ -167,7 +172,7 @@ const Editor = (props: {
         <Button small tone="primary" disabled={isEmpty} onClick={() => props.onAsk(said)}>
           {t('message.ask')}
         </Button>
-      </div>
+      </DialogActions>
     </div>
   );
 };
@@ -205,7 +210,7 @@ export const Message = memo((props: MessageProps) => {
           onCancel={() => setEditing(false)}
         />
       ) : (
-        <div className={css.body}>
+        <div className={`${look.stack} ${css.body}`}>
           {view === 'json' ? (
             <div data-testid="preview-message-json">
               <Json value={message} label={t('message.json')} />
@@ -215,18 +220,20 @@ export const Message = memo((props: MessageProps) => {
           )}
         </div>
       )}
-      <div className={css.foot}>
-        {props.note}
-        <TurnLine message={message} />
-        <span className={css.actions}>
-          {text !== '' && <CopyButton text={() => redactText(text)} label={t('message.copy')} />}
-          {onEdit && !isEditing && (
-            <IconButton small icon="edit" label={t('message.edit')} onClick={() => setEditing(true)} />
-          )}
-          {onAgain && <IconButton small icon="refresh" label={t('message.again')} onClick={onAgain} />}
-          {props.actions}
-        </span>
-      </div>
+      {!isEditing && (
+        <div className={`${look.row} ${css.foot}`}>
+          {props.note}
+          <TurnLine message={message} />
+          <span className={css.actions}>
+            {text !== '' && <CopyButton text={() => redactText(text)} label={t('message.copy')} />}
+            {onEdit && (
+              <IconButton small icon="edit" label={t('message.edit')} onClick={() => setEditing(true)} />
+            )}
+            {onAgain && <IconButton small icon="refresh" label={t('message.again')} onClick={onAgain} />}
+            {props.actions}
+          </span>
+        </div>
+      )}
     </article>
   );
 });

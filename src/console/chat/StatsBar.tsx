@@ -13,7 +13,7 @@ export const StatsBar = ({ stats }: { stats: Stats }) => {
     [t('stats.lastTurn'), stats.lastTurnMs === undefined ? '—' : format.duration(stats.lastTurnMs)],
     [
       t('stats.tokens'),
-      format.compact(stats.inputTokens + stats.outputTokens),
+      stats.lastTurnMs === undefined ? '—' : format.compact(stats.inputTokens + stats.outputTokens),
       t('tokens', { input: format.number(stats.inputTokens), output: format.number(stats.outputTokens) }),
     ],
     [t('stats.cost'), stats.costUsd === undefined ? t('unknown') : format.usd(stats.costUsd)],

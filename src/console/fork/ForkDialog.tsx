@@ -7,7 +7,7 @@ import { NamedRecord, recordsOf } from '../data/records.ts';
 import { useIsOffered } from '../data/test-agents.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
-import { Field } from '../design/Field.tsx';
+import { SelectField, TextField } from '../design/Inputs.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -70,29 +70,23 @@ const Form = ({
     <>
       <p>{t('text')}</p>
       {before.length > 0 && <p>{t('before', { count: before.length })}</p>}
-      <Field label={t('question')} required={files.length === 0}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={5}
-            data-autofocus
-            value={said}
-            onChange={(event) => setSaid(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('question')}
+        required={files.length === 0}
+        rows={5}
+        data-autofocus
+        value={said}
+        onChange={setSaid}
+      />
       {files.map((file) => (
         <FileBlock key={file.url} file={file} />
       ))}
-      <Field label={t('agent')}>
-        {(control) => (
-          <select {...control} value={agent} onChange={(event) => setAgent(event.target.value)}>
-            {[...new Set([agentId, ...agents])].map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label={t('agent')}
+        value={agent}
+        options={[...new Set([agentId, ...agents])]}
+        onChange={setAgent}
+      />
       <DialogActions>
         <Button
           tone="primary"

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { isObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
 import { SchemaForm } from '../schema-form/SchemaForm.tsx';
 import { Preset } from './presets.ts';
-import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
 
 const UI = {
@@ -51,14 +51,15 @@ const PresetDialog = (props: {
   return (
     <Dialog title={t(props.onRemove ? 'preset.edit' : 'preset.new')} size={520} onClose={props.onClose}>
       <form
-        className={css.events}
+        className={look.stack}
+        data-wide
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
           done();
         }}
       >
-        <p className={css.note}>{t('preset.text')}</p>
+        <p className={look.quiet}>{t('preset.text')}</p>
         <SchemaForm
           label={t('preset')}
           schema={schemaOf(names)}
@@ -72,7 +73,7 @@ const PresetDialog = (props: {
             change(next);
           }}
         />
-        {names.length === 0 && <p className={css.note}>{t('preset.variables.none')}</p>}
+        {names.length === 0 && <p className={look.quiet}>{t('preset.variables.none')}</p>}
         <DialogActions>
           {props.onRemove && (
             <Button tone="danger" onClick={props.onRemove}>

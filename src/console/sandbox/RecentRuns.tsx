@@ -4,6 +4,7 @@ import { useResource } from '../data/queries.ts';
 import { Chip } from '../design/Chip.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { ErrorBox } from '../design/Loaded.tsx';
+import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { Ago } from '../design/Time.tsx';
 import { FixtureButton } from '../fixtures/FixtureDialog.tsx';
@@ -18,15 +19,18 @@ const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => v
   const t = useTexts(texts);
   const format = useFormat();
   const { run_id, started_at, ended_at, final_status } = props.run;
+  /** The times of traces are whole seconds. */
+  const secondsText = (seconds: number): string =>
+    seconds === 0 ? `< ${format.seconds(1)}` : format.seconds(seconds);
   return (
-    <button type="button" aria-pressed={props.isChosen} onClick={props.onChoose}>
+    <button type="button" className={look.item} aria-pressed={props.isChosen} onClick={props.onChoose}>
       <Chip tone={final_status === 'error' ? 'error' : 'success'}>
         {t(final_status === 'error' ? 'run.error' : 'run.ok')}
       </Chip>
-      <code title={run_id}>{run_id}</code>
-      <span data-number>
-        {ended_at === undefined ? '—' : format.duration((ended_at - started_at) * 1000)}
-      </span>
+      <code className={`${look.grow} ${look.cut}`} title={run_id}>
+        {run_id}
+      </code>
+      <span className={look.number}>{ended_at === undefined ? '—' : secondsText(ended_at - started_at)}</span>
       <Ago at={started_at} />
     </button>
   );
@@ -35,9 +39,9 @@ const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => v
 const Events = ({ runId }: { runId: string }) => {
   const t = useTexts(texts);
   return (
-    <section className={css.events} data-testid="recent-traces-events" aria-label={t('events')}>
-      <div className={css.eventsHead}>
-        <h3>{t('events')}</h3>
+    <section className={look.stack} data-testid="recent-traces-events" aria-label={t('events')}>
+      <div className={look.row}>
+        <h3 className={`${look.grow} ${css.title}`}>{t('events')}</h3>
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
         <FixtureButton runId={runId} />
       </div>
@@ -58,7 +62,7 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
     <>
       <div className={css.scrim} data-testid="recent-traces-scrim" onPointerUp={onClose} />
       <Drawer title={t('runs.of', { agent: agentId })} onClose={onClose}>
-        <div className={css.drawer} data-testid="recent-traces-drawer">
+        <div className={look.stack} data-wide data-testid="recent-traces-drawer">
           {isOff && (
             <div data-testid="recent-traces-not-configured">
               <Notice title={t('runs.off')}>{t('runs.off.text')}</Notice>
@@ -71,7 +75,7 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
             </div>
           )}
           {runs.length > 0 && (
-            <ul className={css.runs} data-testid="recent-traces-list">
+            <ul className={`${look.card} ${look.divided} ${css.runs}`} data-testid="recent-traces-list">
               {runs.map((run) => (
                 <li key={run.run_id}>
                   <RunButton

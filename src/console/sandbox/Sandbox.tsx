@@ -8,6 +8,8 @@ import { ViewSwitch } from '../chat/ViewSwitch.tsx';
 import { useResource } from '../data/queries.ts';
 import { capabilities } from '../data/resources.ts';
 import { Button, IconButton } from '../design/Button.tsx';
+import { Chip } from '../design/Chip.tsx';
+import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { PresetBar, usePresets } from './PresetBar.tsx';
@@ -33,8 +35,8 @@ const Head = (props: {
 }) => {
   const t = useTexts(texts);
   return (
-    <header className={css.head}>
-      <h2>{t('title')}</h2>
+    <header className={`${look.row} ${css.head}`}>
+      <h2 className={look.grow}>{t('title')}</h2>
       {props.isStored && (
         <>
           <Button
@@ -85,20 +87,20 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
   const blocked = blockedBy(draft, localKind);
   const last = useLastPrompt(talk.messages);
   return (
-    <aside className={css.sandbox} aria-label={t('title')}>
+    <aside className={`${look.card} ${css.sandbox}`} aria-label={t('title')}>
       <Head
         isStored={storedId !== undefined}
         mayReset={talk.messages.length > 0}
         onReset={reset}
         onOpen={setOverlay}
       />
-      <div className={css.bar}>
+      <div className={`${look.row} ${css.bar}`}>
         <ViewSwitch view={view} onChange={setView} />
         <PresetBar {...presets} variables={variablesOf(draft)} />
-        {isScripted && <span className={css.note}>{t('scripted')}</span>}
+        {isScripted && <Chip title={t('scripted.hint')}>{t('scripted')}</Chip>}
       </div>
       {blocked && (
-        <div className={css.blocked}>
+        <div className={css.inset}>
           <Notice title={t(`blocked.${blocked}`)}>{t(`blocked.${blocked}.text`)}</Notice>
         </div>
       )}
@@ -107,7 +109,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
         view={view}
         empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
       />
-      <div className={css.composer}>
+      <div className={css.inset}>
         <Composer
           isBusy={talk.isBusy}
           disabled={blocked !== undefined}

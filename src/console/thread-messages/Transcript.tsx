@@ -4,6 +4,7 @@ import { readOnly } from '../chat/Call.tsx';
 import { Message as ChatMessage } from '../chat/Message.tsx';
 import { IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
+import look from '../design/Look.module.css';
 import { Ago } from '../design/Time.tsx';
 import { texts as forkTexts } from '../fork/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -17,7 +18,7 @@ import { texts } from './texts.ts';
 const Facts = ({ said: { seq, created_at, visibility } }: { said: Said }) => {
   const t = useTexts(texts);
   return (
-    <span className={css.facts}>
+    <span className={look.row}>
       {seq !== undefined && <span>#{seq}</span>}
       {created_at !== undefined && <Ago at={created_at} />}
       {visibility === 'internal' && <Chip>{t('internal')}</Chip>}
@@ -50,7 +51,7 @@ export const Transcript = <M extends Said>(props: {
   const { messages, actions } = props;
   const rows = useMemo(() => rowsOf(messages), [messages]);
   return (
-    <ol className={css.list}>
+    <ol className={look.stack}>
       {rows.map((row) => (
         <li key={row.message.id}>
           <OneRow row={row} actions={actions?.(row.said)} />

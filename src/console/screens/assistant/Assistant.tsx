@@ -2,6 +2,7 @@ import { AssistantTalk } from '../../assistant-chat/AssistantTalk.tsx';
 import { ConversationTools } from '../../assistant-chat/ConversationTools.tsx';
 import { useAssistant } from '../../assistant-chat/chat.ts';
 import { Card, Page } from '../../design/Layout.tsx';
+import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import css from './Assistant.module.css';
 import { Settings } from './Settings.tsx';
@@ -12,7 +13,7 @@ export default function Assistant() {
   const talk = useAssistant();
   return (
     <Page title={t('title')} purpose={t('purpose')}>
-      <div className={css.columns}>
+      <div className={look.aside}>
         <Card
           title={t('conversation')}
           actions={<ConversationTools talk={talk} />}
@@ -21,7 +22,7 @@ export default function Assistant() {
         >
           <AssistantTalk talk={talk} />
         </Card>
-        <div className={css.side}>
+        <div className={look.stack} data-wide>
           <Settings />
         </div>
       </div>

@@ -9,10 +9,11 @@ import { capabilities } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
 import { Icon } from '../../design/Icon.tsx';
+import { SelectField, TextField } from '../../design/Inputs.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
@@ -39,16 +40,12 @@ const ModelField = ({ value, error, onChange }: FieldProps & { error: string | u
   const chosen = useResource(adminAssistant).data?.model_id;
   const known = [...new Set([...models, ...pools].map(({ id }) => id).concat(value || []))].sort();
   return (
-    <Field label={t('model')} error={error} hint={t('model.hint')}>
-      {(control) => (
-        <select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">{t('model.auto', { id: chosen ?? '—' })}</option>
-          {known.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={t('model')}
+      hint={t('model.hint')}
+      options={[['', chosen === undefined ? t('model.none') : t('model.auto', { id: chosen })], ...known]}
+      {...{ value, error, onChange }}
+    />
   );
 };
 
@@ -59,11 +56,12 @@ const PolicyField = ({ value, onChange }: FieldProps) => {
   const count = t('policy.bytes', { used: format.number(bytes), most: format.number(MOST_BYTES) });
   const error = bytes > MOST_BYTES ? t('policy.long') : undefined;
   return (
-    <Field label={t('policy')} hint={`${t('policy.hint')} ${count}`} error={error}>
-      {(control) => (
-        <textarea {...control} rows={8} value={value} onChange={({ target }) => onChange(target.value)} />
-      )}
-    </Field>
+    <TextField
+      label={t('policy')}
+      hint={`${t('policy.hint')} ${count}`}
+      rows={8}
+      {...{ value, error, onChange }}
+    />
   );
 };
 
@@ -122,11 +120,11 @@ const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () 
     settings.save();
   };
   return (
-    <form className={css.form} onSubmit={submit} noValidate>
+    <form className={look.stack} data-wide onSubmit={submit} noValidate>
       <UnsavedGuard isDirty={settings.isDirty} />
       <ModelField value={form.modelId} error={settings.refused} onChange={(modelId) => change({ modelId })} />
       <PolicyField value={form.policy} onChange={(policy) => change({ policy })} />
-      <div className={css.save}>
+      <div className={`${look.row} ${css.save}`}>
         <span>{settings.isDirty && t('unsaved')}</span>
         <Button
           type="submit"
@@ -156,15 +154,15 @@ const BoundTools = ({ tools }: { tools: readonly BoundTool[] }) => {
   const t = useTexts(texts);
   return (
     <Card title={t('locked')} note={t('locked.note')} flush>
-      <ul className={css.locked}>
-        <li>
+      <ul className={look.divided}>
+        <li className={look.item}>
           <Icon name="lock" size={14} />
           {t('locked.prompt')}
         </li>
         {tools.map(({ id, label, description, requires_confirmation }) => (
-          <li key={id} title={description}>
+          <li key={id} className={look.item} title={description}>
             <Icon name="lock" size={14} />
-            <code>{id}</code>
+            <code className={`${look.grow} ${look.cut}`}>{id}</code>
             <span className="visually-hidden">{label}</span>
             {requires_confirmation && <Chip tone="warn">{t('locked.asks')}</Chip>}
           </li>

@@ -3,8 +3,8 @@ import type { ClientTool } from '../../chat/client-tools.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
+import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
-import css from './Playground.module.css';
 import { ToolDialog } from './ToolDialog.tsx';
 import { texts } from './texts.ts';
 
@@ -12,8 +12,8 @@ const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void
   const t = useTexts(texts);
   const { name, description, fixed } = props.tool;
   return (
-    <li title={description}>
-      <code>{name}</code>
+    <li className={look.item} title={description}>
+      <code className={`${look.grow} ${look.cut}`}>{name}</code>
       <Chip>{t(fixed ? 'tool.fixed' : 'tool.byHand')}</Chip>
       <IconButton small icon="edit" label={t('tool.edit', { name })} onClick={props.onEdit} />
       <IconButton small icon="trash" label={t('tool.remove', { name })} onClick={props.onRemove} />
@@ -45,9 +45,9 @@ export const ClientTools = (props: {
       }
     >
       {tools.length === 0 ? (
-        <p className={css.hint}>{t('tools.none')}</p>
+        <p>{t('tools.none')}</p>
       ) : (
-        <ul className={css.tools}>
+        <ul className={look.divided}>
           {tools.map((tool) => (
             <Row
               key={tool.name}

@@ -4,7 +4,6 @@ import { Card } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { Snippets } from '../../snippets/Snippets.tsx';
 import { ClientTools } from './ClientTools.tsx';
-import css from './Playground.module.css';
 import { texts } from './texts.ts';
 
 /** The agent in code: snippets that call it, and tools of the page. */
@@ -18,12 +17,10 @@ const CodeDrawer = (props: {
   const t = useTexts(texts);
   return (
     <Drawer title={t('code')} onClose={props.onClose}>
-      <div className={css.code}>
-        <Card title={t('snippets')}>
-          <Snippets agentId={props.agentId} threadId={props.threadId} />
-        </Card>
-        <ClientTools tools={props.tools} onChange={props.onTools} />
-      </div>
+      <Card title={t('snippets')}>
+        <Snippets agentId={props.agentId} threadId={props.threadId} />
+      </Card>
+      <ClientTools tools={props.tools} onChange={props.onTools} />
     </Drawer>
   );
 };

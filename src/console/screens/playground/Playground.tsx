@@ -4,6 +4,7 @@ import { capabilities } from '../../data/resources.ts';
 import { useIsOffered } from '../../data/test-agents.ts';
 import { Button } from '../../design/Button.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
+import look from '../../design/Look.module.css';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -49,7 +50,7 @@ const Playground = () => {
   const options = [...new Set([agentId, ...place.agents])].sort();
   return (
     <div className={css.screen}>
-      <header className={css.head}>
+      <header className={`${look.row} ${css.head}`}>
         <h1>{t('title')}</h1>
         <FilterSelect
           label={t('agent')}

@@ -13,7 +13,9 @@ import { invalidate, useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
 import { Id } from '../../design/Copy.tsx';
+import look from '../../design/Look.module.css';
 import { toastError } from '../../feedback/toasts.ts';
 import { forkThread } from '../../fork/fork.ts';
 import { locale, useTexts } from '../../i18n/locale.ts';
@@ -95,14 +97,15 @@ export const Talk = (props: {
     }
   };
   return (
-    <section className={css.talk} aria-label={t('conversation')}>
-      <div className={css.bar}>
+    <section className={`${look.card} ${css.talk}`} aria-label={t('conversation')}>
+      <div className={`${look.row} ${css.bar}`}>
         <ViewSwitch view={view} onChange={setView} />
-        <span className={css.thread}>
-          <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
+        <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
+        <span className={look.cut}>
           <Id id={threadId} />
         </span>
-        <span className={css.note}>{isScripted && t('scripted')}</span>
+        <span className={look.push} />
+        {isScripted && <Chip title={t('scripted.hint')}>{t('scripted')}</Chip>}
         <ChartToggle isShown={chart[0]} onChange={chart[1]} />
       </div>
       <Conversation

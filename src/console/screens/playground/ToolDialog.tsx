@@ -9,9 +9,10 @@ import {
 } from '../../chat/client-tools.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { CheckField, type Control, Field } from '../../design/Field.tsx';
+import { CheckField } from '../../design/Field.tsx';
+import { InputField, TextField } from '../../design/Inputs.tsx';
+import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
-import css from './Playground.module.css';
 import { texts } from './texts.ts';
 
 type Fields = {
@@ -26,51 +27,29 @@ const ToolFields = ({ form, errors, change }: Fields) => {
     const problem = errors[field];
     return problem && t(`tool.error.${problem}`);
   };
-  const json = (control: Control, field: 'parameters' | 'output') => (
-    <textarea
-      {...control}
-      className={css.json}
-      spellCheck={false}
-      rows={field === 'parameters' ? 8 : 4}
-      value={form[field]}
-      onChange={(event) => change({ [field]: event.target.value })}
-    />
-  );
+  /** A text field of the form. */
+  const field = (name: Exclude<keyof ToolForm, 'isFixed'>) => ({
+    value: form[name],
+    onChange: (value: string) => change({ [name]: value }),
+  });
   return (
     <>
-      <Field label={t('tool.name')} error={errorOf('name')} required>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            data-autofocus
-            value={form.name}
-            onChange={(event) => change({ name: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label={t('tool.description')} hint={t('tool.description.hint')}>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            value={form.description}
-            onChange={(event) => change({ description: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label={t('tool.schema')} error={errorOf('parameters')}>
-        {(control) => json(control, 'parameters')}
-      </Field>
+      <InputField label={t('tool.name')} error={errorOf('name')} required data-autofocus {...field('name')} />
+      <InputField label={t('tool.description')} hint={t('tool.description.hint')} {...field('description')} />
+      <TextField
+        label={t('tool.schema')}
+        error={errorOf('parameters')}
+        isCode
+        rows={8}
+        {...field('parameters')}
+      />
       <CheckField
         label={t('tool.answers')}
         checked={form.isFixed}
         onChange={(isFixed) => change({ isFixed })}
       />
       {form.isFixed && (
-        <Field label={t('tool.output')} error={errorOf('output')}>
-          {(control) => json(control, 'output')}
-        </Field>
+        <TextField label={t('tool.output')} error={errorOf('output')} isCode rows={4} {...field('output')} />
       )}
     </>
   );
@@ -93,7 +72,7 @@ export const ToolDialog = (props: {
   };
   return (
     <Dialog title={t(props.tool ? 'tool.title' : 'tool.new')} size={560} onClose={props.onClose}>
-      <form className={css.form} onSubmit={submit} noValidate>
+      <form className={look.stack} data-wide onSubmit={submit} noValidate>
         <ToolFields
           form={form}
           errors={errors}

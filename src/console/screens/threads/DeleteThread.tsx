@@ -3,7 +3,7 @@ import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
+import { SelectField } from '../../design/Inputs.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
@@ -12,7 +12,6 @@ import { texts } from './texts.ts';
 import { childrenOf, SUMMARIES, type Thread } from './thread.ts';
 
 const STRATEGIES = ['detach', 'reject', 'cascade'] as const;
-type Strategy = (typeof STRATEGIES)[number];
 
 const MOST_NAMED = 8;
 
@@ -21,7 +20,7 @@ export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () 
   const t = useTexts(texts);
   const go = useGo();
   const children = useResource(childrenOf(thread.id)).data;
-  const [strategy, setStrategy] = useState<Strategy>('detach');
+  const [strategy, setStrategy] = useState<string>('detach');
   const [busy, setBusy] = useState(false);
   const count = children?.total ?? 0;
   const remove = async (): Promise<void> => {
@@ -58,21 +57,12 @@ export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () 
               </li>
             ))}
           </ul>
-          <Field label={t('delete.strategy')}>
-            {(control) => (
-              <select
-                {...control}
-                value={strategy}
-                onChange={(event) => setStrategy(event.target.value as Strategy)}
-              >
-                {STRATEGIES.map((each) => (
-                  <option key={each} value={each}>
-                    {t(`delete.${each}`)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label={t('delete.strategy')}
+            value={strategy}
+            options={STRATEGIES.map((each) => [each, t(`delete.${each}`)] as const)}
+            onChange={setStrategy}
+          />
         </>
       )}
     </ConfirmDialog>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
@@ -6,6 +6,7 @@ import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
@@ -39,7 +40,11 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
   const now = useNow();
   const { dispatch_id, run_id, status, attempt_count, max_attempts, last_error, lease_until } = dispatch;
   return (
-    <li className={css.dispatch} data-testid={`mailbox-row-${dispatch_id}`} data-status={status}>
+    <li
+      className={`${look.item} ${css.dispatch}`}
+      data-testid={`mailbox-row-${dispatch_id}`}
+      data-status={status}
+    >
       <Chip tone={TONES[status]}>{status}</Chip>
       <RunLink id={run_id} />
       {attempt_count > 0 && <span>{t('mail.attempts', { count: attempt_count, most: max_attempts })}</span>}
@@ -52,10 +57,10 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
       {dispatch.dedupe_key !== null && <code title={t('mail.dedupe')}>{dispatch.dedupe_key}</code>}
       {status === 'Claimed' && lease_until !== null && <Lease until={lease_until} />}
       {dispatch.claimed_by !== null && <code title={t('mail.by')}>{dispatch.claimed_by}</code>}
-      <span className={css.moved}>
+      <span className={look.push}>
         <Ago at={dispatch.updated_at} />
       </span>
-      {last_error !== null && <p className={css.wrong}>{redactText(last_error)}</p>}
+      {last_error !== null && <p>{redactText(last_error)}</p>}
     </li>
   );
 };
@@ -69,29 +74,25 @@ const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispa
   const shown = isWhole ? dispatches : dispatches.slice(0, SHORT);
   if (dispatches.length === 0 && lane !== 'queue') return null;
   return (
-    <section className={css.lane} aria-label={t(`lane.${lane}`)}>
-      <h3>
+    <section aria-label={t(`lane.${lane}`)}>
+      <h3 className={css.part}>
         {t(`lane.${lane}`)} <span>{dispatches.length}</span>
       </h3>
-      {dispatches.length === 0 && <p className={css.quiet}>{t('lane.none')}</p>}
-      <ol>
-        {shown.map((dispatch, index) => {
-          const before = shown[index - 1];
-          const isNewEpoch = before && before.dispatch_epoch !== dispatch.dispatch_epoch;
-          return (
-            <li key={dispatch.dispatch_id}>
-              {(isNewEpoch || (index === 0 && lane === 'queue')) && (
-                <p className={css.epoch}>{t('mail.epoch', { epoch: dispatch.dispatch_epoch })}</p>
-              )}
-              <ul>
-                <Row dispatch={dispatch} />
-              </ul>
-            </li>
-          );
-        })}
+      {dispatches.length === 0 && <p className={`${look.quiet} ${css.part}`}>{t('lane.none')}</p>}
+      <ol className={look.divided}>
+        {shown.map((dispatch, index) => (
+          <Fragment key={dispatch.dispatch_id}>
+            {lane === 'queue' && shown[index - 1]?.dispatch_epoch !== dispatch.dispatch_epoch && (
+              <li className={`${look.quiet} ${css.epoch}`}>
+                {t('mail.epoch', { epoch: dispatch.dispatch_epoch })}
+              </li>
+            )}
+            <Row dispatch={dispatch} />
+          </Fragment>
+        ))}
       </ol>
-      {!isWhole && dispatches.length > SHORT && (
-        <Button small onClick={() => setWhole(true)}>
+      {shown.length < dispatches.length && (
+        <Button small tone="quiet" onClick={() => setWhole(true)}>
           {t('lane.all', { count: dispatches.length })}
         </Button>
       )}
@@ -125,7 +126,7 @@ export const Mailbox = ({ threadId }: { threadId: string }) => {
   const query = useResource(mailboxOf(threadId));
   const [isPushing, setPushing] = useState(false);
   return (
-    <div className={css.mailbox}>
+    <div className={look.stack}>
       <Loaded query={query}>
         {(dispatches) => {
           const lanes = lanesOf(dispatches);
@@ -136,7 +137,7 @@ export const Mailbox = ({ threadId }: { threadId: string }) => {
           );
         }}
       </Loaded>
-      <div>
+      <div className={css.part}>
         <Button small icon="plus" onClick={() => setPushing(true)}>
           {t('mail.push')}
         </Button>

@@ -1,6 +1,7 @@
 import { useResource } from '../../data/queries.ts';
 import { Json } from '../../design/Json.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
@@ -19,12 +20,12 @@ export const TABS = ['runs', 'mailbox', 'events', 'lineage', 'metadata'] as cons
 type Tab = (typeof TABS)[number];
 
 const Runs = ({ runs }: { runs: readonly Run[] }) => (
-  <ul className={css.runs}>
+  <ul className={look.divided}>
     {runs.map((run) => (
-      <li key={run.run_id}>
+      <li key={run.run_id} className={look.item}>
         <RunLink id={run.run_id} />
         <RunChip run={run} />
-        <span className={css.grow}>
+        <span className={look.grow}>
           <RunReason run={run} />
         </span>
         <Ago at={run.started_at ?? run.created_at} />
@@ -48,15 +49,15 @@ const Lineage = ({ thread }: { thread: Thread }) => {
     return <EmptyState title={t('tab.lineage')}>{t('lineage.none')}</EmptyState>;
   }
   return (
-    <div className={css.lineage}>
+    <div className={look.divided}>
       <Loaded query={above}>
         {(ancestors) =>
           ancestors.length > 0 && (
             <>
-              <h3>{t('lineage.above')}</h3>
-              <ul>
+              <h3 className={css.part}>{t('lineage.above')}</h3>
+              <ul className={look.divided}>
                 {ancestors.map(({ id, metadata }) => (
-                  <li key={id}>
+                  <li key={id} className={look.item}>
                     <ThreadLink id={id} title={metadata.title} />
                   </li>
                 ))}
@@ -65,20 +66,19 @@ const Lineage = ({ thread }: { thread: Thread }) => {
           )
         }
       </Loaded>
-      <p className={css.this}>
+      <p className={look.item} aria-current="true">
         <code>{shortId(thread.id)}</code> {t('lineage.this')}
       </p>
       {children.length > 0 && (
         <>
-          <h3>
+          <h3 className={css.part}>
             {t('lineage.below')} <span>{below.data?.total}</span>
           </h3>
-          <ul>
+          <ul className={look.divided}>
             {children.map(({ id, title, agent_id, updated_at }) => (
-              <li key={id}>
+              <li key={id} className={look.item}>
                 <ThreadLink id={id} title={title} />
-                <span className={css.quiet}>{agent_id}</span>
-                <span className={css.push} />
+                <span className={`${look.quiet} ${look.grow}`}>{agent_id}</span>
                 <Ago at={updated_at} />
               </li>
             ))}
@@ -99,17 +99,19 @@ const Events = ({ events }: { events: readonly LogEvent[] }) => {
   return (
     <>
       {events.length > MOST_EVENTS && (
-        <p className={css.quiet}>{t('events.older', { count: format.number(MOST_EVENTS) })}</p>
+        <p className={`${look.quiet} ${css.part}`}>
+          {t('events.older', { count: format.number(MOST_EVENTS) })}
+        </p>
       )}
-      <ol className={css.events}>
+      <ol className={`${css.events} ${look.divided}`}>
         {events
           .slice(-MOST_EVENTS)
           .reverse()
           .map((event) => (
             <li key={event.event_id}>
-              <time>{format.clock(event.created_at)}</time>
+              <time className={look.quiet}>{format.clock(event.created_at)}</time>
               <code>{event.event_kind}</code>
-              <span>{gistOf(event)}</span>
+              <span className={look.cut}>{gistOf(event)}</span>
             </li>
           ))}
       </ol>
@@ -131,8 +133,8 @@ export const Side = ({
   const [address, setQuery] = useQueryState();
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'runs';
   return (
-    <section className={css.side}>
-      <div className={css.tabs} role="tablist" aria-label={t('tabs')}>
+    <section className={`${css.side} ${look.card}`}>
+      <div className={look.tabs} role="tablist" aria-label={t('tabs')}>
         {TABS.map((each) => (
           <button
             key={each}
@@ -147,13 +149,13 @@ export const Side = ({
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={css.panel}>
+      <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={css.scrolls}>
         {tab === 'runs' && <Runs runs={runs} />}
         {tab === 'mailbox' && <Mailbox threadId={thread.id} />}
         {tab === 'events' && <Events events={events} />}
         {tab === 'lineage' && <Lineage thread={thread} />}
         {tab === 'metadata' && (
-          <div className={css.padded}>
+          <div className={css.part}>
             <Json value={thread} label={t('meta.title')} />
           </div>
         )}

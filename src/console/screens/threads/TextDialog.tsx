@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { toastError } from '../../feedback/toasts.ts';
 
 /** A dialog for one text. It closes once the text is stored, and stays open with the text after a failure. */
@@ -32,22 +32,18 @@ export const TextDialog = (props: {
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <Field label={label} hint={hint} required={isRequired}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={rows}
-            data-autofocus
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            onKeyDown={(event) => {
-              if (rows > 1 || event.key !== 'Enter' || event.nativeEvent.isComposing) return;
-              event.preventDefault();
-              void save();
-            }}
-          />
-        )}
-      </Field>
+      <TextField
+        {...{ label, hint, rows }}
+        required={isRequired}
+        data-autofocus
+        value={text}
+        onChange={setText}
+        onKeyDown={(event) => {
+          if (rows > 1 || event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          void save();
+        }}
+      />
       <DialogActions>
         <Button
           tone="primary"

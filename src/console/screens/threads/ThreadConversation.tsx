@@ -1,8 +1,10 @@
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
+import { ForkDialog } from '../../fork/ForkDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RunChip, RunLink } from '../../run-records/RunChip.tsx';
 import type { Run } from '../../run-records/run.ts';
@@ -18,7 +20,7 @@ const NEAR_PX = 400;
 const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
   const t = useTexts(texts);
   return (
-    <div className={css.separator}>
+    <div className={`${look.row} ${css.between}`}>
       <span>{t('talk.run')}</span>
       <RunLink id={id} />
       {run && <RunChip run={run} />}
@@ -31,15 +33,17 @@ const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
  * memory.
  */
 export const Conversation = ({
+  threadId,
   talk,
   runs,
-  onFork,
 }: {
+  threadId: string;
   talk: Shown;
-  runs: ReadonlyMap<string, Run>;
-  onFork: (message: Message) => void;
+  runs: readonly Run[];
 }): ReactNode => {
   const t = useTexts(texts);
+  const known = useMemo(() => new Map(runs.map((run) => [run.run_id, run])), [runs]);
+  const [fork, setFork] = useState<Message>();
   const frame = useRef<HTMLElement>(null);
   const { held, isReading, older, newer } = talk;
   const { messages, hasOlder, hasNewer } = held;
@@ -80,9 +84,9 @@ export const Conversation = ({
   if (!talk.isRead) return <SkeletonRows rows={4} />;
   if (messages.length === 0) return <EmptyState title={t('talk.none')}>{t('talk.noneText')}</EmptyState>;
   return (
-    <Scroller ref={frame} label={t('talk.title')} className={css.talk}>
+    <Scroller ref={frame} label={t('talk.title')} className={css.scrolls}>
       {hasOlder && (
-        <div className={css.more}>
+        <div className={`${look.row} ${css.between}`}>
           <Button small disabled={isReading} onClick={older}>
             {t('talk.older')}
           </Button>
@@ -94,10 +98,18 @@ export const Conversation = ({
         above={(message, before) => {
           const id = runIdOf(message);
           if (id === undefined || (before && runIdOf(before) === id)) return null;
-          return <Separator id={id} run={runs.get(id)} />;
+          return <Separator id={id} run={known.get(id)} />;
         }}
-        onFork={onFork}
+        onFork={setFork}
       />
+      {fork && (
+        <ForkDialog
+          threadId={threadId}
+          agentId={runs[0]?.agent_id ?? 'default'}
+          seq={fork.seq}
+          onClose={() => setFork(undefined)}
+        />
+      )}
     </Scroller>
   );
 };

@@ -8,12 +8,12 @@ import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
 import { Notice, SkeletonRows } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useEvents } from '../../event-log/use-events.ts';
 import { toast, toastError } from '../../feedback/toasts.ts';
-import { ForkDialog } from '../../fork/ForkDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ChartToggle, useChartShown } from '../../live-charts/ChartToggle.tsx';
@@ -23,7 +23,6 @@ import { cancelThread, interruptThread } from '../../run-records/control.ts';
 import { newestRuns } from '../../run-records/pages.ts';
 import { RunChip, shortId } from '../../run-records/RunChip.tsx';
 import { isOpen, type Run, threadHref } from '../../run-records/run.ts';
-import type { Message } from '../../thread-messages/messages.ts';
 import { DeleteThread } from './DeleteThread.tsx';
 import { Side } from './Side.tsx';
 import { TextDialog } from './TextDialog.tsx';
@@ -110,31 +109,19 @@ const isVisibility = (value: string | undefined): value is Visibility =>
 const Beside = ({ threadId, onClose }: { threadId: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const talk = useConversation(threadId, 'external', undefined);
-  const [fork, setFork] = useState<Message>();
   const runs = useRuns(threadId);
   return (
-    <section className={css.side} aria-label={t('beside.title')}>
-      <header className={css.besideHead}>
+    <section className={`${css.side} ${look.card}`} aria-label={t('beside.title')}>
+      <header className={`${look.row} ${css.head}`}>
         <span>
           {t('beside.title')} <ScreenLink to={threadHref(threadId)}>{shortId(threadId)}</ScreenLink>
         </span>
         <IconButton small icon="close" label={t('beside.close')} onClick={onClose} />
       </header>
-      <Conversation talk={talk} runs={byId(runs)} onFork={setFork} />
-      {fork && (
-        <ForkDialog
-          threadId={threadId}
-          agentId={runs[0]?.agent_id ?? 'default'}
-          seq={fork.seq}
-          onClose={() => setFork(undefined)}
-        />
-      )}
+      <Conversation {...{ threadId, talk, runs }} />
     </section>
   );
 };
-
-const byId = (runs: readonly Run[]): ReadonlyMap<string, Run> =>
-  new Map(runs.map((run) => [run.run_id, run]));
 
 const NO_RUNS: readonly Run[] = [];
 
@@ -162,35 +149,33 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
     .message_seq;
   const talk = useConversation(id, visibility, typeof newest === 'number' ? newest : undefined);
   const runs = useRuns(id);
-  const known = useMemo(() => byId(runs), [runs]);
   const current = currentOf(runs);
-  const [fork, setFork] = useState<Message>();
   const [isChartShown, showChart] = useChartShown();
   return (
     <>
-      <div className={css.what}>
+      <div className={look.row}>
         {current && <RunChip run={current} />}
         {runs[0] && (
           <ScreenLink to={`/agents/${encodeURIComponent(runs[0].agent_id)}`}>{runs[0].agent_id}</ScreenLink>
         )}
         {thread.resource_id !== undefined && (
-          <span className={css.quiet}>
+          <span className={look.quiet}>
             {t('fact.resource')} {thread.resource_id}
           </span>
         )}
-        <span className={css.quiet}>
+        <span className={look.quiet}>
           {t('fact.created')} <Ago at={thread.metadata.created_at} />
         </span>
-        <span className={css.quiet}>
+        <span className={look.quiet}>
           {t('fact.updated')} <Ago at={thread.metadata.updated_at} />
         </span>
-        <span className={css.id}>
+        <span className={`${look.row} ${look.quiet} ${look.mono} ${look.push}`}>
           {id} <CopyButton text={id} />
         </span>
       </div>
       <div className={css.columns}>
-        <section className={css.side}>
-          <header className={css.besideHead}>
+        <section className={`${css.side} ${look.card}`}>
+          <header className={`${look.row} ${css.head}`}>
             <strong>{t('talk.title')}</strong>
             <Segmented
               label={t('talk.visibility')}
@@ -200,7 +185,7 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
             />
             <ChartToggle isShown={isChartShown} onChange={showChart} />
           </header>
-          <Conversation talk={talk} runs={known} onFork={setFork} />
+          <Conversation threadId={id} talk={talk} runs={runs} />
           <div className={css.composer}>
             <ThreadComposer threadId={id} isGone={isGone} />
           </div>
@@ -218,14 +203,6 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
           )}
         </div>
       </div>
-      {fork && (
-        <ForkDialog
-          threadId={id}
-          agentId={runs[0]?.agent_id ?? 'default'}
-          seq={fork.seq}
-          onClose={() => setFork(undefined)}
-        />
-      )}
     </>
   );
 };

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { Page } from '../../design/Layout.tsx';
+import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -14,7 +15,6 @@ import { useAgentFilter } from '../../run-records/filters.ts';
 import { shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
 import { useMoved } from '../../run-records/use-moved.ts';
-import css from './Threads.module.css';
 import { texts } from './texts.ts';
 import { SUMMARIES, Summary } from './thread.ts';
 
@@ -67,7 +67,7 @@ const useColumns = (): Column<Summary>[] => {
         cell: ({ title, preview, id }, mark) => {
           const words = title ?? preview;
           return (
-            <span className={words === undefined ? css.mono : undefined} dir="auto">
+            <span className={words === undefined ? look.mono : undefined} dir="auto">
               {mark(words ?? shortId(id))}
             </span>
           );
@@ -99,7 +99,7 @@ const useColumns = (): Column<Summary>[] => {
           parent === undefined ? (
             '—'
           ) : (
-            <ScreenLink to={threadHref(parent)} className={css.mono} title={parent}>
+            <ScreenLink to={threadHref(parent)} className={look.mono} title={parent}>
               {shortId(parent)}
             </ScreenLink>
           ),
