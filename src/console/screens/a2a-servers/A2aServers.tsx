@@ -3,7 +3,7 @@ import { useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
-import css from '../../entry/Entry.module.css';
+import { agentsColumn, drawnColumn, monoColumn } from '../../entry/columns.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -17,7 +17,7 @@ import { texts } from './texts.ts';
 /** The service contacts a server at most this often. */
 const EVERY_MS = 15_000;
 
-type Row = Server & { agents: number };
+type Row = Server & { agents: readonly string[] };
 
 const Status = ({ id }: { id: string }) => {
   const t = useTexts(texts);
@@ -34,23 +34,10 @@ const Status = ({ id }: { id: string }) => {
 };
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  {
-    id: 'status',
-    label: t('column.status'),
-    value: () => undefined,
-    unsorted: true,
-    text: () => '',
-    cell: (row) => <Status id={row.id} />,
-  },
-  {
-    id: 'url',
-    label: t('field.base_url'),
-    shortened: true,
-    value: (row) => row.base_url,
-    cell: (row, mark) => <span className={css.mono}>{mark(redactText(row.base_url))}</span>,
-  },
+  drawnColumn('status', t('column.status'), ({ id }) => <Status id={id} />),
+  monoColumn('url', t('field.base_url'), (row) => redactText(row.base_url)),
   { id: 'auth', label: t('field.auth'), value: (row) => t(row.has_auth ? 'auth.stored' : 'auth.none') },
-  { id: 'agents', label: t('column.agents'), align: 'end', value: (row) => row.agents },
+  agentsColumn(t('column.agents')),
 ];
 
 export default function A2aServers() {
@@ -61,7 +48,7 @@ export default function A2aServers() {
     () =>
       (query.data ?? []).map((one) => ({
         ...one,
-        agents: agents?.filter((agent) => agent.startsWith(`${one.id}/`)).length ?? 0,
+        agents: agents?.filter((agent) => agent.startsWith(`${one.id}/`)) ?? [],
       })),
     [query.data, agents],
   );

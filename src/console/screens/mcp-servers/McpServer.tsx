@@ -1,13 +1,9 @@
 import { useParams } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { mcpSegment } from '../../../schema/mcp-names.ts';
+import { useEffect, useState } from 'react';
 import { statusOf as answeredWith } from '../../data/error.ts';
-import { list, object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
-import { recordsOf } from '../../data/records.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { redact } from '../../data/redaction.ts';
-import { capabilities } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
@@ -18,32 +14,20 @@ import { EntryEditor } from '../../entry/EntryEditor.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened-entry.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
-import { createToolFilter } from '../tools/allowed.ts';
 import { ChangedTools } from './ChangedTools.tsx';
 import css from './McpServer.module.css';
 import { type Health, healthOf, inventoryOf, type Status, statusOf } from './mcp-server.ts';
 import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
 import { SERVER } from './server-form.tsx';
+import { Tools } from './Tools.tsx';
 import { texts } from './texts.ts';
 
 /** One MCP server: its connection, its tools, and what else it offers. */
 
 const EVERY_MS = 5000;
-
-const names = optional(list(text));
-const AGENTS = recordsOf(
-  'agents',
-  object({
-    id: text,
-    allowed_tools: names,
-    allowed_tool_patterns: names,
-    excluded_tools: names,
-    excluded_tool_patterns: names,
-  }),
-);
 
 type Transition = { health: Health; at: number; failures: number };
 
@@ -64,23 +48,21 @@ const Connection = ({ status }: { status: Status }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const transitions = useTransitions(status);
-  const error: [string, ReactNode][] =
-    status.last_error === null
-      ? []
-      : [
-          [
-            t('fact.lastError'),
-            <span key="error" className={shared.bad}>
-              {redactText(status.last_error)}
-            </span>,
-          ],
-        ];
   return (
     <>
       <Facts
         rows={[
           [t('column.status'), <HealthChip key="status" status={status} />],
-          ...error,
+          ...(status.last_error === null
+            ? []
+            : [
+                [
+                  t('fact.lastError'),
+                  <span key="error" className={shared.bad}>
+                    {redactText(status.last_error)}
+                  </span>,
+                ] as const,
+              ]),
           [t('fact.failures'), format.number(status.consecutive_failures)],
           [t('fact.attempt'), <Ago key="attempt" at={status.last_attempt_at} />],
           [t('fact.success'), <Ago key="success" at={status.last_success_at} />],
@@ -102,57 +84,6 @@ const Connection = ({ status }: { status: Status }) => {
         </>
       )}
     </>
-  );
-};
-
-const Tools = ({ id, status }: { id: string; status: Status }) => {
-  const t = useTexts(texts);
-  const known = useResource(capabilities).data?.tools;
-  const agents = useResource(AGENTS).data;
-  const filters = useMemo(
-    () => (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) })),
-    [agents],
-  );
-  if (status.tools.length === 0) return <p className={`${css.none} ${shared.quiet}`}>{t('detail.none')}</p>;
-  return (
-    <div className={css.scroll}>
-      <table className={shared.table}>
-        <thead>
-          <tr>
-            {(['name', 'id', 'description', 'agents'] as const).map((column) => (
-              <th key={column} scope="col">
-                {t(`tool.${column}`)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {status.tools.map(({ name, description }) => {
-            const tool = known?.find(
-              ({ source, name: own, id: toolId }) =>
-                source.kind === 'mcp' &&
-                source.id === mcpSegment(id) &&
-                (own === name || toolId.endsWith(`__${mcpSegment(name)}`)),
-            );
-            const who = tool ? filters.filter(({ allows }) => allows(tool.id)).map((agent) => agent.id) : [];
-            return (
-              <tr key={name}>
-                <td className={shared.mono}>{name}</td>
-                <td className={shared.mono}>
-                  {tool ? (
-                    <ScreenLink to={`/tools/${encodeURIComponent(tool.id)}`}>{tool.id}</ScreenLink>
-                  ) : (
-                    <span className={shared.quiet}>{t('tool.unregistered')}</span>
-                  )}
-                </td>
-                <td>{description ?? '—'}</td>
-                <td title={who.join(', ')}>{who.length}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
   );
 };
 
@@ -246,7 +177,7 @@ export default function McpServer() {
             <Card title={t('detail.config')}>
               <Json value={redact(record)} />
             </Card>
-            <Card title={t('detail.tools')} className={css.wide} flush>
+            <Card title={t('detail.tools')} className={css.wide}>
               <Loaded query={status} plain>
                 {(now) => <Tools id={id} status={now} />}
               </Loaded>

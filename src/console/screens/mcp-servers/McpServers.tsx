@@ -3,6 +3,7 @@ import { redactText } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
+import { drawnColumn, monoColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
@@ -25,14 +26,7 @@ const Health = ({ id }: { id: string }) => {
 };
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Server>[] => [
-  {
-    id: 'status',
-    label: t('column.status'),
-    value: () => undefined,
-    unsorted: true,
-    text: () => '',
-    cell: (row) => <Health id={row.id} />,
-  },
+  drawnColumn('status', t('column.status'), ({ id }) => <Health id={id} />),
   { id: 'transport', label: t('field.transport'), value: (row) => row.transport },
   {
     id: 'endpoint',
@@ -41,17 +35,11 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Server>[] => [
     value: endpointOf,
     cell: (row, mark) => (
       <span className={css.mono}>
-        <CopyButton text={redactText(endpointOf(row))} /> {mark(redactText(endpointOf(row)))}
+        {mark(redactText(endpointOf(row)))} <CopyButton text={redactText(endpointOf(row))} />
       </span>
     ),
   },
-  {
-    id: 'env',
-    label: t('field.env'),
-    shortened: true,
-    value: (row) => row.env_keys.join(' '),
-    cell: (row) => <span className={css.mono}>{row.env_keys.join(', ') || '—'}</span>,
-  },
+  monoColumn('env', t('field.env'), (row) => row.env_keys.join(', ')),
 ];
 
 export default function McpServers() {

@@ -3,6 +3,7 @@ import { object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { Chip } from '../../design/Chip.tsx';
+import { agentsColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import type { Say } from '../../i18n/locale.ts';
@@ -42,14 +43,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
       return known ? t(`field.routing.home.${known}`) : home;
     },
   },
-  {
-    id: 'agents',
-    label: t('column.usedBy'),
-    align: 'end',
-    value: (row) => row.agents.length,
-    text: (row) => row.agents.join(' '),
-    cell: (row) => <span title={row.agents.join(', ')}>{row.agents.length}</span>,
-  },
+  agentsColumn(t('column.usedBy')),
 ];
 
 export default function ModelPools() {

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Chip } from '../../design/Chip.tsx';
+import { agentsColumn } from '../../entry/columns.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -36,14 +37,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
     value: (row) => row.context,
     cell: (row) => <Chip tone={row.context === 'fork' ? 'info' : undefined}>{row.context}</Chip>,
   },
-  {
-    id: 'agents',
-    label: t('column.agents'),
-    align: 'end',
-    value: (row) => row.agents.length,
-    text: (row) => row.agents.join(' '),
-    cell: (row) => <span title={row.agents.join(', ') || t('agents.none')}>{row.agents.length}</span>,
-  },
+  agentsColumn(t('column.agents'), t('agents.none')),
 ];
 
 export default function Skills() {

@@ -1,0 +1,65 @@
+import { useMemo } from 'react';
+import { mcpSegment } from '../../../schema/mcp-names.ts';
+import { list, object, optional, text } from '../../data/guard.ts';
+import { useResource } from '../../data/queries.ts';
+import { recordsOf } from '../../data/records.ts';
+import { capabilities } from '../../data/resources.ts';
+import { agentsColumn, monoColumn } from '../../entry/columns.tsx';
+import css from '../../entry/Entry.module.css';
+import { type Say, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { List } from '../../list/List.tsx';
+import { createToolFilter } from '../tools/allowed.ts';
+import type { Status } from './mcp-server.ts';
+import { texts } from './texts.ts';
+
+const names = optional(list(text));
+const AGENTS = recordsOf(
+  'agents',
+  object({
+    id: text,
+    allowed_tools: names,
+    allowed_tool_patterns: names,
+    excluded_tools: names,
+    excluded_tool_patterns: names,
+  }),
+);
+
+/** `id` is undefined for a tool that is not offered to agents. */
+type Row = { name: string; description: string | null; id: string | undefined; agents: readonly string[] };
+
+const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
+  { ...monoColumn('name', t('tool.name'), ({ name }) => name), always: true },
+  monoColumn('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered')),
+  { id: 'description', label: t('tool.description'), value: ({ description }) => description ?? '—' },
+  agentsColumn(t('tool.agents')),
+];
+
+/** The tools of a server, with the agents that may call them. */
+export const Tools = ({ id: server, status }: { id: string; status: Status }) => {
+  const t = useTexts(texts);
+  const known = useResource(capabilities).data?.tools;
+  const agents = useResource(AGENTS).data;
+  const rows = useMemo(() => {
+    const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
+    const segment = mcpSegment(server);
+    const own = known?.filter(({ source }) => source.kind === 'mcp' && source.id === segment) ?? [];
+    return status.tools.map(({ name, description }): Row => {
+      const end = `__${mcpSegment(name)}`;
+      const id = own.find((tool) => tool.name === name || tool.id.endsWith(end))?.id;
+      const allowed = filters.filter(({ allows }) => id !== undefined && allows(id));
+      return { name, description, id, agents: allowed.map((agent) => agent.id) };
+    });
+  }, [server, status.tools, known, agents]);
+  return (
+    <List
+      name="mcp-tools"
+      rows={rows}
+      columns={useMemo(() => columnsOf(t), [t])}
+      rowId={({ name }) => name}
+      rowHref={({ id }) => (id === undefined ? undefined : `/tools/${encodeURIComponent(id)}`)}
+      unpaged
+      empty={<p className={css.quiet}>{t('detail.none')}</p>}
+    />
+  );
+};
