@@ -1,5 +1,7 @@
 import t from 'tap';
-import { idFrom } from '../../src/console/connect-model/connect.ts';
+import { adapterOf } from '../../src/console/connect-model/adapters.ts';
+import { idFrom, withIds } from '../../src/console/connect-model/connect.ts';
+import { outcomeOf } from '../../src/console/connect-model/provider-test.ts';
 import { ModelFigures, NOTHING_KNOWN } from '../../src/console/data/resources.ts';
 import {
   copyOf,
@@ -42,7 +44,6 @@ import * as pools from '../../src/console/screens/model-pools/pool.ts';
 import * as models from '../../src/console/screens/models/model.ts';
 import { failureOf } from '../../src/console/screens/models/model-test.ts';
 import * as providers from '../../src/console/screens/providers/provider.ts';
-import { outcomeOf } from '../../src/console/screens/providers/tests.ts';
 import { bytesOf, parametersOf } from '../../src/console/screens/tools/tool.ts';
 
 /** Logic of the forms and lists for the configuration and evaluations. */
@@ -110,26 +111,29 @@ t.test('divides the options of a provider by its adapter, and checks the key of 
     },
     older: { base_url: 'https://a.example/' },
   };
-  const schema = providers.optionSchema('azure', providers.defaultOf(defaults, 'azure'));
+  const schema = providers.optionSchema(adapterOf(defaults, 'azure'));
   t.match(schema.properties, {
     api: { enum: ['chat', 'responses'] },
     client_secret: { type: 'string', writeOnly: true },
   });
   const options = { api: 'chat', client_secret: '***', headers: { a: 'b' }, other: 1 };
   t.strictSame(providers.divided(options, schema), {
-    known: { api: 'chat', client_secret: '***' },
+    known: { api: 'chat', client_secret: '***', headers: { a: 'b' } },
     others: { other: 1 },
   });
-  t.match(providers.defaultOf(defaults, 'older'), { options: [] });
-  t.match(providers.defaultOf(defaults, 'unknown'), { options: [], base_url: undefined });
+  t.match(adapterOf(defaults, 'older'), { options: [] });
+  t.match(adapterOf(defaults, 'unknown'), { options: [], base_url: undefined });
   t.strictSame(providers.optionsOf({ headers: {}, api: undefined, other: 1 }), { other: 1 });
   t.equal(providers.optionsOf({ headers: {} }), undefined);
 });
 
 t.test('names the reason of a failed provider test', async (t) => {
-  const outcome = (more: object) =>
-    outcomeOf({ ok: false, network_tested: true, status: undefined, error: undefined, ...more });
+  const outcome = (more: object, hasKey = true) =>
+    outcomeOf({ ok: false, network_tested: true, status: undefined, error: undefined, ...more }, hasKey);
   t.match(outcome({ status: 401 }), { key: 'test.key', values: { status: 401 } });
+  t.match(outcome({ status: 400 }), { key: 'test.key' });
+  t.match(outcome({ status: 401 }, false), { key: 'test.noKey' });
+  t.match(outcome({ status: 400 }, false), { key: 'test.status' });
   t.match(outcome({ status: 503 }), { key: 'test.status', values: { status: 503 } });
   t.match(outcome({ error: 'http://a.example/v1/models: no connection (ECONNREFUSED)' }), {
     key: 'test.failed',
@@ -690,4 +694,21 @@ t.test('makes free ids from the names of models', async (t) => {
   t.equal(idFrom('llama3.2:1b'), 'llama3.2-1b');
   t.equal(idFrom('模型'), 'model');
   t.equal(freeId('gpt-4o', new Set(['gpt-4o', 'gpt-4o-2'])), 'gpt-4o-3');
+  const entries = [
+    { part: 'providers', name: 'One' },
+    { part: 'models', name: 'a/small' },
+    { part: 'models', name: 'b/small' },
+    { part: 'agents', name: 'a/small' },
+  ] as const;
+  const taken = { providers: ['one'], models: ['small-2'], agents: [] };
+  const idsOf = (idOf: Parameters<typeof withIds>[2]) => withIds(entries, taken, idOf).map(({ id }) => id);
+  t.strictSame(
+    idsOf(() => undefined),
+    ['one-2', 'small', 'small-3', 'small'],
+    'ids of one connection differ, too',
+  );
+  t.strictSame(
+    idsOf(({ name, part }) => (part === 'models' && name === 'a/small' ? 'mine' : undefined)),
+    ['one-2', 'mine', 'small', 'small'],
+  );
 });

@@ -196,7 +196,7 @@ else {
     await act(() => model.getByRole('button', { name: 'OpenAI-compatible server' }).click());
     await act(() => model.getByLabel('Base URL').fill(provider.url));
     await act(() => model.locator('input[type="password"]').fill(KEY));
-    await act(() => model.getByRole('radio', { name: 'house/Small-1' }).check());
+    await act(() => model.getByRole('checkbox', { name: 'house/Small-1' }).check());
     await act(() => model.getByRole('button', { name: 'Connect', exact: true }).click());
     await act(() => model.getByRole('button', { name: 'Hello', exact: true }).click());
     await model.getByText('Hello from the provider').waitFor();
@@ -243,7 +243,7 @@ else {
     await address.pressSequentially('/v');
     await pause();
     t.equal(previews(), before, 'a part of the address is not tested');
-    t.equal(await dialog.getByRole('radio').count(), 0, 'models of another address are not offered');
+    t.equal(await dialog.getByRole('checkbox').count(), 0, 'models of another address are not offered');
     await address.pressSequentially('1');
     const sent = page.waitForRequest('**/v1/providers/preview');
     await address.blur();
@@ -261,21 +261,21 @@ else {
     await dialog.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await dialog.getByText('Base URL').first().click();
     await dialog.getByLabel('Base URL').fill('nowhere');
-    await dialog.getByText('An address begins with').waitFor();
+    await dialog.getByText('An address that begins with').waitFor();
     await dialog.getByLabel('Base URL').fill(provider.url);
     await dialog.locator('input[type="password"]').fill('sk-wrong');
-    await dialog.getByText('The key was rejected (401).').waitFor();
+    await dialog.getByText('Key rejected (401)').waitFor();
     await dialog.locator('input[type="password"]').fill(MALFORMED_KEY);
-    await dialog.getByText('The key was rejected (400).').waitFor();
+    await dialog.getByText('Key rejected (400)').waitFor();
     t.equal(await dialog.getByRole('button', { name: 'Connect', exact: true }).count(), 0);
     await dialog.locator('input[type="password"]').fill(KEY);
     await dialog.getByText('lists 3 models').waitFor();
     await dialog.getByLabel('Search for a model').fill('GPT');
     t.match(
-      await dialog.getByRole('radio').first().locator('..').textContent(),
+      await dialog.getByRole('checkbox').first().locator('..').textContent(),
       /^gpt-4o128K tokens\$2\.50 \/ \$10\.00$/,
     );
-    await dialog.getByRole('radio', { name: 'gpt-4o' }).check();
+    await dialog.getByRole('checkbox', { name: 'gpt-4o' }).check();
     await page.route('**/v1/config/models', (route) =>
       route.request().method() === 'POST'
         ? route.fulfill({ status: 500, json: { error: 'the disk is full' } })
@@ -299,18 +299,92 @@ else {
       'the provider cannot be changed',
     );
     proceed();
-    await dialog.getByRole('alert').getByText('Created so far: provider openai.').waitFor();
+    await dialog.getByRole('alert').getByText('model gpt-4o: the disk is full').waitFor();
+    await dialog.getByRole('alert').getByText('Created: provider openai.').waitFor();
     t.equal(asked.slice(before).filter((request) => request === 'POST /v1/config/providers').length, 1);
     t.ok(await dialog.locator('input[type="password"]').isDisabled(), 'the stored provider is not changed');
     await page.unroute('**/v1/config/models');
     await page.unroute('**/v1/config/providers');
-    await dialog.getByRole('button', { name: 'Continue' }).click();
-    await dialog.getByRole('heading', { name: 'gpt-4o is connected' }).waitFor();
+    await dialog.getByRole('button', { name: 'Retry' }).click();
+    await dialog.getByRole('heading', { name: 'Connected: gpt-4o' }).waitFor();
     t.equal(asked.filter((request) => request === 'POST /v1/config/providers').length, 1);
     t.equal((await get('/v1/config/agents/gpt-4o')).status, 200);
     await dialog.getByRole('link', { name: 'Say hello' }).click();
     await page.waitForURL('**/playground?agent=gpt-4o');
   });
+
+  await t.test(
+    'connects several models at once with the keyboard, and keeps them when one fails',
+    async (t) => {
+      const provider = await startProvider(t);
+      const { page, go, asked } = await house.visit(t, { noisy: true });
+      await go('/models?connect=1');
+      const dialog = page.getByRole('dialog', { name: 'Connect a model' });
+      await dialog.getByRole('button', { name: 'OpenAI', exact: true }).click();
+      await dialog.getByText('Base URL').first().click();
+      await dialog.getByLabel('Base URL').fill(provider.url);
+      await dialog.locator('input[type="password"]').fill(KEY);
+      const search = dialog.getByLabel('Search for a model');
+      await search.waitFor();
+      for (const name of ['house/Small-1', 'house/large-1', 'gpt-4o']) {
+        await dialog.getByRole('checkbox', { name }).focus();
+        await page.keyboard.press('Space');
+      }
+      await search.fill('of-the-house');
+      await dialog.getByRole('checkbox', { name: 'Use “of-the-house”' }).focus();
+      await page.keyboard.press('Space');
+      await search.fill('');
+      await dialog.getByRole('checkbox', { name: 'of-the-house', checked: true }).waitFor();
+      await dialog.getByLabel('Model of the agent').selectOption('gpt-4o');
+      await dialog.getByText('IDs', { exact: true }).click();
+      await dialog.getByLabel('Model ID of house/large-1').fill('big');
+      await page.route('**/v1/config/models', (route) =>
+        route.request().postDataJSON()?.id === 'big'
+          ? route.fulfill({ status: 500, json: { error: 'the disk is full' } })
+          : route.fallback(),
+      );
+      const before = asked.length;
+      const created = (): string[] =>
+        asked.slice(before).filter((request) => request.startsWith('POST /v1/config/'));
+      await dialog.getByRole('button', { name: 'Connect 4 models' }).focus();
+      await page.keyboard.press('Enter');
+      const alert = dialog.getByRole('alert');
+      await alert.getByText('model big: the disk is full').waitFor();
+      t.match(
+        await alert.textContent(),
+        /Created: provider openai(-\d)?, model small-1(-\d)?, model gpt-4o(-\d)?, model of-the-house, agent gpt-4o/,
+      );
+      t.equal(
+        created().filter((request) => request.endsWith('models')).length,
+        4,
+        'each model is tried once',
+      );
+      t.ok(await dialog.getByRole('checkbox', { name: 'gpt-4o' }).isDisabled(), 'a created model stays');
+      await dialog.getByRole('button', { name: 'Continue without' }).waitFor();
+      await page.unroute('**/v1/config/models');
+      await dialog.getByRole('button', { name: 'Retry' }).focus();
+      await page.keyboard.press('Enter');
+      await dialog
+        .getByRole('heading', { name: 'Connected: house/Small-1, gpt-4o, of-the-house, house/large-1' })
+        .waitFor();
+      t.equal(created().length, 7, 'the retry creates the failed model only');
+      const { body: big } = await get('/v1/config/models/big');
+      t.match(big, { upstream_model: 'house/large-1' });
+      const entries = async (namespace: string): Promise<Record<string, string>[]> =>
+        Object((await get(`/v1/config/${namespace}`)).body).items;
+      const own = (await entries('models')).filter(({ provider_id }) => provider_id === big.provider_id);
+      t.equal(own.length, 4, 'all models have the same provider');
+      const id = own.find(({ upstream_model }) => upstream_model === 'gpt-4o')?.id ?? '';
+      const agents = (await entries('agents')).filter(({ model_id }) => model_id === id);
+      t.equal(agents.length, 1, 'the agent uses the chosen model');
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      const row = page.locator('tr[data-row]').filter({ has: page.getByText(id, { exact: true }) });
+      t.match(await row.textContent(), /128K\$2\.50 \/ \$10/, 'the figures of the catalog apply');
+      const paths = [...agents.map((one) => `agents/${one.id}`), ...own.map((one) => `models/${one.id}`)];
+      for (const path of paths)
+        await troupe.call('DELETE', `/v1/config/${path}?force=true`, undefined, headers);
+    },
+  );
 
   await t.test('connects a model accessibly, in a small window and in both languages', async (t) => {
     const provider = await startProvider(t);
@@ -330,10 +404,10 @@ else {
       await page.keyboard.press('Enter');
       await page.keyboard.type(provider.url);
       await page.keyboard.press('Enter');
-      await dialog.getByRole('status').getByText('401').waitFor();
+      await dialog.getByRole('status').getByText('401').first().waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.type(KEY);
-      await dialog.getByRole('radio').first().waitFor();
+      await dialog.getByRole('checkbox').first().waitFor();
       await fits('models');
     }
   });

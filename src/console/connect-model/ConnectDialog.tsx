@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { Button } from '../design/Button.tsx';
 import { Dialog, DialogClose } from '../design/Dialog.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -7,7 +8,17 @@ import { texts } from './texts.ts';
 
 const ConnectModel = lazy(() => import('./ConnectModel.tsx'));
 
-/** Connects a model above a list, while the address contains `connect=1`. */
+export const ConnectButton = () => {
+  const t = useTexts(texts);
+  const [, setQuery] = useQueryState();
+  return (
+    <Button icon="plus" tone="primary" onClick={() => setQuery({ connect: '1' })}>
+      {t('title')}
+    </Button>
+  );
+};
+
+/** Connects models above a list, while the address contains `connect=1`. */
 export const ConnectDialog = () => {
   const t = useTexts(texts);
   const [{ connect }, setQuery] = useQueryState();

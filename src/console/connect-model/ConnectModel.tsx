@@ -4,8 +4,9 @@ import { capabilities } from '../data/resources.ts';
 import { Loaded } from '../design/Loaded.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { type Adapter, adaptersIn } from './adapters.ts';
-import { Connected, type ConnectedModel } from './Connected.tsx';
+import { Connected } from './Connected.tsx';
 import css from './ConnectModel.module.css';
+import type { Item } from './connect.ts';
 import { ProviderCards } from './ProviderCards.tsx';
 import { ProviderPanel } from './ProviderPanel.tsx';
 import { texts } from './texts.ts';
@@ -15,39 +16,23 @@ export type ConnectModelProps = {
   hello?: (agentId: string) => ReactNode;
 };
 
-type Stage =
-  | { at: 'cards' }
-  | { at: 'provider'; adapter: Adapter }
-  | { at: 'connected'; connected: ConnectedModel };
-
-const CARDS: Stage = { at: 'cards' };
-
-/** From a provider and its key to a model with an agent, in one place. */
+/** From a provider and its key to models with an agent, in one place. */
 const ConnectModel = ({ hello }: ConnectModelProps) => {
   const t = useTexts(texts);
   const query = useResource(capabilities);
-  const [stage, setStage] = useState<Stage>(CARDS);
-  const restart = (): void => setStage(CARDS);
+  const [adapter, choose] = useState<Adapter>();
+  const [created, setCreated] = useState<readonly Item[]>();
+  const restart = (): void => {
+    choose(undefined);
+    setCreated(undefined);
+  };
   return (
     <section className={css.connect} aria-label={t('title')}>
-      {stage.at === 'connected' && (
-        <Connected connected={stage.connected} hello={hello} onAnother={restart} />
-      )}
-      {stage.at === 'provider' && (
-        <ProviderPanel
-          adapter={stage.adapter}
-          onBack={restart}
-          onConnected={(connected) => setStage({ at: 'connected', connected })}
-        />
-      )}
-      {stage.at === 'cards' && (
+      {created && <Connected created={created} hello={hello} onAnother={restart} />}
+      {adapter && !created && <ProviderPanel adapter={adapter} onBack={restart} onConnected={setCreated} />}
+      {!adapter && (
         <Loaded query={query} off={capabilities.off}>
-          {({ adapter_defaults }) => (
-            <ProviderCards
-              adapters={adaptersIn(adapter_defaults)}
-              onChoose={(adapter) => setStage({ at: 'provider', adapter })}
-            />
-          )}
+          {(known) => <ProviderCards adapters={adaptersIn(known.adapter_defaults)} onChoose={choose} />}
         </Loaded>
       )}
     </section>

@@ -4,35 +4,33 @@ import shared from '../entry/Entry.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './ConnectModel.module.css';
+import type { Item } from './connect.ts';
 import { texts } from './texts.ts';
 
-export type ConnectedModel = {
-  upstream: string;
-  model: string;
-  agent: string | undefined;
-  /** The created entries, for the user. */
-  created: readonly string[];
+export const useNames = (): ((items: readonly Item[]) => string) => {
+  const t = useTexts(texts);
+  return (items) => items.map(({ part, id }) => t(`part.${part}`, { id })).join(', ');
 };
 
 /** Lists the created entries, and takes the first message to the new agent. */
 export const Connected = (props: {
-  connected: ConnectedModel;
+  created: readonly Item[];
   hello: ((agentId: string) => ReactNode) | undefined;
   onAnother: () => void;
 }) => {
   const t = useTexts(texts);
-  const { hello } = props;
-  const { upstream, agent, created } = props.connected;
+  const namesOf = useNames();
+  const { created, hello } = props;
+  const models = created.filter(({ part }) => part === 'models');
+  const agent = created.find(({ part }) => part === 'agents')?.id;
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   return (
-    <div className={css.panel}>
+    <>
       <h3 className={css.name} ref={title} tabIndex={-1}>
-        {t('done.title', { model: upstream })}
+        {t('done.title', { names: models.map(({ name }) => name).join(', ') })}
       </h3>
-      <p className={css.status} data-tone="ok">
-        {t('done.text', { created: created.join(', ') })}
-      </p>
+      <p className={shared.quiet}>{t('created', { names: namesOf(created) })}</p>
       {agent !== undefined && hello?.(agent)}
       <div className={shared.row}>
         {agent !== undefined && !hello && (
@@ -47,6 +45,6 @@ export const Connected = (props: {
         )}
         <Button onClick={props.onAnother}>{t('another')}</Button>
       </div>
-    </div>
+    </>
   );
 };

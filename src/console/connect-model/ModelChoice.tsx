@@ -1,17 +1,19 @@
 import { useState } from 'react';
+import type { JsonObject } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { Button } from '../design/Button.tsx';
-import { CheckField, Field } from '../design/Field.tsx';
 import { Notice } from '../design/Notice.tsx';
 import shared from '../entry/Entry.module.css';
 import { ID } from '../entry/entry.ts';
-import { freeId } from '../entry/free-id.ts';
+import { texts as entryTexts } from '../entry/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
+import { changesIn } from '../schema-form/hints.ts';
+import { SchemaForm } from '../schema-form/SchemaForm.tsx';
 import type { Adapter } from './adapters.ts';
-import type { ConnectedModel } from './Connected.tsx';
+import { useNames } from './Connected.tsx';
 import css from './ConnectModel.module.css';
-import { type Ids, idFrom, PARTS, type Part } from './connect.ts';
+import { type Item, isSame, withIds } from './connect.ts';
 import { ModelList } from './ModelList.tsx';
 import { texts } from './texts.ts';
 import type { Attempt, Connecting } from './use-connecting.ts';
@@ -23,123 +25,137 @@ const POOLS = recordsOf('model-pools', NamedRecord);
 const AGENTS = recordsOf('agents', NamedRecord);
 
 const NONE: readonly NamedRecord[] = [];
+const idsOf = (records = NONE): string[] => records.map(({ id }) => id);
 
-/** Free ids made from the names of the provider and of the model. */
-const useFreeIds = (adapter: Adapter, upstream: string): Ids => {
-  const providers = useResource(PROVIDERS).data ?? NONE;
-  const models = useResource(MODELS).data ?? NONE;
-  const pools = useResource(POOLS).data ?? NONE;
-  const agents = useResource(AGENTS).data ?? NONE;
-  const idsOf = (records: readonly NamedRecord[]) => new Set(records.map(({ id }) => id));
-  const id = idFrom(upstream);
-  return {
-    providers: freeId(idFrom(adapter.name), idsOf(providers)),
-    models: freeId(id, idsOf([...models, ...pools])),
-    agents: freeId(id, idsOf(agents)),
-  };
-};
+/** Ids that entries have. Models and pools share their ids. */
+const useTaken = () => ({
+  providers: idsOf(useResource(PROVIDERS).data),
+  models: [...idsOf(useResource(MODELS).data), ...idsOf(useResource(POOLS).data)],
+  agents: idsOf(useResource(AGENTS).data),
+});
 
-const IdFields = (props: {
-  ids: Ids;
-  parts: readonly Part[];
-  created: ReadonlySet<Part>;
-  onChange: (part: Part, id: string) => void;
+/** The field of the id of an entry. Names of models contain points, which separate the parts of a path. */
+const fieldOf = ({ part, name }: Omit<Item, 'id'>): string => `${part} ${name}.id`;
+
+/** Whether an agent is created, which model it uses, and the ids of all entries. */
+const Settings = (props: {
+  value: JsonObject;
+  /** The models that the agent can use. */
+  models: readonly string[];
+  items: readonly Item[];
+  isFixed: (item: Item) => boolean;
+  onChange: (changes: JsonObject) => void;
 }) => {
   const t = useTexts(texts);
+  const problem = useTexts(entryTexts);
+  const { items, models } = props;
+  const ids = items.map(fieldOf);
+  const withField = <Value,>(contentOf: (item: Item) => Value): Record<string, Value> =>
+    Object.fromEntries(items.map((item) => [fieldOf(item), contentOf(item)]));
+  const agent = items.find(({ part }) => part === 'agents');
+  const value = { ...props.value, ...withField(({ id }) => id), model: agent?.name };
   return (
-    <details className={css.advanced}>
-      <summary>{t('advanced')}</summary>
-      <div className={css.ids}>
-        {props.parts.map((part) => (
-          <Field
-            key={part}
-            label={t(`id.${part}`)}
-            error={ID.test(props.ids[part]) ? undefined : t('id.hint')}
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="text"
-                value={props.ids[part]}
-                disabled={props.created.has(part)}
-                onChange={({ target }) => props.onChange(part, target.value)}
-              />
-            )}
-          </Field>
-        ))}
-      </div>
-    </details>
+    <SchemaForm
+      label={t('advanced')}
+      schema={{
+        type: 'object',
+        properties: {
+          agent: { type: 'boolean', title: t('agent') },
+          model: { enum: models, title: t('agent.model') },
+          ...withField(({ part, name }) => ({ type: 'string', title: t(`id.${part}`, { name }) })),
+        },
+        required: ['model', ...ids],
+      }}
+      value={value}
+      ui={withField((item) => ({ 'ui:readonly': props.isFixed(item) }))}
+      errors={
+        new Map(items.filter(({ id }) => !ID.test(id)).map((item) => [fieldOf(item), problem('problem.id')]))
+      }
+      fields={[
+        'agent',
+        ...(agent && models.length > 1 ? ['model'] : []),
+        { title: t('advanced'), fields: ids, isClosed: true },
+      ]}
+      onChange={(next) => props.onChange(changesIn(value, next))}
+    />
   );
 };
 
-const Failure = ({ attempt, candidate }: { attempt: Attempt; candidate: Candidate }) => {
+const Failure = ({ created, failed }: Attempt) => {
   const t = useTexts(texts);
-  const { failure, created, ids } = attempt;
-  if (failure?.candidate !== candidate) return null;
-  const { reason } = failure;
-  const names = PARTS.filter((part) => created.has(part)).map((part) =>
-    t(`part.${part}`, { id: ids[part] ?? '' }),
+  const namesOf = useNames();
+  return (
+    <Notice tone="error" title={t('failed', { count: failed.length })}>
+      <ul className={shared.list}>
+        {failed.map((item) => (
+          <li key={fieldOf(item)}>{t('failed.item', { name: namesOf([item]), reason: item.reason })}</li>
+        ))}
+      </ul>
+      {created.length > 0 && <p>{t('created', { names: namesOf(created) })}</p>}
+    </Notice>
   );
-  const title =
-    names.length === 0
-      ? t('failed.none', { reason })
-      : t('failed.some', { created: names.join(', '), reason });
-  return <Notice tone="error" title={title} />;
 };
 
-/** The choice of a model, and the button that creates everything. */
+/** The choice of models, and the button that creates everything. */
 export const ModelChoice = (props: {
   adapter: Adapter;
   candidate: Candidate;
   models: readonly Offered[];
   connecting: Connecting;
-  onConnected: (model: ConnectedModel) => void;
+  onConnected: (created: readonly Item[]) => void;
 }) => {
   const t = useTexts(texts);
   const { adapter, candidate } = props;
   const { attempt, start } = props.connecting;
-  const [upstream, setUpstream] = useState('');
-  const [wantsAgent, setWantsAgent] = useState(true);
-  const [edited, setEdited] = useState<Partial<Ids>>({});
-  const { created, isBusy } = attempt;
-  const free = { ...useFreeIds(adapter, upstream), ...edited };
-  const idFor = (part: Part): string => (created.has(part) ? (attempt.ids[part] ?? free[part]) : free[part]);
-  const ids: Ids = { providers: idFor('providers'), models: idFor('models'), agents: idFor('agents') };
-  const parts = PARTS.filter((part) => part !== 'agents' || wantsAgent);
-  const isReady = upstream !== '' && parts.every((part) => ID.test(ids[part]));
+  const { created, isBusy, failed } = attempt;
+  const [chosen, choose] = useState<readonly string[]>([]);
+  const [settings, set] = useState<JsonObject>({ agent: true });
+  const taken = useTaken();
+  const find = (item: Omit<Item, 'id'>): Item | undefined => created.find((other) => isSame(item, other));
+  const agentOn = chosen.find((name) => name === settings.model) ?? chosen[0];
+  const items = withIds(
+    [
+      { part: 'providers', name: adapter.name },
+      ...chosen.map((name) => ({ part: 'models', name }) as const),
+      ...(settings.agent && agentOn !== undefined ? [{ part: 'agents', name: agentOn } as const] : []),
+    ],
+    taken,
+    (item) => {
+      const { [fieldOf(item)]: typed } = settings;
+      return find(item)?.id ?? (typeof typed === 'string' ? typed : undefined);
+    },
+  );
+  const isReady = chosen.length > 0 && items.every(({ id }) => ID.test(id));
   const connect = async (): Promise<void> => {
-    const prompt = wantsAgent ? t('agent.prompt') : undefined;
-    if (!(await start({ candidate, upstream, ids, prompt }))) return;
-    const names = parts.map((part) => t(`part.${part}`, { id: ids[part] }));
-    props.onConnected({
-      upstream,
-      created: names,
-      agent: wantsAgent ? ids.agents : undefined,
-      model: ids.models,
-    });
+    const outcome = await start({ candidate, items, prompt: t('agent.prompt') });
+    if (outcome?.failed.length === 0) props.onConnected(outcome.created);
   };
+  const hasFailed = failed.length > 0 && attempt.plan?.candidate === candidate;
   return (
-    <>
+    <fieldset className={css.plain} disabled={isBusy}>
       <ModelList
         name={adapter.name}
         models={props.models}
-        value={upstream}
-        disabled={isBusy || created.has('models')}
-        onChange={setUpstream}
+        chosen={chosen}
+        isFixed={(name) => find({ part: 'models', name }) !== undefined}
+        onChange={choose}
       />
-      <CheckField label={t('agent')} checked={wantsAgent} disabled={isBusy} onChange={setWantsAgent} />
-      <IdFields
-        ids={ids}
-        parts={parts}
-        created={created}
-        onChange={(part, id) => setEdited({ ...edited, [part]: id })}
+      <Settings
+        value={settings}
+        models={chosen}
+        items={items}
+        isFixed={(item) => find(item) !== undefined}
+        onChange={(changes) => set({ ...settings, ...changes })}
       />
-      <Failure attempt={attempt} candidate={candidate} />
+      {hasFailed && <Failure {...attempt} />}
       <div className={shared.row}>
-        <Button tone="primary" disabled={!isReady || isBusy} onClick={() => void connect()}>
-          {t(isBusy ? 'busy' : created.size > 0 ? 'failed.continue' : 'connect')}
+        <Button tone="primary" disabled={!isReady} onClick={() => void connect()}>
+          {isBusy ? t('busy') : hasFailed ? t('failed.retry') : t('connect', { count: chosen.length || 1 })}
         </Button>
+        {hasFailed && created.some(({ part }) => part === 'models') && (
+          <Button onClick={() => props.onConnected(created)}>{t('failed.continue')}</Button>
+        )}
       </div>
-    </>
+    </fieldset>
   );
 };

@@ -1,5 +1,5 @@
-import { useId, useState } from 'react';
-import { Field } from '../design/Field.tsx';
+import { useState } from 'react';
+import { boxLook, Field } from '../design/Field.tsx';
 import shared from '../entry/Entry.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './ConnectModel.module.css';
@@ -18,7 +18,7 @@ const Figures = ({ known }: Offered) => {
   const input = known.input_token_price_per_million_usd;
   const output = known.output_token_price_per_million_usd;
   return (
-    <span className={css.figures}>
+    <span className={`${shared.quiet} ${css.figures}`}>
       {known.context_window !== undefined && (
         <span>{t('models.context', { tokens: format.compact(known.context_window) })}</span>
       )}
@@ -33,48 +33,48 @@ const Figures = ({ known }: Offered) => {
 export const ModelList = (props: {
   name: string;
   models: readonly Offered[];
-  value: string;
-  disabled: boolean;
-  onChange: (upstream: string) => void;
+  chosen: readonly string[];
+  isFixed: (name: string) => boolean;
+  onChange: (chosen: readonly string[]) => void;
 }) => {
   const t = useTexts(texts);
-  const group = useId();
   const [typed, setTyped] = useState('');
+  const { chosen, onChange } = props;
   const wanted = typed.trim();
-  const found = props.models.filter(
-    (model) => returnsText(model) && model.upstream_model.toLowerCase().includes(wanted.toLowerCase()),
-  );
-  const isListed = found.some(({ upstream_model }) => upstream_model === wanted);
-  const option = (upstream: string, label: string, model?: Offered) => (
-    <label key={upstream} className={css.model}>
+  const offered = props.models.filter(returnsText);
+  const isListed = (name: string): boolean => offered.some((model) => model.upstream_model === name);
+  const found = offered.filter((model) => model.upstream_model.toLowerCase().includes(wanted.toLowerCase()));
+  const row = (name: string, label = name, model?: Offered) => (
+    <label key={name} className={css.model}>
       <input
-        type="radio"
-        name={group}
-        checked={props.value === upstream}
-        disabled={props.disabled}
-        onChange={() => props.onChange(upstream)}
+        type="checkbox"
+        className={boxLook}
+        checked={chosen.includes(name)}
+        disabled={props.isFixed(name)}
+        onChange={({ target }) =>
+          onChange(target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))
+        }
       />
-      <span className={css.upstream}>{label}</span>
+      <span className={shared.mono}>{label}</span>
       {model && <Figures {...model} />}
     </label>
   );
+  const named = chosen.filter((name) => !isListed(name));
   return (
     <fieldset className={css.plain}>
-      <legend className={css.legend}>{t('models', { name: props.name })}</legend>
-      <Field label={t('search')} hint={t('models.columns')}>
+      <legend>{t('models', { name: props.name })}</legend>
+      <Field label={t('search')} {...(offered.length > 0 && { hint: t('models.columns') })}>
         {(control) => (
-          <input
-            {...control}
-            type="search"
-            value={typed}
-            disabled={props.disabled}
-            onChange={({ target }) => setTyped(target.value)}
-          />
+          <input {...control} type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
         )}
       </Field>
       <div className={css.models}>
-        {found.slice(0, SHOWN).map((model) => option(model.upstream_model, model.upstream_model, model))}
-        {wanted !== '' && !isListed && option(wanted, t('models.use', { name: wanted }))}
+        {named.map((name) => row(name))}
+        {found.slice(0, SHOWN).map((model) => row(model.upstream_model, model.upstream_model, model))}
+        {wanted !== '' &&
+          ![...named, ''].includes(wanted) &&
+          !isListed(wanted) &&
+          row(wanted, t('models.use', { name: wanted }))}
         {found.length > SHOWN && (
           <p className={shared.quiet}>{t('models.more', { count: found.length - SHOWN })}</p>
         )}

@@ -5,30 +5,8 @@ import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import type { Adapter, adaptersIn } from './adapters.ts';
 import css from './ConnectModel.module.css';
+import { KeyLink } from './KeyLink.tsx';
 import { texts } from './texts.ts';
-
-const ProviderCard = ({ adapter, onChoose }: { adapter: Adapter; onChoose: () => void }) => {
-  const t = useTexts(texts);
-  const page = adapter.key_url ?? adapter.docs_url;
-  return (
-    <li className={css.card}>
-      <button type="button" className={css.choose} onClick={onChoose}>
-        {adapter.name}
-      </button>
-      {page !== undefined && (
-        <a
-          href={page}
-          target="_blank"
-          rel="noreferrer noopener"
-          className={css.key}
-          aria-label={`${t(adapter.key_url === undefined ? 'docs' : 'getKey')} – ${adapter.name}`}
-        >
-          {t(adapter.key_url === undefined ? 'docs' : 'getKey')}
-        </a>
-      )}
-    </li>
-  );
-};
 
 /** One card per provider; those that few users have a key of follow on request. */
 export const ProviderCards = (props: {
@@ -43,7 +21,12 @@ export const ProviderCards = (props: {
     <>
       <ul className={css.cards} aria-label={t('providers')}>
         {shown.map((adapter) => (
-          <ProviderCard key={adapter.id} adapter={adapter} onChoose={() => props.onChoose(adapter)} />
+          <li key={adapter.id}>
+            <button type="button" onClick={() => props.onChoose(adapter)}>
+              {adapter.name}
+            </button>
+            <KeyLink adapter={adapter} isNamed />
+          </li>
         ))}
       </ul>
       <div className={shared.row}>

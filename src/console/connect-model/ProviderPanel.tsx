@@ -1,87 +1,66 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import type { JsonObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
-import { Field } from '../design/Field.tsx';
 import shared from '../entry/Entry.module.css';
-import { isWebAddress } from '../entry/entry.ts';
+import { isWebAddress, textOf } from '../entry/entry.ts';
 import { SecretField } from '../entry/SecretField.tsx';
+import { texts as entryTexts } from '../entry/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
-import { type Adapter, ANY_SERVER, listOptions } from './adapters.ts';
-import type { ConnectedModel } from './Connected.tsx';
+import type { SeenProps, Widgets } from '../schema-form/context.ts';
+import { SchemaForm } from '../schema-form/SchemaForm.tsx';
+import { type Adapter, ANY_SERVER } from './adapters.ts';
 import css from './ConnectModel.module.css';
+import type { Item } from './connect.ts';
+import { KeyLink } from './KeyLink.tsx';
 import { ModelChoice } from './ModelChoice.tsx';
-import { TestStatus } from './TestStatus.tsx';
+import { TestText } from './TestText.tsx';
 import { texts } from './texts.ts';
 import { useConnecting } from './use-connecting.ts';
 import { type Candidate, usePreview } from './use-preview.ts';
 
 /** The provider that the fields describe; undefined while a required one is missing. */
 const candidateOf = (adapter: Adapter, key: string, url: string): Candidate | undefined => {
-  const needsUrl = adapter.id === ANY_SERVER;
-  if (url === '' ? needsUrl : !isWebAddress(url)) return undefined;
+  if (url === '' ? adapter.id === ANY_SERVER : !isWebAddress(url)) return undefined;
   if (key === '' && !adapter.key_optional) return undefined;
   return {
     adapter: adapter.id,
-    ...listOptions(adapter),
+    ...(adapter.lists_models_on_request && { adapter_options: { model_discovery_schema: 'openai' } }),
     ...(key !== '' && { api_key: key }),
     ...(url !== '' && { base_url: url }),
   };
 };
 
-/** The key is sent to this address, so a part of an address is never used: blur and Enter commit the draft. */
-const AddressField = (props: {
-  adapter: Adapter;
-  draft: string;
-  disabled: boolean;
-  onChange: (draft: string) => void;
-  onCommit: () => void;
-}) => {
-  const t = useTexts(texts);
-  const { adapter, draft } = props;
-  const isBad = draft !== '' && !isWebAddress(draft);
-  return (
-    <Field
-      label={t('field.url')}
-      required={adapter.id === ANY_SERVER}
-      error={isBad ? t('problem.url') : undefined}
-    >
-      {(control) => (
-        <input
-          {...control}
-          type="url"
-          value={draft}
-          disabled={props.disabled}
-          placeholder={adapter.base_url ?? 'https://'}
-          onChange={({ target }) => props.onChange(target.value.trim())}
-          onBlur={props.onCommit}
-          onKeyDown={({ key }) => key === 'Enter' && props.onCommit()}
-        />
-      )}
-    </Field>
-  );
-};
+const Key = ({ label, value, onChange }: SeenProps) => (
+  <SecretField title={label} isStored={false} value={textOf(value)} onChange={onChange} />
+);
 
-const Head = (props: { adapter: Adapter; disabled: boolean; onBack: () => void }) => {
+const WIDGETS: Widgets = { key: Key };
+
+const useFields = (adapter: Adapter) => {
   const t = useTexts(texts);
-  const { adapter } = props;
-  const page = adapter.key_url ?? adapter.docs_url;
-  return (
-    <div className={shared.row}>
-      <h3 className={css.name}>{adapter.name}</h3>
-      {page !== undefined && (
-        <a href={page} target="_blank" rel="noreferrer noopener">
-          {t(adapter.key_url === undefined ? 'docs' : 'getKey')}
-        </a>
-      )}
-      <Button small tone="quiet" disabled={props.disabled} onClick={props.onBack}>
-        {t('back')}
-      </Button>
-    </div>
-  );
+  const placeholder = adapter.base_url ?? 'https://';
+  return {
+    schema: {
+      type: 'object',
+      properties: { base_url: { type: 'string', format: 'uri' }, api_key: { type: 'string' } },
+      required: adapter.id === ANY_SERVER ? ['base_url'] : [],
+    },
+    ui: {
+      base_url: { 'ui:title': t('field.url'), 'ui:placeholder': placeholder },
+      api_key: {
+        'ui:title': t(adapter.key_optional ? 'field.key.optional' : 'field.key', { name: adapter.name }),
+        'ui:widget': 'key',
+      },
+    },
+    fields: adapter.key_optional
+      ? ['base_url', 'api_key']
+      : ['api_key', { title: t('field.url'), fields: ['base_url'], isClosed: true }],
+  };
 };
 
 /** Moves the focus to the first visible field when the panel appears. */
 const useFirstField = () => {
-  const panel = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLFieldSetElement>(null);
   useEffect(() => panel.current?.querySelector<HTMLElement>('input:not(details input)')?.focus(), []);
   return panel;
 };
@@ -90,64 +69,78 @@ const useFirstField = () => {
 export const ProviderPanel = (props: {
   adapter: Adapter;
   onBack: () => void;
-  onConnected: (model: ConnectedModel) => void;
+  onConnected: (created: readonly Item[]) => void;
 }) => {
   const t = useTexts(texts);
+  const problem = useTexts(entryTexts);
   const { adapter } = props;
-  const [key, setKey] = useState('');
-  const [draft, setDraft] = useState('');
+  const [draft, setDraft] = useState<JsonObject>({});
   const [url, setUrl] = useState('');
+  const key = textOf(draft.api_key).trim();
+  const typed = textOf(draft.base_url).trim();
   const connecting = useConnecting();
   const { isBusy, created } = connecting.attempt;
-  /** A provider that is stored, or is being stored, is not changed here. */
-  const isFixed = isBusy || created.has('providers');
-  const isTyping = draft !== url;
+  // The key is sent to this address, so a part of an address is never used: blur and Enter commit it.
+  const commit = (): void => setUrl(typed);
   const candidate = useMemo(
-    () => (isTyping ? undefined : candidateOf(adapter, key.trim(), url)),
-    [adapter, key, url, isTyping],
+    () => (typed === url ? candidateOf(adapter, key, url) : undefined),
+    [adapter, key, url, typed],
   );
-  const { preview, again } = usePreview(candidate);
+  const { result, isTesting, again } = usePreview(candidate);
   const panel = useFirstField();
-  const isOk = preview.kind === 'tested' && preview.result.ok;
-  const address = (
-    <AddressField
-      adapter={adapter}
-      draft={draft}
-      disabled={isFixed}
-      onChange={setDraft}
-      onCommit={() => setUrl(draft)}
-    />
-  );
+  const isBad = typed !== '' && !isWebAddress(typed);
   return (
-    <div className={css.panel} ref={panel}>
-      <Head adapter={adapter} disabled={isBusy} onBack={props.onBack} />
-      {adapter.key_optional ? (
-        address
-      ) : (
-        <details className={css.advanced}>
-          <summary>{t('field.url')}</summary>
-          {address}
-        </details>
-      )}
-      <fieldset className={css.plain} disabled={isFixed}>
-        <SecretField
-          title={t(adapter.key_optional ? 'field.key.optional' : 'field.key', { name: adapter.name })}
-          isStored={false}
-          value={key}
-          onChange={(typed = '') => setKey(typed)}
+    <>
+      <div className={shared.row}>
+        <h3 className={css.name}>{adapter.name}</h3>
+        <KeyLink adapter={adapter} />
+        <Button small tone="quiet" disabled={isBusy} onClick={props.onBack}>
+          {t('back')}
+        </Button>
+      </div>
+      {/* A provider that is stored, or is being stored, is not changed here. */}
+      <fieldset
+        className={css.plain}
+        ref={panel}
+        disabled={isBusy || created.length > 0}
+        onBlur={commit}
+        onKeyDown={(event) => event.key === 'Enter' && commit()}
+      >
+        <SchemaForm
+          {...useFields(adapter)}
+          label={adapter.name}
+          value={draft}
+          onChange={setDraft}
+          widgets={WIDGETS}
+          errors={new Map(isBad ? [['base_url', problem('problem.url')]] : [])}
         />
         <p className={shared.quiet}>{t('field.key.hint')}</p>
       </fieldset>
-      <TestStatus preview={preview} hasKey={key !== ''} onAgain={again} />
-      {candidate && isOk && (
+      <div className={shared.row} role="status">
+        {isTesting && <span className={shared.quiet}>{t('testing')}</span>}
+        {result && <TestText tested={result} isLong hasKey={key !== ''} />}
+        {result?.ok && result.network_tested && (
+          <span className={shared.quiet}>
+            {result.models_from === 'provider'
+              ? t('ok.models', { count: result.models.length })
+              : t('ok.noList')}
+          </span>
+        )}
+        {result && !result.ok && (
+          <Button small onClick={again}>
+            {t('again')}
+          </Button>
+        )}
+      </div>
+      {candidate && result?.ok && (
         <ModelChoice
           adapter={adapter}
           candidate={candidate}
-          models={preview.result.models}
+          models={result.models}
           connecting={connecting}
           onConnected={props.onConnected}
         />
       )}
-    </div>
+    </>
   );
 };

@@ -3,25 +3,32 @@ import {
   type Guarded,
   isObject,
   type JsonObject,
+  list,
   object,
   optional,
-  ShapeError,
   text,
   withDefault,
 } from '../data/guard.ts';
 
-/** The adapters that a provider can be made for with a key and an address. */
+/** The adapters of the service with their defaults. */
 
 const Defaults = object({
-  name: text,
+  name: withDefault(text, ''),
   base_url: optional(text),
   key_optional: withDefault(flag, false),
   key_url: optional(text),
   docs_url: optional(text),
   lists_models_on_request: withDefault(flag, false),
   variant_of: optional(text),
+  options: withDefault(list(object({ name: text, is_secret: flag, choices: optional(list(text)) })), []),
 });
 export type Adapter = Guarded<typeof Defaults> & { id: string };
+
+/** An adapter that the service does not describe has no defaults. */
+export const adapterOf = (defaults: JsonObject, id: string): Adapter => ({
+  ...Defaults(isObject(defaults[id]) ? defaults[id] : {}, id),
+  id,
+});
 
 /** Shown first; all others follow on request. */
 export const FEATURED = [
@@ -39,33 +46,20 @@ export const FEATURED = [
   'openai_compatible',
 ];
 
-/** The options that make the service read the list of models of a provider. */
-export const listOptions = ({
-  lists_models_on_request,
-}: Adapter): { adapter_options?: { model_discovery_schema: 'openai' } } =>
-  lists_models_on_request ? { adapter_options: { model_discovery_schema: 'openai' } } : {};
-
 /** The only adapter without a default address that needs no other option. */
 export const ANY_SERVER = 'openai_compatible';
 
-const adapterIn = (defaults: JsonObject, id: string): readonly Adapter[] => {
-  if (!isObject(defaults[id])) return [];
-  try {
-    const adapter = { ...Defaults(defaults[id], id), id };
-    const hasAddress = adapter.base_url !== undefined || id === ANY_SERVER;
-    return hasAddress && adapter.variant_of === undefined ? [adapter] : [];
-  } catch (error) {
-    // An earlier service does not name its adapters.
-    if (error instanceof ShapeError) return [];
-    throw error;
-  }
-};
+/** Whether a key and an address are enough for a provider. */
+const isSimple = ({ id, name, base_url, variant_of }: Adapter): boolean =>
+  name !== '' && variant_of === undefined && (base_url !== undefined || id === ANY_SERVER);
 
 export const adaptersIn = (defaults: JsonObject): { featured: Adapter[]; others: Adapter[] } => {
-  const featured = FEATURED.flatMap((id) => adapterIn(defaults, id));
-  const others = Object.keys(defaults)
-    .filter((id) => !FEATURED.includes(id))
-    .flatMap((id) => adapterIn(defaults, id))
-    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  return { featured, others };
+  const all = Object.keys(defaults)
+    .map((id) => adapterOf(defaults, id))
+    .filter(isSimple)
+    .sort((one, other) => one.name.localeCompare(other.name, 'en'));
+  return {
+    featured: FEATURED.flatMap((id) => all.filter((adapter) => adapter.id === id)),
+    others: all.filter(({ id }) => !FEATURED.includes(id)),
+  };
 };

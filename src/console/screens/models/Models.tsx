@@ -1,11 +1,11 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import { ConnectButton } from '../../connect-model/ConnectButton.tsx';
-import { ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
+import { ConnectButton, ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
+import { monoColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
@@ -88,13 +88,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
       </span>
     ),
   },
-  {
-    id: 'upstream',
-    label: t('field.upstream_model'),
-    shortened: true,
-    value: (row) => row.upstream_model,
-    cell: (row, mark) => <span className={css.mono}>{mark(row.upstream_model)}</span>,
-  },
+  monoColumn('upstream', t('field.upstream_model'), (row) => row.upstream_model),
   {
     id: 'window',
     label: t('column.window'),

@@ -1,10 +1,11 @@
-import { ConnectButton } from '../../connect-model/ConnectButton.tsx';
-import { ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
+import { ConnectButton, ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
+import { TestText } from '../../connect-model/TestText.tsx';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { buttonLook, IconButton } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
+import { drawnColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
@@ -13,7 +14,6 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { PROVIDERS, type Provider } from './provider.ts';
 import { PROVIDER } from './provider-form.tsx';
-import { TestText } from './TestText.tsx';
 import { runTest, tests, underTest } from './tests.ts';
 import { texts } from './texts.ts';
 
@@ -56,14 +56,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Provider>[] => [
       ),
   },
   { id: 'key', label: t('field.api_key'), value: (row) => t(row.has_api_key ? 'key.stored' : 'key.none') },
-  {
-    id: 'test',
-    label: t('column.test'),
-    value: () => undefined,
-    unsorted: true,
-    text: () => '',
-    cell: (row) => <LastTest id={row.id} />,
-  },
+  drawnColumn('test', t('column.test'), ({ id }) => <LastTest id={id} />),
 ];
 
 /** Without a model, no agent can use the providers. */

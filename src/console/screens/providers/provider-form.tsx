@@ -1,5 +1,8 @@
 import { useMemo } from 'react';
-import { isObject, type JsonObject } from '../../data/guard.ts';
+import { type Adapter, adapterOf } from '../../connect-model/adapters.ts';
+import { KeyLink } from '../../connect-model/KeyLink.tsx';
+import { TestText } from '../../connect-model/TestText.tsx';
+import type { JsonObject } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
@@ -10,49 +13,30 @@ import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx'
 import { objectOf, textOf } from '../../entry/entry.ts';
 import { PairsField } from '../../entry/PairsField.tsx';
 import { SecretField } from '../../entry/SecretField.tsx';
+import type { EntryForm } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { SeenProps } from '../../schema-form/context.ts';
 import { JsonBox } from '../../schema-form/JsonBox.tsx';
 import { Node } from '../../schema-form/Node.tsx';
-import {
-  type AdapterDefault,
-  check,
-  defaultOf,
-  divided,
-  headersOf,
-  isAccount,
-  optionSchema,
-  optionsOf,
-  USUAL_ADAPTERS,
-} from './provider.ts';
-import { TestText } from './TestText.tsx';
+import { check, divided, isAccount, optionSchema, optionsOf, USUAL_ADAPTERS } from './provider.ts';
 import { runTest, tests, underTest } from './tests.ts';
 import { texts } from './texts.ts';
 
 const NO_DEFAULTS: JsonObject = {};
 
-const useAdapter = (): AdapterDefault => {
-  const { draft } = useEntryForm();
+const useAdapter = ({ draft }: EntryForm): Adapter => {
   const defaults = useResource(capabilities).data?.adapter_defaults ?? NO_DEFAULTS;
   const adapter = textOf(draft.adapter);
-  return useMemo(() => defaultOf(defaults, adapter), [defaults, adapter]);
+  return useMemo(() => adapterOf(defaults, adapter), [defaults, adapter]);
 };
 
-/** The adapter, with a link to its documentation. */
-const Adapter = (props: SeenProps) => {
-  const t = useTexts(texts);
-  const { docs_url: page } = useAdapter();
-  return (
-    <div>
-      <Node {...props} ui={{}} />
-      {page !== undefined && (
-        <a href={page} target="_blank" rel="noreferrer noopener">
-          {t('docs')}
-        </a>
-      )}
-    </div>
-  );
-};
+/** The adapter, with a link to its keys or documentation. */
+const AdapterField = (props: SeenProps) => (
+  <div>
+    <Node {...props} ui={{}} />
+    <KeyLink adapter={useAdapter(useEntryForm())} />
+  </div>
+);
 
 const Key = ({ label, value, onChange }: SeenProps) => {
   const form = useEntryForm();
@@ -68,47 +52,39 @@ const Key = ({ label, value, onChange }: SeenProps) => {
   );
 };
 
-/** The options of the adapter, headers, and all other options as JSON. */
+const Headers = ({ label, value, onChange }: SeenProps) => (
+  <fieldset className={css.box}>
+    <legend>{label}</legend>
+    <PairsField
+      value={Object.fromEntries(Object.entries(objectOf(value)).map(([name, each]) => [name, String(each)]))}
+      onChange={onChange}
+    />
+  </fieldset>
+);
+
+/** The options of the adapter, and all others as JSON. */
 const Options = ({ path, value, onChange }: SeenProps) => {
   const t = useTexts(texts);
-  const { draft } = useEntryForm();
-  const adapter = useAdapter();
-  const schema = optionSchema(textOf(draft.adapter), adapter);
+  const schema = optionSchema(useAdapter(useEntryForm()));
   const { known, others } = divided(value, schema);
-  const put = (fields: JsonObject): void =>
-    onChange(optionsOf({ headers: objectOf(value).headers, ...others, ...known, ...fields }));
-  const cleared = Object.fromEntries(Object.keys(known).map((name) => [name, undefined]));
+  const put = (one: JsonObject, other: JsonObject): void => onChange(optionsOf({ ...one, ...other }));
   return (
     <>
-      {Object.keys(objectOf(schema.properties)).length > 0 && (
-        <Node
-          schema={schema}
-          ui={{}}
-          label={t('options')}
-          path={path}
-          value={known}
-          isRequired
-          onChange={(next) => put({ ...cleared, ...objectOf(next) })}
-        />
-      )}
-      <fieldset className={css.box}>
-        <legend>{t('headers')}</legend>
-        <PairsField value={headersOf(objectOf(value))} onChange={(headers) => put({ headers })} />
-      </fieldset>
+      <Node
+        schema={schema}
+        ui={{ headers: { 'ui:widget': 'headers' } }}
+        label={t('options')}
+        path={path}
+        value={known}
+        isRequired
+        onChange={(next) => put(others, objectOf(next))}
+      />
       <JsonBox
         label={t('options.others')}
         path={path}
         value={Object.keys(others).length > 0 ? others : undefined}
         asObject="optional"
-        onChange={(next) =>
-          onChange(
-            optionsOf({
-              ...known,
-              headers: objectOf(value).headers,
-              ...(isObject(next) ? next : {}),
-            }),
-          )
-        }
+        onChange={(next) => put(known, objectOf(next))}
       />
     </>
   );
@@ -164,20 +140,18 @@ export const PROVIDER: EntryDescriptor = {
     api_key: { 'ui:widget': 'key' },
     adapter_options: { 'ui:widget': 'options' },
   },
-  widgets: { adapter: Adapter, key: Key, options: Options },
-  useSchema: ({ draft }) => {
-    const known = useResource(capabilities).data;
-    const adapter = textOf(draft.adapter);
+  widgets: { adapter: AdapterField, key: Key, options: Options, headers: Headers },
+  useSchema: (form) => {
+    const supported = useResource(capabilities).data?.supported_adapters;
+    const { id, base_url } = useAdapter(form);
     return useMemo(() => {
-      const adapters = known?.supported_adapters.length ? known.supported_adapters : USUAL_ADAPTERS;
-      const stored = adapter === '' || adapters.includes(adapter) ? [] : [adapter];
-      const { base_url } = defaultOf(known?.adapter_defaults ?? NO_DEFAULTS, adapter);
+      const adapters = supported?.length ? supported : USUAL_ADAPTERS;
       return {
-        adapter: { enum: [...adapters, ...stored] },
+        adapter: { enum: id === '' || adapters.includes(id) ? adapters : [...adapters, id] },
         base_url: { default: base_url ?? 'https://' },
         timeout_secs: { default: 300 },
       };
-    }, [known, adapter]);
+    }, [supported, id, base_url]);
   },
   check,
   After: History,

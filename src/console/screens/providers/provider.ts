@@ -1,9 +1,9 @@
+import type { Adapter } from '../../connect-model/adapters.ts';
 import {
   flag,
   type Guarded,
   isObject,
   type JsonObject,
-  list,
   object,
   optional,
   text,
@@ -28,19 +28,6 @@ export const PROVIDERS = recordsOf('providers', Provider);
 /** Used if the service does not list its adapters. */
 export const USUAL_ADAPTERS = ['anthropic', 'openai', 'gemini', 'ollama'];
 
-const AdapterDefault = object({
-  base_url: optional(text),
-  docs_url: optional(text),
-  options: withDefault(list(object({ name: text, is_secret: flag, choices: optional(list(text)) })), []),
-});
-export type AdapterDefault = Guarded<typeof AdapterDefault>;
-
-const UNKNOWN: AdapterDefault = { base_url: undefined, docs_url: undefined, options: [] };
-
-/** The defaults of an adapter, as reported by the service. */
-export const defaultOf = (defaults: JsonObject, adapter: string): AdapterDefault =>
-  isObject(defaults[adapter]) ? AdapterDefault(defaults[adapter], adapter) : UNKNOWN;
-
 export const isAccount = ({ adapter, adapter_options }: JsonObject): boolean =>
   adapter === 'vertex' && objectOf(adapter_options).credentials_kind === 'service_account_json';
 
@@ -60,25 +47,33 @@ export const check = (draft: Spec): Found[] => {
     : [];
 };
 
-/** The fields of `adapter_options` that an adapter has; `headers` and all others have separate inputs. */
-export const optionSchema = (adapter: string, { options }: AdapterDefault): JsonObject => {
-  const own = options.map(({ name, is_secret, choices }) => [
-    name,
-    { title: name, type: 'string', ...(choices && { enum: choices }), ...(is_secret && { writeOnly: true }) },
-  ]);
-  const credentials = { type: 'string', enum: ['service_account_json'] };
-  const named = adapter === 'vertex' ? [['credentials_kind', credentials], ...own] : own;
-  return { type: 'object', properties: Object.fromEntries(named) };
-};
+/** The options of an adapter that have an input: its own, and headers. */
+export const optionSchema = ({ id, options }: Adapter): JsonObject => ({
+  type: 'object',
+  properties: {
+    ...(id === 'vertex' && { credentials_kind: { type: 'string', enum: ['service_account_json'] } }),
+    ...Object.fromEntries(
+      options.map(({ name, is_secret, choices }) => [
+        name,
+        {
+          title: name,
+          type: 'string',
+          ...(choices && { enum: choices }),
+          ...(is_secret && { writeOnly: true }),
+        },
+      ]),
+    ),
+    headers: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+});
 
 /** Divides options into those with an input, according to their schema, and all others. */
 export const divided = (options: unknown, schema: JsonObject): { known: JsonObject; others: JsonObject } => {
-  const entries = Object.entries(objectOf(options)).filter(([name]) => name !== 'headers');
-  const isKnown = (name: string): boolean => name in objectOf(schema.properties);
-  return {
-    known: Object.fromEntries(entries.filter(([name]) => isKnown(name))),
-    others: Object.fromEntries(entries.filter(([name]) => !isKnown(name))),
-  };
+  const known: JsonObject = {};
+  const others: JsonObject = {};
+  for (const [name, option] of Object.entries(objectOf(options)))
+    (name in objectOf(schema.properties) ? known : others)[name] = option;
+  return { known, others };
 };
 
 /** Options without empty parts; undefined if none is left. */
@@ -87,6 +82,3 @@ export const optionsOf = (options: JsonObject): JsonObject | undefined => {
   const whole = { ...rest, ...(Object.keys(objectOf(headers)).length > 0 && { headers }) };
   return Object.keys(whole).length === 0 ? undefined : whole;
 };
-
-export const headersOf = ({ headers }: JsonObject): Record<string, string> =>
-  Object.fromEntries(Object.entries(objectOf(headers)).map(([name, value]) => [name, String(value)]));
