@@ -402,6 +402,7 @@ else {
       await fits('cards');
       await dialog.getByRole('button', { name: 'Ollama' }).focus();
       await page.keyboard.press('Enter');
+      await dialog.locator('input:focus').waitFor();
       await page.keyboard.type(provider.url);
       await page.keyboard.press('Enter');
       await dialog.getByRole('status').getByText('401').first().waitFor();

@@ -116,10 +116,16 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       'nothing was sent',
     );
     await page.getByLabel('Max output tokens').fill('5');
+    const kinds = (direction: string) => page.getByRole('group', { name: direction, exact: true });
+    await kinds('Input').getByRole('checkbox', { name: 'image' }).check();
+    await kinds('Output').getByRole('checkbox', { name: 'text' }).check();
+    await kinds('Input').getByRole('checkbox', { name: 'image' }).uncheck();
+    await kinds('Input').getByRole('checkbox', { name: 'pdf' }).check();
     await page.getByLabel('Knowledge cutoff').fill('2024-12');
     await page.getByLabel('Input price').fill('1');
     await button(page, 'Save').click();
     await toast(page, 'Model "twin" created');
+    t.strictSame((await get('/v1/config/models/twin')).modalities, { input: ['pdf'], output: ['text'] });
     await page.getByTestId('test-model-twin').click();
     await page.getByRole('checkbox', { name: 'default', exact: true }).check();
     await page.getByPlaceholder('Say hello').fill('Are you there?');
@@ -203,7 +209,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Command', { exact: true }).fill('');
     await page.getByLabel('Server ID', { exact: true }).fill('nobody');
     await button(page, 'Save').click();
-    await page.getByText('A program is required.').waitFor();
+    await page.getByText('A command is required.').waitFor();
     await page.getByLabel('Command', { exact: true }).fill('/no/such/program');
     await button(page, 'Save').click();
     await page.getByText('/no/such/program ENOENT').first().waitFor();
@@ -267,9 +273,9 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Timeout (ms)').fill('500');
     await button(page, 'Save').click();
     await toast(page, 'A2A server "far" created');
-    await rowOf(page, 'far').getByText('Not asked').waitFor();
+    await rowOf(page, 'far').getByText('Not contacted').waitFor();
     await rowOf(page, 'far').getByText('far', { exact: true }).click();
-    await page.getByText('Not asked: 127.0.0.1 is a private address').waitFor();
+    await page.getByText('Not contacted: 127.0.0.1 is a private address').waitFor();
     await troupe.call('DELETE', '/v1/config/a2a-servers/far', undefined, headers);
   });
 

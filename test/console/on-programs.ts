@@ -81,7 +81,7 @@ export const onPrograms = async (t: Test, house: House): Promise<void> => {
     inspector.stop();
     await page.getByText('ended', { exact: true }).waitFor();
     await go('/statecharts');
-    await section.getByText('gone', { exact: true }).waitFor();
+    await section.getByText('disconnected', { exact: true }).waitFor();
     t.equal(asked.filter((one) => one.includes('/programs/stream')).length >= 2, true);
     t.notOk(
       asked.some((one) => /elk/.test(one)),

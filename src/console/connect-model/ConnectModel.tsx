@@ -1,15 +1,18 @@
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useResource } from '../data/queries.ts';
 import { capabilities } from '../data/resources.ts';
 import { Loaded } from '../design/Loaded.tsx';
+import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { type Adapter, adaptersIn } from './adapters.ts';
 import { Connected } from './Connected.tsx';
 import css from './ConnectModel.module.css';
 import type { Item } from './connect.ts';
 import { ProviderCards } from './ProviderCards.tsx';
-import { ProviderPanel } from './ProviderPanel.tsx';
 import { texts } from './texts.ts';
+
+/** The guide shows the cards, and forms are large. */
+const ProviderPanel = lazy(() => import('./ProviderPanel.tsx'));
 
 export type ConnectModelProps = {
   /** Shows a conversation with the new agent in place; without it, there is a link to the playground. */
@@ -29,7 +32,11 @@ const ConnectModel = ({ hello }: ConnectModelProps) => {
   return (
     <section className={css.connect} aria-label={t('title')}>
       {created && <Connected created={created} hello={hello} onAnother={restart} />}
-      {adapter && !created && <ProviderPanel adapter={adapter} onBack={restart} onConnected={setCreated} />}
+      {adapter && !created && (
+        <Suspense fallback={<SkeletonRows />}>
+          <ProviderPanel adapter={adapter} onBack={restart} onConnected={setCreated} />
+        </Suspense>
+      )}
       {!adapter && (
         <Loaded query={query} off={capabilities.off}>
           {(known) => <ProviderCards adapters={adaptersIn(known.adapter_defaults)} onChoose={choose} />}

@@ -66,7 +66,7 @@ const useFirstField = () => {
 };
 
 /** The key and the address of a provider, the result of its test, and its models. */
-export const ProviderPanel = (props: {
+const ProviderPanel = (props: {
   adapter: Adapter;
   onBack: () => void;
   onConnected: (created: readonly Item[]) => void;
@@ -144,3 +144,5 @@ export const ProviderPanel = (props: {
     </>
   );
 };
+
+export default ProviderPanel;

@@ -4,9 +4,9 @@ import { Chip } from '../design/Chip.tsx';
 import { Json } from '../design/Json.tsx';
 import { Facts } from '../design/Layout.tsx';
 import { Notice } from '../design/Notice.tsx';
+import css from '../entry/Entry.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import css from './Remote.module.css';
 import { factsOf, type RemoteStatus, refusedHostIn } from './status.ts';
 import { texts } from './texts.ts';
 
@@ -16,7 +16,7 @@ const Words = ({ words }: { words: readonly string[] }) =>
   words.length === 0 ? (
     <>—</>
   ) : (
-    <span className={css.words}>
+    <span className={css.row}>
       {words.map((word) => (
         <Chip key={word}>{word}</Chip>
       ))}
@@ -41,12 +41,10 @@ export const AgentCard = ({ server, status }: { server: string; status: RemoteSt
     );
   const facts = factsOf(card);
   return (
-    <div className={css.card}>
+    <div className={css.list}>
       <Facts
         rows={[
-          [t('name'), facts.name ?? '—'],
-          [t('version'), facts.version ?? '—'],
-          [t('description'), facts.description ?? '—'],
+          ...(['name', 'version', 'description'] as const).map((key) => [t(key), facts[key] ?? '—'] as const),
           [
             t('server'),
             <ScreenLink key="server" to={`/a2a-servers?server=${encodeURIComponent(server)}`}>
@@ -55,7 +53,7 @@ export const AgentCard = ({ server, status }: { server: string; status: RemoteSt
           ],
           [
             t('skills'),
-            <ul key="skills" className={css.skills}>
+            <ul key="skills" className={css.list}>
               {facts.skills.map((skill) => (
                 <li key={skill.name}>
                   <strong>{skill.name}</strong> <Words words={skill.tags} />
@@ -64,9 +62,9 @@ export const AgentCard = ({ server, status }: { server: string; status: RemoteSt
               ))}
             </ul>,
           ],
-          [t('interfaces'), <Words key="interfaces" words={facts.interfaces} />],
-          [t('modes'), <Words key="modes" words={facts.modes} />],
-          [t('capabilities'), <Words key="capabilities" words={facts.capabilities} />],
+          ...(['interfaces', 'modes', 'capabilities'] as const).map(
+            (key) => [t(key), <Words key={key} words={facts[key]} />] as const,
+          ),
           [t('auth'), facts.auth.length === 0 ? t('auth.none') : <Words key="auth" words={facts.auth} />],
         ]}
       />

@@ -1,11 +1,10 @@
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
-import { Button } from '../../design/Button.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { useNow } from '../../design/Time.tsx';
 import css from '../../entry/Entry.module.css';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useTexts } from '../../i18n/locale.ts';
+import { Freshness, freshOf } from '../../list/Freshness.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { AgentCard } from '../../remote/AgentCard.tsx';
 import { remoteStatus } from '../../remote/status.ts';
@@ -16,27 +15,10 @@ import { texts } from './texts.ts';
 export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const t = useTexts(texts);
   const remote = useTexts(remoteTexts);
-  const format = useFormat();
   const query = useResource(remoteStatus(id));
-  const now = Math.max(useNow(), query.dataUpdatedAt);
   const agents = useResource(capabilities).data?.agents.filter((agent) => agent.startsWith(`${id}/`));
   return (
-    <Drawer
-      title={t('detail.title', { id })}
-      onClose={onClose}
-      actions={
-        <>
-          {query.dataUpdatedAt > 0 && (
-            <span className={css.quiet}>
-              {remote('probe', { age: format.age(query.dataUpdatedAt, now) })}
-            </span>
-          )}
-          <Button small disabled={query.isFetching} onClick={() => void query.refetch()}>
-            {remote('refresh')}
-          </Button>
-        </>
-      }
-    >
+    <Drawer title={t('detail.title', { id })} onClose={onClose} actions={<Freshness {...freshOf(query)} />}>
       <Loaded query={query} plain>
         {(status) => <AgentCard server={id} status={status} />}
       </Loaded>

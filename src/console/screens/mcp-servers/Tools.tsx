@@ -9,6 +9,7 @@ import css from '../../entry/Entry.module.css';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
+import { ScreenLink } from '../../navigation/links.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import type { Status } from './mcp-server.ts';
 import { texts } from './texts.ts';
@@ -30,8 +31,23 @@ type Row = { name: string; description: string | null; id: string | undefined; a
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
   { ...monoColumn('name', t('tool.name'), ({ name }) => name), always: true },
-  monoColumn('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered')),
-  { id: 'description', label: t('tool.description'), value: ({ description }) => description ?? '—' },
+  {
+    ...monoColumn<Row>('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered')),
+    cell: ({ id }, mark) =>
+      id === undefined ? (
+        <span className={css.quiet}>{t('tool.unregistered')}</span>
+      ) : (
+        <ScreenLink to={`/tools/${encodeURIComponent(id)}`} className={css.mono}>
+          {mark(id)}
+        </ScreenLink>
+      ),
+  },
+  {
+    id: 'description',
+    label: t('tool.description'),
+    value: ({ description }) => description ?? '—',
+    cell: ({ description }, mark) => <span title={description ?? ''}>{mark(description ?? '—')}</span>,
+  },
   agentsColumn(t('tool.agents')),
 ];
 
@@ -57,7 +73,6 @@ export const Tools = ({ id: server, status }: { id: string; status: Status }) =>
       rows={rows}
       columns={useMemo(() => columnsOf(t), [t])}
       rowId={({ name }) => name}
-      rowHref={({ id }) => (id === undefined ? undefined : `/tools/${encodeURIComponent(id)}`)}
       unpaged
       empty={<p className={css.quiet}>{t('detail.none')}</p>}
     />

@@ -6,10 +6,11 @@ import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { CheckField, Field } from '../../design/Field.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import css from '../../entry/Entry.module.css';
+import type { Item } from '../../eval-results/report.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { Model } from './model.ts';
-import { type Answer, askModels, failureOf, type Question } from './model-test.ts';
+import { askModels, failureOf, type Question } from './model-test.ts';
 import { texts } from './texts.ts';
 
 /** Limits of one request, each with the maximum that the service accepts. */
@@ -21,31 +22,27 @@ const LIMITS = [
 const within = (typed: string, most: number): number =>
   Math.min(most, Math.max(1, Math.trunc(Number(typed)) || 1));
 
-const AnswerCard = ({ answer, id }: { answer: Answer; id: string }) => {
+const AnswerCard = ({ report, id }: { report: Item['report']; id: string }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const { report } = answer;
-  const failure = failureOf(answer);
+  const failure = failureOf(report);
   const facts = [
-    report.session_duration_ms !== undefined && format.duration(report.session_duration_ms),
+    format.duration(report.session_duration_ms),
     t('test.tokensUsed', {
-      input: format.number(report.total_input_tokens ?? 0),
-      output: format.number(report.total_output_tokens ?? 0),
+      input: format.number(report.total_input_tokens),
+      output: format.number(report.total_output_tokens),
     }),
     report.cost_usd !== undefined && format.usd(report.cost_usd),
   ];
   return (
     <section className={css.box} aria-label={id}>
       <h3 className={css.mono}>{id}</h3>
-      {failure === undefined ? (
-        <p className={css.said} data-testid="model-test-response">
-          {redactText(report.final_text) || t('test.noText')}
-        </p>
-      ) : (
-        <p className={`${css.said} ${css.bad}`} data-testid="model-test-error">
-          {redactText(failure)}
-        </p>
-      )}
+      <p
+        className={`${css.said} ${failure === undefined ? '' : css.bad}`}
+        data-testid={failure === undefined ? 'model-test-response' : 'model-test-error'}
+      >
+        {redactText(failure ?? report.final_text) || t('test.noText')}
+      </p>
       <p className={css.quiet}>{facts.filter(Boolean).join(' · ')}</p>
     </section>
   );
@@ -77,7 +74,7 @@ const Failed = ({ error }: { error: unknown }) => {
 type Outcome =
   | { name: 'none' }
   | { name: 'busy' }
-  | { name: 'answered'; answers: readonly Answer[] }
+  | { name: 'answered'; answers: readonly Item[] }
   | { name: 'failed'; error: unknown };
 
 /** The test of a prompt; closing the dialog cancels it. */
@@ -157,9 +154,9 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
       <div className={css.list} role="status">
         {outcome.name === 'failed' && <Failed error={outcome.error} />}
         {outcome.name === 'answered' &&
-          outcome.answers.map((answer, index) => {
-            const id = answer.cell?.model_id ?? asked.models[index] ?? '';
-            return <AnswerCard key={id} answer={answer} id={id} />;
+          outcome.answers.map(({ cell, report }, index) => {
+            const id = cell?.model_id ?? asked.models[index] ?? '';
+            return <AnswerCard key={id} report={report} id={id} />;
           })}
       </div>
       <DialogActions>

@@ -12,7 +12,7 @@ import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { ModelTest } from './ModelTest.tsx';
-import { DIRECTIONS, kindsOf, MODELS, type Model, PRICES } from './model.ts';
+import { MODELS, type Model, PRICES } from './model.ts';
 import { MODEL } from './model-form.tsx';
 import { texts } from './texts.ts';
 
@@ -57,6 +57,7 @@ const Prices = ({ row }: { row: Row }) => {
       </Value>
     );
   });
+  if (PRICES.every((field) => figureOf(row, field) === undefined)) return '—';
   return (
     <span title={t('price.note')}>
       {input} / {output}
@@ -65,11 +66,8 @@ const Prices = ({ row }: { row: Row }) => {
 };
 
 const modalitiesOf = ({ modalities, known }: Row): string =>
-  DIRECTIONS.map((direction) =>
-    (modalities?.[direction] ? kindsOf(modalities, direction) : kindsOf(known.modalities, direction)).join(
-      ', ',
-    ),
-  )
+  (['input', 'output'] as const)
+    .map((direction) => (modalities?.[direction] ?? known.modalities?.[direction] ?? []).join(', '))
     .filter(Boolean)
     .join(' → ');
 

@@ -11,17 +11,7 @@ import { MODEL_FIELDS, MODEL_UI } from '../../model-settings/model-fields.ts';
 import { texts as settingTexts } from '../../model-settings/texts.ts';
 import type { SeenProps } from '../../schema-form/context.ts';
 import { seen } from '../../schema-form/schema.ts';
-import {
-  check,
-  DIRECTIONS,
-  type Direction,
-  defaultsOf,
-  kindsOf,
-  LIMITS,
-  PART_PRICES,
-  PRICES,
-  withKind,
-} from './model.ts';
+import { check, defaultsOf, LIMITS, PART_PRICES, PRICES } from './model.ts';
 import { texts } from './texts.ts';
 
 const PROVIDERS = recordsOf('providers', NamedRecord);
@@ -38,42 +28,36 @@ const useKnown = ({ draft }: Pick<EntryForm, 'draft'>): ModelFigures => {
   return same?.known ?? NOTHING_KNOWN;
 };
 
-const Kinds = (props: SeenProps & { direction: Direction; options: readonly unknown[] }) => {
+/** Which kinds of content the model reads or writes, as check boxes. */
+const Kinds = ({ label, path, value, seen: own, onChange }: SeenProps) => {
   const t = useTexts(texts);
-  const { direction, value, options } = props;
-  const kinds = kindsOf(value, direction);
-  const known = kindsOf(useKnown(useEntryForm()).modalities, direction);
+  const { modalities } = useKnown(useEntryForm());
+  const known = (path.endsWith('input') ? modalities?.input : modalities?.output) ?? [];
+  const items = own.view.kind === 'list' ? seen(own.view.items, own.schema).view : undefined;
+  const kinds = items?.kind === 'enum' ? items.options : [];
+  const chosen: readonly unknown[] = Array.isArray(value) ? value : [];
+  const toggle = (kind: unknown, isTaken: boolean): void => {
+    const next = isTaken ? [...chosen, kind] : chosen.filter((other) => other !== kind);
+    onChange(next.length > 0 ? next : undefined);
+  };
   return (
     <fieldset className={css.box}>
-      <legend>{t(`kinds.${direction}`)}</legend>
+      <legend>{label}</legend>
       <span className={css.row}>
-        {options.map(String).map((kind) => (
+        {kinds.map((kind) => (
           <CheckField
-            key={kind}
-            label={kind}
-            checked={kinds.includes(kind)}
-            onChange={(isTaken) => props.onChange(withKind(value, direction, kind, isTaken))}
+            key={String(kind)}
+            label={String(kind)}
+            checked={chosen.includes(kind)}
+            onChange={(isTaken) => toggle(kind, isTaken)}
           />
         ))}
       </span>
-      {kinds.length === 0 && known.length > 0 && (
+      {chosen.length === 0 && known.length > 0 && (
         <span className={css.quiet}>{t('known.kinds', { kinds: known.join(', ') })}</span>
       )}
     </fieldset>
   );
-};
-
-/** Which kinds of content the model reads and writes. */
-const Modalities = (props: SeenProps) => {
-  const { view } = props.seen;
-  if (view.kind !== 'object') return null;
-  return view.properties.map(({ name, schema }) => {
-    const direction = DIRECTIONS.find((each) => each === name);
-    const { view: list } = seen(schema, schema);
-    const items = list.kind === 'list' ? seen(list.items, schema).view : undefined;
-    if (!direction || items?.kind !== 'enum') return null;
-    return <Kinds key={name} {...props} direction={direction} options={items.options} />;
-  });
 };
 
 /** Explains the values that empty fields show. */
@@ -85,6 +69,8 @@ const KnownFigures = () => {
     <p className={css.quiet}>{t('known')}</p>
   );
 };
+
+const KINDS = { 'ui:widget': 'kinds' };
 
 export const MODEL: EntryDescriptor = {
   namespace: 'models',
@@ -102,8 +88,8 @@ export const MODEL: EntryDescriptor = {
     group('prices', [...PRICES, ...PART_PRICES]),
     group('settings', ['reasoning_effort', ...MODEL_FIELDS]),
   ],
-  ui: { ...MODEL_UI, modalities: { 'ui:widget': 'modalities' } },
-  widgets: { modalities: Modalities },
+  ui: { ...MODEL_UI, modalities: { input: KINDS, output: KINDS } },
+  widgets: { kinds: Kinds },
   useSchema: (form) => {
     const providers = useResource(PROVIDERS).data;
     const known = useKnown(form);

@@ -1,28 +1,9 @@
-import {
-  type Guarded,
-  isObject,
-  list,
-  number,
-  object,
-  optional,
-  text,
-  withDefault,
-} from '../../data/guard.ts';
+import { list, object } from '../../data/guard.ts';
 import { send } from '../../data/request.ts';
+import { textOf } from '../../entry/entry.ts';
+import { Item } from '../../eval-results/report.ts';
 
 /** Sends one prompt to several models without storing the results. */
-
-const Report = object({
-  final_text: withDefault(text, ''),
-  total_input_tokens: optional(number),
-  total_output_tokens: optional(number),
-  session_duration_ms: optional(number),
-  cost_usd: optional(number),
-  runtime_failure: (value: unknown) => value,
-});
-
-const Item = object({ cell: optional(object({ model_id: text })), report: Report });
-export type Answer = Guarded<typeof Item>;
 
 const Online = object({ run: object({ items: list(Item) }) });
 
@@ -32,7 +13,7 @@ export type Question = { prompt: string; models: readonly string[]; seconds: num
 export const askModels = async (
   { prompt, models, seconds, tokens }: Question,
   signal: AbortSignal,
-): Promise<Answer[]> => {
+): Promise<Item[]> => {
   const body = {
     user_input: prompt,
     models,
@@ -45,10 +26,5 @@ export const askModels = async (
 };
 
 /** The reason for a missing response; undefined if there is one. */
-export const failureOf = ({ report }: Answer): string | undefined => {
-  const { runtime_failure: failure } = report;
-  if (failure === undefined || failure === null || failure === false) return undefined;
-  if (typeof failure === 'string') return failure;
-  if (isObject(failure) && typeof failure.message === 'string') return failure.message;
-  return JSON.stringify(failure);
-};
+export const failureOf = ({ runtime_failure: failure }: Pick<Item['report'], 'runtime_failure'>) =>
+  failure && (textOf(failure.message) || JSON.stringify(failure));

@@ -1,4 +1,4 @@
-import { type Guarded, isObject, type JsonObject, object, text } from '../../data/guard.ts';
+import { type Guarded, type JsonObject, object, text } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
 import { type ModelFigures, modelFigures } from '../../data/resources.ts';
 import { type Spec, textOf } from '../../entry/entry.ts';
@@ -60,28 +60,4 @@ export const check = ({
   const cutoff = textOf(knowledge_cutoff).trim();
   if (cutoff !== '' && !isDate(cutoff)) found.push(['knowledge_cutoff', say(texts, 'problem.cutoff')]);
   return found;
-};
-
-export const DIRECTIONS = ['input', 'output'] as const;
-export type Direction = (typeof DIRECTIONS)[number];
-
-export const kindsOf = (modalities: unknown, direction: Direction): string[] => {
-  const kinds = isObject(modalities) ? modalities[direction] : undefined;
-  return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
-};
-
-/** Adds or removes a kind of content in one direction; undefined if none is left. */
-export const withKind = (
-  modalities: unknown,
-  direction: Direction,
-  kind: string,
-  isTaken: boolean,
-): unknown => {
-  const before = kindsOf(modalities, direction).filter((other) => other !== kind);
-  const next = {
-    ...(isObject(modalities) ? modalities : {}),
-    [direction]: isTaken ? [...before, kind] : before,
-  };
-  const kept = Object.entries(next).filter(([, kinds]) => Array.isArray(kinds) && kinds.length > 0);
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };

@@ -3,6 +3,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
+import shared from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Actors } from '../../live-charts/actors.ts';
 import type { Feed } from '../../live-charts/feed.ts';
@@ -24,14 +25,14 @@ const HowTo = ({ url }: { url: string | null }) => {
   const t = useTexts(texts);
   const example = exampleFor(url ?? 'ws://127.0.0.1:38081');
   return (
-    <div className={css.howTo}>
+    <div className={`${shared.box} ${css.howTo}`}>
       <p>{url === null ? t('off') : t('none')}</p>
       {url === null && (
         <p>
           <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
         </p>
       )}
-      <p className={css.quiet}>
+      <p className={shared.quiet}>
         {t('example')} <CopyButton text={example} />
       </p>
       <Scroller label={t('example')} className={css.code}>
@@ -61,7 +62,7 @@ const Card = (props: {
       feed={feed}
       actors={actors}
     >
-      <p className={css.quiet}>{whyNoChart(t, machine)}</p>
+      <p className={shared.quiet}>{whyNoChart(t, machine)}</p>
     </MachineCard>
   );
 };
@@ -71,14 +72,14 @@ const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; a
   const { count, last } = program.refused;
   return (
     <section className={css.program} aria-label={program.name}>
-      <header>
+      <header className={shared.row}>
         <h3>
           <code>{program.name}</code>
         </h3>
         <Chip tone={program.connected ? 'success' : 'none'}>
           {program.connected ? t('connected') : t('gone')}
         </Chip>
-        {count > 0 && <span className={css.quiet}>{t('refused', { count, why: last ?? '' })}</span>}
+        {count > 0 && <span className={shared.quiet}>{t('refused', { count, why: last ?? '' })}</span>}
       </header>
       <ul className={wall.cards}>
         {program.machines.map((machine) => (
@@ -108,7 +109,7 @@ export const Programs = () => {
   return (
     <section className={css.programs} aria-label={t('title')} data-testid="programs">
       <h2>{t('title')}</h2>
-      <p className={css.purpose}>{t('purpose')}</p>
+      <p className={shared.quiet}>{t('purpose')}</p>
       <Loaded query={list}>
         {({ url, items }) => (items.length === 0 ? <HowTo url={url} /> : <Wall items={items} />)}
       </Loaded>

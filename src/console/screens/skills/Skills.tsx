@@ -68,7 +68,7 @@ export default function Skills() {
         filterBy: [
           {
             key: 'caller',
-            label: t('filter.caller'),
+            label: t('column.caller'),
             kind: 'choice',
             options: CALLERS.map((one) => [one, t(`caller.${one}`)]),
           },

@@ -17,7 +17,7 @@ const Injected = ({ skill }: { skill: Spec }) => {
   const t = useTexts(texts);
   const listed = listedText(skill);
   return (
-    <details className={css.injected} data-testid="skill-injected">
+    <details className={shared.box} data-testid="skill-injected">
       <summary>{t('injected')}</summary>
       <h3>{t('injected.listed')}</h3>
       {listed === undefined ? (
@@ -54,16 +54,14 @@ const Instructions = (props: SeenProps) => {
             />
           )}
         </Field>
-        <div className={css.preview}>
+        <Scroller label={t('preview')} className={`${shared.box} ${css.reads}`}>
           <h3>{t('preview')}</h3>
-          <Scroller label={t('preview')} className={css.reads}>
-            {value.trim() === '' ? (
-              <p className={shared.quiet}>{t('preview.none')}</p>
-            ) : (
-              <Markdown text={value} />
-            )}
-          </Scroller>
-        </div>
+          {value.trim() === '' ? (
+            <p className={shared.quiet}>{t('preview.none')}</p>
+          ) : (
+            <Markdown text={value} />
+          )}
+        </Scroller>
       </div>
       <Injected skill={draft} />
     </div>
