@@ -36,7 +36,7 @@ export type { RunOutcome, RunSort } from '../schema/run-query.ts';
 export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
-export type { TraceEvent, TraceSummary } from '../schema/trace.ts';
+export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
 export { digestOfCall } from './call-digest.ts';
 export type {
   Audit,
@@ -66,7 +66,7 @@ export type { RunEnd, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
 export type { System } from './system.ts';
 export type { MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
-export type { TraceFilter, Traces } from './traces.ts';
+export type { TraceFilter, TraceSearch, Traces } from './traces.ts';
 
 type Options = { signal?: AbortSignal };
 

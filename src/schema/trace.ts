@@ -72,6 +72,16 @@ export const TraceList = z
     next_cursor: z.string().nullable().optional(),
   })
   .meta({ id: 'TraceList', description: 'Traces, newest first.' });
+/**
+ * One page of found traces (evals-and-traces.md 9.2). `next_cursor` is the start of the next page, null on the last one.
+ *
+ * @example
+ * ```ts
+ * const { runs, total }: TracePage = await client.traces.search({ outcome: ['failed'], limit: 10 });
+ * console.log(`${runs.length} of ${total} traces`);
+ * ```
+ */
+export type TracePage = Required<z.infer<typeof TraceList>>;
 
 /** The verdict of a judge on an answer. */
 export type EvaluationResult = {

@@ -69,6 +69,19 @@ t.test('lists traces, reads them in pages and keeps them', async (t) => {
   await t.rejects(traces.pin('no-such'), NotFound);
 });
 
+t.test('searches traces by outcome, words and scope, page by page', async (t) => {
+  for (const content of ['Where is the refund?', 'Where is the parcel?']) {
+    await client.runs.stream({ agentId: 'echo', messages: [{ role: 'user', content }] }).text();
+  }
+  const where = { q: 'where', outcome: ['completed', 'stopped'], limit: 1 } as const;
+  t.match(await collect(traces.search({ q: 'refund', agent_id: 'echo' })), [
+    { agent_id: 'echo', run: { preview: 'Where is the refund?' } },
+  ]);
+  t.match(await traces.search(where), { runs: [{ run: { status: 'done' } }], next_cursor: String });
+  t.equal((await collect(traces.search({ ...where, stored: true }))).length, 2, 'all pages have the filter');
+  t.strictSame(await collect(traces.search({ outcome: ['cancelled'], stored: false })), []);
+});
+
 t.test('creates, executes, follows and compares a dataset', async (t) => {
   const { datasets, runs } = evals;
   const spec = { fixtures: [{ id: 'greets', user_input: 'Hello' }] };
