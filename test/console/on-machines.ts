@@ -16,6 +16,22 @@ const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist
 const path = (page: Page) => page.getByRole('region', { name: 'Path taken' }).first();
 const shown = (page: Page, state: string) => page.locator(`svg [data-state="${state}"][data-lit]`).first();
 
+/** Waits until the chart has dots in the color of a token. The edges of dots are blended, so colors are compared roughly. */
+const hasDots = (page: Page, token: string) =>
+  page.waitForFunction(`(() => {
+    const color = getComputedStyle(document.documentElement).getPropertyValue('${token}').trim();
+    const wanted = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+    const canvas = document.querySelector('canvas');
+    // A copy, because reading the canvas of the page would change how it is drawn.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at + 3] > 120 && wanted.every((part, index) => Math.abs(part - data[at + index]) < 8)) return true;
+    }
+    return false;
+  })()`);
+
 export const onMachines = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
 
@@ -61,7 +77,14 @@ export const onMachines = async (t: Test, house: House): Promise<void> => {
     t.ok(box);
     if (!box) return;
     await page.mouse.move(box.x + 9, box.y + box.height - 9);
-    await page.getByRole('tooltip').filter({ hasText: /./ }).waitFor();
+    await page.getByRole('tooltip').filter({ hasText: 'asks-on-wall' }).waitFor();
+    const legend = page.getByRole('list', { name: 'Colors of the dots' });
+    await legend.getByText('Waiting').waitFor();
+    await hasDots(page, '--warn');
+    await page.getByRole('button', { name: 'Agent', exact: true }).click();
+    const mark = legend.getByRole('listitem').filter({ hasText: 'asks-on-wall' });
+    await mark.waitFor();
+    await hasDots(page, (await mark.getAttribute('data-mark')) ?? '');
     await page.getByRole('button', { name: 'Full screen' }).click();
     await page.locator(':fullscreen [data-state="waiting"]').first().waitFor();
     await page.evaluate('document.exitFullscreen()');

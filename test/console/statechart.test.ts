@@ -3,7 +3,7 @@ import { runMachine } from '../../machines/run.ts';
 import { toolCallMachine } from '../../machines/tool-call.ts';
 import {
   type Actors,
-  countByState,
+  countByMachine,
   createActors,
   findActor,
   frameOf,
@@ -13,10 +13,12 @@ import {
   take,
 } from '../../src/console/live-charts/actors.ts';
 import { arrowFor, litBy, shownIn } from '../../src/console/live-charts/chart.ts';
-import { along, createWall, MOST_DOTS, restOf } from '../../src/console/live-charts/dots.ts';
+import { createWall, MOST_DOTS } from '../../src/console/live-charts/dots.ts';
+import { MOST_MARKS, marksFor } from '../../src/console/live-charts/marks.ts';
 import { paceFor } from '../../src/console/live-charts/pace.ts';
 import { momentOf } from '../../src/console/live-charts/path.ts';
 import { currentRun, loggedId, shownRun } from '../../src/console/live-charts/thread-run.ts';
+import { along, restOf } from '../../src/console/live-charts/way.ts';
 import { chartLevels } from '../../src/diagrams/chart.ts';
 import { describeMachine } from '../../src/diagrams/describe.ts';
 import type { Chart } from '../../src/schema/chart.ts';
@@ -190,7 +192,7 @@ t.test('tracks the state and the path of an actor', async (t) => {
     isCut: false,
   });
   t.match(told(actors, { ...began('run:1', 'failed'), type: 'actor' }), { steps: [], isCut: true });
-  t.match(countByState(actors).get('failed'), 1);
+  t.equal(countByMachine(actors).get('run')?.states.get('failed'), 1);
   told(actors, { type: 'ended', actor: 'run:1', machine: 'run', state: 'failed', time: 3 });
   t.equal(actors.live.size, 0);
   t.match(findActor(actors, 'run:1'), { hasEnded: true });
@@ -215,6 +217,33 @@ t.test('keeps suspended runs and ignores unknown frames', async (t) => {
   );
   t.equal(frameOf({ type: 'sung', actor: 'run:1' }, ''), undefined);
   t.throws(() => frameOf({ type: 'began' }, 'frame'), /frame/);
+});
+
+t.test('counts the actors of each machine, in their states and the states around them', async (t) => {
+  const actors = createActors();
+  const states = ['waiting.forDecision', 'waiting.forDecision', 'waiting.answered', 'completed'];
+  for (const [index, state] of states.entries()) told(actors, began(`run:${index}`, state));
+  told(actors, { ...began('call:1', 'a.b c.d'), machine: 'call' });
+  const counts = countByMachine(actors);
+  t.equal(counts.get('run')?.actors, 4);
+  t.strictSame(Object.fromEntries(counts.get('run')?.states ?? []), {
+    waiting: 3,
+    'waiting.forDecision': 2,
+    'waiting.answered': 1,
+    completed: 1,
+  });
+  t.strictSame(Object.fromEntries(counts.get('call')?.states ?? []), { a: 1, 'a.b': 1, c: 1, 'c.d': 1 });
+});
+
+t.test('gives each agent a distinct and lasting mark', async (t) => {
+  const agents = Array.from({ length: MOST_MARKS }, (_, index) => `agent-${index}`);
+  const all = marksFor(agents);
+  const looks = new Set(Array.from(all.values(), ({ color, corners }) => `${color} ${corners.join()}`));
+  t.equal(looks.size, MOST_MARKS, 'no two agents share a color and a shape');
+  t.strictSame(marksFor([...agents].reverse()), all, 'the order does not matter');
+  const few = marksFor(['support-desk', 'writer']);
+  t.strictSame(marksFor(['support-desk', 'writer', 'zoe']).get('writer'), few.get('writer'));
+  t.equal(marksFor([...agents, 'one-more']).size, MOST_MARKS + 1);
 });
 
 t.test('limits the steps and ended actors that are kept', async (t) => {

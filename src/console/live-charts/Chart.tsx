@@ -1,7 +1,7 @@
 import { memo, useId } from 'react';
 import type { ChartArrow, Chart as ChartData, ChartRow, ChartState } from '../../schema/chart.ts';
 import css from './Chart.module.css';
-import { along, lengthOf } from './dots.ts';
+import { along, lengthOf } from './way.ts';
 
 /** A statechart: nested boxes and the arrows between them, with active states and passed arrows highlighted. */
 
@@ -167,7 +167,7 @@ export type ChartProps = {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-export const Chart = (props: ChartProps) => {
+const ChartOf = (props: ChartProps) => {
   const { chart, lit = NOTHING, passed = NONE, flash, counts, chosen, onChoose } = props;
   const heads = useId();
   return (
@@ -212,3 +212,16 @@ export const Chart = (props: ChartProps) => {
     </svg>
   );
 };
+
+const hasSameCounts = (one: ChartProps['counts'], other: ChartProps['counts']): boolean =>
+  one === other ||
+  (one?.size === other?.size && [...(one ?? [])].every(([path, count]) => other?.get(path) === count));
+
+/** Counts are made again after each change of any actor, but most charts show the same ones. */
+export const Chart = memo(
+  ChartOf,
+  ({ counts: before, ...props }, { counts: now, ...next }) =>
+    hasSameCounts(before, now) &&
+    Object.entries(next).every(([key, value]) => Object.is(value, props[key as keyof typeof props])) &&
+    Object.keys(props).length === Object.keys(next).length,
+);

@@ -1,107 +1,15 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Chart } from '../../schema/chart.ts';
 import css from './Dots.module.css';
-import { type Crowd, createWall, type Dot, type Wall } from './dots.ts';
+import { createWall, type Dot, type Wall } from './dots.ts';
 import type { Feed } from './feed.ts';
+import type { Mark } from './marks.ts';
+import { createPainter } from './painter.ts';
 
 /** Draws every live actor as a dot that moves through one chart. The list next to it shows the same as text. */
 
-type Colours = { dot: string; moving: string; rest: string; chosen: string; text: string };
-
-const coloursNow = (): Colours => {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string): string => style.getPropertyValue(name).trim();
-  return {
-    dot: colour('--text-2'),
-    moving: colour('--accent'),
-    rest: colour('--warn'),
-    chosen: colour('--accent'),
-    text: colour('--surface'),
-  };
-};
-
-const drawDot = (pen: CanvasRenderingContext2D, dot: Dot, colours: Colours, isChosen: boolean): void => {
-  pen.globalAlpha = dot.opacity;
-  pen.beginPath();
-  pen.arc(dot.x, dot.y, isChosen ? 5 : 3.2, 0, 2 * Math.PI);
-  if (dot.isAtRest) {
-    pen.strokeStyle = colours.rest;
-    pen.lineWidth = 1.5;
-    pen.stroke();
-  } else {
-    pen.fillStyle = isChosen ? colours.chosen : dot.isMoving ? colours.moving : colours.dot;
-    pen.fill();
-  }
-  if (!isChosen) return;
-  pen.beginPath();
-  pen.arc(dot.x, dot.y, 8, 0, 2 * Math.PI);
-  pen.strokeStyle = colours.chosen;
-  pen.lineWidth = 1.5;
-  pen.stroke();
-};
-
-const CROWD_PX = 14;
-
-const drawCrowd = (pen: CanvasRenderingContext2D, { x, y, width, count }: Crowd, colours: Colours): void => {
-  pen.globalAlpha = 1;
-  pen.fillStyle = colours.dot;
-  pen.beginPath();
-  pen.roundRect(x - 4, y - CROWD_PX + 3, width + 8, CROWD_PX, CROWD_PX / 2);
-  pen.fill();
-  pen.fillStyle = colours.text;
-  pen.font = '600 11px ui-monospace, monospace';
-  pen.textAlign = 'center';
-  pen.fillText(String(count), x + width / 2, y - 0.5);
-};
-
 /** Distance from a dot, in units of the chart, within which a click chooses it. */
 const NEAR = 8;
-
-/** A time by which every animation has ended, for readers who prefer reduced motion. */
-const AFTER_ANIMATIONS_MS = 10_000;
-
-/** Draws the wall whenever it has changed, and in each frame while something moves. */
-const createPainter = (
-  element: HTMLCanvasElement,
-  chart: Chart,
-  wall: Wall,
-  chosen: () => string | undefined,
-) => {
-  const pen = element.getContext('2d');
-  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  let colours = coloursNow();
-  let pending = 0;
-  const draw = (): void => {
-    pending = 0;
-    if (!pen) return;
-    const { dots, crowds, isStill } = wall.at(performance.now() + (isCalm ? AFTER_ANIMATIONS_MS : 0));
-    const scale = (element.clientWidth * devicePixelRatio) / chart.width;
-    element.width = element.clientWidth * devicePixelRatio;
-    element.height = element.clientHeight * devicePixelRatio;
-    pen.setTransform(scale, 0, 0, scale, 0, 0);
-    for (const crowd of crowds) drawCrowd(pen, crowd, colours);
-    for (const dot of dots) drawDot(pen, dot, colours, dot.id === chosen());
-    if (!isStill) next();
-  };
-  const next = (): void => {
-    if (pending === 0) pending = requestAnimationFrame(draw);
-  };
-  const resized = new ResizeObserver(next);
-  resized.observe(element);
-  const themed = new MutationObserver(() => {
-    colours = coloursNow();
-    next();
-  });
-  themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  return {
-    next,
-    close(): void {
-      resized.disconnect();
-      themed.disconnect();
-      cancelAnimationFrame(pending);
-    },
-  };
-};
 
 /** Moves the actors that the feed reports. @returns what stops it */
 const followFeed = (
@@ -154,6 +62,8 @@ export const Dots = (props: {
   onChoose: (id: string) => void;
   /** Text next to the dot under the pointer. */
   about?: ((id: string) => ReactNode) | undefined;
+  /** The mark of an actor, by default that of its state. */
+  markOf?: ((id: string) => Mark) | undefined;
 }) => {
   const { chart, feed, machine } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -165,7 +75,10 @@ export const Dots = (props: {
     const element = canvas.current;
     if (!element) return;
     const wall = createWall(chart);
-    const painter = createPainter(element, chart, wall, () => current.current.chosen);
+    const painter = createPainter(element, chart, wall, () => ({
+      chosen: current.current.chosen,
+      markOf: current.current.markOf,
+    }));
     redraw.current = painter.next;
     const stopFollowing = followFeed(feed, wall, machine, painter.next);
     const onClick = (event: MouseEvent): void => {

@@ -166,16 +166,47 @@ export const take = (actors: Actors, frame: Frame): Actor | undefined => {
   return actor;
 };
 
-/** Number of live and persisted actors in each state, including parent states. */
-export const countByState = ({ live }: Actors): Map<string, number> => {
-  const counts = new Map<string, number>();
-  for (const { state } of live.values()) {
-    const around = new Set(
-      state.flatMap((path) => path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.'))),
-    );
-    for (const path of around) counts.set(path, (counts.get(path) ?? 0) + 1);
+/** Actors by state, including parent states. */
+export type Counts = { actors: number; states: ReadonlyMap<string, number> };
+
+const addCounts = (to: Map<string, number>, states: string, count: number): void => {
+  const around = statesOf(states).flatMap((path) =>
+    path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.')),
+  );
+  for (const path of new Set(around)) to.set(path, (to.get(path) ?? 0) + count);
+};
+
+/** Live and persisted actors of each machine. There may be thousands of actors, but few distinct states. */
+export const countByMachine = ({ live }: Pick<Actors, 'live'>): Map<string, Counts> => {
+  const machines = new Map<string, Map<string, number>>();
+  for (const { machine, state } of live.values()) {
+    const states = machines.get(machine) ?? new Map<string, number>();
+    machines.set(machine, states);
+    const key = state.length === 1 ? (state[0] ?? '') : state.join(' ');
+    states.set(key, (states.get(key) ?? 0) + 1);
   }
-  return counts;
+  return new Map(
+    Array.from(machines, ([machine, of]) => {
+      const states = new Map<string, number>();
+      let actors = 0;
+      for (const [key, count] of of) {
+        addCounts(states, key, count);
+        actors += count;
+      }
+      return [machine, { actors, states }];
+    }),
+  );
+};
+
+const NO_COUNTS: Counts = { actors: 0, states: new Map() };
+
+const counted = new WeakMap<Actors, Map<string, Counts>>();
+
+/** The counts of a machine in a snapshot, which is counted once for all machines. */
+export const countsOf = (snapshot: Actors, machine: string): Counts => {
+  const counts = counted.get(snapshot) ?? countByMachine(snapshot);
+  counted.set(snapshot, counts);
+  return counts.get(machine) ?? NO_COUNTS;
 };
 
 export const isIn = ({ state }: Pick<Actor, 'state'>, path: string): boolean =>

@@ -1,10 +1,37 @@
-import type { Chart } from '../../schema/chart.ts';
+import type { Chart, ChartState } from '../../schema/chart.ts';
 
 /** Lookup of states and arrows in a chart. */
 
+type Index = {
+  /** By the path of the state itself, or of one that it contains. */
+  states: ReadonlyMap<string, ChartState>;
+  /** By transition. */
+  arrows: ReadonlyMap<string, number>;
+};
+
+const indexes = new WeakMap<Chart, Index>();
+
+const indexOf = (chart: Chart): Index => {
+  const known = indexes.get(chart);
+  if (known) return known;
+  const index = {
+    states: new Map(
+      chart.states.flatMap((state) => [state.path, ...state.hidden].map((path) => [path, state] as const)),
+    ),
+    arrows: new Map(
+      chart.arrows.flatMap(({ transitions }, at) => transitions.map((id) => [id, at] as const)),
+    ),
+  };
+  indexes.set(chart, index);
+  return index;
+};
+
 /** The drawn state for a path: the state itself, or the collapsed state that contains it. */
-export const shownIn = ({ states }: Chart, path: string): string | undefined =>
-  states.find((state) => state.path === path || state.hidden.includes(path))?.path;
+export const stateFor = (chart: Chart, path: string): ChartState | undefined =>
+  indexOf(chart).states.get(path);
+
+/** Path of the drawn state. */
+export const shownIn = (chart: Chart, path: string): string | undefined => stateFor(chart, path)?.path;
 
 /** The states to highlight for an actor: its own and the expanded ones that contain them. */
 export const litBy = (chart: Chart, paths: readonly string[]): ReadonlySet<string> => {
@@ -20,10 +47,8 @@ export const litBy = (chart: Chart, paths: readonly string[]): ReadonlySet<strin
 };
 
 /** The index of the arrow that represents a transition. */
-export const arrowFor = ({ arrows }: Chart, transition: string): number | undefined => {
-  const index = arrows.findIndex(({ transitions }) => transitions.includes(transition));
-  return index === -1 ? undefined : index;
-};
+export const arrowFor = (chart: Chart, transition: string): number | undefined =>
+  indexOf(chart).arrows.get(transition);
 
 /** The arrow of a transition and its name; undefined for a transition inside a state. */
 export const nameIn = (

@@ -1,15 +1,15 @@
-import type { Chart } from '../../schema/chart.ts';
-import { arrowFor, shownIn } from './chart.ts';
+import type { Chart, ChartState } from '../../schema/chart.ts';
+import { arrowFor, stateFor } from './chart.ts';
+import { lengthOf, type Point, restOf } from './way.ts';
 
 /**
  * Positions of the actors on the wall. Each has a slot inside its state, or moves along the arrow of its last
  * transition. Pure: time is an argument.
  */
 
-type Point = { x: number; y: number };
-
 export type Dot = Point & {
   id: string;
+  tint: ChartState['tint'];
   isMoving: boolean;
   isAtRest: boolean;
   /** 1, fading to 0 for an actor that has ended. */
@@ -24,8 +24,8 @@ export const MOST_DOTS = 40;
 
 type Mover = {
   id: string;
-  /** Path of the drawn state that contains the actor. */
-  shown: string;
+  /** The drawn state that contains the actor. */
+  shown: ChartState;
   slot: number;
   at: Point;
   /** Undefined while the dot does not move. */
@@ -63,43 +63,10 @@ export type Wall = {
   at(now: number): { dots: Dot[]; crowds: Crowd[]; isStill: boolean };
 };
 
-const distance = (a: Point, b: Point): number => Math.hypot(a.x - b.x, a.y - b.y);
-
-export const lengthOf = (points: readonly Point[]): number =>
-  points.reduce((sum, point, index) => sum + distance(point, points[index - 1] ?? point), 0);
-
-/** The point at a distance along the way. */
-export const along = (points: readonly Point[], far: number): Point => {
-  let left = far;
-  for (let index = 1; index < points.length; index += 1) {
-    const [from, to] = [points[index - 1], points[index]];
-    if (!from || !to) break;
-    const stretch = distance(from, to);
-    if (left <= stretch && stretch > 0) {
-      const part = left / stretch;
-      return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
-    }
-    left -= stretch;
-  }
-  return points.at(-1) ?? { x: 0, y: 0 };
-};
-
-/** The rest of the way after a distance, starting with the point at that distance. */
-export const restOf = (points: readonly Point[], far: number): Point[] => {
-  let passed = 0;
-  const index = points.findIndex((point, place) => {
-    passed += distance(point, points[place - 1] ?? point);
-    return passed > far;
-  });
-  return index === -1 ? points.slice(-1) : [along(points, far), ...points.slice(index)];
-};
-
 const eased = (part: number): number => (part < 0.5 ? 2 * part * part : 1 - (2 - 2 * part) ** 2 / 2);
 
 /** Position of a slot in a state's box: rows from the bottom upwards, in overlapping layers once the box is full. */
-const slotIn = (chart: Chart, path: string, slot: number): Point => {
-  const box = chart.states.find((state) => state.path === path);
-  if (!box) return { x: 0, y: 0 };
+const slotIn = (box: ChartState, slot: number): Point => {
   const columns = Math.max(1, Math.floor((box.width - 2 * EDGE) / PITCH) + 1);
   const lines = Math.max(1, Math.floor((box.height - HEAD - box.rows.length * 15 - EDGE) / PITCH) + 1);
   const place = slot % (columns * lines);
@@ -111,31 +78,21 @@ const slotIn = (chart: Chart, path: string, slot: number): Point => {
 };
 
 /** The place of a crowd: the whole width of the state, above its lower edge. */
-const crowdIn = (chart: Chart, path: string, count: number): Crowd => {
-  const box = chart.states.find((state) => state.path === path);
-  if (!box) return { x: 0, y: 0, width: 0, count };
-  return { x: box.x + EDGE, y: box.y + box.height - EDGE, width: box.width - 2 * EDGE, count };
-};
-
-/** @param still dots by state */
-const gathered = (chart: Chart, still: ReadonlyMap<string, Dot[]>, moving: readonly Dot[]) => {
-  const dots = [...moving];
-  const crowds: Crowd[] = [];
-  for (const [path, inState] of still) {
-    if (inState.length > MOST_DOTS) crowds.push(crowdIn(chart, path, inState.length));
-    else dots.push(...inState);
-  }
-  return { dots, crowds };
-};
+const crowdIn = (box: ChartState, count: number): Crowd => ({
+  x: box.x + EDGE,
+  y: box.y + box.height - EDGE,
+  width: box.width - 2 * EDGE,
+  count,
+});
 
 /** The slots of each state. */
 const createSlots = () => {
-  const slots = new Map<string, { free: number[]; next: number }>();
+  const slots = new Map<ChartState, { free: number[]; next: number }>();
   return {
-    take(path: string): number {
-      const { free, next } = slots.get(path) ?? { free: [], next: 0 };
+    take(shown: ChartState): number {
+      const { free, next } = slots.get(shown) ?? { free: [], next: 0 };
       const slot = free.pop();
-      slots.set(path, { free, next: slot === undefined ? next + 1 : next });
+      slots.set(shown, { free, next: slot === undefined ? next + 1 : next });
       return slot ?? next;
     },
     give({ shown, slot }: Mover): void {
@@ -153,28 +110,84 @@ const ahead = (mover: Mover, now: number): Point[] => {
   return [mover.at];
 };
 
+const stillDot = ({ id, at: { x, y }, shown: { tint }, isAtRest }: Mover): Dot => ({
+  x,
+  y,
+  id,
+  tint,
+  isMoving: false,
+  isAtRest,
+  opacity: 1,
+});
+
 /** Undefined once the dot of an ended actor has faded out. */
 const dotOf = (mover: Mover, now: number): Dot | undefined => {
-  const { id, endedAt, isAtRest } = mover;
-  const opacity = endedAt === undefined ? 1 : 1 - (now - endedAt) / FAREWELL_MS;
+  const opacity = mover.endedAt === undefined ? 1 : 1 - (now - mover.endedAt) / FAREWELL_MS;
   if (opacity <= 0) return undefined;
-  const [place = mover.at] = ahead(mover, now);
-  return { ...place, id, isMoving: mover.way !== undefined, isAtRest, opacity };
+  const [{ x, y } = mover.at] = ahead(mover, now);
+  return { ...stillDot(mover), x, y, isMoving: mover.way !== undefined, opacity };
 };
+
+/** Movers by what a frame has to compute for them: those that change one by one, the others by state. */
+const createParts = () => {
+  const changing = new Set<Mover>();
+  const still = new Map<ChartState, Set<Mover>>();
+  const settle = (mover: Mover): void => {
+    changing.delete(mover);
+    const movers = still.get(mover.shown) ?? new Set();
+    still.set(mover.shown, movers.add(mover));
+  };
+  return {
+    change(mover: Mover): void {
+      still.get(mover.shown)?.delete(mover);
+      changing.add(mover);
+    },
+    remove(mover: Mover): void {
+      changing.delete(mover);
+      still.get(mover.shown)?.delete(mover);
+    },
+    stillIn: (shown: ChartState): ReadonlySet<Mover> => still.get(shown) ?? NONE,
+    /** The dots that move, and by state those that fade in their place. `forget` removes those that have faded. */
+    changingAt(now: number, forget: (id: string) => void) {
+      const moving: Dot[] = [];
+      const fading = new Map<ChartState, Dot[]>();
+      for (const mover of changing) {
+        const dot = dotOf(mover, now);
+        if (!dot) forget(mover.id);
+        else if (dot.isMoving) moving.push(dot);
+        else if (mover.endedAt === undefined) settle(mover);
+        else {
+          const dots = fading.get(mover.shown) ?? [];
+          dots.push(dot);
+          fading.set(mover.shown, dots);
+        }
+      }
+      return { moving, fading };
+    },
+  };
+};
+
+const NONE: ReadonlySet<Mover> = new Set();
 
 export const createWall = (chart: Chart): Wall => {
   const movers = new Map<string, Mover>();
   const slots = createSlots();
+  const parts = createParts();
 
   const arrowPoints = (transition: string | undefined): readonly Point[] => {
     const arrow = transition === undefined ? undefined : arrowFor(chart, transition);
     return arrow === undefined ? [] : (chart.arrows[arrow]?.points ?? []);
   };
 
+  const leave = (mover: Mover): void => {
+    slots.give(mover);
+    parts.remove(mover);
+  };
+
   const forget = (id: string): void => {
     const mover = movers.get(id);
     if (!mover) return;
-    slots.give(mover);
+    leave(mover);
     movers.delete(id);
   };
 
@@ -183,39 +196,38 @@ export const createWall = (chart: Chart): Wall => {
     has: (id) => movers.has(id),
     ids: () => movers.keys(),
     move({ id, state, transition, isAtRest, hasEnded }, now) {
-      const shown = shownIn(chart, state[0] ?? '');
+      const shown = stateFor(chart, state[0] ?? '');
       const known = movers.get(id);
       if (shown === undefined || (hasEnded && !known)) return;
       const endedAt = hasEnded ? now : undefined;
       if (known?.shown === shown) {
         Object.assign(known, { isAtRest, endedAt });
+        parts.change(known);
         return;
       }
       const before = known && ahead(known, now);
-      if (known) slots.give(known);
+      if (known) leave(known);
       const slot = slots.take(shown);
-      const to = slotIn(chart, shown, slot);
+      const to = slotIn(shown, slot);
       // A transition during a move extends the way through its arrow.
       const points = before && [...before.slice(0, MOST_POINTS), ...arrowPoints(transition), to];
       const way = points && { points, length: lengthOf(points), began: now };
-      movers.set(id, { id, shown, slot, at: to, way, isAtRest, endedAt });
+      const mover = { id, shown, slot, at: to, way, isAtRest, endedAt };
+      movers.set(id, mover);
+      parts.change(mover);
     },
     at(now) {
-      let isStill = true;
-      const moving: Dot[] = [];
-      const still = new Map<string, Dot[]>();
-      for (const mover of movers.values()) {
-        const dot = dotOf(mover, now);
-        if (!dot) {
-          forget(mover.id);
-          continue;
-        }
-        isStill &&= !dot.isMoving && dot.opacity === 1;
-        const dots = dot.isMoving ? moving : (still.get(mover.shown) ?? []);
-        dots.push(dot);
-        if (!dot.isMoving) still.set(mover.shown, dots);
+      const { moving: dots, fading } = parts.changingAt(now, forget);
+      const isStill = dots.length === 0 && fading.size === 0;
+      const crowds: Crowd[] = [];
+      for (const shown of chart.states) {
+        const still = parts.stillIn(shown);
+        const faded = fading.get(shown) ?? [];
+        const count = still.size + faded.length;
+        if (count > MOST_DOTS) crowds.push(crowdIn(shown, count));
+        else dots.push(...faded, ...Array.from(still, stillDot));
       }
-      return { ...gathered(chart, still, moving), isStill };
+      return { dots, crowds, isStill };
     },
   };
 };

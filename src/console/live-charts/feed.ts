@@ -15,7 +15,7 @@ import {
 } from './actors.ts';
 
 /**
- * Follows the live actors of the service while it is open.
+ * Follows the live actors of the service while it is open: their frames alone, or the actors themselves.
  *
  * Guarantees: one connection for all listeners. Frame listeners are called immediately. Other listeners are called at
  * most once per rendered frame, and a few times per second if there are many actors.
@@ -56,7 +56,41 @@ const AT_REST_PAGE = 200;
 const FEW = 200;
 const MANY_MS = 150;
 
-export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed => {
+type Handlers = {
+  onFrame(frame: Frame): void;
+  onState(state: FeedState): void;
+  /** Called before the first frame of each connection. */
+  onStart?(signal: AbortSignal): void;
+};
+
+/** Reads the frames without keeping actors, of which there may be thousands. */
+export const openFrames = (
+  { elsewhere = false, ...filter }: ActorFilter,
+  { onFrame, onState, onStart }: Handlers,
+): { close(): void } => {
+  const read = async (signal: AbortSignal, answered: () => void): Promise<Next> => {
+    const path = elsewhere ? '/v1/system/programs/stream' : '/v1/system/actors/stream';
+    const response = await sendRaw({ path, query: filter, signal });
+    answered();
+    onStart?.(signal);
+    onState({ name: 'live' });
+    for await (const { data } of framesOf(response)) {
+      const frame = frameOf(data, 'frame');
+      if (frame) onFrame(frame);
+    }
+    return 'after a pause';
+  };
+
+  const failed = (error: unknown): Next => {
+    if (!(error instanceof RequestError) || error.failure.kind !== 'http') return 'after a pause';
+    onState({ name: 'refused', error });
+    return 'nothing';
+  };
+
+  return holdStream({ read, failed, onCut: () => onState({ name: 'cut' }) });
+};
+
+export const openFeed = (filter: ActorFilter): Feed => {
   const actors = createActors();
   const frameListeners = new Set<(told: Told) => void>();
   let state: FeedState = { name: 'connecting' };
@@ -70,22 +104,11 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
     known = { actors: { ...actors }, state };
   });
 
-  const settle = (next: FeedState): void => {
-    state = next;
-    changed();
-  };
-
-  const tell = (frame: Frame): void => {
-    const actor = take(actors, frame);
-    if (!actor) return;
-    for (const listener of frameListeners) listener({ frame, actor });
-    changed();
-  };
-
   /** Adds waiting runs that are persisted in the store. They have no actor, so the stream does not report them. */
   const readRest = async (signal: AbortSignal): Promise<void> => {
+    const { elsewhere, ...others } = filter;
     if (elsewhere || (filter.machine !== undefined && filter.machine !== 'run')) return;
-    const query = { ...filter, machine: 'run', state: 'waiting', limit: AT_REST_PAGE };
+    const query = { ...others, machine: 'run', state: 'waiting', limit: AT_REST_PAGE };
     const response = await sendRaw({ path: '/v1/system/actors', query, signal, quiet: true });
     for (const live of ActorPage(await response.json(), '').items) {
       if (live.at_rest && !actors.live.has(live.id)) actors.live.set(live.id, actorOf(live, true));
@@ -93,28 +116,23 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
     changed();
   };
 
-  const read = async (signal: AbortSignal, answered: () => void): Promise<Next> => {
-    const path = elsewhere ? '/v1/system/programs/stream' : '/v1/system/actors/stream';
-    const response = await sendRaw({ path, query: filter, signal });
-    answered();
-    // The stream starts with all live actors; any that it does not repeat has ended in the meantime.
-    actors.live.clear();
-    settle({ name: 'live' });
-    void readRest(signal).catch(() => {});
-    for await (const { data } of framesOf(response)) {
-      const frame = frameOf(data, 'frame');
-      if (frame) tell(frame);
-    }
-    return 'after a pause';
-  };
-
-  const failed = (error: unknown): Next => {
-    if (!(error instanceof RequestError) || error.failure.kind !== 'http') return 'after a pause';
-    settle({ name: 'refused', error });
-    return 'nothing';
-  };
-
-  const stream = holdStream({ read, failed, onCut: () => settle({ name: 'cut' }) });
+  const { close } = openFrames(filter, {
+    onFrame(frame) {
+      const actor = take(actors, frame);
+      if (!actor) return;
+      for (const listener of frameListeners) listener({ frame, actor });
+      changed();
+    },
+    onState(next) {
+      state = next;
+      changed();
+    },
+    onStart(signal) {
+      // The stream starts with all live actors; any that it does not repeat has ended in the meantime.
+      actors.live.clear();
+      void readRest(signal).catch(() => {});
+    },
+  });
   return {
     actors,
     known: () => known,
@@ -123,6 +141,6 @@ export const openFeed = ({ elsewhere = false, ...filter }: ActorFilter): Feed =>
       frameListeners.add(listener);
       return () => frameListeners.delete(listener);
     },
-    close: stream.close,
+    close,
   };
 };

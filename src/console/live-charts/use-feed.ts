@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { createActors } from './actors.ts';
-import { type ActorFilter, type Feed, type FeedState, type Known, openFeed } from './feed.ts';
+import { type ActorFilter, type Feed, type Known, openFeed } from './feed.ts';
 
 /** The feed of a filter, open while the component is mounted and `isWanted` is true; undefined on the first render. */
 export const useFeed = (
@@ -30,7 +30,3 @@ const nobodyKnown = (): Known => nobody;
 /** Renders again after every change of the feed. */
 export const useKnown = (feed: Feed | undefined): Known =>
   useSyncExternalStore(feed?.subscribe ?? never, feed?.known ?? nobodyKnown);
-
-/** Renders again only when the state of the connection changes. */
-export const useFeedState = (feed: Feed | undefined): FeedState['name'] =>
-  useSyncExternalStore(feed?.subscribe ?? never, () => feed?.known().state.name ?? 'connecting');

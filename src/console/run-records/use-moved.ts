@@ -1,7 +1,6 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Frame } from '../live-charts/actors.ts';
-import type { ActorFilter } from '../live-charts/feed.ts';
-import { useFeed, useFeedState } from '../live-charts/use-feed.ts';
+import { type ActorFilter, type FeedState, openFrames } from '../live-charts/feed.ts';
 
 /**
  * Minimum interval between reads, however many transitions occur: a list of a thousand runs takes a tenth of a second.
@@ -18,41 +17,45 @@ const STORED_MS = 100;
  * @returns whether the feed is live; while it is refused or interrupted, the caller has to poll
  */
 export const useMoved = (
-  filter: ActorFilter,
+  filter: Omit<ActorFilter, 'elsewhere'>,
   onMoved: () => void,
   isWanted: (frame: Frame) => boolean = () => true,
 ): boolean => {
-  const feed = useFeed(filter);
-  const state = useFeedState(feed);
+  const { machine, run, thread } = filter;
+  const [state, setState] = useState<FeedState['name']>('connecting');
   const latest = useRef({ onMoved, isWanted });
   useEffect(() => {
     latest.current = { onMoved, isWanted };
   });
-  const wasCut = useRef(false);
   useEffect(() => {
-    if (state === 'cut') wasCut.current = true;
-    else if (state === 'live' && wasCut.current) {
-      wasCut.current = false;
-      latest.current.onMoved();
-    }
-  }, [state]);
-  useEffect(() => {
-    if (!feed) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let last = 0;
-    const stop = feed.onFrame(({ frame }) => {
-      if (frame.type === 'actor' || timer !== undefined || !latest.current.isWanted(frame)) return;
+    let wasCut = false;
+    const moved = (): void => {
       const pause = Math.max(STORED_MS, last + EVERY_MS - Date.now());
-      timer = setTimeout(() => {
+      timer ??= setTimeout(() => {
         timer = undefined;
         last = Date.now();
         latest.current.onMoved();
       }, pause);
-    });
+    };
+    const frames = openFrames(
+      { machine, run, thread },
+      {
+        onFrame(frame) {
+          if (frame.type !== 'actor' && timer === undefined && latest.current.isWanted(frame)) moved();
+        },
+        onState({ name }) {
+          setState(name);
+          if (name === 'live' && wasCut) latest.current.onMoved();
+          wasCut = name === 'cut' || (wasCut && name !== 'live');
+        },
+      },
+    );
     return () => {
-      stop();
+      frames.close();
       clearTimeout(timer);
     };
-  }, [feed]);
+  }, [machine, run, thread]);
   return state === 'live';
 };

@@ -1,8 +1,8 @@
-import { type ReactNode, useMemo } from 'react';
+import type { ReactNode } from 'react';
 import type { Chart as ChartData } from '../../../schema/chart.ts';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { type Actors, countByState } from '../../live-charts/actors.ts';
+import { type Actors, countsOf } from '../../live-charts/actors.ts';
 import { Chart } from '../../live-charts/Chart.tsx';
 import { Dots } from '../../live-charts/Dots.tsx';
 import { SMALLEST_COMPACT } from '../../live-charts/Frame.tsx';
@@ -15,12 +15,6 @@ import { texts } from './texts.ts';
 
 /** Wider charts take the place of two cards. */
 const WIDE = 600;
-
-/** The actors of one machine. */
-const ofMachine = ({ live }: Actors, machine: string): Actors => ({
-  live: new Map([...live].filter(([, actor]) => actor.machine === machine)),
-  ended: new Map(),
-});
 
 /** Fits the chart into the width of its card, while its texts stay readable. */
 const sheetOf = ({ width, height }: ChartData) => ({
@@ -46,22 +40,21 @@ export const MachineCard = (props: {
 }) => {
   const t = useTexts(texts);
   const { name, machine, chart, states, feed, actors } = props;
-  const own = useMemo(() => ofMachine(actors, machine), [actors, machine]);
-  const counts = useMemo(() => countByState(own), [own]);
+  const counts = countsOf(actors, machine);
   return (
     <li className={css.card} data-wide={(chart && chart.width > WIDE) || undefined}>
       <ScreenLink to={props.to} className={css.cardLink}>
         <code className={css.cardName}>{name}</code>
       </ScreenLink>
       <span className={css.cardFacts}>
-        {t('live', { count: own.live.size })}
+        {t('live', { count: counts.actors })}
         {states !== undefined && ` · ${t('states', { count: states })}`}
       </span>
       <Scroller label={t('card', { name })} className={css.cardChart}>
         {chart ? (
           <ScreenLink to={props.to} tabIndex={-1}>
             <div className={css.cardSheet} style={sheetOf(chart)}>
-              <Chart chart={chart} label={t('card', { name })} counts={counts} />
+              <Chart chart={chart} label={t('card', { name })} counts={counts.states} />
               {feed && (
                 <Dots chart={chart} feed={feed} machine={machine} chosen={undefined} onChoose={noChoice} />
               )}

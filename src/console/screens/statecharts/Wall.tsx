@@ -1,15 +1,17 @@
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import type { Chart as ChartData, ChartLevels } from '../../../schema/chart.ts';
 import { Button } from '../../design/Button.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
+import { Segmented } from '../../design/Segmented.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ActorChart } from '../../live-charts/ActorChart.tsx';
-import { type Actor, type Actors, countByState, findActor } from '../../live-charts/actors.ts';
+import { type Actor, type Actors, countsOf, findActor } from '../../live-charts/actors.ts';
 import { Chart } from '../../live-charts/Chart.tsx';
 import { Dots } from '../../live-charts/Dots.tsx';
 import { Frame } from '../../live-charts/Frame.tsx';
 import type { Feed, Known } from '../../live-charts/feed.ts';
+import type { Mark } from '../../live-charts/marks.ts';
 import { momentOf } from '../../live-charts/path.ts';
 import { loggedId, shownRun } from '../../live-charts/thread-run.ts';
 import { useFeed, useKnown } from '../../live-charts/use-feed.ts';
@@ -17,8 +19,10 @@ import { useLogged } from '../../run-course/logged.ts';
 import { ActorDetail, type WayTo } from './ActorDetail.tsx';
 import { ActorList, shortId } from './ActorList.tsx';
 import { FeedChip } from './FeedChip.tsx';
+import { Legend, Swatch } from './Legend.tsx';
 import css from './Statecharts.module.css';
 import { texts } from './texts.ts';
+import { useMarks } from './use-marks.ts';
 import { type RunWords, useRunWords } from './use-run-words.ts';
 
 /** One machine with all its actors, or one of them step by step. */
@@ -65,10 +69,14 @@ const useChosen = (actors: Actors, id: string | undefined, isRun: boolean): Acto
   );
 };
 
-const About = ({ id, words }: { id: string; words: RunWords | undefined }) => (
+const About = ({ id, words, mark }: { id: string; words: RunWords | undefined; mark: Mark | undefined }) => (
   <>
     <span dir="auto">{words?.words ?? shortId(id)}</span>
-    {words && <small>{words.agent}</small>}
+    {words && (
+      <small>
+        {mark && <Swatch mark={mark} />} {words.agent}
+      </small>
+    )}
   </>
 );
 
@@ -80,11 +88,19 @@ type Shown = {
   /** Number of steps taken at the displayed moment; undefined for now. */
   at: number | undefined;
   words: ReadonlyMap<string, RunWords>;
+  isRun: boolean;
   onOpen: (id: string | undefined) => void;
 };
 
-const Bar = ({ actors, onFull }: { actors: Actors; onFull: () => void }) => {
+const Bar = (props: {
+  actors: Actors;
+  /** Undefined if the actors have no agents. */
+  by: 'outcome' | 'agent' | undefined;
+  onBy: (by: 'outcome' | 'agent') => void;
+  onFull: () => void;
+}) => {
   const t = useTexts(texts);
+  const { actors, by, onBy, onFull } = props;
   const resting = [...actors.live.values()].filter(({ isAtRest }) => isAtRest).length;
   return (
     <>
@@ -95,21 +111,37 @@ const Bar = ({ actors, onFull }: { actors: Actors; onFull: () => void }) => {
       <Button small onClick={onFull}>
         {t('full')}
       </Button>
+      {by && (
+        <Segmented
+          label={t('by')}
+          isLabelShown
+          value={by}
+          options={[
+            ['outcome', t('by.outcome')],
+            ['agent', t('by.agent')],
+          ]}
+          onChange={onBy}
+        />
+      )}
     </>
   );
 };
 
 /** The chart of the chosen actor, or of all. */
 const WallChart = ({ name, levels, shown }: { name: string; levels: readonly ChartData[]; shown: Shown }) => {
-  const { feed, known, actor, at, words, onOpen } = shown;
+  const { feed, known, actor, at, words, isRun, onOpen } = shown;
   const [query, setQuery] = useQueryState();
   const screen = useRef<HTMLDivElement>(null);
-  const counts = useMemo(() => countByState(known.actors), [known]);
+  const { state } = query;
+  const by = query.by === 'agent' && isRun ? 'agent' : 'outcome';
+  const marks = useMarks(words, isRun);
+  const choose = useCallback(
+    (path: string) => setQuery({ state: state === path ? undefined : path }),
+    [setQuery, state],
+  );
   const level = Math.min(Math.max(0, Number(query.detail) || 0), levels.length - 1);
   const chart = levels[level];
   if (!chart) return null;
-  const { state } = query;
-  const choose = (path: string): void => setQuery({ state: state === path ? undefined : path });
   return (
     <div className={css.full} ref={screen}>
       <Frame
@@ -117,7 +149,14 @@ const WallChart = ({ name, levels, shown }: { name: string; levels: readonly Cha
         levels={levels.length}
         level={level}
         onLevel={(to) => setQuery({ detail: to === 0 ? undefined : String(to) })}
-        bar={<Bar actors={known.actors} onFull={() => void screen.current?.requestFullscreen()} />}
+        bar={
+          <Bar
+            actors={known.actors}
+            by={isRun && !actor ? by : undefined}
+            onBy={(to) => setQuery({ by: to === 'agent' ? to : undefined })}
+            onFull={() => void screen.current?.requestFullscreen()}
+          />
+        }
       >
         {actor ? (
           <ActorChart
@@ -128,7 +167,13 @@ const WallChart = ({ name, levels, shown }: { name: string; levels: readonly Cha
             onChoose={choose}
           />
         ) : (
-          <Chart chart={chart} label={name} counts={counts} chosen={state} onChoose={choose} />
+          <Chart
+            chart={chart}
+            label={name}
+            counts={countsOf(known.actors, name).states}
+            chosen={state}
+            onChoose={choose}
+          />
         )}
         {feed && !actor && (
           <Dots
@@ -136,10 +181,19 @@ const WallChart = ({ name, levels, shown }: { name: string; levels: readonly Cha
             feed={feed}
             chosen={query.actor}
             onChoose={onOpen}
-            about={(id) => <About id={id} words={words.get(id)} />}
+            about={(id) => <About id={id} words={words.get(id)} mark={isRun ? marks.of(id) : undefined} />}
+            markOf={by === 'agent' ? marks.of : undefined}
           />
         )}
       </Frame>
+      {!actor && (
+        <Legend
+          chart={chart}
+          actors={known.actors}
+          words={words}
+          marks={by === 'agent' ? marks : undefined}
+        />
+      )}
     </div>
   );
 };
@@ -171,7 +225,7 @@ export const Wall = (props: WallProps) => {
   const actor = useChosen(known.actors, chosenId, isRun);
   const at = moment !== undefined && moment.actor === chosenId ? moment.at : undefined;
   const onOpen = (id: string | undefined): void => setQuery({ actor: id });
-  const shown: Shown = { feed, known, actor, at, words, onOpen };
+  const shown: Shown = { feed, known, actor, at, words, isRun, onOpen };
   return (
     <div className={css.screen}>
       <header className={css.head}>
