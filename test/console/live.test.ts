@@ -4,6 +4,7 @@ import { setBackend } from '../../src/console/data/request.ts';
 import { MOST_REPEATED, messagesUpTo, readUpTo } from '../../src/console/fork/fork.ts';
 import { newestRuns } from '../../src/console/run-records/pages.ts';
 import { durationOf, Run } from '../../src/console/run-records/run.ts';
+import { waitingRuns } from '../../src/console/run-records/waiting.ts';
 import { spansOfTrace } from '../../src/console/run-view/trace-spans.ts';
 import { decisionOf } from '../../src/console/screens/inbox/decisions.ts';
 import {
@@ -16,7 +17,6 @@ import {
   openTickets,
   wishOf,
 } from '../../src/console/screens/inbox/tickets.ts';
-import { waitingRuns } from '../../src/console/screens/inbox/waiting.ts';
 import { isView, viewsIn } from '../../src/console/screens/runs/views.ts';
 import {
   ancestorsOf,

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { undecidedIn } from '../../src/console/run-records/waiting.ts';
 import { changeNews, evalNews, mcpNews, waitingNews } from '../../src/console/shell/news.ts';
 
 /** Notifications about changes on other screens. */
@@ -35,8 +36,19 @@ t.test('notifies about an eval run once it has ended', async (t) => {
   t.match(evalNews({ runs: [] }, { runs: [run('a', 1, 1)] }), [{ text: 'bell.evalFailed' }]);
 });
 
-t.test('notifies about more waiting runs, and about changes by others', async (t) => {
-  const waiting = (count: number) => ({ running: 0, waiting: count, created: 0 });
+t.test('counts only runs that wait for a decision', async (t) => {
+  const run = (tickets: object[]) => ({ waiting: { reason: 'any', tickets } }) as never;
+  const waiting = { items: [run([{}]), run([]), run([{}, {}])], total: 3 };
+  t.equal(undecidedIn(waiting), 2);
+  t.equal(undecidedIn({ ...waiting, total: 10 }), 9, 'runs that are not loaded are counted');
+  t.strictSame(waitingNews({ items: [], total: 0 }, { items: [run([])], total: 1 }), []);
+});
+
+t.test('notifies about more decisions, and about changes by others', async (t) => {
+  const waiting = (count: number) => ({
+    items: Array.from({ length: count }, () => ({ waiting: { tickets: [{}] } }) as never),
+    total: count,
+  });
   t.match(waitingNews(waiting(1), waiting(3)), [{ values: { count: 3 }, href: '/inbox' }]);
   t.strictSame(waitingNews(waiting(3), waiting(1)), []);
   const line = (id: string, actor: string) => ({ id, actor, resource: 'agents/a' });

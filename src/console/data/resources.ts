@@ -34,7 +34,7 @@ export const systemInfo: Resource<SystemInfo> = {
 };
 
 const RunsSummary = object({ running: number, waiting: number, created: number });
-export type RunsSummary = Guarded<typeof RunsSummary>;
+type RunsSummary = Guarded<typeof RunsSummary>;
 
 export const runsSummary: Resource<RunsSummary> = {
   path: '/v1/runs/summary',
@@ -42,9 +42,6 @@ export const runsSummary: Resource<RunsSummary> = {
   off: { statuses: [404] },
   every: 5000,
 };
-
-/** `runsSummary` for parts that are always visible, polled less often. */
-export const runsSummarySlowly: Resource<RunsSummary> = { ...runsSummary, every: 60_000 };
 
 const ToolStats = object({
   tool: text,

@@ -2,10 +2,11 @@ import { connection } from '../data/connection.ts';
 import { anything, flag, object, text, withDefault } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
-import { diagnostics, runsSummarySlowly } from '../data/resources.ts';
+import { diagnostics } from '../data/resources.ts';
 import { useAtom } from '../data/use-atom.ts';
 import type { Tone } from '../design/Chip.tsx';
 import { isScreen } from '../navigation/screen-paths.ts';
+import { undecidedIn, waitingRunsSlowly } from '../run-records/waiting.ts';
 
 /** Badges of the sidebar, from one inexpensive read per minute. */
 
@@ -19,7 +20,7 @@ const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false),
 export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const isOn = useAtom(connection) === 'ok';
   const wants = (path: string): boolean => isOn && isScreen(path);
-  const runs = useResource(runsSummarySlowly, wants('/inbox')).data;
+  const runs = useResource(waitingRunsSlowly, wants('/inbox')).data;
   const found = useResource(diagnostics, wants('/diagnostics')).data;
   const servers = useResource(recordsOf('mcp-servers', NamedRecord, EVERY_MS), wants('/mcp-servers')).data;
   const providers = useResource(recordsOf('providers', ProviderRecord, EVERY_MS), wants('/providers')).data;
@@ -29,7 +30,7 @@ export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const badge = (count: number | undefined, tone: Tone): Badge | undefined =>
     count ? { count, tone } : undefined;
   return {
-    '/inbox': badge(runs?.waiting, 'warn'),
+    '/inbox': badge(runs && undecidedIn(runs), 'warn'),
     '/diagnostics': badge(errors, 'error'),
     '/mcp-servers': badge(servers?.length, 'none'),
     '/providers': badge(keyless, 'warn'),

@@ -1,5 +1,5 @@
 import { type Guarded, list, number, object, optional, text } from '../data/guard.ts';
-import type { RunsSummary } from '../data/resources.ts';
+import { undecidedIn, type Waiting } from '../run-records/waiting.ts';
 import type { News } from './notifications.ts';
 
 /** Notifications from the differences between two reads of a resource. */
@@ -23,11 +23,13 @@ export const EvalRuns = object({
 });
 type EvalRuns = Guarded<typeof EvalRuns>;
 
-/** The number of waiting runs has increased. */
-export const waitingNews = (before: RunsSummary, { waiting: count }: RunsSummary): News[] =>
-  count > before.waiting
+/** More runs than before wait for a decision. */
+export const waitingNews = (before: Waiting, now: Waiting): News[] => {
+  const count = undecidedIn(now);
+  return count > undecidedIn(before)
     ? [{ kind: 'waiting', text: 'bell.waiting', values: { count }, href: '/inbox' }]
     : [];
+};
 
 /** Changes by other operators. @param own the hash of this user's token, as the actor of the log */
 export const changeNews = (before: AuditLines, now: AuditLines, own: string | undefined): News[] =>

@@ -4,7 +4,7 @@ import { list, object, optional, text } from '../data/guard.ts';
 import { readResource, useResource } from '../data/queries.ts';
 import { NamedRecord, type Namespace, recordsOf } from '../data/records.ts';
 import { redactText } from '../data/redact-text.ts';
-import { capabilities, runsSummarySlowly } from '../data/resources.ts';
+import { capabilities } from '../data/resources.ts';
 import { askForToken } from '../data/session.ts';
 import type { IconName } from '../design/Icon.tsx';
 import { feedbackTexts } from '../feedback/texts.ts';
@@ -15,6 +15,7 @@ import { locale, type Say, say, setLocale, useTexts } from '../i18n/locale.ts';
 import { entryHref } from '../navigation/entry-paths.ts';
 import { useGo } from '../navigation/links.tsx';
 import { isScreen } from '../navigation/screen-paths.ts';
+import { undecidedIn, waitingRunsSlowly } from '../run-records/waiting.ts';
 import { isTypedId, type PaletteItem } from './palette-search.ts';
 import type { Screen, ShellText } from './screen.ts';
 import { shellTexts } from './texts.ts';
@@ -190,7 +191,8 @@ const useWords = (typed: string): string | undefined => {
 
 /** The most urgent action, if there is one. */
 const useWaiting = (t: Say<ShellText>, go: Go): PaletteItem[] => {
-  const count = useResource(runsSummarySlowly).data?.waiting ?? 0;
+  const { data } = useResource(waitingRunsSlowly);
+  const count = data ? undecidedIn(data) : 0;
   if (count === 0) return [];
   const label = t('palette.approve', { count });
   return [{ id: 'approve', label, icon: 'check', keys: 'g i', section: 'actions', run: () => go('/inbox') }];

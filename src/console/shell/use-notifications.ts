@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { connection } from '../data/connection.ts';
 import { type Resource, useResource } from '../data/queries.ts';
-import { runsSummarySlowly, systemInfo } from '../data/resources.ts';
+import { systemInfo } from '../data/resources.ts';
 import { token, tokenActor } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
+import { waitingRunsSlowly } from '../run-records/waiting.ts';
 import { Actors, AuditLines, changeNews, EvalRuns, evalNews, mcpNews, waitingNews } from './news.ts';
 import { type News, notify } from './notifications.ts';
 
@@ -77,7 +78,7 @@ export const useNotifications = (): void => {
   const isOn = status === 'ok' && isLater;
   const own = useOwnActor();
   const hasLog = useResource(systemInfo, status === 'ok').data?.audit_log_enabled === true;
-  useNews(runsSummarySlowly, status === 'ok', waitingNews);
+  useNews(waitingRunsSlowly, status === 'ok', waitingNews);
   useNews(auditTail, isOn && hasLog, (earlier, now) => changeNews(earlier, now, own));
   useNews(connections, isOn, mcpNews);
   useNews(evalRuns, isOn, evalNews);

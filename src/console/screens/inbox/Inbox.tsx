@@ -7,6 +7,7 @@ import { Segmented } from '../../design/Segmented.tsx';
 import { useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { PAGE, waitsForDecision } from '../../run-records/waiting.ts';
 import { DecideAll } from './DecideAll.tsx';
 import { DesktopNotices } from './DesktopNotices.tsx';
 import { type Decisions, isOpenStill, useDecisions, withThoseGone } from './decisions.ts';
@@ -25,7 +26,6 @@ import {
   withThoseShown,
 } from './tickets.ts';
 import { useWaitingRuns } from './use-waiting-runs.ts';
-import { PAGE } from './waiting.ts';
 
 /** How long decided tickets stay in place, so that nothing moves under the pointer during a double click. */
 const STAY_MS = 1000;
@@ -138,7 +138,7 @@ export default function Inbox() {
   const by = GROUPINGS.find((each) => each === address.group) ?? 'tool';
   const shown = useStaying(tickets);
   const groups = useMemo(() => grouped(shown, by), [shown, by]);
-  const others = items.filter(({ waiting }) => !waiting?.tickets.length).length;
+  const others = items.filter((run) => !waitsForDecision(run)).length;
   return (
     <Page
       title={t('title')}

@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { invalidate, type Loaded, useResource } from '../../data/queries.ts';
-import { runsSummary } from '../../data/resources.ts';
+import { type Loaded, useResource } from '../../data/queries.ts';
 import type { Frame } from '../../live-charts/actors.ts';
 import { useMoved } from '../../run-records/use-moved.ts';
+import { type Waiting, waitingRuns } from '../../run-records/waiting.ts';
 import { mayTell } from './DesktopNotices.tsx';
-import { type Waiting, waitingRuns } from './waiting.ts';
 
 /** Polling interval while the feed is not live. */
 const LOOK_MS = 3000;
@@ -20,11 +19,7 @@ const concernsWaits = (frame: Frame): boolean => {
 export const useWaitingRuns = (pages: number): Loaded<Waiting> => {
   const [isTold, setTold] = useState(true);
   const query = useResource({ ...waitingRuns(pages, isTold ? undefined : LOOK_MS), unseen: mayTell() });
-  const onMoved = (): void => {
-    invalidate(runsSummary.path);
-    void query.refetch();
-  };
-  const isLive = useMoved({ machine: 'run' }, onMoved, concernsWaits);
+  const isLive = useMoved({ machine: 'run' }, () => void query.refetch(), concernsWaits);
   if (isLive !== isTold) setTold(isLive);
   return query;
 };
