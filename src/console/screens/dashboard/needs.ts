@@ -4,6 +4,7 @@ import { redactText } from '../../data/redact-text.ts';
 import type { AgentStats, Diagnostic, McpStatus, ModelStats } from '../../data/resources.ts';
 import type { Say } from '../../i18n/locale.ts';
 import { type Run, runHref } from '../../run-records/run.ts';
+import { waitsForDecision } from '../../run-records/waiting.ts';
 import { problemOf } from '../diagnostics/diagnosed-resource.ts';
 import type { Tested } from '../providers/tests.ts';
 import type { texts } from './texts.ts';
@@ -146,7 +147,7 @@ const SEVERITY: readonly string[] = ['error', 'warn'];
 
 export const needsIn = (t: T, known: Known): Problem[] => {
   const agents = agentNeeds(t, known);
-  const waiting = known.waiting.filter((run) => (run.waiting?.tickets.length ?? 0) > 0).length;
+  const waiting = known.waiting.filter(waitsForDecision).length;
   return [
     ...agents,
     ...providerNeeds(t, known, new Set(agents.map(({ provider }) => provider))),
