@@ -223,9 +223,9 @@ t.test('marks a call that a run requests again after a decision', async (t) => {
     waits(2, ticket('other', 3)),
   ]);
   if (!first || !second || !other) throw new Error('tickets are missing');
-  t.equal(isAskedAgain(second, [first]), true);
-  t.equal(isAskedAgain(first, [first]), false);
-  t.equal(isAskedAgain(other, [first]), false);
+  t.equal(isAskedAgain(second, [{ open: first }]), true);
+  t.equal(isAskedAgain(first, [{ open: first }]), false);
+  t.equal(isAskedAgain(other, [{ open: first }]), false);
 });
 
 t.test('reads a decision according to the kind of request', async (t) => {

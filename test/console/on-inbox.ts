@@ -187,6 +187,32 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     t.match(JSON.stringify(told), /On Monday/);
   });
 
+  t.test('shows a denial that was sent, and asks the agent to call the tool again', async (t) => {
+    const { run_id, thread_id } = await askWith(troupe, ASKS_FIRST.id, weather('by-mistake'));
+    const { page, go } = await house.visit(t);
+    await go('/inbox');
+    await select(page, 'by-mistake');
+    await card(page, 'by-mistake').getByTestId('inbox-deny').click();
+    await page.getByLabel('Reason (optional)').fill('the wrong place');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'get_weather' });
+    await dialog.getByText('the wrong place').waitFor();
+    await dialog.getByText('{"location":"Oslo"}').waitFor();
+    await button(page, 'Close').click();
+    await isDone(run_id);
+
+    troupe.models.steps.push(weather('once-again'));
+    await page.getByRole('region', { name: 'Sent from this page' }).getByRole('button').first().click();
+    await dialog.getByRole('button', { name: 'Ask to call again' }).click();
+    await toast(page, 'The message is sent to the agent');
+    await card(page, 'once-again').waitFor();
+    await approve(page, 'once-again');
+    await toast(page, 'Approved');
+    const { items } = Object(await read(troupe, `/v1/threads/${thread_id}/runs`));
+    t.equal(items.length, 2, 'a run that has ended is followed by another one in its thread');
+  });
+
   t.test('executes a tool with the edited arguments', async (t) => {
     const edit = async (call: string, agent: string) => {
       const { run_id } = await askWith(troupe, agent, weather(call));

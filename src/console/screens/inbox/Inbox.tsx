@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -10,8 +11,9 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { PAGE, waitsForDecision } from '../../run-records/waiting.ts';
 import { DecideAll } from './DecideAll.tsx';
 import { DesktopNotices } from './DesktopNotices.tsx';
-import { type Decisions, isOpenStill, useDecisions, withThoseGone } from './decisions.ts';
+import { type Decisions, isOpenStill, sent, useDecisions, withThoseGone } from './decisions.ts';
 import css from './Inbox.module.css';
+import { SentDecisions } from './Sent.tsx';
 import { TicketItem } from './TicketItem.tsx';
 import { texts } from './texts.ts';
 import {
@@ -71,6 +73,7 @@ const Tickets = (props: {
 }) => {
   const { groups, tickets, shown, decisions } = props;
   const now = useNow();
+  const decided = useAtom(sent);
   const list = useRef<HTMLDivElement>(null);
   const { selected, select } = useSelection(
     useMemo(() => groups.flatMap((group) => group.tickets), [groups]),
@@ -109,7 +112,7 @@ const Tickets = (props: {
                       open={open}
                       isSelected={open.key === selected}
                       isLate={isLate(open, now)}
-                      isAgain={isAskedAgain(open, decisions.decided)}
+                      isAgain={isAskedAgain(open, decided)}
                       outcome={outcome === 'busy' ? undefined : outcome}
                       isBusy={outcome === 'busy'}
                       onSelect={() => select(open.key)}
@@ -121,6 +124,7 @@ const Tickets = (props: {
             </section>
           );
         })}
+        <SentDecisions tickets={tickets} />
       </div>
     </div>
   );
@@ -161,7 +165,10 @@ export default function Inbox() {
       <Loaded query={query}>
         {() =>
           shown.length === 0 ? (
-            <EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>
+            <>
+              <EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>
+              <SentDecisions tickets={tickets} />
+            </>
           ) : (
             <Tickets groups={groups} tickets={tickets} shown={shown} decisions={decisions} />
           )

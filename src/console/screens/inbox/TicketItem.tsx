@@ -1,21 +1,14 @@
 import { type KeyboardEvent, useRef } from 'react';
 import { Chip } from '../../design/Chip.tsx';
 import { Ago } from '../../design/Time.tsx';
-import { wholeJson } from '../../design/WholeJson.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { Did, useDecision } from './Decision.tsx';
 import { Detail } from './Detail.tsx';
 import { isOpenStill, type Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
+import { TicketLines } from './TicketLines.tsx';
 import { texts } from './texts.ts';
 import { canEdit, type Open, type Wish } from './tickets.ts';
-
-/** The arguments on one line; those of delegates name their tools. */
-const lineOf = ({ ticket }: Open): string => {
-  const below = ticket.tickets ?? [];
-  if (below.length === 0) return wholeJson(ticket.arguments).replace(/\s+/g, ' ');
-  return below.map((one) => `${one.tool} ${wholeJson(one.arguments)}`.replace(/\s+/g, ' ')).join(', ');
-};
 
 /**
  * A row of the list, and the details of the selected one. The keys a, d and e act on the focused row. Approval requires
@@ -76,15 +69,10 @@ export const TicketItem = (props: {
       onKeyDown={onKeyDown}
     >
       <button type="button" className={css.row} onClick={onSelect}>
-        <span className={css.first}>
-          <strong className={css.tool}>{ticket.tool_name}</strong>
-          <span className={css.quiet}>{open.agentId}</span>
+        <TicketLines open={open} isLate={props.isLate}>
           {props.isAgain && <Chip tone="warn">{t('again')}</Chip>}
-          <span className={css.age} data-late={props.isLate || undefined}>
-            {outcome === undefined ? <Ago at={ticket.updated_at} /> : <Did outcome={outcome} />}
-          </span>
-        </span>
-        <span className={css.line}>{lineOf(open)}</span>
+          {outcome === undefined ? <Ago at={ticket.updated_at} /> : <Did outcome={outcome} />}
+        </TicketLines>
       </button>
       {isSelected && (
         <Detail

@@ -1,3 +1,4 @@
+import { createAtom } from '@xstate/store';
 import pMap from 'p-map';
 import { useState } from 'react';
 import { digestOfCall } from '../../../schema/call-digest.ts';
@@ -5,8 +6,10 @@ import type { Json } from '../../../schema/json.ts';
 import { messageOf, RequestError, statusOf } from '../../data/error.ts';
 import { invalidate } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
+import { token } from '../../data/session.ts';
 import { toast } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
+import { useGo } from '../../navigation/links.tsx';
 import { type Decision, decide } from '../../run-records/control.ts';
 import { texts } from './texts.ts';
 import type { Open, Wish } from './tickets.ts';
@@ -40,6 +43,19 @@ export const decisionOf = (wish: Wish, { ticket }: Pick<Open, 'ticket'>): Decisi
   }
 };
 
+/** A decision that the service has accepted. Decisions are sent at once, and none can be withdrawn. */
+export type Sent = { open: Open; wish: Wish; outcome: Outcome; at: number };
+
+/** The latest decisions of this page, newest first. */
+export const sent = createAtom<readonly Sent[]>([]);
+
+/** Maximum number of decisions that can be looked at again. */
+const MOST_KEPT = 10;
+
+token.subscribe((value) => {
+  if (value === '') sent.set([]);
+});
+
 const DONE = { approve: 'approved', answer: 'answered', deny: 'denied' } as const;
 
 /** Status for a ticket that was decided elsewhere or whose run has ended. */
@@ -48,7 +64,9 @@ const GONE = 404;
 const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
   try {
     await decide(open.runId, decisionOf(wish, open));
-    return DONE[wish.do];
+    const outcome = DONE[wish.do];
+    sent.set([{ open, wish, outcome, at: Date.now() }, ...sent.get()].slice(0, MOST_KEPT));
+    return outcome;
   } catch (error) {
     if (statusOf(error) === GONE) return 'gone';
     return { failed: redactText(error instanceof RequestError ? error.message : messageOf(error, 0)) };
@@ -58,35 +76,39 @@ const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
 /** Maximum number of concurrent requests. */
 const AT_ONCE = 5;
 
-/** Reports the outcomes as a toast, because a ticket disappears as soon as its run continues. */
-const tell = (outcomes: readonly Outcome[]): void => {
+/**
+ * Reports the outcomes as a toast, because a ticket disappears as soon as its run continues.
+ * @param show opens the decision again
+ */
+const tell = (outcomes: readonly Outcome[], show: () => void): void => {
   const count = (kind: string): number => outcomes.filter((outcome) => outcome === kind).length;
   const counts = (['approved', 'answered', 'denied', 'gone'] as const).flatMap((kind) =>
     count(kind) > 0 ? [`${say(texts, `did.${kind}`)}${outcomes.length > 1 ? `: ${count(kind)}` : ''}`] : [],
   );
-  if (counts.length > 0) toast(count('gone') > 0 ? 'info' : 'success', counts.join(' · '));
+  if (counts.length === 0) return;
+  const isGone = count('gone') > 0;
+  const action = { label: say(texts, 'sent.show'), run: show };
+  toast(isGone ? 'info' : 'success', counts.join(' · '), isGone ? {} : { action });
 };
 
 export type Outcomes = ReadonlyMap<string, Outcome | 'busy'>;
 
 export const useDecisions = () => {
   const [outcomes, setOutcomes] = useState<Outcomes>(new Map());
-  const [decided, setDecided] = useState<readonly Open[]>([]);
+  const go = useGo();
   const note = (open: Open, outcome: Outcome | 'busy'): void =>
     setOutcomes((before) => new Map(before).set(open.key, outcome));
   return {
     outcomes,
-    /** The tickets that were decided here, for calls that are requested again. */
-    decided,
     async decide(wish: Wish, tickets: readonly Open[]): Promise<void> {
       for (const open of tickets) note(open, 'busy');
-      setDecided((before) => [...before, ...tickets]);
       const one = async (open: Open): Promise<Outcome> => {
         const outcome = await fulfil(wish, open);
         note(open, outcome);
         return outcome;
       };
-      tell(await pMap(tickets, one, { concurrency: AT_ONCE }));
+      const outcomes = await pMap(tickets, one, { concurrency: AT_ONCE });
+      tell(outcomes, () => go(`/inbox?sent=${encodeURIComponent(tickets[0]?.key ?? '')}`));
       invalidate('/v1/runs', '/v1/threads');
     },
   };

@@ -79,9 +79,9 @@ export const alike = (tickets: readonly Open[]): readonly Open[] => {
 };
 
 /** Whether the run has asked for the same tool before, and got a decision on this page. */
-export const isAskedAgain = (open: Open, decided: readonly Open[]): boolean =>
+export const isAskedAgain = (open: Open, decided: readonly { open: Open }[]): boolean =>
   decided.some(
-    ({ key, runId, ticket }) =>
+    ({ open: { key, runId, ticket } }) =>
       key !== open.key && runId === open.runId && ticket.tool_name === open.ticket.tool_name,
   );
 
