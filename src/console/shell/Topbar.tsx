@@ -8,6 +8,7 @@ import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
 import look from '../design/Look.module.css';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
+import { entryNames } from '../navigation/entry-names.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { Bell } from './Bell.tsx';
 import { TONES } from './Connection.tsx';
@@ -22,19 +23,23 @@ import { cycleTheme, theme } from './theme.ts';
 const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const crumbs = crumbsOf(path, screens);
+  const names = useAtom(entryNames);
+  const crumbs = crumbsOf(path, screens).map(({ label, text = '', href }) => ({
+    href,
+    name: label ? t(label) : (names.get(text) ?? text),
+  }));
   return (
     <nav className={css.crumbs} aria-label={t('shell.breadcrumb')}>
       <ol>
-        {crumbs.map(({ label, text, href }, index) => (
-          <li key={`${label ?? text}`} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>
+        {crumbs.map(({ name, href }, index) => (
+          <li key={name} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>
             {index > 0 && <Icon name="chevronRight" size={12} />}
             {href !== undefined ? (
               <ScreenLink to={href} className={look.cut}>
-                {label ? t(label) : text}
+                {name}
               </ScreenLink>
             ) : (
-              <span className={look.cut}>{label ? t(label) : text}</span>
+              <span className={look.cut}>{name}</span>
             )}
           </li>
         ))}
