@@ -1,11 +1,11 @@
 import t from 'tap';
 import { AgentStats } from '../../src/console/data/resources.ts';
 import { changesOf, wordChanges } from '../../src/console/design/diff.ts';
+import { fromField, toField } from '../../src/console/list/time-field.ts';
 import { filtered, rowOf } from '../../src/console/screens/agents/agent-row.ts';
 import {
   type AuditEvent,
   csvOf,
-  fromField,
   instantText,
   merged,
   queriesOf,
@@ -86,6 +86,9 @@ t.test('queries the audit log in UTC, once per action, and by hash prefixes of a
   t.equal(fromField('2025-01-02T03:04', 'utc'), '2025-01-02T03:04:00.000Z');
   t.equal(fromField('2025-01-02T03:04', 'local'), new Date(2025, 0, 2, 3, 4).toISOString());
   t.equal(fromField('', 'utc'), undefined);
+  t.equal(toField('2025-01-02T03:04:00.000Z', 'utc'), '2025-01-02T03:04');
+  t.equal(toField(new Date(2025, 0, 2, 3, 4).toISOString(), 'local'), '2025-01-02T03:04');
+  t.equal(toField('1h', 'utc'), '');
 });
 
 t.test('merges pages of the audit log and filters them by actor label', async (t) => {

@@ -1,17 +1,22 @@
 import { Popover } from '@mantine/core';
+import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { CheckField, controlLook, FilterSelect, filterLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
-import { useFormat, useTexts } from '../i18n/locale.ts';
+import { useFormat, useTexts, zone } from '../i18n/locale.ts';
 import css from './List.module.css';
-import type { QueryChange } from './list-state.ts';
 import { TextFilter } from './TextFilter.tsx';
 import { listTexts } from './texts.ts';
+import { fromField, isTime, toField } from './time-field.ts';
 import { useQueryState } from './use-query-state.ts';
 
-/** A filter whose value is a query parameter of the address. */
-export type Filter = { key: string; label: string } & (
-  | { kind: 'choice'; options: readonly (readonly [value: string, label: string])[] }
+type Options = readonly (readonly [value: string, label: string])[];
+
+/** A filter whose value is a query parameter of the address. A choice and a time may share one. */
+export type Filter = { key: string; label: string; title?: string } & (
+  | { kind: 'choice'; options: Options }
+  /** Any of the options. Their values are separated by commas. */
+  | { kind: 'choices'; options: Options }
   | { kind: 'text'; options?: readonly string[] }
   | { kind: 'flag' }
   | { kind: 'time' }
@@ -19,33 +24,41 @@ export type Filter = { key: string; label: string } & (
 
 type Format = ReturnType<typeof useFormat>;
 
-const textOf = (filter: Filter, value: string, format: Format): string => {
-  if (filter.kind === 'flag') return filter.label;
-  if (filter.kind === 'time') return `${filter.label} ${format.date(Date.parse(value))}`;
-  const option = filter.kind === 'choice' ? filter.options.find(([each]) => each === value) : undefined;
-  return `${filter.label}: ${option?.[1] ?? value}`;
-};
+const partsOf = (value = ''): string[] => value.split(',').filter(Boolean);
 
-/** A time of the address, which has a time zone, as the value of an input, which has none. */
-const toField = (value: string | undefined): string => {
-  const at = Date.parse(value ?? '');
-  if (Number.isNaN(at)) return '';
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+/** Undefined if the filter does not apply. */
+const textOf = (filter: Filter, value: string | undefined, format: Format): string | undefined => {
+  if (value === undefined) return undefined;
+  const named = (options: Options) => (one: string) => options.find(([each]) => each === one)?.[1] ?? one;
+  switch (filter.kind) {
+    case 'flag':
+      return filter.label;
+    case 'time':
+      return isTime(value) ? `${filter.label} ${format.date(Date.parse(value))}` : undefined;
+    case 'choice':
+      return isTime(value) ? undefined : `${filter.label}: ${named(filter.options)(value)}`;
+    case 'choices':
+      return `${filter.label}: ${partsOf(value).map(named(filter.options)).join(', ')}`;
+    default:
+      return `${filter.label}: ${value}`;
+  }
 };
 
 const FilterField = ({ filter }: { filter: Filter }) => {
   const t = useTexts(listTexts);
+  const where = useAtom(zone);
   const [query, setQuery] = useQueryState();
-  const { key, label } = filter;
-  const set = (value: string | undefined): void => setQuery({ [key]: value, page: undefined });
+  const { key, label, title } = filter;
+  const value = query[key] ?? '';
+  const set = (next: string | undefined): void => setQuery({ [key]: next || undefined, page: undefined });
   switch (filter.kind) {
     case 'text':
-      return <TextFilter name={key} label={label} {...(filter.options && { options: filter.options })} />;
+      return <TextFilter name={key} label={label} title={title} options={filter.options} />;
     case 'flag':
       return (
         <CheckField
           label={label}
-          checked={query[key] === 'true'}
+          checked={value === 'true'}
           onChange={(isOn) => set(isOn ? 'true' : undefined)}
         />
       );
@@ -56,18 +69,36 @@ const FilterField = ({ filter }: { filter: Filter }) => {
           <input
             type="datetime-local"
             className={controlLook}
-            value={toField(query[key])}
-            onChange={({ target }) => set(target.value ? new Date(target.value).toISOString() : undefined)}
+            value={toField(value, where)}
+            onChange={({ target }) => set(fromField(target.value, where))}
           />
         </label>
       );
+    case 'choices': {
+      const chosen = partsOf(value);
+      return (
+        <fieldset className={css.choices}>
+          <legend>{label}</legend>
+          {filter.options.map(([one, name]) => (
+            <CheckField
+              key={one}
+              label={name}
+              checked={chosen.includes(one)}
+              onChange={(isOn) =>
+                set([...chosen.filter((other) => other !== one), ...(isOn ? [one] : [])].join(','))
+              }
+            />
+          ))}
+        </fieldset>
+      );
+    }
     default:
       return (
         <FilterSelect
           label={label}
-          value={query[key] ?? ''}
+          value={isTime(value) ? '' : value}
           options={[['', t('any')], ...filter.options]}
-          onChange={(value) => set(value || undefined)}
+          onChange={set}
         />
       );
   }
@@ -78,10 +109,8 @@ export const FilterBar = ({ filters }: { filters: readonly Filter[] }) => {
   const t = useTexts(listTexts);
   const format = useFormat();
   const [query, setQuery] = useQueryState();
-  const remove = (key: string): void => {
-    const change: QueryChange = { [key]: undefined, page: undefined };
-    setQuery(change);
-  };
+  const remove = (...gone: readonly Filter[]): void =>
+    setQuery({ page: undefined, ...Object.fromEntries(gone.map(({ key }) => [key, undefined])) });
   return (
     <>
       <Popover position="bottom-start" trapFocus>
@@ -92,21 +121,27 @@ export const FilterBar = ({ filters }: { filters: readonly Filter[] }) => {
         </Popover.Target>
         <Popover.Dropdown className={css.filters}>
           {filters.map((filter) => (
-            <FilterField key={filter.key} filter={filter} />
+            <FilterField key={`${filter.kind} ${filter.key}`} filter={filter} />
           ))}
+          <Button
+            small
+            disabled={!filters.some(({ key }) => key in query)}
+            onClick={() => remove(...filters)}
+          >
+            {t('clearAll')}
+          </Button>
         </Popover.Dropdown>
       </Popover>
       {filters.flatMap((filter) => {
-        const value = query[filter.key];
-        if (value === undefined) return [];
-        const text = textOf(filter, value, format);
+        const text = textOf(filter, query[filter.key], format);
+        if (text === undefined) return [];
         return (
           <button
-            key={filter.key}
+            key={`${filter.kind} ${filter.key}`}
             type="button"
             className={css.filter}
             title={t('removeFilter')}
-            onClick={() => remove(filter.key)}
+            onClick={() => remove(filter)}
           >
             <span>{text}</span>
             <Icon name="close" size={12} />

@@ -87,7 +87,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
           {!unpaged && (listed.found.length > SIZES[0] || listed.state.page > 1) && <Foot listed={listed} />}
         </>
       )}
-      {props.after}
+      {props.after && <div className={css.more}>{props.after}</div>}
     </div>
   );
 };

@@ -2,7 +2,6 @@ import { Button } from '../design/Button.tsx';
 import { ErrorBox } from '../design/Loaded.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import css from './List.module.css';
 import { List } from './List.tsx';
 import type { ListProps } from './list-props.ts';
 import { listTexts } from './texts.ts';
@@ -23,14 +22,14 @@ const Progress = <Row,>({ pages, isRanked }: { pages: Pages<Row>; isRanked: bool
     return pages.hasMore ? t('loaded', counts) : '';
   };
   return (
-    <div className={css.more}>
+    <>
       <span role="status">{describe()}</span>
       {pages.hasMore && (
         <Button small disabled={pages.isReading} onClick={pages.loadMore}>
           {t(isSearch ? 'searchOn' : 'more')}
         </Button>
       )}
-    </div>
+    </>
   );
 };
 

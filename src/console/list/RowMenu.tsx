@@ -1,5 +1,6 @@
 import { Menu } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { IconButton } from '../design/Button.tsx';
 import { Icon, type IconName } from '../design/Icon.tsx';
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -12,24 +13,38 @@ export type MenuItem = {
   icon?: IconName;
   tone?: 'danger';
   testId?: string;
+  isOff?: boolean;
   /** A function, or the screen that the item opens. */
   act: (() => void) | string;
 };
 
 export const MenuItems = ({ items }: { items: readonly MenuItem[] }) => {
   const go = useGo();
-  return items.map(({ label, icon, tone, testId, act }) => (
+  return items.map(({ label, icon, tone, testId, isOff, act }) => (
     <Menu.Item
       key={label}
       leftSection={icon && <Icon name={icon} />}
       data-tone={tone}
       data-testid={testId}
+      disabled={isOff === true}
       onClick={typeof act === 'string' ? () => go(act) : act}
     >
       {label}
     </Menu.Item>
   ));
 };
+
+/** The rare actions of a screen, and its deletion. */
+export const OverflowMenu = ({ label, items }: { label: string; items: readonly MenuItem[] }) => (
+  <Menu>
+    <Menu.Target>
+      <IconButton icon="more" label={label} />
+    </Menu.Target>
+    <Menu.Dropdown>
+      <MenuItems items={items} />
+    </Menu.Dropdown>
+  </Menu>
+);
 
 /** The actions of a row, and its id. The menu is made when it is first opened, because a list has many rows. */
 export const RowMenu = ({ id, items }: { id: string; items: readonly MenuItem[] }) => {

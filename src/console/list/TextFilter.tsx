@@ -11,9 +11,9 @@ export const TextFilter = (props: {
   /** Name of the query parameter. */
   name: string;
   label: string;
-  title?: string;
+  title?: string | undefined;
   /** Suggestions while typing. */
-  options?: readonly string[];
+  options?: readonly string[] | undefined;
 }) => {
   const [query, setQuery] = useQueryState();
   const [typed, type] = useTyped(query[props.name] ?? '', PAUSE_MS, (text) =>

@@ -8,15 +8,24 @@ import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { download } from '../../list/download.ts';
+import type { Filter } from '../../list/FilterBar.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { ActionChip, EventTime } from './ActionChip.tsx';
 import css from './AuditLog.module.css';
-import { type AuditEvent, type AuditFilter, actorParts, csvOf, summaryOf, withLabel } from './audit-event.ts';
+import {
+  ACTIONS,
+  type AuditEvent,
+  type AuditFilter,
+  actorParts,
+  csvOf,
+  SPANS,
+  summaryOf,
+  withLabel,
+} from './audit-event.ts';
 import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
-import { FILTER_KEYS, Filters } from './Filters.tsx';
 import { texts } from './texts.ts';
 import { AUDIT_OFF, useAudit } from './use-audit.ts';
 
@@ -104,6 +113,32 @@ const Exports = ({ events }: { events: readonly AuditEvent[] }) => {
 const resourcesOf = (events: readonly AuditEvent[]): string[] =>
   [...new Set(events.flatMap(({ resource }) => [resource.split('/')[0] ?? '', resource]))].sort();
 
+/** The range is a span until now, or has its own start and end. */
+const useFilters = (events: readonly AuditEvent[]): Filter[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        key: 'since',
+        kind: 'choice',
+        label: t('filter.range'),
+        options: SPANS.map(([span]) => [span, t(`range.${span}`)] as const),
+      },
+      { key: 'since', kind: 'time', label: t('filter.since') },
+      { key: 'until', kind: 'time', label: t('filter.until') },
+      { key: 'resource', kind: 'text', label: t('filter.resource'), options: resourcesOf(events) },
+      { key: 'actor', kind: 'text', label: t('filter.actor'), title: t('filter.actorNote') },
+      {
+        key: 'action',
+        kind: 'choices',
+        label: t('filter.actions'),
+        options: ACTIONS.map((action) => [action, t(`action.${action}`)] as const),
+      },
+    ],
+    [t, events],
+  );
+};
+
 export default function AuditLog() {
   const t = useTexts(texts);
   const format = useFormat();
@@ -115,6 +150,7 @@ export default function AuditLog() {
   const [isTail, follow] = useState(false);
   const { query, events, loaded } = useAudit(filter, isTail);
   const columns = useColumns();
+  const filterBy = useFilters(events);
   const rows = useMemo(() => withLabel(events, actor), [events, actor]);
   return (
     <Page
@@ -123,7 +159,6 @@ export default function AuditLog() {
       purpose={t('purpose')}
       actions={<Exports events={rows} />}
     >
-      <Filters resources={resourcesOf(events)} onSearch={() => void query.refetch()} />
       {query.error && !query.data && (
         <ErrorBox error={query.error} off={AUDIT_OFF} onRetry={() => void query.refetch()} />
       )}
@@ -137,17 +172,15 @@ export default function AuditLog() {
           onOpen={({ id }) => setQuery({ event: id })}
           openId={event}
           searchPlaceholder={t('search')}
-          filterKeys={FILTER_KEYS}
+          filterBy={filterBy}
           tools={<CheckField label={t('tail')} checked={isTail} onChange={follow} />}
           fresh={{ at: query.dataUpdatedAt, busy: query.isFetching, refresh: () => void query.refetch() }}
           unpaged
           after={
             query.hasNextPage && (
-              <div className={css.more}>
-                <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                  {t('more')}
-                </Button>
-              </div>
+              <Button small disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                {t('more')}
+              </Button>
             )
           }
           empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}

@@ -9,7 +9,6 @@ import {
   text,
 } from '../../data/guard.ts';
 import { changesOf } from '../../design/diff.ts';
-import type { Zone } from '../../i18n/format.ts';
 import { tokensOf } from '../../list/match.ts';
 
 /** Events of the audit log, and their queries. */
@@ -58,32 +57,17 @@ export type AuditFilter = {
 };
 
 /** Milliseconds by the span that `since` may contain instead of a time. */
-export const SPANS: Readonly<Record<string, number>> = {
-  '15m': 900_000,
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-  '7d': 7 * 86_400_000,
-};
+export const SPANS = [
+  ['1h', 3_600_000],
+  ['24h', 86_400_000],
+  ['7d', 7 * 86_400_000],
+] as const;
 
 /** Converts a time or a span to RFC 3339 in UTC; undefined for anything else. */
 export const instantText = (value: string | undefined, now: number): string | undefined => {
-  const span = SPANS[value ?? ''];
+  const span = SPANS.find(([name]) => name === value)?.[1];
   const at = span === undefined ? Date.parse(value ?? '') : now - span;
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-};
-
-/** Reads the value of a date input, which has no time zone. */
-export const fromField = (value: string, zone: Zone): string | undefined => {
-  const at = Date.parse(zone === 'utc' && value !== '' ? `${value}Z` : value);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-};
-
-export const toField = (value: string | undefined, zone: Zone, now: number): string => {
-  const text = instantText(value, now);
-  if (text === undefined) return '';
-  const at = Date.parse(text);
-  const shifted = zone === 'utc' ? at : at - new Date(at).getTimezoneOffset() * 60_000;
-  return new Date(shifted).toISOString().slice(0, 16);
 };
 
 const HASH = /^[0-9a-f]{1,16}(\/|$)/;

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
@@ -43,6 +43,8 @@ export const useAudit = (filter: AuditFilter, isTail: boolean) => {
   const query = useInfiniteQuery({
     queryKey: [PATH, 'pages', filter],
     queryFn: ({ pageParam, signal }) => readPage(filter, pageParam, signal),
+    // Keeps the filters mounted, so that they keep their focus.
+    placeholderData: keepPreviousData,
     initialPageParam: [] as Cursors,
     getNextPageParam: ({ next }) => (next.some((cursor) => cursor !== null) ? next : undefined),
     retry: (count, error) => count < 1 && (statusOf(error) ?? 0) >= 500 && statusOf(error) !== 503,

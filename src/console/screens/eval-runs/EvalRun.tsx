@@ -6,6 +6,7 @@ import { invalidate, type Loaded, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
+import { Id } from '../../design/Copy.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
@@ -18,6 +19,7 @@ import { toast, toastError } from '../../feedback/toasts.ts';
 import { datasetOf } from '../../fixtures/dataset.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { useEntryName } from '../../navigation/entry-names.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
 import css from './EvalRuns.module.css';
@@ -201,6 +203,10 @@ const Whole = ({ answer, baseline }: { answer: RunAnswer; baseline: string | und
 const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) => {
   const t = useTexts(texts);
   const agents = [...new Set(run.items.flatMap(({ cell }) => cell?.agent_id ?? []))];
+  const facts = [
+    ['run.models', modelsIn(run)],
+    ['run.agents', agents],
+  ] as const;
   return (
     <div className={css.bar}>
       <Chip tone={isRunning(run) ? 'info' : 'none'}>
@@ -221,14 +227,18 @@ const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) =>
           {t('run.title', { dataset: run.dataset_id, revision: run.dataset_revision })}
         </ScreenLink>
       </span>
+      {facts.map(
+        ([name, values]) =>
+          values.length > 0 && (
+            <span key={name} className={css.quiet}>
+              {t(name)} {values.join(', ')}
+            </span>
+          ),
+      )}
       <span className={css.quiet}>
         {t('run.started')} <Ago at={run.started_at_secs} />
       </span>
-      {agents.length > 0 && (
-        <span className={css.quiet}>
-          {t('run.agent')}: {agents.join(', ')}
-        </span>
-      )}
+      <Id id={run.id} />
       <Baselines run={run} baseline={baseline} />
     </div>
   );
@@ -236,13 +246,15 @@ const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) =>
 
 export default function EvalRun() {
   const t = useTexts(texts);
-  const name = useName();
+  const { moment } = useFormat();
   const { id = '' } = useParams({ strict: false });
   const [{ baseline }] = useQueryState();
   const query = useEvalRun(id);
   const run = query.data?.run;
+  const title = run && `${run.dataset_id} · ${moment(run.started_at_secs * 1000)}`;
+  useEntryName(id, title);
   return (
-    <Page title={run ? name(run) : id} purpose={id} actions={run && isRunning(run) && <Cancel id={id} />}>
+    <Page title={title ?? t('run')} actions={run && isRunning(run) && <Cancel id={id} />}>
       {run && <Facts run={run} baseline={baseline} />}
       <LoadedById
         query={query}

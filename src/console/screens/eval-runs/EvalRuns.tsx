@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
 import { buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { FilterSelect } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
@@ -10,6 +9,7 @@ import { Ago } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import type { Filter } from '../../list/FilterBar.tsx';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -106,11 +106,16 @@ export default function EvalRuns() {
   const t = useTexts(texts);
   const format = useFormat();
   const go = useGo();
-  const [{ dataset }, setQuery] = useQueryState();
+  const [{ dataset }] = useQueryState();
   const query = useEvalRuns();
   const columns = useColumns();
   const all = query.data ?? [];
-  const datasets = useMemo(() => [...new Set(all.map(({ dataset_id }) => dataset_id))].sort(), [all]);
+  const filterBy = useMemo((): Filter[] => {
+    const ids = [...new Set(all.map(({ dataset_id }) => dataset_id))].sort();
+    return [
+      { key: 'dataset', kind: 'choice', label: t('column.dataset'), options: ids.map((id) => [id, id]) },
+    ];
+  }, [all, t]);
   const shown = useMemo(
     () => all.filter(({ dataset_id }) => dataset === undefined || dataset_id === dataset),
     [all, dataset],
@@ -140,22 +145,12 @@ export default function EvalRuns() {
             usualSort={NEWEST_FIRST}
             searchPlaceholder={t('search')}
             bulk={[{ label: t('compare'), run: compare }]}
+            filterBy={filterBy}
             filters={
-              <>
-                <FilterSelect
-                  label={t('filter.dataset')}
-                  value={dataset ?? ''}
-                  options={[['', t('dataset.all')], ...datasets.map((id): [string, string] => [id, id])]}
-                  onChange={(value) => setQuery({ dataset: value || undefined, page: undefined })}
-                />
-                {dataset !== undefined && (
-                  <span className={css.trend}>
-                    <Bars values={passRates(all, dataset)} label={t('trend', { dataset })} />
-                  </span>
-                )}
-              </>
+              dataset !== undefined && (
+                <Bars values={passRates(all, dataset)} label={t('trend', { dataset })} />
+              )
             }
-            filterKeys={['dataset']}
             fresh={freshOf(query)}
             empty={
               <EmptyState

@@ -5,12 +5,12 @@ import { useResource } from '../../data/queries.ts';
 import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { CheckField, FilterSelect } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import type { Filter } from '../../list/FilterBar.tsx';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -21,7 +21,6 @@ import { agentsWithTools } from './tool.ts';
 
 const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
 const META = metaOf('tools');
-const FILTERS = ['source', 'customized'];
 
 type ToolRow = {
   id: string;
@@ -144,27 +143,28 @@ export default function Tools() {
   const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(capabilities);
-  const [{ source = '', customized }, setQuery] = useQueryState();
+  const [{ source, customized }] = useQueryState();
   const rows = useRows();
   const columns = useColumns();
   const shown = useMemo(
-    () => rows.filter((row) => (source === '' || row.kind === source) && (!customized || row.isCustomized)),
+    () =>
+      rows.filter(
+        (row) =>
+          (source === undefined || row.kind === source) && (customized === undefined || row.isCustomized),
+      ),
     [rows, source, customized],
   );
-  const filters = (
-    <>
-      <FilterSelect
-        label={t('column.source')}
-        value={source}
-        options={[['', t('all')], ...KINDS.map((kind): [string, string] => [kind, t(`kind.${kind}`)])]}
-        onChange={(value) => setQuery({ source: value || undefined, page: undefined })}
-      />
-      <CheckField
-        label={t('customized.only')}
-        checked={customized === '1'}
-        onChange={(checked) => setQuery({ customized: checked ? '1' : undefined, page: undefined })}
-      />
-    </>
+  const filterBy = useMemo(
+    (): Filter[] => [
+      {
+        key: 'source',
+        kind: 'choice',
+        label: t('column.source'),
+        options: KINDS.map((kind) => [kind, t(`kind.${kind}`)]),
+      },
+      { key: 'customized', kind: 'flag', label: t('customized.only') },
+    ],
+    [t],
   );
   return (
     <Page title={t('title')} count={query.data && format.number(rows.length)} purpose={t('purpose')}>
@@ -177,8 +177,7 @@ export default function Tools() {
             rowId={({ id }) => id}
             rowHref={({ id }) => `/tools/${encodeURIComponent(id)}`}
             searchPlaceholder={t('search')}
-            filters={filters}
-            filterKeys={FILTERS}
+            filterBy={filterBy}
             fresh={freshOf(query)}
             empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
           />
