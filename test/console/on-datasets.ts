@@ -57,6 +57,10 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
     await go(`/eval-runs/${first}?baseline=nope`);
+    const title = page.getByRole('heading', { level: 1, name: /^talks · / });
+    const crumb = page.getByRole('navigation', { name: 'Breadcrumb' }).locator('li[aria-current="page"]');
+    await title.waitFor();
+    t.equal(await crumb.textContent(), await title.textContent(), 'an eval run is named by dataset and time');
     await page.getByText('There is no eval run nope.').waitFor();
     await page.getByText('100%').waitFor();
     await go('/eval-runs/nope');
@@ -152,6 +156,38 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('link', { name: 'Datasets' }).first().click();
     await page.waitForURL((url) => url.pathname === '/datasets');
     t.match((await call('GET', '/v1/eval/datasets/told')).body, { spec: { description: 'Mine' } });
-    await call('DELETE', '/v1/eval/datasets/told');
+    await go('/datasets/told');
+    await button(page, 'Actions of told').click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await button(page, 'Delete').click();
+    await page.waitForURL((url) => url.pathname === '/datasets');
+    t.equal((await call('GET', '/v1/eval/datasets/told')).status, 404);
+  });
+
+  t.test('keeps the filters of evaluations and tools in the address, and shows them as chips', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/tools?source=builtin');
+    const row = page.locator('tbody tr[data-row]');
+    await row.first().waitFor();
+    await button(page, 'Source: built in').waitFor();
+    await button(page, 'Filter').click();
+    await page.getByLabel('only customized').check();
+    await page.getByText('Nothing matches').waitFor();
+    t.equal(new URL(page.url()).searchParams.get('customized'), 'true');
+    await button(page, 'Clear all').click();
+    await row.first().waitFor();
+    t.equal(new URL(page.url()).search, '');
+
+    await go('/audit-log');
+    await row.first().waitFor();
+    await button(page, 'Filter').click();
+    for (const action of ['create', 'delete']) await page.getByLabel(action, { exact: true }).check();
+    await button(page, 'Actions: create, delete').waitFor();
+    await page.getByLabel('Range').selectOption({ label: 'last hour' });
+    await button(page, 'Range: last hour').waitFor();
+    t.strictSame(Object.fromEntries(new URL(page.url()).searchParams), {
+      since: '1h',
+      action: 'create,delete',
+    });
   });
 };

@@ -11,6 +11,7 @@ import { toast, toastError } from '../../feedback/toasts.ts';
 import { type Dataset as DatasetRecord, EVALS_OFF, isScriptable } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
+import { OverflowMenu } from '../../list/RowMenu.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
@@ -146,10 +147,14 @@ const Actions = (props: {
       <Button onClick={() => onOpen('traces')}>{t('traces.title')}</Button>
       <Button onClick={() => onOpen('dialogue')}>{t('dialogue.title')}</Button>
       <ImportFile write={write} />
-      <Button onClick={save}>{t('export')}</Button>
-      <Button tone="danger" icon="trash" onClick={() => onOpen('delete')}>
-        {t('delete.confirm')}
-      </Button>
+      <OverflowMenu
+        label={t('more', { id })}
+        items={[
+          { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(id)}` },
+          { label: t('export'), icon: 'download', act: save },
+          { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => onOpen('delete') },
+        ]}
+      />
     </>
   );
 };

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -100,20 +100,10 @@ export default function Datasets() {
             rowHref={({ id }) => `/datasets/${encodeURIComponent(id)}`}
             searchPlaceholder={t('search')}
             fresh={freshOf(query)}
-            actions={(row) => (
-              <>
-                <ScreenLink to={`/eval-runs?dataset=${encodeURIComponent(row.id)}`} className={buttonLook}>
-                  {t('runs')}
-                </ScreenLink>
-                <IconButton
-                  small
-                  icon="trash"
-                  tone="danger"
-                  label={t('remove', { id: row.id })}
-                  onClick={() => setDoomed(row)}
-                />
-              </>
-            )}
+            menu={(row) => [
+              { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(row.id)}` },
+              { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => setDoomed(row) },
+            ]}
             empty={
               <EmptyState title={t('empty.title')} actions={create}>
                 {t('empty.text')}

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { Button, IconButton } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
@@ -18,7 +18,7 @@ import { FixtureForm } from './FixtureForm.tsx';
 import { fixtureDuplicated, fixtureMoved, fixtureRemoved, fixtureStored } from './fixture-changes.ts';
 import { type Last, lastOf } from './last-result.ts';
 import { texts } from './texts.ts';
-import type { DatasetWrite } from './write.ts';
+import type { Change, DatasetWrite } from './write.ts';
 
 type Row = Fixture & { place: number; last: Last | undefined };
 
@@ -107,40 +107,6 @@ const useOpenFixture = (fixtures: readonly Fixture[], openId: string | undefined
   return found ?? (last?.id === openId ? last : undefined);
 };
 
-const RowActions = (props: { row: Row; count: number; write: DatasetWrite; onRemove: () => void }) => {
-  const t = useTexts(texts);
-  const { row, count, write } = props;
-  const { id, place } = row;
-  const { busy } = write;
-  const buttons = [
-    ['arrowUp', t('fixture.up', { id }), fixtureMoved(id, -1), place === 0],
-    ['arrowDown', t('fixture.down', { id }), fixtureMoved(id, 1), place === count - 1],
-    ['duplicate', t('fixture.duplicate', { id }), fixtureDuplicated(id), false],
-  ] as const;
-  return (
-    <>
-      {buttons.map(([icon, label, change, isOff]) => (
-        <IconButton
-          key={icon}
-          small
-          icon={icon}
-          label={label}
-          disabled={busy || isOff}
-          onClick={() => void write.change(change)}
-        />
-      ))}
-      <IconButton
-        small
-        icon="trash"
-        tone="danger"
-        label={t('fixture.remove', { id })}
-        disabled={busy}
-        onClick={props.onRemove}
-      />
-    </>
-  );
-};
-
 const RemoveDialog = (props: { id: string; write: DatasetWrite; onClose: () => void }) => {
   const t = useTexts(texts);
   const { id, write, onClose } = props;
@@ -194,6 +160,12 @@ export const Fixtures = (props: {
     () => fixtures.map((fixture, place) => ({ ...fixture, place, last: results.get(fixture.id) })),
     [fixtures, results],
   );
+  const { busy } = write;
+  const last = fixtures.length - 1;
+  const change = (name: 'up' | 'down' | 'duplicate', how: Change) => ({
+    label: t(`fixture.${name}`),
+    act: () => void write.change(how),
+  });
   const add = (
     <Button icon="plus" onClick={() => setQuery({ new: '1', fixture: undefined })} data-new>
       {t('fixture.add')}
@@ -209,9 +181,18 @@ export const Fixtures = (props: {
         onOpen={({ id }) => setQuery({ fixture: id, new: undefined })}
         openId={openId}
         tools={add}
-        actions={(row) => (
-          <RowActions row={row} count={fixtures.length} write={write} onRemove={() => setDoomed(row.id)} />
-        )}
+        menu={({ id, place }) => [
+          { ...change('up', fixtureMoved(id, -1)), icon: 'arrowUp', isOff: busy || place === 0 },
+          { ...change('down', fixtureMoved(id, 1)), icon: 'arrowDown', isOff: busy || place === last },
+          { ...change('duplicate', fixtureDuplicated(id)), icon: 'duplicate', isOff: busy },
+          {
+            label: t('delete.confirm'),
+            icon: 'trash',
+            tone: 'danger',
+            isOff: busy,
+            act: () => setDoomed(id),
+          },
+        ]}
         empty={
           <EmptyState title={t('fixture.empty')} actions={add}>
             {t('fixture.emptyText')}
