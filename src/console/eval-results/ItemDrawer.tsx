@@ -4,6 +4,7 @@ import { IconButton } from '../design/Button.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { Facts } from '../design/Layout.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
+import { FigureTable } from '../list/FigureTable.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
 import type { Result } from './compare.ts';
 import css from './EvalResults.module.css';
@@ -20,30 +21,21 @@ const textsIn = (value: unknown): string[] =>
 const Sequence = ({ failure }: { failure: Failure }) => {
   const t = useTexts(texts);
   const [expected, actual] = [textsIn(failure.expected), textsIn(failure.actual)];
-  const places = Array.from({ length: Math.max(expected.length, actual.length) }, (_, place) => ({
-    place: place + 1,
-    expected: expected[place],
-    actual: actual[place],
+  const rows = Array.from({ length: Math.max(expected.length, actual.length) }, (_, place) => ({
+    key: String(place),
+    name: <code>{expected[place] ?? '—'}</code>,
+    figures: [<code key="actual">{actual[place] ?? '—'}</code>],
+    isWrong: expected[place] !== actual[place],
   }));
   return (
     <section className={css.section} aria-label={t('item.tools')}>
       <h3>{t('item.tools')}</h3>
-      <table className={css.pairs}>
-        <thead>
-          <tr>
-            <th scope="col">{t('item.expected')}</th>
-            <th scope="col">{t('item.actual')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {places.map((row) => (
-            <tr key={row.place} data-differs={row.expected !== row.actual || undefined}>
-              <td className={css.mono}>{row.expected ?? '—'}</td>
-              <td className={css.mono}>{row.actual ?? '—'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FigureTable
+        label={t('item.tools')}
+        columns={[t('item.expected'), t('item.actual')]}
+        rows={rows}
+        hasTexts
+      />
     </section>
   );
 };

@@ -1,5 +1,6 @@
 import { Card } from '../design/Layout.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
+import { FigureTable } from '../list/FigureTable.tsx';
 import {
   blocks,
   passRateOf,
@@ -11,7 +12,6 @@ import {
   type Verdict,
 } from './compare.ts';
 import css from './EvalResults.module.css';
-import { FigureTable } from './FigureTable.tsx';
 import type { Item } from './report.ts';
 import { texts } from './texts.ts';
 

@@ -16,7 +16,8 @@ const Cell = <R,>({ column, row, tokens }: { column: Column<R>; row: R; tokens: 
   const mark = (text: string): ReactNode => <Marked text={text} tokens={tokens} />;
   if (column.cell) return column.cell(row, mark);
   const value = column.value(row);
-  return value === undefined || value === null || value === '' ? '—' : mark(String(value));
+  if (value === undefined || value === null || value === '') return '—';
+  return column.isCode ? <code>{mark(String(value))}</code> : mark(String(value));
 };
 
 /** Lets the table shorten the text of a cell; the tooltip contains all of it. */

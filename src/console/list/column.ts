@@ -12,6 +12,8 @@ export type Column<Row> = {
   cell?: (row: Row, mark: (text: string) => ReactNode) => ReactNode;
   /** Aligns numbers at the end of the cell. */
   align?: 'end';
+  /** The value is an id or code. */
+  isCode?: boolean;
   /** CSS width, such as `20%`. */
   width?: string;
   /**

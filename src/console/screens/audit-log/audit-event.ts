@@ -9,6 +9,7 @@ import {
   text,
 } from '../../data/guard.ts';
 import { changesOf } from '../../design/diff.ts';
+import { toCsv } from '../../list/csv.ts';
 import { tokensOf } from '../../list/match.ts';
 
 /** Events of the audit log, and their queries. */
@@ -154,18 +155,8 @@ export const placeOf = (resource: string): { namespace: string; id: string } | u
   return at < 1 ? undefined : { namespace: resource.slice(0, at), id: resource.slice(at + 1) };
 };
 
-const quoted = (value: string): string =>
-  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-
-/** Prevents spreadsheet programs from evaluating a cell as a formula. */
-const inert = (value: string): string => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
-
-/** CSV according to RFC 4180. */
 export const csvOf = (events: readonly AuditEvent[]): string =>
-  [
+  toCsv([
     ['time', 'actor', 'action', 'resource', 'summary'],
     ...events.map((event) => [event.ts, event.actor, event.action, event.resource, summaryOf(event)]),
-  ]
-    .map((row) => row.map((cell) => quoted(inert(cell))).join(','))
-    .join('\r\n')
-    .concat('\r\n');
+  ]);

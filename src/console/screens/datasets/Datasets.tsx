@@ -40,8 +40,8 @@ const useColumns = (): Column<Row>[] => {
         label: t('column.dataset'),
         shortened: true,
         always: true,
+        isCode: true,
         value: (row) => row.id,
-        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
       {
         id: 'description',

@@ -33,14 +33,13 @@ const useColumns = (lastRun: string | undefined): Column<Row>[] => {
         shortened: true,
         always: true,
         value: (row) => row.user_input || row.id,
-        cell: (row, mark) => mark(row.user_input || row.id),
       },
       {
         id: 'id',
         label: t('column.id'),
         shortened: true,
+        isCode: true,
         value: (row) => row.id,
-        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
       {
         id: 'turns',
@@ -105,22 +104,6 @@ const useOpenFixture = (fixtures: readonly Fixture[], openId: string | undefined
   if (found !== undefined && found.id !== last?.id) setLast(found);
   if (openId === undefined) return undefined;
   return found ?? (last?.id === openId ? last : undefined);
-};
-
-const RemoveDialog = (props: { id: string; write: DatasetWrite; onClose: () => void }) => {
-  const t = useTexts(texts);
-  const { id, write, onClose } = props;
-  return (
-    <ConfirmDialog
-      title={t('fixture.removeTitle', { id })}
-      confirm={t('delete.confirm')}
-      busy={write.busy}
-      onConfirm={() => void write.change(fixtureRemoved(id)).then(onClose)}
-      onClose={onClose}
-    >
-      <p>{t('fixture.removeText')}</p>
-    </ConfirmDialog>
-  );
 };
 
 /** The form of the test case of the address, or of a new one. */
@@ -201,7 +184,15 @@ export const Fixtures = (props: {
       />
       <OpenForm fixtures={fixtures} write={write} />
       {doomed !== undefined && (
-        <RemoveDialog id={doomed} write={write} onClose={() => setDoomed(undefined)} />
+        <ConfirmDialog
+          title={t('fixture.removeTitle', { id: doomed })}
+          confirm={t('delete.confirm')}
+          busy={busy}
+          onConfirm={() => void write.change(fixtureRemoved(doomed)).then(() => setDoomed(undefined))}
+          onClose={() => setDoomed(undefined)}
+        >
+          <p>{t('fixture.removeText')}</p>
+        </ConfirmDialog>
       )}
     </>
   );

@@ -3,6 +3,7 @@ import { failureText } from '../../eval-results/failure-text.ts';
 import { cellText } from '../../eval-results/report.ts';
 import { texts as evalTexts } from '../../eval-results/texts.ts';
 import { say } from '../../i18n/locale.ts';
+import { toCsv } from '../../list/csv.ts';
 import { texts } from './texts.ts';
 
 const sayEval = (key: keyof typeof evalTexts.en, values?: Record<string, string | number>): string =>
@@ -10,13 +11,6 @@ const sayEval = (key: keyof typeof evalTexts.en, values?: Record<string, string 
 
 const why = ({ item }: Result): string =>
   item.report.failures.map((failure) => failureText(failure, sayEval)).join('; ');
-
-/** Prevents spreadsheet programs from evaluating a cell as a formula. */
-const csvCell = (value: string | number | undefined): string => {
-  const text = String(value ?? '');
-  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
 
 const HEAD = [
   'fixture',
@@ -48,8 +42,7 @@ const cellsOf = (result: Result): (string | number | undefined)[] => {
   ];
 };
 
-export const csvOf = (results: readonly Result[]): string =>
-  [HEAD, ...results.map(cellsOf)].map((row) => row.map(csvCell).join(',')).join('\r\n');
+export const csvOf = (results: readonly Result[]): string => toCsv([HEAD, ...results.map(cellsOf)]);
 
 const markdownCell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, '\\$&').replace(/\s+/g, ' ');
 

@@ -11,6 +11,7 @@ import { Json } from '../../design/Json.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { FigureTable } from '../../list/FigureTable.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
 import { createToolFilter } from './allowed.ts';
@@ -29,29 +30,21 @@ const Parameters = ({ schema }: { schema: JsonObject }) => {
   const parameters = parametersOf(schema);
   if (parameters.length === 0) return <p className={css.none}>{t('parameters.none')}</p>;
   return (
-    <table className={css.table}>
-      <thead>
-        <tr>
-          <th scope="col">{t('column.name')}</th>
-          <th scope="col">{t('parameter.type')}</th>
-          <th scope="col" data-wide>
-            {t('column.description')}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {parameters.map(({ name, type, isRequired, description }) => (
-          <tr key={name}>
-            <td className={css.mono}>
-              {name}
-              {isRequired && <span className={css.required}> {t('parameter.required')}</span>}
-            </td>
-            <td className={css.mono}>{type}</td>
-            <td>{description || '—'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <FigureTable
+      label={t('parameters')}
+      columns={[t('column.name'), t('parameter.type'), t('column.description')]}
+      rows={parameters.map(({ name, type, isRequired, description }) => ({
+        key: name,
+        name: (
+          <>
+            <code>{name}</code>
+            {isRequired && <span className={css.required}> {t('parameter.required')}</span>}
+          </>
+        ),
+        figures: [<code key="type">{type}</code>, description || '—'],
+      }))}
+      hasTexts
+    />
   );
 };
 
@@ -69,36 +62,27 @@ const Callers = ({ id, callers }: { id: string; callers: readonly string[] }) =>
   const agents = [...new Set([...calls.keys(), ...callers])].sort((a, b) => countOf(b) - countOf(a));
   if (agents.length === 0) return <p className={css.none}>{t('agents.none')}</p>;
   return (
-    <table className={css.table}>
-      <thead>
-        <tr>
-          <th scope="col" data-wide>
-            {t('callers.agent')}
-          </th>
-          {(['calls', 'failed', 'p95'] as const).map((key) => (
-            <th key={key} scope="col" data-number>
-              {t(`callers.${key}`)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {agents.map((agent) => {
-          const stats = calls.get(agent);
-          const share = stats && stats.call_count > 0 ? stats.failure_count / stats.call_count : 0;
-          return (
-            <tr key={agent}>
-              <td className={css.mono}>
-                <ScreenLink to={`/agents/${encodeURIComponent(agent)}?tab=tools`}>{agent}</ScreenLink>
-              </td>
-              <td data-number>{error ? '—' : format.number(countOf(agent))}</td>
-              <td data-number>{stats ? format.percent(share) : '—'}</td>
-              <td data-number>{stats ? format.duration(stats.p95_duration_ms) : '—'}</td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <FigureTable
+      label={t('callers')}
+      columns={(['agent', 'calls', 'failed', 'p95'] as const).map((key) => t(`callers.${key}`))}
+      rows={agents.map((agent) => {
+        const stats = calls.get(agent);
+        const share = stats && stats.call_count > 0 ? stats.failure_count / stats.call_count : 0;
+        return {
+          key: agent,
+          name: (
+            <ScreenLink to={`/agents/${encodeURIComponent(agent)}?tab=tools`}>
+              <code>{agent}</code>
+            </ScreenLink>
+          ),
+          figures: [
+            error ? '—' : format.number(countOf(agent)),
+            stats ? format.percent(share) : '—',
+            stats ? format.duration(stats.p95_duration_ms) : '—',
+          ],
+        };
+      })}
+    />
   );
 };
 

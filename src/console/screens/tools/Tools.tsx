@@ -101,8 +101,8 @@ const useColumns = (): Column<ToolRow>[] => {
         label: t('column.id'),
         shortened: true,
         always: true,
+        isCode: true,
         value: (row) => row.id,
-        cell: (row, mark) => <span className={css.mono}>{mark(row.id)}</span>,
       },
       { id: 'name', label: t('column.name'), shortened: true, value: (row) => row.name },
       {

@@ -1,15 +1,23 @@
 import type { ReactNode } from 'react';
 import { Scroller } from '../design/Scroller.tsx';
-import css from './EvalResults.module.css';
+import css from './FigureTable.module.css';
 
-/** A small table of figures: its first column names the rows, the others hold numbers. */
+export type FigureRow = {
+  key: string;
+  name: ReactNode;
+  figures: readonly ReactNode[];
+  isWrong?: boolean;
+};
+
+/** A small table, whose first column names the rows. The others hold numbers, or texts. */
 export const FigureTable = (props: {
   label: string;
   columns: readonly string[];
-  rows: readonly { key: string; name: ReactNode; figures: readonly ReactNode[] }[];
+  rows: readonly FigureRow[];
+  hasTexts?: boolean;
 }) => (
   <Scroller label={props.label} className={css.scroller}>
-    <table className={css.figures}>
+    <table className={css.table} data-texts={props.hasTexts || undefined}>
       <thead>
         <tr>
           {props.columns.map((column) => (
@@ -20,8 +28,8 @@ export const FigureTable = (props: {
         </tr>
       </thead>
       <tbody>
-        {props.rows.map(({ key, name, figures }) => (
-          <tr key={key}>
+        {props.rows.map(({ key, name, figures, isWrong }) => (
+          <tr key={key} data-wrong={isWrong || undefined}>
             <th scope="row">{name}</th>
             {figures.map((figure, place) => (
               <td key={props.columns[place + 1]}>{figure}</td>
