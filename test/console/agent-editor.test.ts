@@ -2,6 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { capabilities } from '../../src/console/data/resources.ts';
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
+import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
 import {
   changedFields,
   copyOf,
@@ -412,6 +413,7 @@ t.test('decides which tools an agent sees, with the deciding entry', async (t) =
 });
 
 t.test('applies deny before allow and allow before ask, in any order of rules', async (t) => {
+  await loadExpressions();
   const spec = {
     plugin_ids: ['permission'],
     sections: {

@@ -30,6 +30,7 @@ import { texts as fixtureTexts } from '../../src/console/fixtures/texts.ts';
 import { say } from '../../src/console/i18n/locale.ts';
 import { factsOf, refusedHostIn } from '../../src/console/remote/status.ts';
 import { problemsIn } from '../../src/console/schema-form/check.ts';
+import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
 import { authOf, tokenOf } from '../../src/console/screens/a2a-servers/a2a-server.ts';
 import { fixturesIn, withFixture } from '../../src/console/screens/datasets/fixture.ts';
 import { FIXTURE } from '../../src/console/screens/datasets/fixture-schema.ts';
@@ -501,6 +502,7 @@ t.test('escapes formulas, quotes and separators in exports', async (t) => {
 });
 
 t.test('checks the fields of a test case, and merges concurrent changes of it', async (t) => {
+  await loadExpressions();
   const wrong = {
     id: '-',
     user_input: '',

@@ -4,6 +4,7 @@ import { capabilities } from '../../src/console/data/resources.ts';
 import { saidOf } from '../../src/console/entry/entry.ts';
 import { isBlank, problemsIn, variantOf } from '../../src/console/schema-form/check.ts';
 import { unreadAt, withUnread } from '../../src/console/schema-form/context.ts';
+import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
 import { nameOf, resolved, type Schema, seen } from '../../src/console/schema-form/schema.ts';
 import { asEdited, startOf } from '../../src/console/schema-form/start.ts';
 import { variantKey, variantsOf } from '../../src/console/schema-form/variants.ts';
@@ -69,7 +70,15 @@ t.test('maps schemas to kinds of fields', async (t) => {
   t.equal(nameOf({ title: 'Mode' }, 'default_mode'), 'Mode');
 });
 
+t.test('leaves patterns to the service until the engine of expressions is loaded', async (t) => {
+  const schema: Schema = { type: 'string', pattern: '^a' };
+  t.strictSame(at(schema, 'b'), []);
+  await loadExpressions();
+  t.strictSame(at(schema, 'b'), [': pattern']);
+});
+
 t.test('validates a value against the supported keywords', async (t) => {
+  await loadExpressions();
   const schema: Schema = {
     type: 'object',
     required: ['level'],

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { sourceState } from '../data/meta.ts';
 import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
 import { metaOf } from '../data/records.ts';
@@ -19,11 +19,14 @@ import type { MenuItem } from '../list/RowMenu.tsx';
 import { ScreenLink } from '../navigation/links.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import css from './Entry.module.css';
-import { EntryEditor } from './EntryEditor.tsx';
 import type { EntryDescriptor } from './EntryFields.tsx';
 import type { EntryKind, Spec } from './entry.ts';
 import { texts as ownTexts } from './texts.ts';
 import { useEntryAddress } from './use-opened-entry.ts';
+
+const EntryEditor = lazy(() =>
+  import('./EntryEditor.tsx').then((module) => ({ default: module.EntryEditor })),
+);
 
 /**
  * The screen of a namespace of the configuration: the list of its entries with search, creation, duplication and
@@ -208,7 +211,11 @@ export const EntryScreen = <Row extends Named, K extends string>(
           {() => <List {...list} />}
         </Loaded>
       )}
-      {descriptor && <EntryEditor descriptor={descriptor} start={props.start} />}
+      {descriptor && (address.isNew || address.id !== undefined) && (
+        <Suspense>
+          <EntryEditor descriptor={descriptor} start={props.start} />
+        </Suspense>
+      )}
       {doomed !== undefined && <DeleteDialog {...kind} id={doomed} onClose={() => setDoomed(undefined)} />}
     </Page>
   );

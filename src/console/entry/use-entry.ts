@@ -8,6 +8,7 @@ import { useWrite } from '../feedback/use-write.ts';
 import { say } from '../i18n/locale.ts';
 import { problemsIn } from '../schema-form/check.ts';
 import { type Unread, withUnread } from '../schema-form/context.ts';
+import { expressionsReady } from '../schema-form/expressions.ts';
 import { changesIn } from '../schema-form/hints.ts';
 import { useProblemTexts } from '../schema-form/SchemaForm.tsx';
 import type { Schema } from '../schema-form/schema.ts';
@@ -170,6 +171,7 @@ export const useEntry = (opening: Opened, rules: EntryRules) => {
 
   const store = (from: Opened, spec: Spec): Promise<boolean> =>
     attempt(async () => {
+      await expressionsReady();
       const found = check(from, spec, unread);
       setErrors(found);
       if (found.size > 0) return false;

@@ -1,8 +1,10 @@
-import { type ReactNode, useMemo } from 'react';
+import type { ReactNode } from 'react';
 import { isObject, type JsonObject } from '../data/guard.ts';
+import { useAtom } from '../data/use-atom.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { isBlank, type Problem, problemsIn } from './check.ts';
 import { Form, type NodeProps, type Unread, unreadAt, type Widgets, type Words } from './context.ts';
+import { expressionEngine } from './expressions.ts';
 import { JsonBox } from './JsonBox.tsx';
 import { Group } from './lists.tsx';
 import { Members, Node } from './Node.tsx';
@@ -79,26 +81,23 @@ export const SchemaForm = (props: SchemaFormProps) => {
   const { label, schema, value, path = '', onChange, ui = NO_HINTS, words = unnamed } = props;
   const { errors = NONE, unread = ALL_READ, onUnread = ignored, widgets = NO_WIDGETS } = props;
   const textOf = useProblemTexts();
-  const shown = useMemo(() => {
-    const found = problemsIn(schema, value, schema, path).filter((problem) => !isBlank(problem));
-    return new Map([...found.map((problem) => [problem.path, textOf(problem)] as const), ...errors]);
-  }, [schema, value, path, errors, textOf]);
-  const form = useMemo(
-    () => ({
-      root: schema,
-      base: path,
-      errors: shown,
-      unread,
-      onUnread,
-      forget: (place: string) => {
-        for (const field of unreadAt(unread, place)) onUnread(field, undefined);
-      },
-      words,
-      widgets,
-      draw: drawNode,
-    }),
-    [schema, path, shown, unread, onUnread, words, widgets],
-  );
+  // Patterns apply once their engine is loaded.
+  useAtom(expressionEngine);
+  const found = problemsIn(schema, value, schema, path).filter((problem) => !isBlank(problem));
+  const shown = new Map([...found.map((problem) => [problem.path, textOf(problem)] as const), ...errors]);
+  const form = {
+    root: schema,
+    base: path,
+    errors: shown,
+    unread,
+    onUnread,
+    forget: (place: string) => {
+      for (const field of unreadAt(unread, place)) onUnread(field, undefined);
+    },
+    words,
+    widgets,
+    draw: drawNode,
+  };
   const take = (next: unknown): void => {
     if (isObject(next)) onChange(next);
   };

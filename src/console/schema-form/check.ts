@@ -1,8 +1,6 @@
-import type { RE2JS } from 're2js';
-import { Invalid } from '../../schema/outcome.ts';
-import { compileExpression } from '../../schema/regex.ts';
 import { isObject } from '../data/guard.ts';
 import type { Values } from '../i18n/texts.ts';
+import { expressionOf } from './expressions.ts';
 import { placeOf, type Schema, type Seen, seen, type View } from './schema.ts';
 import type { texts } from './texts.ts';
 
@@ -55,12 +53,6 @@ const checkNumber: Check = (value, { path, schema }) => {
   return [];
 };
 
-/** Undefined for an expression that the service does not support; such a pattern is left to the service. */
-const patternOf = (source: unknown): RE2JS | undefined => {
-  const pattern = typeof source === 'string' ? compileExpression(source) : undefined;
-  return pattern instanceof Invalid ? undefined : pattern;
-};
-
 const checkText: Check = (value, { path, schema }) => {
   if (typeof value !== 'string') return wrong(path, 'problem.text');
   const [least, most] = [limit(schema, 'minLength'), limit(schema, 'maxLength')];
@@ -68,8 +60,9 @@ const checkText: Check = (value, { path, schema }) => {
   if (least !== undefined && length < least)
     return length === 0 ? wrong(path, 'problem.required') : wrong(path, 'problem.short', { bound: least });
   if (most !== undefined && length > most) return wrong(path, 'problem.long', { bound: most });
-  if (patternOf(schema.pattern)?.test(value) === false)
-    return wrong(path, 'problem.pattern', { pattern: String(schema.pattern) });
+  const { pattern } = schema;
+  if (typeof pattern === 'string' && expressionOf(pattern)?.test(value) === false)
+    return wrong(path, 'problem.pattern', { pattern });
   return schema.format === 'uri' && !URL.canParse(value) ? wrong(path, 'problem.uri') : [];
 };
 

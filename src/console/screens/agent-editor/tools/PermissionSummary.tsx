@@ -3,8 +3,10 @@ import { flag, list, nullable, object, text, withDefault } from '../../../data/g
 import { type Resource, stateOf, useResource } from '../../../data/queries.ts';
 import { pathOf } from '../../../data/request.ts';
 import type { Draft } from '../../../data/spec.ts';
+import { useAtom } from '../../../data/use-atom.ts';
 import { ErrorBox } from '../../../design/Loaded.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import { expressionEngine } from '../../../schema-form/expressions.ts';
 import css from '../AgentEditor.module.css';
 import { type Editing, isDirty } from '../editing.ts';
 import { isPermissionOn, type Permission, permissionSection, permissionsOf } from './permission.ts';
@@ -33,15 +35,13 @@ export const usePermissions = (draft: Draft, editing: Editing, tools: readonly s
   const asks = !isEstimated && isPermissionOn(editing.start);
   const query = useResource(resource, asks);
   const said = asks ? query.data : undefined;
-  const permissions = useMemo(() => {
-    const denied = new Set(said?.unconditionally_denied);
-    return permissionsOf(draft, tools).map(
-      (permission): Permission => ({
-        ...permission,
-        behavior: denied.has(permission.tool) ? 'deny' : permission.behavior,
-      }),
-    );
-  }, [draft, tools, said]);
+  // Rules that are expressions match once their engine is loaded.
+  useAtom(expressionEngine);
+  const denied = new Set(said?.unconditionally_denied);
+  const permissions = permissionsOf(draft, tools).map(
+    (permission): Permission =>
+      denied.has(permission.tool) ? { ...permission, behavior: 'deny' } : permission,
+  );
   const { error } = query;
   return {
     permissions,

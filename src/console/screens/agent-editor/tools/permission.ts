@@ -1,7 +1,6 @@
-import { Invalid } from '../../../../schema/outcome.ts';
-import { compileExpression } from '../../../../schema/regex.ts';
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
+import { expressionOf } from '../../../schema-form/expressions.ts';
 import { globOf } from '../../tools/allowed.ts';
 import { textsOf, withSection } from '../draft.ts';
 
@@ -41,15 +40,11 @@ export const isPermissionOn = (spec: JsonObject): boolean => {
   );
 };
 
-const never = (): boolean => false;
-
 const matcherOf = (name: string): ((tool: string) => boolean) => {
   const regex = /^\/(.*)\/$/s.exec(name);
-  if (!regex) {
-    return globOf(name);
-  }
-  const pattern = compileExpression(regex[1] ?? '');
-  return pattern instanceof Invalid ? never : (tool) => pattern.test(tool);
+  if (!regex) return globOf(name);
+  const pattern = expressionOf(regex[1] ?? '');
+  return (tool) => pattern?.test(tool) ?? false;
 };
 
 export const ruleOf = (value: unknown): Rule[] => {
