@@ -107,6 +107,29 @@ export const onDashboard = async (t: Test, house: House): Promise<void> => {
     await page.getByText('No activity yet').waitFor();
   });
 
+  t.test('keeps the words of a run next to a long id of its agent, in a small window', async (t) => {
+    const id = 'the-agent-of-the-finance-department-that-writes-all-of-its-reports';
+    await send('POST', 'agents', { id, model_id: 'backup', system_prompt: 'Help' });
+    t.teardown(() => send('DELETE', `agents/${id}?force=true`));
+    await ask(troupe, id, 'Write the report of this quarter and of the one before');
+    const { page, go } = await house.visit(t, { viewport: { width: 390, height: 844 } });
+    await go('/');
+    const failures = page.getByRole('region', { name: 'Recent failures' });
+    const run = failures.getByRole('listitem').filter({ hasText: id });
+    await run.waitFor();
+    const [words, agent, age] = await Promise.all(
+      [run.getByRole('link'), run.getByText(id), run.getByRole('time')].map((one) => one.boundingBox()),
+    );
+    t.ok(words && agent && age);
+    if (!words || !agent || !age) return;
+    t.ok(words.width > 100, `the words have ${words.width} px`);
+    for (const one of [words, agent]) t.ok(one.x + one.width <= age.x, 'nothing is behind the age');
+    await go(`/agents/${id}/dashboard`);
+    await page.getByText('None of the called models has a price.').waitFor();
+    const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('listitem');
+    t.equal(await crumbs.filter({ visible: true }).count(), 2);
+  });
+
   t.test('shows the load of the service in tiles, and the raw series behind a link', async (t) => {
     const { page, go } = await house.visit(t);
     await go('/system');

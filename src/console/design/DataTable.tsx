@@ -40,7 +40,7 @@ export const DataTable = <Row,>(props: {
   const shown = showsAll ? sorted : sorted.slice(0, most);
   if (rows.length === 0) return <p className={`${look.item} ${look.quiet}`}>{props.none}</p>;
   return (
-    <Scroller label={props.label} className={look.frame}>
+    <Scroller label={t('table.label', { label: props.label })} className={look.frame}>
       <table className={look.table}>
         <thead>
           <tr>

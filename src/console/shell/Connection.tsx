@@ -11,13 +11,20 @@ import css from './Topbar.module.css';
 import { shellTexts } from './texts.ts';
 import { density, setDensity } from './theme.ts';
 
-export const TONES: Record<Connection, Tone> = {
+const TONES: Record<Exclude<Connection, 'limited'>, Tone> = {
   checking: 'info',
   ok: 'success',
-  limited: 'success',
   missing: 'warn',
   unauthorized: 'error',
   disconnected: 'error',
+};
+
+/** The state of the connection. It is the usual one without routes of the configuration, too. */
+export const useStatus = () => {
+  const t = useTexts(shellTexts);
+  const found = useAtom(connection);
+  const status = found === 'limited' ? 'ok' : found;
+  return { tone: TONES[status], label: t(`status.${status}`) };
 };
 
 /** Preferences for times and rows of all screens. */
@@ -50,13 +57,12 @@ const Preferences = () => {
 /** A dot that shows the state of the connection, with details in a popover. */
 export const ConnectionDot = () => {
   const t = useTexts(shellTexts);
-  const status = useAtom(connection);
-  const label = t(`status.${status}`);
+  const { tone, label } = useStatus();
   return (
     <Popover position="bottom-start" trapFocus>
       <Popover.Target>
         <button type="button" className={css.dot} aria-label={t('shell.connection', { status: label })}>
-          <Dot tone={TONES[status]} />
+          <Dot tone={tone} />
         </button>
       </Popover.Target>
       <Popover.Dropdown>

@@ -17,7 +17,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'keys.everywhere',
     rows: [
-      ['mod K', 'keys.palette'],
+      ['mod K', 'palette.title'],
       ['?', 'keys.help'],
       ['Esc', 'keys.escape'],
     ],

@@ -15,6 +15,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { InputField } from '../design/Inputs.tsx';
+import { designTexts } from '../design/texts.ts';
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { shellTexts } from './texts.ts';
@@ -73,6 +74,7 @@ const useTokenCheck = () => {
 
 const Form = ({ isRefused }: { isRefused: boolean }) => {
   const t = useTexts(shellTexts);
+  const own = useTexts(designTexts);
   const stored = useAtom(token);
   const [entered, setEntered] = useState('');
   const [name, setName] = useState(operator.get());
@@ -118,7 +120,7 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
           <Button data-start tone="quiet" onClick={clear}>
             {t('token.clear')}
           </Button>
-          <Button onClick={cancelToken}>{t('token.cancel')}</Button>
+          <Button onClick={cancelToken}>{own('cancel')}</Button>
           <Button type="submit" tone="primary" disabled={entered.trim() === '' || isChecking}>
             {t('token.save')}
           </Button>

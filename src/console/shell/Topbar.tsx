@@ -1,6 +1,5 @@
 import { useRouterState } from '@tanstack/react-router';
 import { panelOpen, setPanelOpen } from '../assistant-chat/state.ts';
-import { connection } from '../data/connection.ts';
 import { askForToken } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
@@ -11,7 +10,7 @@ import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { entryNames } from '../navigation/entry-names.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { Bell } from './Bell.tsx';
-import { TONES } from './Connection.tsx';
+import { useStatus } from './Connection.tsx';
 import { crumbsOf } from './crumbs.ts';
 import { HelpMenu } from './HelpMenu.tsx';
 import { Keys } from './Keys.tsx';
@@ -91,8 +90,7 @@ const AssistantLauncher = () => {
 
 const TokenPill = () => {
   const t = useTexts(shellTexts);
-  const status = useAtom(connection);
-  const label = t(`status.${status}`);
+  const { tone, label } = useStatus();
   return (
     <button
       type="button"
@@ -100,7 +98,7 @@ const TokenPill = () => {
       aria-label={t('shell.token', { status: label })}
       onClick={() => void askForToken('asked')}
     >
-      <Dot tone={TONES[status]} />
+      <Dot tone={tone} />
       <span className={css.words} data-text={label} />
     </button>
   );

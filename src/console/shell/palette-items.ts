@@ -112,8 +112,8 @@ const shellItems = (t: Say<ShellText>, go: Go, onHelp: () => void): PaletteItem[
     action('language', 'palette.language', 'language', () =>
       setLocale(locale.get() === 'en' ? 'zh-CN' : 'en'),
     ),
-    action('token', 'palette.token', 'lock', () => void askForToken('asked')),
-    action('help', 'palette.help', 'keyboard', onHelp, '?'),
+    action('token', 'token.set', 'lock', () => void askForToken('asked')),
+    action('help', 'keys.title', 'keyboard', onHelp, '?'),
     action('guide', 'help.guide', 'help', () => {
       chooseGuide('shown');
       go('/');
