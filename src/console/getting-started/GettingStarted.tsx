@@ -49,7 +49,10 @@ const StepItem = (props: {
             {isDone ? <Icon name="check" size={14} /> : format.number(props.number)}
           </span>
           <span className={look.grow}>{t(`${step}.title`)}</span>
-          <span className={`${look.quiet} ${look.tone}`} data-tone={isDone ? 'success' : undefined}>
+          <span
+            className={`${css.state} ${look.quiet} ${look.tone}`}
+            data-tone={isDone ? 'success' : undefined}
+          >
             {t(isDone ? 'done' : 'open')}
           </span>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
