@@ -1,4 +1,5 @@
 import t from 'tap';
+import { freePort } from '../../ports.ts';
 import {
   agentAt,
   agentSays,
@@ -209,7 +210,7 @@ for (const [name, answer, message] of failures) {
 }
 
 t.test('reports an unreachable service', async (t) => {
-  const { agent } = agentAt('http://127.0.0.1:9');
+  const { agent } = agentAt(`http://127.0.0.1:${await freePort()}`);
   await t.rejects(agent.converse(createTurn().turn), {
     message: 'failed to submit A2A task: no connection (ECONNREFUSED)',
   });
