@@ -138,7 +138,7 @@ const inferenceRoute = (deps: RouteDeps) =>
     id: 'getRunInference',
     summary: 'Input and output of an inference of a run',
     description:
-      'Rebuilt from the thread and the publication of the run. The step after the last finished one is the inference that failed or has not ended.',
+      'Rebuilt from the thread and the publication of the run. For a run that is executing or did not complete, the step after the last finished one is the inference that failed or has not ended.',
     tag: 'runs',
     scope: 'admin',
     params: z.object({ id: RunId, step_index: StepIndex }),

@@ -25,7 +25,7 @@ export const RecordedInference = z
       description: 'tools of the agent at that time, also those that a plugin withheld from this inference',
     }),
     messages: z.array(Message).meta({
-      description: `at most ${MOST_INPUT_MESSAGES}, the newest ones, oldest first; files are replaced by descriptions`,
+      description: `the newest ones, oldest first: at most ${MOST_INPUT_MESSAGES}, and of long ones as many as fit in a page; files are replaced by descriptions`,
     }),
     omitted_messages: z.int().meta({ description: 'earlier messages of the input that are not included' }),
     response: Message.nullable().meta({

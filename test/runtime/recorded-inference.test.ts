@@ -20,7 +20,7 @@ t.test('reads a bounded part of a long thread', async (t) => {
   };
   const agent = { spec: { system_prompt: 'Be brief.' }, tools: new Map() };
   const deps = { store: { messages }, resolve: () => agent };
-  const run = { run_id: 'r', thread_id: 't', agent_id: 'a', steps: 0 };
+  const run = { run_id: 'r', thread_id: 't', agent_id: 'a', status: 'running', steps: 0 };
   const found = readInference(deps as never, 'default', run as never, 0);
   t.strictSame(read, [{ from: last - MOST_READ + 1, to: last }]);
   t.match(found, { response: null, omitted_messages: last - MOST_INPUT_MESSAGES });

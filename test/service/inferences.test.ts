@@ -1,9 +1,11 @@
 import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
+import { PAGE_BYTES } from '../../src/schema/page-rows.ts';
 import { MOST_INPUT_MESSAGES } from '../../src/schema/recorded-inference.ts';
 import type { EntriesInput } from '../../src/settings/index.ts';
 import { only, say, says, startWith } from './agent-loop/agents.ts';
 import { asks } from './models.ts';
+import { createTestTools } from './tools.ts';
 import { ADMIN_TOKEN, type Troupe } from './troupe.ts';
 
 /** The input and the output of single inferences, and the requests that were repeated. */
@@ -59,8 +61,7 @@ t.test('returns the prompt, the messages, the tools and the response of each inf
   await troupe.call('PUT', '/v1/config/agents/own', changed, admin);
   t.match((await inference(troupe, start?.run_id, 1)).body, { system: 'Be exact.' });
 
-  // The third inference never took place.
-  t.match(await inference(troupe, start?.run_id, 3), { status: 404, body: { error: /no inference 3/ } });
+  t.match(await inference(troupe, start?.run_id, 2), { status: 404, body: { error: /no inference 2/ } });
   t.match(await inference(troupe, 'unknown', 0), { status: 404 });
   t.match(await inference(troupe, start?.run_id, 'x'), { status: 404 });
   t.match(await troupe.call('GET', `/v1/runs/${start?.run_id}/inferences/0`), { status: 401 });
@@ -78,6 +79,31 @@ t.test('limits the messages of a long thread', async (t) => {
   t.equal(textsOf(body).length, MOST_INPUT_MESSAGES);
   t.equal(textsOf(body).at(-1), `user: m${MOST_INPUT_MESSAGES + 4}`);
   t.equal(Object(body).omitted_messages, 5);
+});
+
+t.test('limits the size of the messages', async (t) => {
+  const troupe = await startWith(t, { agents });
+  const messages = ['a', 'b', 'c'].map((letter) => ({
+    role: 'user',
+    content: letter.repeat(PAGE_BYTES * 0.4),
+  }));
+  troupe.models.steps.push(says('seen'));
+  const [start] = await troupe.runToEnd({ agentId: 'own', threadId: 'T', messages });
+  const { body } = await inference(troupe, start?.run_id, 0);
+  t.strictSame(
+    textsOf(body).map((text) => text.slice(0, 7)),
+    ['user: b', 'user: c'],
+  );
+  t.equal(Object(body).omitted_messages, 1);
+});
+
+t.test('returns no inference after that of a run that waits', async (t) => {
+  const troupe = await startWith(t, { agents, tools: createTestTools().tools });
+  troupe.models.steps.push(asks(['c1', 'pick_color']));
+  const events = await troupe.runToEnd(say('own', 'x', 'T'));
+  t.match(events.at(-1), { termination: { type: 'suspended' } });
+  t.equal((await inference(troupe, events[0]?.run_id, 0)).status, 200);
+  t.equal((await inference(troupe, events[0]?.run_id, 1)).status, 404);
 });
 
 t.test('describes files instead of returning them', async (t) => {

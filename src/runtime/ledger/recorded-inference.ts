@@ -2,15 +2,18 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { recordedMessages, recordedPrompt } from '../../loop/recorded-inference.ts';
 import { describeMedia } from '../../schema/described-media.ts';
 import type { ContentBlock, Message } from '../../schema/message.ts';
+import { fillPage } from '../../schema/page-rows.ts';
 import { MOST_INPUT_MESSAGES, type RecordedInference } from '../../schema/recorded-inference.ts';
 import type { Run } from '../../schema/run.ts';
+import { outcomeOf } from '../../schema/run-query.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
  * Reads the input and the output of an inference of a stored run. The response marks its position in the thread: the
  * messages before it are the input.
  *
- * Cost: at most `MOST_READ` messages of the thread before the inference, and the messages of the run.
+ * Cost: at most `MOST_READ` messages of the thread before the inference, and the messages of the run. The response
+ * contains as many of the newest ones as a page of a list.
  */
 export const readInference = (
   { store, resolve }: { store: Store; resolve(agentId: string, resolution_id?: string): ResolvedAgent },
@@ -20,23 +23,27 @@ export const readInference = (
 ): RecordedInference | undefined => {
   const { run_id, thread_id, agent_id, resolution_id } = run;
   const response = responseOf(store, scope, run, step_index);
-  if (!response && step_index !== run.steps) return undefined;
+  if (!response && !(step_index === run.steps && mayHaveUnanswered(run))) return undefined;
   const to = response ? response.seq - 1 : (store.messages.lastOfRun(scope, thread_id, run_id)?.seq ?? 0);
   const from = Math.max(1, to - MOST_READ + 1);
   const history = Array.from(store.messages.range(scope, thread_id, { from, to }), ({ message }) => message);
   const messages = recordedMessages(history, from === 1);
-  const shown = messages.slice(-MOST_INPUT_MESSAGES);
+  const newest = fillPage(messages.map(readable).reverse(), MOST_INPUT_MESSAGES).rows;
   return {
     run_id,
     step_index,
     agent_id,
     ...(resolution_id !== undefined && { resolution_id }),
     ...recordedPrompt(resolve(agent_id, resolution_id), run),
-    messages: shown.map(readable),
-    omitted_messages: messages.length - shown.length + (from - 1),
+    messages: newest.reverse(),
+    omitted_messages: messages.length - newest.length + (from - 1),
     response: response ? readable(response.message) : null,
   };
 };
+
+/** Whether the run may have begun an inference without a response: a completed one has not, nor has one that waits. */
+const mayHaveUnanswered = (run: Run): boolean =>
+  run.status === 'running' || (run.status === 'done' && outcomeOf(run) !== 'completed');
 
 /** A longer history is not folded: summaries are shown next to the messages that they replaced. */
 export const MOST_READ = 2000;
