@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Ports for servers that start later or again, which must not be taken meanwhile. The system chooses the ports of other
- * servers and of outgoing connections from a higher range, and each process of the tests has its own part of this one.
+ * Ports for servers that start later or again, which no other process may take before. The system chooses the ports of
+ * other servers and of outgoing connections from a higher range, and each process of the tests has its own part of this
+ * one.
  */
 const FIRST = 20_000;
 const PROCESSES = 500;
