@@ -178,12 +178,22 @@ testOnEach(t, 'limits a flood, and the service answers meanwhile', async (t, ser
   const frames = await house.follow(t);
   await frames.until(({ id }) => id === '1:d');
   const context = 'x'.repeat(900 * 1024);
-  for (let n = 0; n < 60; n += 1) {
-    const [value, event] = n % 2 ? ['open', 'OPEN'] : ['shut', 'SHUT'];
-    peer.tell(moved('d', value, event, { snapshot: { status: 'active', value, context } }));
-  }
+  const [shut = '', open = ''] = ['shut', 'open'].map((value) =>
+    JSON.stringify(
+      moved('d', value, value.toUpperCase(), { snapshot: { status: 'active', value, context } }),
+    ),
+  );
+  const flood = (messages: number): void => {
+    for (let n = 0; n < messages; n += 1) peer.send(n % 2 ? open : shut);
+  };
+  flood(60);
   t.equal((await house.troupe.call('GET', '/health/live')).status, 200);
-  const { items } = await house.until((list) => (list.items[0]?.refused.count ?? 0) > 0);
+  // A busy host may read the flood as slowly as the limit allows.
+  const { items } = await house.until((list) => {
+    const isRefused = (list.items[0]?.refused.count ?? 0) > 0;
+    if (!isRefused) flood(6);
+    return isRefused;
+  });
   t.match(items[0]?.refused.last, /more than 4000 messages or 4 MiB in a second/);
   // Once the flood is read and the limit allows a message again, the next snapshot has the current state.
   let isSeen = false;
