@@ -139,7 +139,7 @@ const buildProgram = async ({ output, ...options }: Program, write: boolean): Pr
   };
   const plugins = [options.plugins, graph];
   await using bundle = await rolldown({ cwd: ROOT, logLevel: 'warn', ...options, plugins });
-  const format: OutputOptions = { format: 'esm', comments: { legal: false }, ...output };
+  const format: OutputOptions = { format: 'esm', comments: { legal: false, jsdoc: false }, ...output };
   const { output: built } = await (write ? bundle.write(format) : bundle.generate(format));
   const chunks = built.filter((one) => one.type === 'chunk');
   const names = new Set(chunks.map(({ fileName }) => fileName));
