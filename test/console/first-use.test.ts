@@ -349,7 +349,8 @@ else {
       await dialog.getByRole('button', { name: 'Connect 4 models' }).focus();
       await page.keyboard.press('Enter');
       const alert = dialog.getByRole('alert');
-      await alert.getByText('model big: the disk is full').waitFor();
+      // Six requests, one after the other.
+      await alert.getByText('model big: the disk is full').waitFor({ timeout: 60_000 });
       t.match(
         await alert.textContent(),
         /Created: provider openai(-\d)?, model small-1(-\d)?, model gpt-4o(-\d)?, model of-the-house, agent gpt-4o/,
@@ -360,6 +361,7 @@ else {
         'each model is tried once',
       );
       t.ok(await dialog.getByRole('checkbox', { name: 'gpt-4o' }).isDisabled(), 'a created model stays');
+      t.ok(await dialog.getByLabel('Model of the agent').isDisabled(), 'there is one agent');
       await dialog.getByRole('button', { name: 'Continue without' }).waitFor();
       await page.unroute('**/v1/config/models');
       await dialog.getByRole('button', { name: 'Retry' }).focus();

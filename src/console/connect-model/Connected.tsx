@@ -33,14 +33,12 @@ export const Connected = (props: {
       <p className={shared.quiet}>{t('created', { names: namesOf(created) })}</p>
       {agent !== undefined && hello?.(agent)}
       <div className={shared.row}>
-        {agent !== undefined && !hello && (
-          <ScreenLink to={`/playground?agent=${encodeURIComponent(agent)}`} className={buttonLook}>
-            {t('hello')}
-          </ScreenLink>
-        )}
-        {agent === undefined && (
-          <ScreenLink to="/agents/new" className={buttonLook}>
-            {t('toAgent')}
+        {!(agent !== undefined && hello) && (
+          <ScreenLink
+            to={agent === undefined ? '/agents/new' : `/playground?agent=${encodeURIComponent(agent)}`}
+            className={buttonLook}
+          >
+            {t(agent === undefined ? 'toAgent' : 'hello')}
           </ScreenLink>
         )}
         <Button onClick={props.onAnother}>{t('another')}</Button>

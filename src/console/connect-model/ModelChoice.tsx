@@ -54,6 +54,8 @@ const Settings = (props: {
     Object.fromEntries(items.map((item) => [fieldOf(item), contentOf(item)]));
   const agent = items.find(({ part }) => part === 'agents');
   const value = { ...props.value, ...withField(({ id }) => id), model: agent?.name };
+  // The created agent stays, and no second one is created for another model.
+  const ofAgent = { 'ui:readonly': agent !== undefined && props.isFixed(agent) };
   return (
     <SchemaForm
       label={t('advanced')}
@@ -67,7 +69,11 @@ const Settings = (props: {
         required: ['model', ...ids],
       }}
       value={value}
-      ui={withField((item) => ({ 'ui:readonly': props.isFixed(item) }))}
+      ui={{
+        agent: ofAgent,
+        model: ofAgent,
+        ...withField((item) => ({ 'ui:readonly': props.isFixed(item) })),
+      }}
       errors={
         new Map(items.filter(({ id }) => !ID.test(id)).map((item) => [fieldOf(item), problem('problem.id')]))
       }
@@ -112,7 +118,8 @@ export const ModelChoice = (props: {
   const [settings, set] = useState<JsonObject>({ agent: true });
   const taken = useTaken();
   const find = (item: Omit<Item, 'id'>): Item | undefined => created.find((other) => isSame(item, other));
-  const agentOn = chosen.find((name) => name === settings.model) ?? chosen[0];
+  const agent = created.find(({ part }) => part === 'agents');
+  const agentOn = agent?.name ?? chosen.find((name) => name === settings.model) ?? chosen[0];
   const items = withIds(
     [
       { part: 'providers', name: adapter.name },
