@@ -13,7 +13,7 @@ import {
   take,
 } from '../../src/console/live-charts/actors.ts';
 import { arrowFor, litBy, shownIn } from '../../src/console/live-charts/chart.ts';
-import { createWall, MOST_DOTS } from '../../src/console/live-charts/dots.ts';
+import { createWall, mostDots } from '../../src/console/live-charts/dots.ts';
 import { MOST_MARKS, marksFor } from '../../src/console/live-charts/marks.ts';
 import { paceFor } from '../../src/console/live-charts/pace.ts';
 import { momentOf } from '../../src/console/live-charts/path.ts';
@@ -298,9 +298,11 @@ t.test(
     );
     t.match(many.crowds, [{ count: 2000 }]);
     t.ok(many.crowds.every(({ x, y, width }) => inside(x, y) && inside(x + width, y)));
-    for (let n = MOST_DOTS; n < 2000; n += 1) wall.forget(`n${n}`);
+    const most = box ? mostDots(box) : 0;
+    for (let n = most; n < 2000; n += 1) wall.forget(`n${n}`);
     const few = wall.at(9000).dots.filter(({ id }) => id !== 'a');
-    t.equal(few.length, MOST_DOTS);
+    t.equal(few.length, most);
+    t.equal(new Set(few.map(({ x, y }) => `${x} ${y}`)).size, most, 'no dot covers another one');
     t.ok(few.every(({ x, y }) => inside(x, y)));
 
     wall.move({ ...at(crossing.to), hasEnded: true }, 10_000);
@@ -308,7 +310,7 @@ t.test(
     wall.at(20_000);
     t.equal(wall.has('a'), false);
     wall.forget('n1');
-    t.equal([...wall.ids()].length, MOST_DOTS - 1);
+    t.equal([...wall.ids()].length, most - 1);
   },
 );
 

@@ -19,8 +19,8 @@ export type Dot = Point & {
 /** Actors that stay in one state and are too many for separate dots. */
 export type Crowd = Point & { width: number; count: number };
 
-/** Larger crowds are drawn as a bar with their number. */
-export const MOST_DOTS = 40;
+/** Maximum number of dots in a large state. */
+const MOST_DOTS = 40;
 
 type Mover = {
   id: string;
@@ -65,15 +65,25 @@ export type Wall = {
 
 const eased = (part: number): number => (part < 0.5 ? 2 * part * part : 1 - (2 - 2 * part) ** 2 / 2);
 
-/** Position of a slot in a state's box: rows from the bottom upwards, in overlapping layers once the box is full. */
+type Grid = { columns: number; slots: number };
+
+/** The slots of a state's box, below its texts. */
+const gridOf = ({ width, height, rows }: ChartState): Grid => {
+  const columns = Math.max(1, Math.floor((width - 2 * EDGE) / PITCH) + 1);
+  const lines = Math.max(1, Math.floor((height - HEAD - rows.length * 15 - EDGE) / PITCH) + 1);
+  return { columns, slots: columns * lines };
+};
+
+/** More actors than slots are drawn as a crowd. */
+export const mostDots = (box: ChartState): number => Math.min(MOST_DOTS, gridOf(box).slots);
+
+/** Position of a slot: rows from the bottom upwards. */
 const slotIn = (box: ChartState, slot: number): Point => {
-  const columns = Math.max(1, Math.floor((box.width - 2 * EDGE) / PITCH) + 1);
-  const lines = Math.max(1, Math.floor((box.height - HEAD - box.rows.length * 15 - EDGE) / PITCH) + 1);
-  const place = slot % (columns * lines);
-  const layer = Math.floor(slot / (columns * lines)) % 4;
+  const { columns, slots } = gridOf(box);
+  const place = slot % slots;
   return {
-    x: box.x + EDGE + (place % columns) * PITCH + (layer % 2) * (PITCH / 2),
-    y: box.y + box.height - EDGE - Math.floor(place / columns) * PITCH - Math.floor(layer / 2) * (PITCH / 2),
+    x: box.x + EDGE + (place % columns) * PITCH,
+    y: box.y + box.height - EDGE - Math.floor(place / columns) * PITCH,
   };
 };
 
@@ -224,7 +234,7 @@ export const createWall = (chart: Chart): Wall => {
         const still = parts.stillIn(shown);
         const faded = fading.get(shown) ?? [];
         const count = still.size + faded.length;
-        if (count > MOST_DOTS) crowds.push(crowdIn(shown, count));
+        if (count > mostDots(shown)) crowds.push(crowdIn(shown, count));
         else dots.push(...faded, ...Array.from(still, stillDot));
       }
       return { dots, crowds, isStill };
