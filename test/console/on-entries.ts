@@ -482,7 +482,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     const slider = page.getByTestId('time-travel-slider');
     await slider.fill('0');
     t.equal(await chart.getAttribute('data-state'), 'created');
-    await button(page, 'Step forth').click();
+    await button(page, 'Next step').click();
     t.not(await chart.getAttribute('data-state'), 'created');
     await button(page, 'Follow live').click();
     t.equal(await chart.getAttribute('data-state'), 'completed');

@@ -69,9 +69,9 @@ export const onRuns = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Agent: of-the-list').click();
     await page.waitForURL((url) => !url.searchParams.has('agent'));
     await rowOf(page, ends.run_id).waitFor();
-    await button(page, 'Delete this view').waitFor({ state: 'detached' });
+    await button(page, 'Delete view').waitFor({ state: 'detached' });
     await page.getByLabel('Views').selectOption('Mine');
-    await button(page, 'Delete this view').click();
+    await button(page, 'Delete view').click();
     await page.getByLabel('Views').waitFor({ state: 'detached' });
 
     await go(`/runs?agent=${agent.id}`);

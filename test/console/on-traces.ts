@@ -78,9 +78,9 @@ export const onTraces = async (t: Test, house: House): Promise<void> => {
 
       await page.locator('thead [data-check]').hover();
       for (const { run_id } of [one, other]) await page.getByLabel(`Select ${run_id}`).check();
-      await button(page, 'Keep forever').click();
-      await toast(page, '2 traces are kept');
-      await button(page, 'Compare two').click();
+      await button(page, 'Keep trace').click();
+      await toast(page, '2 traces do not expire');
+      await button(page, 'Compare').click();
       await page.waitForURL(/\/traces\/.*with=/);
       const traces = page.getByRole('region', { name: /^Trace / });
       await events(page).nth(3).waitFor();
