@@ -35,12 +35,14 @@ export const Failure = ({ run, spans }: { run: Run; spans: readonly Span[] }) =>
   if (!reason || !endedEarly(run)) return null;
   const found = reason.kind === 'error' ? notableSpan(spans, true) : undefined;
   const span = found?.hasFailed ? found : undefined;
-  const error = redactText(shortError(reason.detail));
+  const isStopped = reason.kind === 'stopped';
+  // A stop has a code, which the chip of the state writes in the same way.
+  const error = isStopped ? reason.detail.replaceAll('_', ' ') : redactText(shortError(reason.detail));
   const advice = adviceFor(reason.kind, reason.detail);
   const title = titleOf(span, reason.kind);
   return (
     <Notice
-      tone={reason.kind === 'stopped' ? 'warn' : 'error'}
+      tone={isStopped ? 'warn' : 'error'}
       title={`${t(title.text, title.values)}: ${error || t('failure.unknown')}`}
       actions={
         <ScreenLink to={hrefOf(advice, run)} className={buttonLook}>

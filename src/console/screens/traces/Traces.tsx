@@ -104,6 +104,7 @@ const useColumns = (): Column<JoinedTrace>[] => {
         id: 'prompts',
         label: t('column.prompts'),
         shortened: true,
+        isExtra: true,
         value: ({ prompt_ids }) => prompt_ids.join(' '),
         cell: ({ prompt_ids }, mark) => <span className={css.mono}>{mark(prompt_ids.join(' '))}</span>,
       },
