@@ -1,6 +1,8 @@
 import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
 import { config } from './config.ts';
+import { consoleFrames } from './console.ts';
+import { consoleHeap } from './console-heap.ts';
 import { costs } from './costs.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
@@ -45,5 +47,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   config,
   bombs,
   watched,
+  consoleFrames,
+  consoleHeap,
   soak,
 ];

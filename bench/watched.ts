@@ -1,28 +1,19 @@
-import { setTimeout } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
 import { createRunBody } from '../src/load-generator/index.ts';
 import { agentsModule } from './agents.ts';
 import type { Benchmark, Context } from './benchmark.ts';
-import { openPage } from './browser.ts';
 import { type Played, playLoad } from './load.ts';
-import { interleaved, median, percentile } from './rounds.ts';
+import { interleaved, median } from './rounds.ts';
 import type { Measured } from './row.ts';
-import { ADMIN_TOKEN, askJson, type Server, startTroupe } from './servers.ts';
-import { usageFrom } from './usage.ts';
+import { ADMIN_TOKEN, type Server, startTroupe } from './servers.ts';
 
 /**
  * The cost of watching for the service: runs that call tools as fast as possible, with and without a reader of the
- * actor stream. And the frame rate of the console while 2,000 runs move through one chart, and while a list shows a
- * thousand of them. The page is rendered by a real Chromium on the other core, without a graphics card.
+ * actor stream. `console` measures the cost for the page.
  */
 
 const ROUNDS = 3;
 
-const planOf = ({ short }: Context) =>
-  short ? { connections: 2, moving: 20, watch_ms: 500 } : { connections: 64, moving: 2000, watch_ms: 8000 };
-
-/** Mean interval between the steps of a run: two transitions for the inference, four for its calls and its commit. */
-const PAUSE_MS = 4000;
+const connectionsOf = ({ short }: Context): number => (short ? 2 : 64);
 
 /**
  * Reads the actor stream until the returned function is called. @returns a function that stops and returns the number
@@ -46,7 +37,7 @@ const startReader = async ({ url }: Server): Promise<() => Promise<number>> => {
 };
 
 const costOfWatching = async (context: Context): Promise<Measured> => {
-  const { connections } = planOf(context);
+  const connections = connectionsOf(context);
   const body = createRunBody('bench-rounds');
   const server = await startTroupe(context, {
     flags: ['--config', agentsModule(context, { rounds: ROUNDS })],
@@ -87,94 +78,8 @@ const costOfWatching = async (context: Context): Promise<Measured> => {
   }
 };
 
-/** Starts runs and drops their streams; the runs continue. */
-const startRuns = async ({ url }: Server, count: number): Promise<void> => {
-  let left = count;
-  const starter = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const stop = new AbortController();
-      const response = await fetch(`${url}/v1/runs`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ agentId: 'bench-moving', messages: [{ role: 'user', content: 'Go.' }] }),
-        signal: stop.signal,
-      });
-      await response.body?.getReader().read();
-      stop.abort();
-    }
-  };
-  await Promise.all(Array.from({ length: 50 }, starter));
-};
-
-/** Times between frames, in milliseconds. */
-const pictures = async (page: Page, watch_ms: number): Promise<number[]> => {
-  await page.evaluate(`{
-    const times = (window.pictures = []);
-    let before = performance.now();
-    const next = (now) => { times.push(now - before); before = now; requestAnimationFrame(next); };
-    requestAnimationFrame(next);
-  }`);
-  await setTimeout(watch_ms);
-  const times = (await page.evaluate('window.pictures')) as number[];
-  return times.slice(1);
-};
-
-const SCREENS = [
-  { name: 'the wall of runs', path: '/statecharts/run', ready: 'canvas' },
-  { name: 'a list of 1,000 runs', path: '/runs?size=1000', ready: 'tbody tr' },
-] as const;
-
-const picturesOf = async (context: Context): Promise<Measured[]> => {
-  const { moving, watch_ms } = planOf(context);
-  const server = await startTroupe(context, {
-    flags: ['--config', agentsModule(context, { pause_ms: PAUSE_MS })],
-  });
-  try {
-    await startRuns(server, moving);
-    const opened = await openPage(server.url, ADMIN_TOKEN);
-    if (!opened) {
-      context.note('no browser was found: set CHROMIUM to the path of one');
-      return [];
-    }
-    const rows: Measured[] = [];
-    const alone = usageFrom(server.process.pid);
-    await setTimeout(watch_ms);
-    const unwatched = alone().share;
-    for (const { name, path, ready } of SCREENS) {
-      const page = await opened.go(path);
-      await page.locator(ready).first().waitFor();
-      await setTimeout(context.short ? 200 : 3000);
-      const used = usageFrom(server.process.pid);
-      const times = await pictures(page, watch_ms);
-      const { share } = used();
-      const rate = 1000 / (times.reduce((sum, time) => sum + time, 0) / times.length);
-      context.note(
-        `${name}, ${moving} runs: the server used ${Math.round(share * 100)} % of its core, ` +
-          `${Math.round(unwatched * 100)} % without observers`,
-      );
-      rows.push({
-        metric: `${name}, ${moving} of them moving`,
-        unit: 'pictures/s',
-        better: 'higher',
-        aim: { of: 'value', least: 50 },
-        rounds: [{ value: rate, p50: median(times), p99: percentile(times, 99) }],
-      });
-      await page.close();
-    }
-    await opened.close();
-    const { running } = Object(await askJson(server, '/v1/runs/summary'));
-    context.note(`${running} runs were running at the end`);
-    return rows;
-  } finally {
-    await server.process.stop();
-  }
-};
-
 export const watched: Benchmark = {
   name: 'watched',
-  title: 'watched: what watching costs, and what is seen; p50 and p99 are ms between pictures',
-  async run(context) {
-    return [await costOfWatching(context), ...(await picturesOf(context))];
-  },
+  title: 'watched: what watching costs the service',
+  run: async (context) => [await costOfWatching(context)],
 };

@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises';
+import type { CDPSession, Page } from 'playwright-core';
+import { agentsModule } from './agents.ts';
+import type { Benchmark, Context } from './benchmark.ts';
+import { openPage } from './browser.ts';
+import { heapOf } from './main-thread.ts';
+import type { Measured } from './row.ts';
+import { ADMIN_TOKEN, readFrames, type Server, startTroupe } from './servers.ts';
+
+/**
+ * The heap of a page after long use: a walk through all screens while runs execute, once every ten seconds of the time
+ * of the page, which is moved on so that polls and the expiry of caches happen as often as in that use.
+ */
+
+/** Of the time of the page. */
+const VISIT_MS = 10_000;
+
+const VISITS_A_MINUTE = 60_000 / VISIT_MS;
+
+const planOf = ({ short }: Context) =>
+  short ? { early: 2, late: 4 } : { early: 3 * VISITS_A_MINUTE, late: 30 * VISITS_A_MINUTE };
+
+/** Screens whose first row is opened too. */
+const WITH_ROWS = ['/runs', '/threads', '/agents', '/traces', '/statecharts'];
+
+/** Starts a run after the other until it is stopped. */
+const startActivity = (server: Server): (() => Promise<void>) => {
+  let isOver = false;
+  const work = (async () => {
+    for (let count = 0; !isOver; count += 1) {
+      const messages = [{ role: 'user', content: `Where is the parcel ${count}?` }];
+      await readFrames(server, JSON.stringify({ agentId: 'bench-rounds', messages }));
+      await setTimeout(200);
+    }
+  })();
+  return () => {
+    isOver = true;
+    return work;
+  };
+};
+
+const settle = async (page: Page): Promise<void> => {
+  await page.locator('main h1').first().waitFor();
+  await setTimeout(100);
+  await page.clock.fastForward(VISIT_MS);
+  await setTimeout(50);
+};
+
+const visit = async (page: Page, path: string): Promise<void> => {
+  await page.locator(`nav a[href="${path}"]`).first().click();
+  await settle(page);
+};
+
+const openRow = async (page: Page): Promise<void> => {
+  const row = page.locator('tbody tr[data-row] a, main li a[href^="/statecharts/"]').first();
+  if ((await row.count()) === 0) return;
+  await row.click({ timeout: 5000 }).catch(() => {});
+  await settle(page);
+};
+
+/** Visits the screens of the sidebar in turn. */
+const walk = async (page: Page, paths: readonly string[], from: number, to: number): Promise<void> => {
+  for (let count = from; count < to; count += 1) {
+    const path = paths[count % paths.length] ?? '/';
+    await visit(page, path);
+    if (!WITH_ROWS.includes(path)) continue;
+    count += 1;
+    await openRow(page);
+  }
+};
+
+const MIB = 2 ** 20;
+
+const heapRow = async (context: Context): Promise<Measured[]> => {
+  const { early, late } = planOf(context);
+  const server = await startTroupe(context, { flags: ['--config', agentsModule(context, { rounds: 2 })] });
+  const opened = await openPage(server.url, ADMIN_TOKEN);
+  if (!opened) return [];
+  const stopActivity = startActivity(server);
+  try {
+    const page = await opened.go('/');
+    await page.clock.install();
+    const session: CDPSession = await page.context().newCDPSession(page);
+    await session.send('Performance.enable');
+    const links = page.locator('nav a[href^="/"]');
+    await links.first().waitFor();
+    const paths: string[] = [];
+    for (const link of await links.all()) {
+      const path = (await link.getAttribute('href')) ?? '/';
+      // The manual is a page of its own.
+      if (path !== '/docs') paths.push(path);
+    }
+    const measure = async (): Promise<number> => {
+      await visit(page, '/');
+      const { bytes, nodes, listeners } = await heapOf(session);
+      context.note(`${(bytes / MIB).toFixed(1)} MiB, ${nodes} nodes, ${listeners} listeners`);
+      context.report(`${(bytes / MIB).toFixed(1)} MiB, ${nodes} nodes, ${listeners} listeners`);
+      return bytes / MIB;
+    };
+    await walk(page, paths, 0, early);
+    const baseline = await measure();
+    for (let part = 1; part < 3; part += 1) {
+      await walk(page, paths, early + ((late - early) * (part - 1)) / 3, early + ((late - early) * part) / 3);
+      await measure();
+    }
+    await walk(page, paths, early + ((late - early) * 2) / 3, late);
+    const value = await measure();
+    return [
+      {
+        metric: `heap after ${late / VISITS_A_MINUTE} minutes of use`,
+        unit: 'MiB',
+        baseline: `after ${early / VISITS_A_MINUTE}`,
+        aim: { of: 'ratio', most: 1.1 },
+        rounds: [{ value, baseline }],
+      },
+    ];
+  } finally {
+    await stopActivity();
+    await opened.close();
+    await server.process.stop();
+  }
+};
+
+export const consoleHeap: Benchmark = {
+  name: 'console-heap',
+  title: 'console-heap: the memory of a page that is used for long',
+  rounds: 1,
+  run: heapRow,
+};
