@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, readFrames, type Server, startTroupe } from './servers.ts'
  * of the page, which is moved on so that polls and the expiry of caches happen as often as in that use.
  */
 
-/** Of the time of the page. */
+/** Time between two visits, by the clock of the page. */
 const VISIT_MS = 10_000;
 
 const VISITS_A_MINUTE = 60_000 / VISIT_MS;
@@ -87,7 +87,7 @@ const heapRow = async (context: Context): Promise<Measured[]> => {
     const paths: string[] = [];
     for (const link of await links.all()) {
       const path = (await link.getAttribute('href')) ?? '/';
-      // The manual is a page of its own.
+      // The manual is a separate page.
       if (path !== '/docs') paths.push(path);
     }
     const measure = async (): Promise<number> => {

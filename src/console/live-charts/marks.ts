@@ -2,7 +2,7 @@
  * The color and the shape that stand for an agent. Pure.
  *
  * An agent has the same mark on every page, unless another one with the same preference precedes it by id. Shapes help
- * those who cannot tell the colors apart, and double as colors run out.
+ * color-blind people, and multiply the number of marks.
  */
 
 const COLORS = 6;
