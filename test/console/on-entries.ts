@@ -489,6 +489,6 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await button(page, '2').click();
     t.ok((await chart.locator('[data-state]').count()) > 12, 'a deeper level shows more states');
     await go('/statecharts/no-such');
-    await page.getByText('There is no machine no-such').waitFor();
+    await page.getByText('No statechart no-such').waitFor();
   });
 };
