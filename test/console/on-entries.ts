@@ -312,7 +312,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     );
     await go('/tools');
     await page.getByRole('row', { name: 'get_weather' }).first().click();
-    await page.getByRole('cell', { name: 'location required' }).waitFor();
+    await page.getByRole('rowheader', { name: 'location required' }).waitFor();
     await button(page, 'Run tool').click();
     await page.locator('[aria-invalid="true"]:focus').waitFor();
     t.equal(await page.getByRole('region', { name: 'Result' }).count(), 0);
@@ -449,7 +449,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
         ]),
       );
     await page.getByText('1 line could not be read').waitFor();
-    await page.getByText('Line 2: no JSON').waitFor();
+    await page.getByText('Line 2: not JSON').waitFor();
     await page.getByText('It could not be replayed: cut').waitFor();
     await page
       .getByLabel('Choose a baseline file')

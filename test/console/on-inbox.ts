@@ -205,7 +205,7 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     troupe.models.steps.push(weather('once-again'));
     await page.getByRole('region', { name: 'Sent from this page' }).getByRole('button').first().click();
     await dialog.getByRole('button', { name: 'Ask to call again' }).click();
-    await toast(page, 'The message is sent to the agent');
+    await toast(page, 'Message sent to the agent');
     await card(page, 'once-again').waitFor();
     await approve(page, 'once-again');
     await toast(page, 'Approved');
