@@ -32,7 +32,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     await dialog.getByLabel('Test case ID (optional)').fill('two-turns');
     await dialog.getByRole('textbox').last().fill('Scripted');
     await button(page, 'Import').click();
-    await toast(page, 'The conversation is the test case "two-turns"');
+    await toast(page, 'Conversation imported as test case "two-turns"');
     const { body } = await call('GET', DATASET);
     t.match(body, {
       spec: { fixtures: [{ id: 'two-turns', user_input: 'First question', continued_turns: { length: 1 } }] },

@@ -21,7 +21,7 @@ import type { Open } from './tickets.ts';
 
 /** The decisions that were sent from this page, and what can still be corrected. */
 
-/** A denied call cannot be executed any more, but the agent can be asked to call the tool again. */
+/** A denied call can no longer be executed, but the agent can be asked to call the tool again. */
 const Correction = (props: { open: Open; isWaiting: boolean; onClose: () => void }) => {
   const t = useTexts(texts);
   const { open, isWaiting, onClose } = props;
