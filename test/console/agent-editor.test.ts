@@ -1,7 +1,15 @@
 import t from 'tap';
 import { z } from 'zod';
 import { capabilities } from '../../src/console/data/resources.ts';
+import {
+  asSpec,
+  isDirty,
+  type Opened,
+  saidOf,
+  stored as storedAfter,
+} from '../../src/console/entry/entry.ts';
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
+import { problemsOf } from '../../src/console/entry/problems.ts';
 import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
 import {
   changedFields,
@@ -15,15 +23,9 @@ import {
 } from '../../src/console/screens/agent-editor/draft.ts';
 import {
   dropsOverrides,
-  edited,
-  isDirty,
-  opened,
   overridePatch,
-  rebased,
-  reopened,
   saveRequest,
   sourceOf,
-  startNew,
   validateRequest,
 } from '../../src/console/screens/agent-editor/editing.ts';
 import { countsOf, piecesOf } from '../../src/console/screens/agent-editor/fields/prompt-text.ts';
@@ -36,10 +38,10 @@ import {
 import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
 import { patchOf } from '../../src/console/screens/agent-editor/override-patch.ts';
 import {
+  agentFieldIn,
+  agentProblems,
   countByTab,
-  fieldErrors,
   isToolPattern,
-  problemsOf,
   tabOf,
 } from '../../src/console/screens/agent-editor/problems.ts';
 import { cycleThrough } from '../../src/console/screens/agent-editor/references/delegation.ts';
@@ -84,12 +86,18 @@ const stored = {
 const meta = (kind: string, overrides?: Record<string, unknown>) => ({
   source: { kind },
   user_overrides: overrides,
-  base: undefined,
+  base: undefined as Record<string, unknown> | undefined,
   created_at: 1,
   updated_at: 1,
   actor: 'alice',
   version: 1,
   revision: 1,
+});
+
+const opened = (spec: Record<string, unknown>, found?: ReturnType<typeof meta>): Opened => ({
+  isNew: found === undefined,
+  start: asSpec(spec),
+  meta: found,
 });
 
 t.test('mirrors fields into the local backend and detects only changes with an effect', async (t) => {
@@ -148,24 +156,29 @@ t.test('copies an agent without its identity and backend', async (t) => {
 });
 
 t.test('chooses the write request by the source of the agent', async (t) => {
-  const change = (editing: ReturnType<typeof opened>) => edited(editing, { max_rounds: 8 }, LOCAL);
-  const fresh = change(startNew(LOCAL));
-  t.match(saveRequest(fresh, LOCAL), { method: 'POST', path: '/v1/config/agents', body: { max_rounds: 8 } });
-  t.match(validateRequest(fresh, LOCAL), { path: '/v1/config/agents/validate', query: undefined });
-  const user = change(opened({ ...stored, future: 1 }, meta('user')));
-  t.match(saveRequest(user, LOCAL), { method: 'PUT', path: '/v1/config/agents/helper', body: { future: 1 } });
-  t.match(validateRequest(user, LOCAL), { query: { id: 'helper' } });
-  const builtin = change(opened(stored, meta('builtin')));
-  t.strictSame(saveRequest(builtin, LOCAL), {
+  const requests = (before: Opened) => {
+    const draft = withFields(before.start, { max_rounds: 8 }, LOCAL);
+    return { save: saveRequest(before, draft, LOCAL), validate: validateRequest(before, draft, LOCAL) };
+  };
+  const fresh = requests(opened(newDraft(LOCAL)));
+  t.match(fresh.save, { method: 'POST', path: '/v1/config/agents', body: { max_rounds: 8 } });
+  t.match(fresh.validate, { path: '/v1/config/agents/validate', query: undefined });
+  const user = requests(opened({ ...stored, future: 1 }, meta('user')));
+  t.match(user.save, { method: 'PUT', path: '/v1/config/agents/helper', body: { future: 1 } });
+  t.match(user.validate, { query: { id: 'helper' } });
+  const builtin = opened(stored, meta('builtin'));
+  t.strictSame(requests(builtin).save, {
     method: 'PATCH',
     path: '/v1/config/agents/helper/overrides',
     body: { max_rounds: 8 },
   });
-  t.match(validateRequest(builtin, LOCAL), { method: 'POST', path: '/v1/config/agents/helper/overrides' });
-  t.ok(isDirty(builtin));
+  t.match(requests(builtin).validate, { method: 'POST', path: '/v1/config/agents/helper/overrides' });
+  t.equal(saveRequest(builtin, builtin.start, LOCAL), undefined, 'no override would change');
+  t.ok(isDirty(builtin, withFields(builtin.start, { max_rounds: 8 }, LOCAL), {}, meaningOf));
+  t.notOk(isDirty(builtin, { ...builtin.start, stop_conditions: [] }, {}, meaningOf));
   t.equal(sourceOf(opened(stored, meta('builtin', { max_rounds: 3 }))), 'customized');
   t.ok(dropsOverrides(opened(stored, meta('user', { max_rounds: 3 }))));
-  t.notOk(dropsOverrides(user));
+  t.notOk(dropsOverrides(opened(stored, meta('user'))));
 });
 
 t.test('sends only differences as overrides', async (t) => {
@@ -173,7 +186,10 @@ t.test('sends only differences as overrides', async (t) => {
     from: Record<string, unknown>,
     fields: Record<string, unknown>,
     overrides?: Record<string, unknown>,
-  ) => overridePatch(edited(opened(from, meta('builtin', overrides)), fields, LOCAL), LOCAL);
+  ) => {
+    const before = opened(from, meta('builtin', overrides));
+    return overridePatch(before, withFields(before.start, fields, LOCAL), LOCAL);
+  };
   t.strictSame(patch(stored, { max_rounds: 3 }), {});
   t.strictSame(patch(stored, { description: 'x', delegates: ['a'] }), { description: 'x', delegates: ['a'] });
   t.strictSame(patch({ ...stored, context_policy: {} }, { context_policy: null }), { context_policy: null });
@@ -196,11 +212,12 @@ t.test('sends only differences as overrides', async (t) => {
 });
 
 t.test('clears an override when the field is set back to its base value', async (t) => {
-  const first = edited(opened(stored, meta('builtin')), { max_rounds: 8 }, LOCAL);
-  const saved = reopened(first, first.draft, meta('builtin', { max_rounds: 8 }));
-  t.equal(saved.key, first.key);
-  t.notOk(isDirty(saved));
-  t.strictSame(overridePatch(edited(saved, { max_rounds: 3 }, LOCAL), LOCAL), { _clear: ['max_rounds'] });
+  const saved = opened(
+    { ...stored, max_rounds: 8 },
+    { ...meta('builtin', { max_rounds: 8 }), base: { max_rounds: 3 } },
+  );
+  const draft = withFields(saved.start, { max_rounds: 3 }, LOCAL);
+  t.strictSame(overridePatch(saved, draft, LOCAL), { _clear: ['max_rounds'] });
 });
 
 t.test('merges concurrent edits of an agent field by field', async (t) => {
@@ -226,24 +243,40 @@ t.test('merges concurrent edits of an agent field by field', async (t) => {
   });
   const gone = mergeParts({ base, theirs: base, mine: { ...base, sections: { a: 1 } } }, meaningOf);
   t.strictSame(merged(base, { ...base, sections: { a: 1 } }, gone).sections, { a: 1 });
-  const editing = edited(opened(base, meta('builtin')), { system_prompt: 'Mine' }, LOCAL);
-  t.match(rebased(editing, theirs, meta('builtin')).draft, { system_prompt: 'Mine', max_rounds: 5 });
+  const sent = asSpec(base);
+  const now = {
+    opened: opened(base, meta('builtin')),
+    draft: { ...sent, system_prompt: 'Mine' },
+    unread: {},
+  };
+  const after = storedAfter(now, sent, opened(theirs, meta('builtin')), meaningOf);
+  t.match(after.draft, { system_prompt: 'Mine', max_rounds: 5 }, 'text typed during a save is kept');
+  t.equal(storedAfter({ ...now, draft: sent }, sent, after.opened).draft, after.opened.start);
 });
 
 t.test('finds invalid fields before saving and assigns them to tabs', async (t) => {
   const schema = z.toJSONSchema(AgentSpec, { io: 'input', unrepresentable: 'any' });
   const known = capabilities.guard({ namespaces: [{ namespace: 'agents', schema }] }, '');
   const context = { localKind: LOCAL, taken: new Set(['pool']), capabilities: known };
-  const fieldsIn = (fields: Record<string, unknown>, isNew = true) =>
-    problemsOf({ ...newDraft(LOCAL), model_id: 'm', id: 'x', ...fields }, { ...context, isNew }).map(
-      ({ path, key }) => `${path} ${key.slice(8)}`,
+  const fieldsIn = (fields: Record<string, unknown>, isNew = true) => {
+    const draft = { ...newDraft(LOCAL), model_id: 'm', id: 'x', ...fields };
+    const rules = {
+      namespace: 'agents',
+      entity: 'entity.agent',
+      schema,
+      check: () => agentProblems(draft, context).map(({ path, key }) => [path, key] as const),
+    } as const;
+    const editing = { opened: { isNew, start: draft, meta: undefined }, draft, unread: {} };
+    return [...problemsOf(rules, editing, ({ key }) => key)].map(
+      ([path, text]) => `${path} ${text.startsWith('problem.') ? text.slice(8) : '…'}`,
     );
+  };
   t.strictSame(fieldsIn({}), []);
-  t.strictSame(fieldsIn({ id: '', model_id: '' }), ['id required', 'model_id required']);
-  t.strictSame(fieldsIn({ id: 'a b' }), ['id id']);
+  t.strictSame(fieldsIn({ id: '', model_id: '' }), ['id …', 'model_id required']);
+  t.strictSame(fieldsIn({ id: 'a b' }), ['id …']);
   t.strictSame(fieldsIn({ id: 'a b' }, false), []);
   t.strictSame(fieldsIn({ id: 'pool' }), ['id idTaken']);
-  t.strictSame(fieldsIn({ id: 'x'.repeat(129) }), ['id id']);
+  t.strictSame(fieldsIn({ id: 'x'.repeat(129) }), ['id …']);
   t.strictSame(fieldsIn({ max_rounds: -1, max_continuation_retries: '1.5' }), [
     'max_rounds least',
     'max_continuation_retries number',
@@ -288,7 +321,7 @@ t.test('finds invalid fields before saving and assigns them to tabs', async (t) 
 });
 
 t.test('assigns messages of the service to fields', async (t) => {
-  const first = (message: string) => [...fieldErrors(message)][0];
+  const first = (message: string) => [...saidOf(message, [], agentFieldIn)][0];
   t.strictSame(first("invalid payload: invalid agent spec: field 'max_rounds': must be a number"), [
     'max_rounds',
     "field 'max_rounds': must be a number",
@@ -318,8 +351,10 @@ t.test('assigns messages of the service to fields', async (t) => {
   for (const [message, field] of fields) t.equal(first(message)?.[0], field, message);
   t.strictSame(
     [
-      ...fieldErrors(
+      ...saidOf(
         "invalid payload: invalid managed config: registry validation failed: agent 'z' delegates to missing agent 'n'; agent 'z' active hook filter references unloaded plugin 'x'",
+        [],
+        agentFieldIn,
       ).keys(),
     ],
     ['delegates', 'active_hook_filter'],

@@ -291,6 +291,39 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.getByRole('link', { name: 'Back to agents' }).count(), 1);
   });
 
+  t.test('compares a second save with a change that was made before its revision was read', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    const spec = { id: 'twice', model_id: 'default', system_prompt: 'One', max_rounds: 2 };
+    await troupe.call('POST', '/v1/config/agents', spec, headers);
+    await go('/agents/twice');
+    await page.getByLabel('Max rounds').fill('3');
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const put = page.waitForResponse((one) => one.request().method() === 'PUT');
+    let isStored = false;
+    await page.route('**/agents/twice/meta', async (route) => {
+      if (isStored) await released;
+      await route.continue();
+    });
+    page.on('response', (one) => {
+      if (one.request().method() === 'PUT') isStored = true;
+    });
+    await button(page, 'Save').click();
+    await put;
+    await page.getByLabel('System prompt').fill('Mine');
+    t.ok(await button(page, 'Save').isDisabled(), 'the second save waits for the revision of the first');
+    await troupe.call('PUT', '/v1/config/agents/twice', { ...spec, description: 'Theirs' }, headers);
+    release();
+    await button(page, 'Save').click();
+    await page.getByRole('dialog', { name: '"twice" was changed by another user' }).waitFor();
+    t.match(await stored('twice'), { system_prompt: 'One', description: 'Theirs' });
+    t.equal(await page.getByLabel('System prompt').inputValue(), 'Mine', 'typed text is kept');
+    await page.unroute('**/agents/twice/meta');
+    await troupe.call('DELETE', '/v1/config/agents/twice', undefined, headers);
+  });
+
   t.test('shows, compares and restores versions of an agent', async (t) => {
     const { page, go } = await house.visit(t, { noisy: true });
     await troupe.call('DELETE', '/v1/config/agents/studio', undefined, headers);

@@ -63,6 +63,9 @@ const settled = async ({ page, rest }: Visit, path: string): Promise<void> => {
   await rest();
 };
 
+/** Screens that show conversations or charts also load the programs that render these. */
+const SHOWS_TALK = /^\/(playground|assistant|inbox|statecharts|eval-reports|(skills|runs|threads|traces)\/)/;
+
 const SMALL = { width: 375, height: 812 };
 
 const row = (page: Page, id: string) => page.getByRole('row', { name: id }).first();
@@ -146,11 +149,21 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     );
   });
 
-  t.test('serves the page at the address of every screen', async (t) => {
-    for (const path of screens) {
-      const { status, body } = await troupe.call('GET', path, undefined, { accept: 'text/html' });
-      t.equal(status, 200, path);
-      t.match(body.text, '<div id="root">', path);
+  t.test('loads few programs at the address of every screen', async (t) => {
+    // Narrow enough that the agent editor loads its preview only on request.
+    const visit = await house.visit(t, { viewport: { width: 1024, height: 720 } });
+    for (const path of [...screens, '/assistant']) {
+      const answer = await visit.page.goto(`${troupe.url}${path}`);
+      t.equal(answer?.status(), 200, path);
+      await visit.page.locator('h1, h2').first().waitFor();
+      await settled(visit, path);
+      const programs = Number(
+        await visit.page.evaluate(`performance.getEntriesByType('resource')
+          .filter(({ name }) => new URL(name).pathname.endsWith('.js'))
+          .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`),
+      );
+      const limit = (250 + (SHOWS_TALK.test(path) ? 110 : 0)) * 1024;
+      t.ok(programs > 0 && programs <= limit, `${path}: ${programs} bytes of programs, compressed`);
     }
   });
 

@@ -1,20 +1,14 @@
 import t from 'tap';
 import { Meta } from '../../src/console/data/meta.ts';
 import { capabilities } from '../../src/console/data/resources.ts';
-import { saidOf } from '../../src/console/entry/entry.ts';
+import { isDirty, saidOf } from '../../src/console/entry/entry.ts';
 import { isBlank, problemsIn, variantOf } from '../../src/console/schema-form/check.ts';
 import { unreadAt, withUnread } from '../../src/console/schema-form/context.ts';
 import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
 import { nameOf, resolved, type Schema, seen } from '../../src/console/schema-form/schema.ts';
 import { asEdited, startOf } from '../../src/console/schema-form/start.ts';
 import { variantKey, variantsOf } from '../../src/console/schema-form/variants.ts';
-import {
-  isDirty,
-  opened,
-  overridePatch,
-  replacedBy,
-  typedAt,
-} from '../../src/console/screens/agent-editor/editing.ts';
+import { overridePatch } from '../../src/console/screens/agent-editor/editing.ts';
 import {
   hookFilterOf,
   sectionFields,
@@ -23,7 +17,7 @@ import {
   switched,
 } from '../../src/console/screens/agent-editor/plugins/plugin-settings.ts';
 import { ruleRows } from '../../src/console/screens/agent-editor/plugins/rules.ts';
-import { problemsOf } from '../../src/console/screens/agent-editor/problems.ts';
+import { agentProblems } from '../../src/console/screens/agent-editor/problems.ts';
 import {
   activeText,
   callerOf,
@@ -294,9 +288,9 @@ t.test('validates the settings of enabled plugins and remote backends only', asy
     '',
   );
   const paths = (fields: object) =>
-    problemsOf(
+    agentProblems(
       { id: 'a', model_id: 'm', backend: { kind: 'local' }, ...fields },
-      { capabilities: known, localKind: 'local', isNew: false, taken: new Set() },
+      { capabilities: known, localKind: 'local', taken: undefined },
     ).map(({ path }) => path);
   const sections = { permission: { rules: 'none' } };
   t.strictSame(paths({ plugin_ids: ['permission'], sections }), ['sections.permission.rules']);
@@ -306,14 +300,15 @@ t.test('validates the settings of enabled plugins and remote backends only', asy
 });
 
 t.test('treats invalid JSON as unsaved until it is fixed or replaced', async (t) => {
-  const editing = opened({ id: 'a', active_hook_filter: ['x'] }, Meta({ source: { kind: 'builtin' } }, ''));
-  const half = typedAt(editing, 'sections.a.b', '{');
-  t.ok(isDirty(half));
-  t.notOk(isDirty(typedAt(half, 'sections.a.b', undefined)));
-  t.notOk(isDirty(replacedBy(half, half.draft)));
-  t.strictSame(unreadAt(withUnread(half.unread, 'sections.ab', '['), 'sections.a'), ['sections.a.b']);
-  const emptied = { ...editing, draft: { id: 'a', active_hook_filter: [] } };
-  t.strictSame(overridePatch(emptied, 'local'), { active_hook_filter: [] });
+  const start = { id: 'a', active_hook_filter: ['x'] };
+  const opened = { isNew: false, start, meta: Meta({ source: { kind: 'builtin' } }, '') };
+  const half = withUnread({}, 'sections.a.b', '{');
+  t.ok(isDirty(opened, start, half));
+  t.notOk(isDirty(opened, start, withUnread(half, 'sections.a.b', undefined)));
+  t.strictSame(unreadAt(withUnread(half, 'sections.ab', '['), 'sections.a'), ['sections.a.b']);
+  t.strictSame(overridePatch(opened, { id: 'a', active_hook_filter: [] }, 'local'), {
+    active_hook_filter: [],
+  });
 });
 
 t.test('derives callers, users and field problems of a skill', async (t) => {

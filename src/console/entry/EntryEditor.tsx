@@ -1,5 +1,4 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { useResource } from '../data/queries.ts';
 import { Button } from '../design/Button.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { Loaded } from '../design/Loaded.tsx';
@@ -7,28 +6,42 @@ import { Notice } from '../design/Notice.tsx';
 import { feedbackTexts } from '../feedback/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { DiscardDialog, UnsavedGuard } from '../navigation/UnsavedGuard.tsx';
-import { schemaOf } from '../schema-form/resource.ts';
 import type { Schema } from '../schema-form/schema.ts';
 import css from './Entry.module.css';
 import { type EntryDescriptor, EntryFields, EntryFormContext } from './EntryFields.tsx';
-import type { EntryKind, Errors, Opened, Spec } from './entry.ts';
+import type { Errors, Opened, Spec } from './entry.ts';
 import { MergeDialog } from './MergeDialog.tsx';
 import { texts } from './texts.ts';
 import { type EntryForm, useEntry } from './use-entry.ts';
-import { newEntry, useEntryAddress, useStoredEntry } from './use-opened-entry.ts';
+import { useEntryAddress, useOpening } from './use-opened-entry.ts';
+
+export { useOpening } from './use-opened-entry.ts';
 
 /** The form of an entry to the right of its list, which the address opens. */
 
-/** Focuses the first invalid field once the problems are rendered, and opens the group that contains it. */
+/** Acts on the problems of an attempt to save. Fewer problems than before were corrected, which is no report. */
+export const useReported = (errors: Errors, act: () => void): void => {
+  const last = useRef(errors);
+  const current = useRef(act);
+  current.current = act;
+  useEffect(() => {
+    const isReported = errors.size > 0 && errors.size >= last.current.size;
+    last.current = errors;
+    if (isReported) current.current();
+  }, [errors]);
+};
+
+/** Focuses the first invalid field once its problem is rendered, and opens the group that contains it. */
 export const useFirstError = <Element extends HTMLElement>(errors: Errors) => {
   const element = useRef<Element>(null);
-  useEffect(() => {
-    if (errors.size === 0) return;
-    const field = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    field?.closest('details')?.setAttribute('open', '');
-    field?.focus();
-  }, [errors]);
+  useReported(errors, () => focusFirst(element.current));
   return element;
+};
+
+export const focusFirst = (element: HTMLElement | null): void => {
+  const field = element?.querySelector<HTMLElement>('[aria-invalid="true"]');
+  field?.closest('details')?.setAttribute('open', '');
+  field?.focus();
 };
 
 /** Asks before changes are lost: to navigation, or to the concurrent change of another operator. */
@@ -40,6 +53,7 @@ export const EntryGuards = ({ form }: { form: EntryForm }) => (
         base={form.opened.start}
         mine={form.draft}
         theirs={form.conflict.theirs}
+        {...(form.read && { read: form.read })}
         actor={form.conflict.meta?.actor}
         onMerge={form.merge}
         onTakeTheirs={form.takeTheirs}
@@ -102,23 +116,6 @@ const EntryDrawer = ({ descriptor, opened, schema, onClose }: DrawerProps) => {
       {isLeaving && <DiscardDialog onDiscard={onClose} onKeep={() => leave(false)} />}
     </Drawer>
   );
-};
-
-/**
- * The entry that a form starts with, once it and its schema are read. Later reads must not replace what was typed.
- *
- * @param id the stored entry, or the one that a new entry is a copy of
- * @param start the initial values of a new entry
- */
-export const useOpening = (kind: EntryKind, id: string | undefined, start: Spec | undefined) => {
-  const schema = useResource(schemaOf(kind.namespace));
-  const { query, opened } = useStoredEntry(kind, id);
-  const [first, setFirst] = useState<Opened>();
-  const isRead = id === undefined || opened !== undefined;
-  const ready = start ? newEntry(start, opened?.start) : opened;
-  if (isRead && ready && !first) setFirst(ready);
-  const failed = query.error ? query : schema;
-  return { opened: first, schema: schema.data, query: failed };
 };
 
 type OpeningProps = { descriptor: EntryDescriptor; id: string | undefined; start: Spec | undefined };

@@ -2,13 +2,21 @@ import { Menu } from '@mantine/core';
 import { useState } from 'react';
 import { IconButton } from '../design/Button.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { MenuItems } from '../list/RowMenu.tsx';
+import { type MenuItem, MenuItems } from '../list/RowMenu.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryKind } from './entry.ts';
 import { texts } from './texts.ts';
 
 /** Rare actions on the page of an entry: its changes, and its deletion. */
-export const EntryMenu = (props: { kind: EntryKind; id: string; onDeleted: () => void }) => {
+export const EntryMenu = (props: {
+  kind: EntryKind;
+  id: string;
+  /** Further actions, at the top. */
+  items?: readonly MenuItem[];
+  /** Says what happens to a built-in entry that is deleted. */
+  note?: string | undefined;
+  onDeleted: () => void;
+}) => {
   const t = useTexts(texts);
   const [isDoomed, doom] = useState(false);
   const { kind, id } = props;
@@ -22,13 +30,14 @@ export const EntryMenu = (props: { kind: EntryKind; id: string; onDeleted: () =>
         <Menu.Dropdown>
           <MenuItems
             items={[
+              ...(props.items ?? []),
               { label: t('audit'), icon: 'audit', act: audit },
               { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => doom(true) },
             ]}
           />
         </Menu.Dropdown>
       </Menu>
-      {isDoomed && <DeleteDialog {...kind} id={id} onDeleted={props.onDeleted} onClose={() => doom(false)} />}
+      {isDoomed && <DeleteDialog {...kind} {...props} onClose={() => doom(false)} />}
     </>
   );
 };

@@ -5,6 +5,7 @@ import { MASK } from '../data/redact-text.ts';
 import { type Draft, same } from '../data/spec.ts';
 import type { Entity } from '../feedback/use-write.ts';
 import type { Unread } from '../schema-form/context.ts';
+import { asItIs, type MergePart, merged, mergeParts, type ReadField } from './merge.ts';
 
 /** One entry of the configuration while it is open in a form. */
 
@@ -39,8 +40,26 @@ export const withoutUndefined = (object: JsonObject): JsonObject =>
 export const withFields = (spec: Spec, fields: JsonObject): Spec =>
   asSpec(withoutUndefined({ ...spec, ...fields }));
 
-export const isDirty = (opened: Opened, draft: Spec, unread: Unread = {}): boolean =>
-  Object.keys(unread).length > 0 || !same(opened.start, draft);
+/** The draft of an opened entry, and texts in it that are not valid JSON yet. */
+export type Editing = { opened: Opened; draft: Spec; unread: Unread };
+
+/** Top-level fields that differ. */
+export const changedFields = (before: JsonObject, after: JsonObject, read: ReadField = asItIs): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => !same(read(before, field), read(after, field)),
+  );
+
+export const isDirty = (opened: Opened, draft: Spec, unread: Unread = {}, read?: ReadField): boolean =>
+  Object.keys(unread).length > 0 || changedFields(opened.start, draft, read).length > 0;
+
+/** The state after a write: changes of the draft since then are kept. */
+export const stored = (now: Editing, sent: Spec, next: Opened, read?: ReadField): Editing => {
+  const { draft, unread } = now;
+  if (draft === sent) return { opened: next, draft: next.start, unread };
+  const parts = mergeParts({ base: sent, theirs: next.start, mine: draft }, read);
+  const mine = parts.map((part): MergePart => (part.isConflict ? { ...part, from: 'mine' } : part));
+  return { opened: next, draft: merged(next.start, draft, mine), unread };
+};
 
 export const revisionOf = (meta: Meta | undefined): number | undefined => meta?.revision ?? meta?.version;
 
@@ -65,15 +84,17 @@ export const copyOf = (spec: Spec): Spec => {
 };
 
 /** Removes the problems of fields that have changed since. */
-export const withoutFields = (errors: Errors, fields: readonly string[]): Errors =>
-  new Map(
-    [...errors].filter(([field]) => !fields.some((one) => field === one || field.startsWith(`${one}.`))),
+export const withoutFields = (errors: Errors, fields: readonly string[]): Errors => {
+  const left = [...errors].filter(
+    ([field]) => !fields.some((one) => field === one || field.startsWith(`${one}.`)),
   );
+  return left.length === errors.size ? errors : new Map(left);
+};
 
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 
 const PREFIX =
-  /^(invalid payload: |invalid managed config: |registry validation failed: |conflict: |invalid [\w ]+ spec: )+/;
+  /^(invalid payload: |invalid managed config: |registry validation failed: |conflict: |invalid [\w ]+ spec(?: patch)?: )+/;
 
 const NAMED = /field '([^']+)'/;
 const BEGINS_WITH = /^([a-z_]+(?:[.[][\w.\]]+)?)(?=[: ])/;
@@ -87,12 +108,17 @@ const fieldIn = (text: string, named: string, fields: readonly string[]): string
 };
 
 /** The message of the service by field. Texts that name none of the fields are under the empty key. */
-export const saidOf = (message: string, fields: readonly string[]): Errors => {
+export const saidOf = (
+  message: string,
+  fields: readonly string[],
+  own?: (text: string) => string | undefined,
+): Errors => {
   const errors = new Map<string, string>();
   for (const part of message.replace(PREFIX, '').split('; ')) {
     const text = part.replace(PREFIX, '');
     const [, named = ''] = NAMED.exec(text) ?? BEGINS_WITH.exec(text) ?? [];
-    const field = /already (exists|registered)/.test(text) ? 'id' : fieldIn(text, named, fields);
+    const usual = /already (exists|registered)/.test(text) ? 'id' : fieldIn(text, named, fields);
+    const field = own?.(text) ?? usual;
     errors.set(field, errors.has(field) ? `${errors.get(field)}; ${text}` : text);
   }
   return errors;

@@ -24,7 +24,7 @@ const LEFT_OUT = new Set(['id', 'sections']);
 /** Reads a field for the comparison; undefined if it is not set. */
 export type ReadField = (spec: JsonObject, field: string) => unknown;
 
-const asItIs: ReadField = (spec, field) => spec[field];
+export const asItIs: ReadField = (spec, field) => spec[field];
 
 const valueAt = (spec: JsonObject, path: string, read: ReadField): unknown =>
   path.startsWith(SECTION) ? sectionsOf(spec)[path.slice(SECTION.length)] : read(spec, path);

@@ -1,10 +1,12 @@
-import { useMemo } from 'react';
-import { anyObject, type JsonObject } from '../data/guard.ts';
-import { Meta } from '../data/meta.ts';
-import { type Loaded, type Resource, useResource } from '../data/queries.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { anyObject } from '../data/guard.ts';
+import { useResource } from '../data/queries.ts';
 import { pathOf } from '../data/request.ts';
 import { useQueryState } from '../list/use-query-state.ts';
-import { asSpec, copyOf, type EntryKind, type Opened, type Spec } from './entry.ts';
+import { schemaOf } from '../schema-form/resource.ts';
+import { copyOf, type EntryKind, type Opened, type Spec } from './entry.ts';
+import { readEntry } from './stored-entry.ts';
 
 /** The entry that the address opens: `edit=<id>`, `new=1` for a new one, and `from=<id>` for a copy. */
 export const useEntryAddress = () => {
@@ -21,34 +23,45 @@ export const useEntryAddress = () => {
   };
 };
 
-const entryOf = ({ namespace }: EntryKind, id: string): Resource<JsonObject> => ({
-  path: pathOf`/v1/config/${namespace}/${id}`,
-  guard: anyObject,
-});
-
-const metaOfEntry = ({ namespace }: EntryKind, id: string): Resource<Meta> => ({
-  path: pathOf`/v1/config/${namespace}/${id}/meta`,
-  guard: Meta,
-});
-
-/** A stored entry with its metadata; undefined until both are read. */
-export const useStoredEntry = (
+/**
+ * The entry that a form starts with, once it and its schema are read. It is read for each form, and once: a cached
+ * entry may be outdated, and a later read must not replace what was typed.
+ *
+ * @param id the stored entry, or the one that a new entry is a copy of
+ * @param create the initial values of a new entry, or a function that makes them from the copied entry
+ */
+export const useOpening = (
   kind: EntryKind,
   id: string | undefined,
-): { query: Loaded<JsonObject>; opened: Opened | undefined } => {
-  const isNamed = id !== undefined;
-  const query = useResource(entryOf(kind, id ?? ''), isNamed);
-  const meta = useResource(metaOfEntry(kind, id ?? ''), isNamed);
-  const isKnown = meta.data !== undefined || meta.error !== null;
-  const opened = useMemo(
-    () => (query.data && isKnown ? { isNew: false, start: asSpec(query.data), meta: meta.data } : undefined),
-    [query.data, meta.data, isKnown],
-  );
-  return { query, opened };
+  create: Spec | ((copied: Spec | undefined) => Opened) | undefined,
+) => {
+  const schema = useResource(schemaOf(kind.namespace));
+  const form = useId();
+  const query = useQuery({
+    queryKey: ['form', kind.namespace, id, form],
+    queryFn: ({ signal }) => readEntry(kind, id ?? '', signal),
+    enabled: id !== undefined,
+    gcTime: 0,
+  });
+  const [first, setFirst] = useState<Opened>();
+  if (!first && (id === undefined || query.data)) {
+    const copied = query.data?.start;
+    const made = typeof create === 'function' ? create(copied) : create && newEntry(create, copied);
+    setFirst(made ?? query.data);
+  }
+  return { opened: first, schema: schema.data, query: query.error ? query : schema };
 };
 
+/** A stored entry, for pages that show it. */
+export const useStoredEntry = ({ namespace }: EntryKind, id: string | undefined) => ({
+  query: useResource(
+    { path: pathOf`/v1/config/${namespace}/${id ?? ''}`, guard: anyObject },
+    id !== undefined,
+  ),
+});
+
 /** @param copied the entry of which the new one is a copy */
-export const newEntry = (start: Spec, copied?: Spec): Opened => ({
+const newEntry = (start: Spec, copied?: Spec): Opened => ({
   isNew: true,
   start,
   meta: undefined,

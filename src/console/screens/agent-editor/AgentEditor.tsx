@@ -1,46 +1,74 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { type Capabilities, capabilities } from '../../data/resources.ts';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
+import type { Opened, Spec } from '../../entry/entry.ts';
+import { useOpening } from '../../entry/use-opened-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
 import css from './AgentEditor.module.css';
-import { discoveredAt } from './draft.ts';
+import { AGENT } from './agent-form.ts';
+import { copyOf, discoveredAt, newDraft } from './draft.ts';
 import { Editor } from './Editor.tsx';
+import { readKept } from './kept-draft.ts';
 import { RemoteAgent } from './RemoteAgent.tsx';
 import { texts } from './texts.ts';
-import { useOpened } from './use-opened-agent.ts';
 
 /** One agent: discovered at another service and read-only, or editable. */
 
-const Missing = ({ id }: { id: string }) => {
-  const t = useTexts(texts);
-  return (
-    <NoSuch title={t('missing.title', { id })} to="/agents" all={t('back')}>
-      {t('missing.text')}
-    </NoSuch>
-  );
-};
-
 const LOCAL = recordsOf('agents', NamedRecord);
 
-/** Agents of other services have ids such as `server/agent`. A local agent may have such an id, too. */
-const mayBeDiscovered = (id: string | undefined, known: Capabilities): id is string =>
-  id?.includes('/') === true && known.agents.includes(id);
+/** A draft of another part of the console, such as the assistant, precedes a copied agent. */
+const createdFrom = (copied: Spec | undefined, localKind: string): Opened => {
+  const start = newDraft(localKind);
+  const handed = readKept(undefined);
+  if (handed?.kept === undefined && handed)
+    return { isNew: true, start, meta: undefined, copied: { ...start, ...handed.spec } };
+  return { isNew: true, start: copied ? copyOf(copied, localKind) : start, meta: undefined };
+};
 
-const Opened = ({ id, known }: { id: string | undefined; known: Capabilities }) => {
-  const isSlashed = mayBeDiscovered(id, known);
-  const local = useResource(LOCAL, isSlashed);
-  if (!isSlashed) return <Stored id={id} known={known} />;
+type StoredProps = { id: string | undefined; known: Capabilities; onCreated: (id: string) => void };
+
+const Stored = ({ id, known, onCreated }: StoredProps) => {
+  const t = useTexts(texts);
+  const [{ from }] = useQueryState();
+  const localKind = known.backends[0]?.kind ?? '';
+  const [isNew] = useState(id === undefined);
+  const create = isNew ? (copied: Spec | undefined) => createdFrom(copied, localKind) : undefined;
+  const { opened, schema, query } = useOpening(AGENT, isNew ? from : id, create);
+  if (!opened || !schema) {
+    if (!query.error) return <SkeletonRows />;
+    if (id !== undefined && statusOf(query.error) === 404)
+      return (
+        <NoSuch title={t('missing.title', { id })} to="/agents" all={t('back')}>
+          {t('missing.text')}
+        </NoSuch>
+      );
+    return (
+      <div className={css.alone}>
+        <ErrorBox error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  }
+  const server = discoveredAt(opened.start);
+  if (server !== undefined && !opened.isNew) return <RemoteAgent id={opened.start.id} server={server} />;
+  return <Editor opened={opened} known={{ capabilities: known, localKind, schema }} onCreated={onCreated} />;
+};
+
+/** Agents of other services have ids such as `server/agent`. A local agent may have such an id, too. */
+const Slashed = (props: StoredProps & { id: string }) => {
+  const { id } = props;
+  const local = useResource(LOCAL);
   return (
     <Loaded query={local}>
       {(agents) =>
         agents.some((agent) => agent.id === id) ? (
-          <Stored id={id} known={known} />
+          <Stored {...props} />
         ) : (
           <RemoteAgent id={id} server={id.slice(0, id.indexOf('/'))} />
         )
@@ -49,40 +77,35 @@ const Opened = ({ id, known }: { id: string | undefined; known: Capabilities }) 
   );
 };
 
-const Stored = ({ id, known }: { id: string | undefined; known: Capabilities }) => {
-  const [{ from }] = useQueryState();
-  const localKind = known.backends[0]?.kind ?? '';
-  const opening = useOpened({ id, from, localKind });
-  const { editing, error } = opening;
-  if (error !== undefined && id !== undefined && statusOf(error) === 404) return <Missing id={id} />;
-  if (error !== undefined) {
-    return (
-      <div className={css.alone}>
-        <ErrorBox error={error} onRetry={opening.retry} />
-      </div>
-    );
-  }
-  if (!editing) return <SkeletonRows />;
-  const server = discoveredAt(editing.start);
-  if (server !== undefined && !editing.isNew) return <RemoteAgent id={editing.start.id} server={server} />;
-  return (
-    <Editor
-      key={editing.key}
-      editing={editing}
-      opening={opening}
-      capabilities={known}
-      localKind={localKind}
-    />
-  );
+/** The editor of a new agent stays open once the agent is stored and has received its address. */
+const useOpenedId = () => {
+  // The route `/agents/new` has no id.
+  const { id }: { id?: string } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const [at, move] = useState<{ id?: string | undefined; key: number; created?: string }>({ id, key: 0 });
+  const isSame = id !== undefined && id === at.created;
+  if (at.id !== id) move({ ...at, id, key: isSame ? at.key : at.key + 1 });
+  const onCreated = (created: string): void => {
+    if (created === at.created) return;
+    move({ ...at, created });
+    const search = (before: Record<string, unknown>) => ({ ...before, from: undefined });
+    void navigate({ to: `/agents/${encodeURIComponent(created)}`, search, replace: true });
+  };
+  return { id, key: at.key, onCreated };
 };
 
 export default function AgentEditor() {
-  // The route `/agents/new` has no id.
-  const { id }: { id?: string } = useParams({ strict: false });
+  const { key, id, onCreated } = useOpenedId();
   const query = useResource(capabilities);
   return (
     <Loaded query={query} off={capabilities.off}>
-      {(known) => <Opened id={id} known={known} />}
+      {(known) =>
+        id?.includes('/') && known.agents.includes(id) ? (
+          <Slashed key={key} id={id} known={known} onCreated={onCreated} />
+        ) : (
+          <Stored key={key} id={id} known={known} onCreated={onCreated} />
+        )
+      }
     </Loaded>
   );
 }

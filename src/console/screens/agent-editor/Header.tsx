@@ -1,66 +1,50 @@
-import { Menu } from '@mantine/core';
 import { useState } from 'react';
 import { redact } from '../../data/redaction.ts';
-import { buttonLook, IconButton } from '../../design/Button.tsx';
+import { pathOf } from '../../data/request.ts';
+import { buttonLook } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { Icon, type IconName } from '../../design/Icon.tsx';
+import { Icon } from '../../design/Icon.tsx';
 import { SourceChip } from '../../design/SourceChip.tsx';
-import { DeleteDialog } from '../../entry/DeleteDialog.tsx';
+import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
-import { isScreen } from '../../navigation/screen-paths.ts';
 import css from './AgentEditor.module.css';
-import { type Editing, sourceOf } from './editing.ts';
+import { AGENT, useAgent } from './agent-form.ts';
+import { sourceOf } from './editing.ts';
 import { snippetOf } from './snippet.ts';
 import { texts } from './texts.ts';
 
 /** The name of the agent, its source, and a menu of further actions. */
 
-type Asked = 'delete' | 'reset';
-
-const More = ({ editing, onAsk }: { editing: Editing; onAsk: (asked: Asked) => void }) => {
+const More = ({ onReset }: { onReset: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const { id } = editing.start;
+  const { opened } = useAgent().form;
+  const { id } = opened.start;
+  const source = sourceOf(opened);
   const copy = async (): Promise<void> => {
     await navigator.clipboard?.writeText(snippetOf(location.origin, id));
     toast('info', t('snippet.done'));
   };
   const save = (): void =>
-    download(`${id}.json`, 'application/json', JSON.stringify(redact(editing.start), null, 2));
-  const items: [
-    icon: IconName,
-    key: 'duplicate' | 'export' | 'snippet' | 'audit' | 'resetAll',
-    () => void,
-  ][] = [
-    ['duplicate', 'duplicate', () => go(`/agents/new?from=${encodeURIComponent(id)}`)],
-    ['download', 'export', save],
-    ['copy', 'snippet', () => void copy()],
-    ['audit', 'audit', () => go(`/audit-log?resource=${encodeURIComponent(`agents/${id}`)}`)],
-    ['history', 'resetAll', () => onAsk('reset')],
-  ];
-  const isOffered = { audit: isScreen('/audit-log'), resetAll: sourceOf(editing) === 'customized' };
+    download(`${id}.json`, 'application/json', JSON.stringify(redact(opened.start), null, 2));
   return (
-    <Menu>
-      <Menu.Target>
-        <IconButton icon="more" label={t('more')} />
-      </Menu.Target>
-      <Menu.Dropdown>
-        {items
-          .filter(([, key]) => !(key === 'audit' || key === 'resetAll') || isOffered[key])
-          .map(([icon, key, run]) => (
-            <Menu.Item key={key} leftSection={<Icon name={icon} />} onClick={run}>
-              {t(key)}
-            </Menu.Item>
-          ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="trash" />} color="var(--error)" onClick={() => onAsk('delete')}>
-          {t('delete')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <EntryMenu
+      kind={AGENT}
+      id={id}
+      note={source === 'user' ? undefined : t('delete.builtin')}
+      onDeleted={() => go('/agents')}
+      items={[
+        { label: t('duplicate'), icon: 'duplicate', act: `/agents/new?from=${encodeURIComponent(id)}` },
+        { label: t('export'), icon: 'download', act: save },
+        { label: t('snippet'), icon: 'copy', act: () => void copy() },
+        ...(source === 'customized'
+          ? [{ label: t('resetAll'), icon: 'history', act: onReset } as const]
+          : []),
+      ]}
+    />
   );
 };
 
@@ -74,45 +58,39 @@ export const BackLink = () => {
   );
 };
 
-export const Header = ({ editing, reset }: { editing: Editing; reset: () => void }) => {
+export const Header = () => {
   const t = useTexts(texts);
-  const { id } = editing.start;
-  const [asked, ask] = useState<Asked>();
-  const close = (): void => ask(undefined);
-  const stats = `/agents/${encodeURIComponent(id)}/dashboard`;
-  const note = sourceOf(editing) === 'user' ? undefined : t('delete.builtin');
+  const { form } = useAgent();
+  const { isNew, start } = form.opened;
+  const { id } = start;
+  const [isResetting, reset] = useState(false);
   return (
     <header>
       <BackLink />
       <div className={css.title}>
-        <h1 title={id}>{editing.isNew ? t('title.new') : t('title', { id })}</h1>
-        {!editing.isNew && (
+        <h1 title={id}>{isNew ? t('title.new') : t('title', { id })}</h1>
+        {!isNew && (
           <>
-            <SourceChip state={sourceOf(editing)} />
+            <SourceChip state={sourceOf(form.opened)} />
             <span className={css.tools}>
-              {isScreen(stats) && (
-                <ScreenLink to={stats} className={buttonLook}>
-                  <Icon name="dashboard" />
-                  {t('stats')}
-                </ScreenLink>
-              )}
-              <More editing={editing} onAsk={ask} />
+              <ScreenLink to={`/agents/${encodeURIComponent(id)}/dashboard`} className={buttonLook}>
+                <Icon name="dashboard" />
+                {t('stats')}
+              </ScreenLink>
+              <More onReset={() => reset(true)} />
             </span>
           </>
         )}
       </div>
-      {asked === 'delete' && (
-        <DeleteDialog namespace="agents" entity="entity.agent" id={id} note={note} onClose={close} />
-      )}
-      {asked === 'reset' && (
+      {isResetting && (
         <ConfirmDialog
           title={t('reset.title', { id })}
           confirm={t('resetAll')}
           onConfirm={() => {
-            close();
-            reset();
+            reset(false);
+            void form.write({ method: 'DELETE', path: pathOf`/v1/config/agents/${id}/overrides` }, true);
           }}
-          onClose={close}
+          onClose={() => reset(false)}
         >
           <p>{t('reset.text')}</p>
         </ConfirmDialog>

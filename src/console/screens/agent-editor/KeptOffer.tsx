@@ -3,9 +3,9 @@ import type { Draft } from '../../data/spec.ts';
 import { Button } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
+import type { Opened } from '../../entry/entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { changedFields } from './draft.ts';
-import type { Editing } from './editing.ts';
 import { type KeptDraft, type KeptKind, keepDraft, readKept } from './kept-draft.ts';
 import { texts } from './texts.ts';
 
@@ -16,7 +16,7 @@ export type Kept = { offer: KeptDraft | undefined; forget: () => void };
 
 /** Offers the draft that was typed before the page was reloaded, and keeps the current one. */
 export const useKept = (
-  editing: Pick<Editing, 'isNew' | 'start' | 'draft'>,
+  editing: Pick<Opened, 'isNew' | 'start'> & { draft: Draft },
   dirty: boolean,
   kind: KeptKind = 'agent',
 ): Kept => {

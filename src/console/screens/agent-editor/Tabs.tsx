@@ -1,46 +1,28 @@
-import { type ComponentType, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type ComponentType, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { isObject } from '../../data/guard.ts';
 import { type Draft, sectionsOf } from '../../data/spec.ts';
+import { SkeletonRows } from '../../design/Notice.tsx';
+import { focusFirst, useReported } from '../../entry/EntryEditor.tsx';
+import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './AgentEditor.module.css';
+import { useAgent } from './agent-form.ts';
 import { textsOf } from './draft.ts';
-import type { Editing } from './editing.ts';
-import { Advanced } from './fields/Advanced.tsx';
 import { Basics } from './fields/Basics.tsx';
-import { History } from './history/History.tsx';
-import type { PanelPlace } from './panel.ts';
-import { Plugins } from './plugins/Plugins.tsx';
-import { countByTab, TABS, type Tab } from './problems.ts';
-import { Delegates } from './references/Delegates.tsx';
-import { Skills } from './references/Skills.tsx';
+import { countByTab, TABS, type Tab, tabOf } from './problems.ts';
 import { texts } from './texts.ts';
-import { Tools } from './tools/Tools.tsx';
 
-export const useTab = (): [Tab, (tab: Tab) => void] => {
-  const [query, setQuery] = useQueryState();
-  const tab = TABS.find((known) => known === query.tab) ?? 'basics';
-  return [tab, (next) => setQuery({ tab: next === 'basics' ? undefined : next })];
-};
+/** The tabs of the editor. Only the content of the selected one is rendered, so that its labels are unique. */
 
-const PANELS: Readonly<Record<Tab, ComponentType<PanelPlace>>> = {
+const PANELS: Readonly<Record<Tab, ComponentType>> = {
   basics: Basics,
-  tools: Tools,
-  plugins: Plugins,
-  delegates: Delegates,
-  advanced: Advanced,
-  history: History,
-  skills: Skills,
-};
-
-/** The content of the selected tab. Only this one is rendered, so that its labels are unique. */
-export const Panel = ({ tab, ...place }: PanelPlace & { tab: Tab }) => {
-  const Content = PANELS[tab];
-  return (
-    <div className={css.panel} role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} key={tab}>
-      <Content {...place} />
-    </div>
-  );
+  tools: lazy(() => import('./tools/Tools.tsx')),
+  plugins: lazy(() => import('./plugins/Plugins.tsx')),
+  delegates: lazy(() => import('./references/Delegates.tsx')),
+  advanced: lazy(() => import('./fields/Advanced.tsx')),
+  history: lazy(() => import('./history/History.tsx')),
+  skills: lazy(() => import('./references/Skills.tsx')),
 };
 
 /** The number of entries that a tab contains. */
@@ -58,43 +40,41 @@ const KEYS: Readonly<Record<string, (at: number) => number>> = {
   End: () => TABS.length - 1,
 };
 
+type ListProps = { selected: Tab; onSelect: (tab: Tab) => void };
+
 /** Only the selected tab is in the tab order; the arrow keys select the others. */
-export const TabList = (props: {
-  tab: Tab;
-  editing: Editing;
-  errors: ReadonlyMap<string, string>;
-  onChange: (tab: Tab) => void;
-}) => {
+const TabList = ({ selected, onSelect }: ListProps) => {
   const t = useTexts(texts);
-  const problems = countByTab([...props.errors.keys()].filter((field) => field !== ''));
+  const { draft, errors } = useAgent().form;
+  const problems = countByTab([...errors.keys()].filter((field) => field !== ''));
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
-    const next = TABS[KEYS[event.key]?.(TABS.indexOf(props.tab)) ?? -1];
+    const next = TABS[KEYS[event.key]?.(TABS.indexOf(selected)) ?? -1];
     if (next === undefined) return;
     event.preventDefault();
-    props.onChange(next);
+    onSelect(next);
     document.getElementById(`tab-${next}`)?.focus();
   };
   const list = useRef<HTMLDivElement>(null);
   // Scrolls the selected tab into view if not all of them fit.
   useEffect(() => {
-    const chosen = document.getElementById(`tab-${props.tab}`);
+    const chosen = document.getElementById(`tab-${selected}`);
     if (!list.current || !chosen) return;
     list.current.scrollLeft = chosen.offsetLeft - (list.current.clientWidth - chosen.offsetWidth) / 2;
-  }, [props.tab]);
+  }, [selected]);
   return (
     <div className={css.tabs} role="tablist" aria-label={t('tabs')} ref={list}>
       {TABS.map((tab) => {
-        const [wrong, count] = [problems.get(tab), countIn(tab, props.editing.draft)];
+        const [wrong, count] = [problems.get(tab), countIn(tab, draft)];
         return (
           <button
             key={tab}
             type="button"
             role="tab"
             id={`tab-${tab}`}
-            aria-controls={tab === props.tab ? `panel-${tab}` : undefined}
-            aria-selected={tab === props.tab}
-            tabIndex={tab === props.tab ? 0 : -1}
-            onClick={() => props.onChange(tab)}
+            aria-controls={tab === selected ? `panel-${tab}` : undefined}
+            aria-selected={tab === selected}
+            tabIndex={tab === selected ? 0 : -1}
+            onClick={() => onSelect(tab)}
             onKeyDown={onKeyDown}
           >
             {t(`tab.${tab}`)}
@@ -107,5 +87,46 @@ export const TabList = (props: {
         );
       })}
     </div>
+  );
+};
+
+/** Focuses the first invalid field of the panel, once the panel is rendered after a failed attempt to save. */
+const FirstError = ({ of, onDone }: { of: string; onDone: () => void }) => {
+  useEffect(() => {
+    focusFirst(document.getElementById(of));
+    onDone();
+  }, [of, onDone]);
+  return null;
+};
+
+const nameOf = (tab: Tab) => (tab === 'basics' ? undefined : tab);
+
+export const Tabs = () => {
+  const t = useTexts(texts);
+  const [query, setQuery] = useQueryState();
+  const { errors } = useAgent().form;
+  const [failed, setFailed] = useState<Tab>();
+  const tab = TABS.find((known) => known === query.tab) ?? 'basics';
+  useReported(errors, () => {
+    const fields = [...errors.keys()].filter((field) => field !== '');
+    const [first] = fields;
+    if (first === undefined) return;
+    toast('error', t('problems', { count: fields.length }));
+    const [, section] = /^sections\.([^.]+)/.exec(first) ?? [];
+    setQuery({ tab: nameOf(tabOf(first)), ...(section && { section }) });
+    setFailed(tabOf(first));
+  });
+  const done = useRef(() => setFailed(undefined)).current;
+  const Content = PANELS[tab];
+  return (
+    <>
+      <TabList selected={tab} onSelect={(next) => setQuery({ tab: nameOf(next) })} />
+      <div className={css.panel} role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} key={tab}>
+        <Suspense fallback={<SkeletonRows />}>
+          <Content />
+          {failed === tab && <FirstError of={`panel-${tab}`} onDone={done} />}
+        </Suspense>
+      </div>
+    </>
   );
 };

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
-import { type Draft, same, sectionsOf } from '../../data/spec.ts';
+import { type Draft, sectionsOf } from '../../data/spec.ts';
+import { withFields as entryWithFields, changedFields as fieldsThatDiffer } from '../../entry/entry.ts';
 
 /** Drafts of agents: initial values, changes and comparison. */
 
@@ -34,7 +35,7 @@ const configOf = (spec: JsonObject): JsonObject =>
   isObject(spec.backend) && isObject(spec.backend.config) ? spec.backend.config : {};
 
 /** Copies the mirrored fields into the configuration of a local backend; a remote agent has no model and no prompt. */
-const mirrored = (spec: Draft, localKind: string): Draft => {
+export const mirrored = (spec: Draft, localKind: string): Draft => {
   if (!isLocal(spec, localKind)) return { ...spec, model_id: '', system_prompt: '' };
   const config = { ...configOf(spec) };
   for (const field of MIRRORED) config[field] = spec[field];
@@ -43,11 +44,8 @@ const mirrored = (spec: Draft, localKind: string): Draft => {
 };
 
 /** The draft with the given fields replaced; undefined fields are removed. */
-export const withFields = (draft: Draft, fields: JsonObject, localKind: string): Draft => {
-  const next = { ...draft, ...fields };
-  const kept = Object.entries(next).filter(([, value]) => value !== undefined);
-  return mirrored({ ...Object.fromEntries(kept), id: next.id }, localKind);
-};
+export const withFields = (draft: Draft, fields: JsonObject, localKind: string): Draft =>
+  mirrored(entryWithFields(draft, fields), localKind);
 
 const NOT_COPIED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
@@ -91,10 +89,8 @@ const backendOf = ({ backend }: JsonObject): unknown => {
 };
 
 /** Top-level fields that differ. */
-export const changedFields = (before: JsonObject, after: JsonObject): string[] => {
-  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].filter((field) => !same(meaningOf(before, field), meaningOf(after, field)));
-};
+export const changedFields = (before: JsonObject, after: JsonObject): string[] =>
+  fieldsThatDiffer(before, after, meaningOf);
 
 /** The texts of a list; other items are left out. */
 export const textsOf = (value: unknown): string[] =>

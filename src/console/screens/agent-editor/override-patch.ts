@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../data/guard.ts';
+import type { JsonObject } from '../../data/guard.ts';
 import { same, sectionsOf } from '../../data/spec.ts';
 import { changedFields, isLocal, meaningOf } from './draft.ts';
 
@@ -8,23 +8,6 @@ import { changedFields, isLocal, meaningOf } from './draft.ts';
 export const FIXED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
 const BY_BACKEND = ['model_id', 'system_prompt', 'max_rounds'];
-
-/** The state of an agent before its last write. */
-type Before = { stored: JsonObject; overrides: JsonObject; base: JsonObject };
-
-/**
- * The known values of an agent without its overrides. A field that was overridden already when the agent was opened is
- * unknown, and absent.
- */
-export const baseOf = (stored: JsonObject, overrides: JsonObject, before?: Before): JsonObject => {
-  const base: JsonObject = {};
-  for (const field of Object.keys({ ...stored, ...overrides })) {
-    if (!(field in overrides)) base[field] = stored[field];
-    else if (before && !(field in before.overrides)) base[field] = before.stored[field];
-    else if (before && field in before.base) base[field] = before.base[field];
-  }
-  return base;
-};
 
 const sectionsPatch = (stored: JsonObject, draft: JsonObject): JsonObject => {
   const [before, after] = [sectionsOf(stored), sectionsOf(draft)];
@@ -37,7 +20,7 @@ const sectionsPatch = (stored: JsonObject, draft: JsonObject): JsonObject => {
 };
 
 const isBase = (base: JsonObject, draft: JsonObject, field: string): boolean =>
-  field in base && same(meaningOf({ ...draft, [field]: base[field] }, field), meaningOf(draft, field));
+  same(meaningOf({ ...draft, [field]: base[field] }, field), meaningOf(draft, field));
 
 /** The changed fields that overrides can hold. A remote backend has no model. */
 const patchedFields = (stored: JsonObject, draft: JsonObject, localKind: string): string[] => {
@@ -52,7 +35,7 @@ const emptied = (before: unknown, field: string): unknown =>
 
 /**
  * The body of `PATCH …/overrides`, empty if there is nothing to send.
- * @param parts.base result of `baseOf`
+ * @param parts.base values of the overridden fields without their overrides
  */
 export const patchOf = (parts: {
   stored: JsonObject;
@@ -72,7 +55,3 @@ export const patchOf = (parts: {
   if ('backend' in patch && 'endpoint' in overrides) clear.push('endpoint');
   return clear.length > 0 ? { ...patch, _clear: clear } : patch;
 };
-
-/** The overridden fields of a built-in agent. */
-export const overriddenIn = (overrides: JsonObject | undefined): ReadonlySet<string> =>
-  new Set(isObject(overrides) ? Object.keys(overrides) : []);

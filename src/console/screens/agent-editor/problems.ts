@@ -1,20 +1,13 @@
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import type { Capabilities } from '../../data/resources.ts';
 import { type Draft, sectionsOf } from '../../data/spec.ts';
-import { ID } from '../../entry/entry.ts';
 import { problemsIn, type Problem as SchemaProblem } from '../../schema-form/check.ts';
-import { isLocal, setFields, textsOf } from './draft.ts';
+import { isLocal, textsOf } from './draft.ts';
 import { COMPACTION } from './fields/compaction.ts';
 
 /** Validation of a draft in the console, and assignment of the service's messages to fields. */
 
-export type Problem =
-  | SchemaProblem
-  | { path: string; key: 'problem.id' | 'problem.idTaken' | 'problem.tools' };
-
-/** The schema of agents, according to the service. */
-export const agentSchema = ({ namespaces }: Pick<Capabilities, 'namespaces'>): JsonObject =>
-  namespaces.find(({ namespace }) => namespace === 'agents')?.schema ?? {};
+export type Problem = SchemaProblem | { path: string; key: 'problem.idTaken' | 'problem.tools' };
 
 /** Tool ids contain no parentheses, and a backslash escapes the next character. */
 export const isToolPattern = (pattern: string): boolean =>
@@ -24,12 +17,6 @@ const patternProblems = (draft: JsonObject): Problem[] =>
   ['allowed_tool_patterns', 'excluded_tool_patterns']
     .filter((path) => !textsOf(draft[path]).every(isToolPattern))
     .map((path) => ({ path, key: 'problem.tools' }));
-
-const idProblems = ({ id }: Draft, taken: ReadonlySet<string>): Problem[] => {
-  if (id === '') return [{ path: 'id', key: 'problem.required' }];
-  if (!ID.test(id)) return [{ path: 'id', key: 'problem.id' }];
-  return taken.has(id) ? [{ path: 'id', key: 'problem.idTaken' }] : [];
-};
 
 /** Sections of disabled plugins are not checked. */
 const sectionProblems = (draft: Draft, plugins: Capabilities['plugins']): Problem[] => {
@@ -50,23 +37,17 @@ const backendProblems = ({ backend }: Draft, { backends }: Capabilities): Proble
 
 export type CheckContext = {
   localKind: string;
-  isNew: boolean;
   /** Ids that a new agent must not use. */
-  taken: ReadonlySet<string>;
+  taken: ReadonlySet<string> | undefined;
   capabilities: Capabilities;
 };
 
-/** Problems in the order of the fields. */
-export const problemsOf = (draft: Draft, context: CheckContext): Problem[] => {
-  const { localKind, capabilities } = context;
+/** Problems that the schema of agents does not express. */
+export const agentProblems = (draft: Draft, { localKind, taken, capabilities }: CheckContext): Problem[] => {
   const local = isLocal(draft, localKind);
   return [
-    ...(context.isNew ? idProblems(draft, context.taken) : []),
+    ...(taken?.has(draft.id) ? [{ path: 'id', key: 'problem.idTaken' } as const] : []),
     ...(local && !draft.model_id ? [{ path: 'model_id', key: 'problem.required' } as const] : []),
-    // The id has its own rules, and unknown fields are left to the service.
-    ...problemsIn(agentSchema(capabilities), setFields(draft)).filter(
-      ({ path }) => path !== 'id' && path !== '',
-    ),
     ...patternProblems(draft),
     ...(local ? [] : backendProblems(draft, capabilities)),
     ...sectionProblems(draft, capabilities.plugins),
@@ -93,20 +74,11 @@ const SAID: readonly [pattern: RegExp, field: (match: RegExpMatchArray) => strin
   [/remote endpoint|base_url|backend/, () => 'backend'],
 ];
 
-const PREFIX =
-  /^(invalid payload: |invalid managed config: |registry validation failed: |invalid agent spec(?: patch)?: |conflict: )+/;
-
-/** Messages by field. Texts that name no field are under the empty key. */
-export const fieldErrors = (message: string): ReadonlyMap<string, string> => {
-  const errors = new Map<string, string>();
-  for (const segment of message.replace(PREFIX, '').split(/; /)) {
-    const text = segment.replace(PREFIX, '');
-    const rule = SAID.find(([pattern]) => pattern.test(text));
-    const match = rule && text.match(rule[0]);
-    const field = rule && match ? rule[1](match) : '';
-    errors.set(field, errors.has(field) ? `${errors.get(field)}; ${text}` : text);
-  }
-  return errors;
+/** The field that a message of the service concerns. */
+export const agentFieldIn = (text: string): string | undefined => {
+  const rule = SAID.find(([pattern]) => pattern.test(text));
+  const match = rule && text.match(rule[0]);
+  return rule && match ? rule[1](match) : undefined;
 };
 
 // ---- Tabs of fields ----

@@ -1,14 +1,13 @@
 import { useMemo, useRef } from 'react';
+import type { Opened } from '../../entry/entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
-import { isScreen } from '../../navigation/screen-paths.ts';
 import { useCommands } from '../../shell/commands.ts';
-import type { Editing } from './editing.ts';
 import { texts } from './texts.ts';
 
 /** Commands of the palette while an agent is open. */
 export const useEditorCommands = (
-  { isNew, start: { id } }: Editing,
+  { isNew, start: { id } }: Opened,
   actions: { save: () => void; validate: () => void },
 ): void => {
   const t = useTexts(texts);
@@ -17,26 +16,21 @@ export const useEditorCommands = (
   const current = useRef(actions);
   current.current = actions;
   const commands = useMemo(() => {
-    const of = (name: string, label: string, run: () => void) => ({
+    const path = encodeURIComponent(id);
+    const rows = [
+      ['validate', () => current.current.validate()],
+      ['save', () => current.current.save()],
+      ['duplicate', () => go(`/agents/new?from=${path}`)],
+      ['stats', () => go(`/agents/${path}/dashboard`)],
+      ['runs', () => go(`/runs?agent=${path}`)],
+    ] as const;
+    return rows.slice(0, isNew ? 2 : undefined).map(([name, run]) => ({
       id: `agent.${name}`,
-      label,
+      label: t(name),
       hint: id,
       section: 'actions' as const,
       run,
-    });
-    const path = encodeURIComponent(id);
-    const places: [name: string, label: string, href: string][] = [
-      ['duplicate', t('duplicate'), `/agents/new?from=${path}`],
-      ['stats', t('stats'), `/agents/${path}/dashboard`],
-      ['runs', t('runs'), `/runs?agent=${path}`],
-    ];
-    return [
-      of('validate', t('validate'), () => current.current.validate()),
-      of('save', t('save'), () => current.current.save()),
-      ...(isNew ? [] : places)
-        .filter(([, , href]) => isScreen(href))
-        .map(([name, label, href]) => of(name, label, () => go(href))),
-    ];
+    }));
   }, [t, go, id, isNew]);
   useCommands(commands);
 };

@@ -6,8 +6,8 @@ import { useTexts } from '../../../i18n/locale.ts';
 import { MODEL_FIELDS } from '../../../model-settings/model-fields.ts';
 import { texts as settingTexts } from '../../../model-settings/texts.ts';
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
+import { useAgent } from '../agent-form.ts';
 import { isLocal, withSection } from '../draft.ts';
-import type { PanelPlace, PanelProps } from '../panel.ts';
 import { AgentFields, useAgentWords } from './AgentFields.tsx';
 import { COMPACTION, FIRST_COMPACTION } from './compaction.ts';
 import { RawJson } from './RawJson.tsx';
@@ -28,9 +28,9 @@ const UI = {
 };
 
 /** Without the section, the defaults of the service apply. */
-const Compaction = ({ panel }: { panel: PanelProps }) => {
+const Compaction = () => {
   const t = useTexts(texts);
-  const { draft, change, errors } = panel;
+  const { draft, set, errors } = useAgent().form;
   const { compaction } = sectionsOf(draft);
   return (
     <SchemaForm
@@ -43,34 +43,33 @@ const Compaction = ({ panel }: { panel: PanelProps }) => {
       path="sections"
       errors={errors}
       onChange={(next) =>
-        change(withSection(draft, 'compaction', isObject(next.compaction) ? next.compaction : undefined))
+        set(withSection(draft, 'compaction', isObject(next.compaction) ? next.compaction : undefined))
       }
     />
   );
 };
 
-export const Advanced = (place: PanelPlace) => {
+export default function Advanced() {
   const t = useTexts(texts);
   const settings = useTexts(settingTexts);
-  const { panel } = place;
-  const { draft } = panel;
+  const { form, localKind } = useAgent();
+  const { draft } = form;
   return (
     <>
-      {isLocal(draft, place.localKind) && (
+      {isLocal(draft, localKind) && (
         <Card title={settings('title')} note={settings('intro')}>
-          <AgentFields label={settings('title')} panel={panel} fields={MODEL_FIELDS} />
+          <AgentFields label={settings('title')} fields={MODEL_FIELDS} />
         </Card>
       )}
       <Card title={t('policy')}>
-        <AgentFields label={t('policy')} panel={panel} fields={['context_policy']} />
+        <AgentFields label={t('policy')} fields={['context_policy']} />
       </Card>
       <Card title={t('compaction')}>
-        <Compaction panel={panel} />
+        <Compaction />
       </Card>
       <Card title={t('clients')}>
         <AgentFields
           label={t('clients')}
-          panel={panel}
           fields={['output_schema', 'output_options', 'client_tools', 'client_system_messages']}
         />
       </Card>
@@ -79,7 +78,7 @@ export const Advanced = (place: PanelPlace) => {
           <Json value={{ endpoint: draft.endpoint }} label={t('endpoint')} />
         </Card>
       )}
-      <RawJson {...place} />
+      <RawJson />
     </>
   );
-};
+}

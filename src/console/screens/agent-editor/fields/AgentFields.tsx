@@ -4,10 +4,9 @@ import { MODEL_UI, useModelWords } from '../../../model-settings/model-fields.ts
 import type { Words } from '../../../schema-form/context.ts';
 import { changesIn, wordsFrom } from '../../../schema-form/hints.ts';
 import { SchemaForm, type SchemaFormProps } from '../../../schema-form/SchemaForm.tsx';
+import { useAgent } from '../agent-form.ts';
 import { setFields } from '../draft.ts';
-import { Resettable } from '../Overridden.tsx';
-import type { PanelProps } from '../panel.ts';
-import { agentSchema } from '../problems.ts';
+import { Resettable } from '../Resettable.tsx';
 import { Backend } from './Backend.tsx';
 import { ModelField } from './ModelField.tsx';
 import { Prompt } from './Prompt.tsx';
@@ -75,18 +74,16 @@ export const useAgentWords = (): Words => {
 const trimmed = (fields: JsonObject): JsonObject =>
   'id' in fields ? { ...fields, id: String(fields.id ?? '').trim() } : fields;
 
-export const AgentFields = (props: {
-  label: string;
-  panel: PanelProps;
-  fields: NonNullable<SchemaFormProps['fields']>;
-}) => {
-  const { draft, change, capabilities, errors, unread, onUnread, isNew } = props.panel;
+export const AgentFields = (props: { label: string; fields: NonNullable<SchemaFormProps['fields']> }) => {
+  const { form, schema } = useAgent();
+  const { opened, draft, set, errors, unread, onUnread } = form;
+  const { isNew } = opened;
   const words = useAgentWords();
   const value = setFields(draft);
   return (
     <SchemaForm
       label={props.label}
-      schema={agentSchema(capabilities)}
+      schema={schema}
       value={value}
       fields={props.fields}
       ui={isNew ? UI : FIXED_ID}
@@ -96,7 +93,7 @@ export const AgentFields = (props: {
       errors={errors}
       unread={unread}
       onUnread={onUnread}
-      onChange={(next) => change(trimmed(changesIn(value, next)))}
+      onChange={(next) => set(trimmed(changesIn(value, next)))}
     />
   );
 };

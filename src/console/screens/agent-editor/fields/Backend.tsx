@@ -1,27 +1,25 @@
 import { useMemo } from 'react';
 import { isObject } from '../../../data/guard.ts';
-import { useResource } from '../../../data/queries.ts';
-import { capabilities } from '../../../data/resources.ts';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { ScreenLink } from '../../../navigation/links.tsx';
 import type { SeenProps } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
-import type { PanelProps } from '../panel.ts';
+import { useAgent } from '../agent-form.ts';
 import { texts } from './texts.ts';
 
 /** Selects where the agent runs. Another backend starts with its default configuration. */
 export const Backend = ({ label, value, onChange }: SeenProps) => {
   const t = useTexts(texts);
-  const backends = useResource(capabilities).data?.backends ?? [];
-  const local = backends[0]?.kind ?? '';
-  const kind = isObject(value) && typeof value.kind === 'string' ? value.kind : local;
+  const { capabilities, localKind } = useAgent();
+  const { backends } = capabilities;
+  const kind = isObject(value) && typeof value.kind === 'string' ? value.kind : localKind;
   const choose = (wanted: string): void => {
     const known = backends.find((backend) => backend.kind === wanted);
     if (known) onChange({ kind: wanted, version: known.version, config: known.default_config });
   };
-  const hint = kind !== local && (
+  const hint = kind !== localKind && (
     <>
       {t('backend.discovered')} <ScreenLink to="/a2a-servers">{t('backend.servers')}</ScreenLink>
     </>
@@ -45,11 +43,12 @@ const PATH = 'backend.config';
 const TOKEN = { auth: { token: { 'ui:widget': 'password', 'ui:required': false } } };
 
 /** Connection settings of a remote agent. A stored token is never shown; a typed one replaces it. */
-export const BackendConfig = ({ panel }: { panel: PanelProps }) => {
+export const BackendConfig = () => {
   const t = useTexts(texts);
-  const { draft, change, errors, unread, onUnread } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft, set, errors, unread, onUnread } = form;
   const backend = isObject(draft.backend) ? draft.backend : {};
-  const known = panel.capabilities.backends.find(({ kind }) => kind === backend.kind);
+  const known = capabilities.backends.find(({ kind }) => kind === backend.kind);
   const refused = errors.get('backend');
   const all = useMemo(
     () => (refused === undefined ? errors : new Map([...errors, [PATH, refused]])),
@@ -66,7 +65,7 @@ export const BackendConfig = ({ panel }: { panel: PanelProps }) => {
       errors={all}
       unread={unread}
       onUnread={onUnread}
-      onChange={(config) => change({ backend: { version: 1, ...backend, config }, endpoint: undefined })}
+      onChange={(config) => set({ backend: { version: 1, ...backend, config }, endpoint: undefined })}
     />
   );
 };

@@ -1,17 +1,16 @@
 import { useTexts } from '../../../i18n/locale.ts';
+import { useAgent } from '../agent-form.ts';
 import { isLocal } from '../draft.ts';
-import type { PanelPlace } from '../panel.ts';
 import { AgentFields } from './AgentFields.tsx';
 import { BackendConfig } from './Backend.tsx';
 import { StartFrom } from './StartFrom.tsx';
 import { texts } from './texts.ts';
 
 /** The prompt, the identity, the model and the limits of an agent. */
-export const Basics = (place: PanelPlace) => {
+export const Basics = () => {
   const t = useTexts(texts);
-  const { panel } = place;
-  const { draft, capabilities, isNew } = panel;
-  const local = isLocal(draft, place.localKind);
+  const { form, capabilities, localKind } = useAgent();
+  const local = isLocal(form.draft, localKind);
   const identity = ['id', ...(local ? ['model_id'] : []), 'description'];
   const backend = capabilities.backends.length > 1 ? ['backend'] : [];
   const limits = {
@@ -20,14 +19,13 @@ export const Basics = (place: PanelPlace) => {
   };
   return (
     <>
-      {isNew && <StartFrom {...place} />}
+      {form.opened.isNew && <StartFrom />}
       <AgentFields
         label={t('limits')}
-        panel={panel}
         fields={[...(local ? ['system_prompt'] : []), ...identity, ...backend]}
       />
-      {!local && <BackendConfig panel={panel} />}
-      <AgentFields label={t('limits')} panel={panel} fields={[limits]} />
+      {!local && <BackendConfig />}
+      <AgentFields label={t('limits')} fields={[limits]} />
     </>
   );
 };

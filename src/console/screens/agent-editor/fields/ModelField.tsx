@@ -1,9 +1,9 @@
 import { useResource } from '../../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../../data/records.ts';
-import { capabilities } from '../../../data/resources.ts';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, useForm } from '../../../schema-form/context.ts';
+import { useAgent } from '../agent-form.ts';
 import { texts } from './texts.ts';
 
 const POOLS = recordsOf('model-pools', NamedRecord);
@@ -13,7 +13,7 @@ export const ModelField = ({ label, path, value: chosen, onChange }: SeenProps) 
   const t = useTexts(texts);
   const { errors } = useForm();
   const pools = useResource(POOLS);
-  const models = useResource(capabilities).data?.models ?? [];
+  const { models } = useAgent().capabilities;
   const value = typeof chosen === 'string' ? chosen : '';
   const isKnown = [...models, ...(pools.data ?? [])].some(({ id }) => id === value);
   const isGone = value !== '' && !isKnown && !pools.isPending;

@@ -11,27 +11,28 @@ import { Card } from '../../../design/Layout.tsx';
 import { toast } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { discoveredAt, isLocal, withFields } from '../draft.ts';
 import { isPatched, overridePatch, validateRequest } from '../editing.ts';
-import type { PanelPlace } from '../panel.ts';
-import { agentSchema } from '../problems.ts';
 import { texts } from '../texts.ts';
 import { lockedFields, rawText, readRaw } from './raw-json.ts';
 
 /** The whole draft as JSON. The text replaces the draft only if it is valid and the service accepts it. */
 
-const useApply = ({ panel, editing, localKind, onReplace }: PanelPlace, onApplied: () => void) => {
+const useApply = (onApplied: () => void) => {
   const t = useTexts(texts);
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const { draft, capabilities, isNew } = panel;
+  const { form, schema, localKind } = useAgent();
+  const { opened, draft, reset } = form;
+  const { isNew } = opened;
   const check = async (next: Draft): Promise<void> => {
     setBusy(true);
     try {
       // A new agent may still be incomplete.
       const isWhole = !isNew || (next.id !== '' && next.model_id !== '');
-      if (isWhole) await send(validateRequest({ ...editing, draft: next }, localKind), anyObject);
-      onReplace(next);
+      if (isWhole) await send(validateRequest(opened, next, localKind), anyObject);
+      reset(next);
       onApplied();
       setProblem(undefined);
       toast('success', t('raw.applied'));
@@ -43,7 +44,7 @@ const useApply = ({ panel, editing, localKind, onReplace }: PanelPlace, onApplie
   };
   const apply = (text: string): void => {
     const isEntered = !isLocal(draft, localKind) && discoveredAt(draft) === undefined;
-    const { properties } = agentSchema(capabilities);
+    const { properties } = schema;
     const reading = readRaw(text, draft, {
       locked: lockedFields(isNew, isEntered),
       allowed: isObject(properties) ? Object.keys(properties) : [],
@@ -54,14 +55,15 @@ const useApply = ({ panel, editing, localKind, onReplace }: PanelPlace, onApplie
   return { problem, busy, apply, forget: () => setProblem(undefined) };
 };
 
-export const RawJson = (place: PanelPlace) => {
+export const RawJson = () => {
   const t = useTexts(texts);
-  const { panel, editing, localKind } = place;
+  const { form, localKind } = useAgent();
+  const { opened, draft } = form;
   const id = useId();
-  const shown = useMemo(() => rawText(panel.draft), [panel.draft]);
+  const shown = useMemo(() => rawText(draft), [draft]);
   // Undefined while the text is unchanged.
   const [typed, type] = useState<string>();
-  const { problem, busy, apply, forget } = useApply(place, () => type(undefined));
+  const { problem, busy, apply, forget } = useApply(() => type(undefined));
   const change = (text: string | undefined): void => {
     type(text);
     forget();
@@ -90,10 +92,10 @@ export const RawJson = (place: PanelPlace) => {
           {t('raw.apply')}
         </Button>
       </div>
-      {isPatched(editing) && (
+      {isPatched(opened) && (
         <>
           <h3 className={css.note}>{t('raw.patch')}</h3>
-          <Json value={overridePatch(editing, localKind)} label={t('raw.patch')} />
+          <Json value={overridePatch(opened, draft, localKind)} label={t('raw.patch')} />
         </>
       )}
     </Card>

@@ -17,9 +17,7 @@ import { EventDrawer } from '../../audit-log/EventDrawer.tsx';
 import { Pending, Restore, type RestoreProps } from '../../audit-log/Restore.tsx';
 import { AUDIT_OFF, useAudit } from '../../audit-log/use-audit.ts';
 import css from '../AgentEditor.module.css';
-import { isDirty } from '../editing.ts';
-import type { PanelPlace } from '../panel.ts';
-import { readMeta, readSpec } from '../use-opened-agent.ts';
+import { useAgent } from '../agent-form.ts';
 import { texts } from './texts.ts';
 import { comparedIn, versionOf, withChosen } from './versions.ts';
 
@@ -88,27 +86,27 @@ const Compare = (props: { before: AuditEvent; after: AuditEvent; onClose: () => 
   );
 };
 
-const Versions = ({ editing, onReopen }: PanelPlace) => {
+const Versions = () => {
   const t = useTexts(texts);
-  const { id } = editing.start;
+  const { opened: agent, isDirty: dirty, reopen } = useAgent().form;
+  const { id } = agent.start;
   const [{ event: opened }] = useQueryState();
   const { query, events } = useAudit({ resource: `agents/${id}` }, false);
   const [chosen, choose] = useState<readonly string[]>([]);
   const [isComparing, compare] = useState(false);
   const [isPending, setPending] = useState(false);
   const pair = comparedIn(events, chosen);
-  const dirty = isDirty(editing);
-  const reread = async (isStored: boolean): Promise<void> => {
+  const reread = (isStored: boolean): void => {
     setPending(isStored);
     changed('agents');
-    onReopen(...(await Promise.all([readSpec(id), readMeta(id)])));
+    void reopen();
   };
-  const restore = { what: t('agent'), disabled: dirty, onRestored: () => void reread(true) };
+  const restore = { what: t('agent'), disabled: dirty, onRestored: () => reread(true) };
   return (
     <Loaded query={query} off={AUDIT_OFF}>
       {() => (
         <>
-          {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => void reread(false)} />}
+          {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => reread(false)} />}
           {dirty && <p className={css.note}>{t('dirty')}</p>}
           {events.length === 0 && <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>}
           <Scroller label={t('versions')} className={css.versions}>
@@ -149,8 +147,8 @@ const Versions = ({ editing, onReopen }: PanelPlace) => {
   );
 };
 
-export const History = (place: PanelPlace) => {
+export default function History() {
   const t = useTexts(texts);
-  if (place.panel.isNew) return <EmptyState title={t('new')}>{t('empty.text')}</EmptyState>;
-  return <Versions {...place} />;
-};
+  if (useAgent().form.opened.isNew) return <EmptyState title={t('new')}>{t('empty.text')}</EmptyState>;
+  return <Versions />;
+}

@@ -4,16 +4,17 @@ import { Card } from '../../../design/Layout.tsx';
 import { Segmented } from '../../../design/Segmented.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { textsOf } from '../draft.ts';
-import { Resettable } from '../Overridden.tsx';
 import { Picks, picked } from '../Picks.tsx';
-import type { PanelProps } from '../panel.ts';
+import { Resettable } from '../Resettable.tsx';
 import { hookFilterOf } from './plugin-settings.ts';
 import { texts } from './texts.ts';
 
 /** Selects the enabled plugins that take part in runs. */
-export const HookFilter = ({ draft, change, errors }: PanelProps) => {
+export const HookFilter = () => {
   const t = useTexts(texts);
+  const { draft, set: change, errors } = useAgent().form;
   const on = textsOf(draft.plugin_ids);
   const filter = textsOf(draft.active_hook_filter);
   const { chosen, stale } = hookFilterOf(draft);

@@ -13,9 +13,9 @@ import { useQueryState } from '../../../list/use-query-state.ts';
 import { unreadAt } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { textsOf, withSection } from '../draft.ts';
-import { Resettable } from '../Overridden.tsx';
-import type { PanelPlace, PanelProps } from '../panel.ts';
+import { Resettable } from '../Resettable.tsx';
 import { HookFilter } from './HookFilter.tsx';
 import { type Settings, sectionOf, settingsOf, stateOf, switched } from './plugin-settings.ts';
 import { Section } from './Section.tsx';
@@ -37,11 +37,11 @@ const useCounts = (): ReadonlyMap<string, number> => {
 };
 
 /** The button that opens the settings of an enabled plugin, or the settings that a disabled one keeps. */
-const SettingsButton = ({ settings, panel }: { settings: Settings; panel: PanelProps }) => {
+const SettingsButton = ({ settings }: { settings: Settings }) => {
   const t = useTexts(texts);
   const nameIn = wordsFrom(t, texts, (key) => `name.${key}`);
   const [{ section: opened }, setQuery] = useQueryState();
-  const { draft, change } = panel;
+  const { draft, set } = useAgent().form;
   const { key } = settings;
   const state = stateOf(draft, settings);
   if (state === 'off') return null;
@@ -49,7 +49,7 @@ const SettingsButton = ({ settings, panel }: { settings: Settings; panel: PanelP
     return (
       <>
         <Chip tone="warn">{t('kept')}</Chip>
-        <Button small tone="quiet" onClick={() => change(withSection(draft, key, undefined))}>
+        <Button small tone="quiet" onClick={() => set(withSection(draft, key, undefined))}>
           {t('kept.remove')}
         </Button>
       </>
@@ -71,19 +71,20 @@ const SettingsButton = ({ settings, panel }: { settings: Settings; panel: PanelP
   );
 };
 
-const Row = ({ plugin, panel, count }: { plugin: Plugin; panel: PanelProps; count: number }) => {
+const Row = ({ plugin, count }: { plugin: Plugin; count: number }) => {
   const t = useTexts(texts);
   const aboutIn = wordsFrom(t, texts, (id) => `about.${id}`);
-  const [{ section: opened }] = useQueryState();
-  const { draft, change, capabilities, unread, onUnread } = panel;
+  const [{ section }] = useQueryState();
+  const { form, capabilities } = useAgent();
+  const { opened, draft, unread, onUnread } = form;
   const isOn = textsOf(draft.plugin_ids).includes(plugin.id);
   const isGone = capabilities.plugins.every(({ id }) => id !== plugin.id);
   const all = settingsOf([plugin]);
-  const shown = all.find(({ key }) => key === opened);
+  const shown = all.find(({ key }) => key === section);
   const toggle = (isWanted: boolean): void => {
     for (const { key } of all)
       for (const field of unreadAt(unread, `sections.${key}`)) onUnread(field, undefined);
-    change(switched(draft, { plugin, isOn: isWanted, start: panel.start }));
+    form.set(switched(draft, { plugin, isOn: isWanted, start: opened.start }));
   };
   return (
     <li>
@@ -103,21 +104,22 @@ const Row = ({ plugin, panel, count }: { plugin: Plugin; panel: PanelProps; coun
         </span>
         {count > 0 && <span className={css.note}>{t('count', { count })}</span>}
         {all.map((settings) => (
-          <SettingsButton key={settings.key} settings={settings} panel={panel} />
+          <SettingsButton key={settings.key} settings={settings} />
         ))}
       </div>
       {isOn && shown && (
         <div id={`settings-${shown.key}`}>
-          <Section settings={shown} panel={panel} />
+          <Section settings={shown} />
         </div>
       )}
     </li>
   );
 };
 
-export const Plugins = ({ panel }: PanelPlace) => {
+export default function Plugins() {
   const t = useTexts(texts);
-  const { draft, capabilities, errors } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft, errors } = form;
   const counts = useCounts();
   const on = textsOf(draft.plugin_ids);
   const { plugins } = capabilities;
@@ -131,14 +133,14 @@ export const Plugins = ({ panel }: PanelPlace) => {
           <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
             <ul className={css.plugins}>
               {rows.map((plugin) => (
-                <Row key={plugin.id} plugin={plugin} panel={panel} count={counts.get(plugin.id) ?? 0} />
+                <Row key={plugin.id} plugin={plugin} count={counts.get(plugin.id) ?? 0} />
               ))}
             </ul>
             {error && <p className={css.wrong}>{error}</p>}
           </Card>
         </Resettable>
       </Resettable>
-      <HookFilter {...panel} />
+      <HookFilter />
     </>
   );
-};
+}

@@ -9,7 +9,7 @@ import { wordsFrom } from '../../../schema-form/hints.ts';
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useFieldProps } from '../../../schema-form/scalars.tsx';
 import css from '../AgentEditor.module.css';
-import type { PanelProps } from '../panel.ts';
+import { useAgent } from '../agent-form.ts';
 import { type Settings, sectionFields, sectionOf } from './plugin-settings.ts';
 import { ruleRows } from './rules.ts';
 import { texts } from './texts.ts';
@@ -68,16 +68,17 @@ const UI: Readonly<Record<string, JsonObject>> = {
   reminder: { rules: { items: { message: { content: LONG } } } },
 };
 
-export const Section = ({ settings, panel }: { settings: Settings; panel: PanelProps }) => {
+export const Section = ({ settings }: { settings: Settings }) => {
   const t = useTexts(texts);
-  const { draft, unread } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft, unread } = form;
   const { key } = settings;
   const path = `sections.${key}`;
   const value = sectionOf(draft, key);
   const [isWanted, showJson] = useState(false);
   // Text that is not valid JSON exists only in the JSON view.
   const isJson = isWanted || path in unread;
-  const tools = panel.capabilities.tools.map(({ id }) => id);
+  const tools = capabilities.tools.map(({ id }) => id);
   const own = wordsFrom(t, texts, (place) => `set.${key}.${place}`);
   const shared = wordsFrom(t, texts, (place) => `set.any.${place}`);
   return (
@@ -91,10 +92,10 @@ export const Section = ({ settings, panel }: { settings: Settings; panel: PanelP
           widgets={WIDGETS}
           value={value}
           path={path}
-          errors={panel.errors}
+          errors={form.errors}
           unread={unread}
-          onUnread={panel.onUnread}
-          onChange={(next) => panel.change(sectionFields(draft, key, next))}
+          onUnread={form.onUnread}
+          onChange={(next) => form.set(sectionFields(draft, key, next))}
           asJson={isJson}
         />
       </Known>

@@ -9,10 +9,10 @@ import { Card } from '../../../design/Layout.tsx';
 import { EmptyState, Notice } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { textsOf } from '../draft.ts';
-import { Resettable } from '../Overridden.tsx';
 import { Picks, picked } from '../Picks.tsx';
-import type { PanelPlace } from '../panel.ts';
+import { Resettable } from '../Resettable.tsx';
 import { cycleThrough } from './delegation.ts';
 import { texts } from './texts.ts';
 
@@ -22,9 +22,10 @@ const AGENTS = recordsOf(
 );
 
 /** Other agents that this one may call as tools. */
-export const Delegates = ({ panel }: PanelPlace) => {
+export default function Delegates() {
   const t = useTexts(texts);
-  const { draft, change, errors, capabilities } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft, set, errors } = form;
   const isOffered = useIsOffered();
   const [search, find] = useState('');
   const records = useResource(AGENTS).data;
@@ -75,12 +76,9 @@ export const Delegates = ({ panel }: PanelPlace) => {
         >
           <p className={css.lead}>{t('delegates.text')}</p>
           {ids.length === 0 && <EmptyState title={t('delegates.none')} />}
-          <Picks
-            picks={picks}
-            onPick={(id, isPicked) => change({ delegates: picked(chosen, id, isPicked) })}
-          />
+          <Picks picks={picks} onPick={(id, isPicked) => set({ delegates: picked(chosen, id, isPicked) })} />
         </Card>
       </Resettable>
     </>
   );
-};
+}

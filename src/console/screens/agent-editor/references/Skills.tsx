@@ -6,9 +6,9 @@ import { EmptyState, Notice } from '../../../design/Notice.tsx';
 import { Segmented } from '../../../design/Segmented.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { textsOf, withSection } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
-import type { PanelPlace, PanelProps } from '../panel.ts';
 import {
   allowlistOf,
   DISCOVERY,
@@ -21,8 +21,10 @@ import { texts } from './texts.ts';
 
 /** The skills that an agent may use, and the plugins and tools that this requires. */
 
-const Needs = ({ draft, change, capabilities }: PanelProps) => {
+const Needs = () => {
   const t = useTexts(texts);
+  const { form, capabilities } = useAgent();
+  const { draft, set } = form;
   const plugins = textsOf(draft.plugin_ids);
   const tools = capabilities.tools.map(({ id }) => id);
   const hidden = plugins.includes(DISCOVERY) ? hiddenSkillTools(draft, tools) : [];
@@ -35,7 +37,7 @@ const Needs = ({ draft, change, capabilities }: PanelProps) => {
             <CheckField
               label={t(id)}
               checked={plugins.includes(id)}
-              onChange={(isOn) => change({ plugin_ids: picked(plugins, id, isOn) })}
+              onChange={(isOn) => set({ plugin_ids: picked(plugins, id, isOn) })}
             />
             <span className={css.about}>{t(`${id}.text`)}</span>
           </div>
@@ -45,7 +47,7 @@ const Needs = ({ draft, change, capabilities }: PanelProps) => {
           tone="warn"
           title={t('tools.hidden')}
           actions={
-            <Button small onClick={() => change(withSkillTools(draft, hidden))}>
+            <Button small onClick={() => set(withSkillTools(draft, hidden))}>
               {t('tools.allow')}
             </Button>
           }
@@ -57,13 +59,14 @@ const Needs = ({ draft, change, capabilities }: PanelProps) => {
   );
 };
 
-export const Skills = ({ panel }: PanelPlace) => {
+export default function Skills() {
   const t = useTexts(texts);
-  const { draft, change, capabilities } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft } = form;
   const { skills } = capabilities;
   const allowlist = allowlistOf(draft);
   const set = (list: readonly string[] | undefined): void =>
-    change(withSection(draft, 'skills', skillsSection(draft, list)));
+    form.set(withSection(draft, 'skills', skillsSection(draft, list)));
   const gone = (allowlist ?? []).filter((id) => skills.every((skill) => skill.id !== id));
   const picks = [...skills, ...gone.map((id) => ({ id, description: '' }))].map(({ id, description }) => ({
     id,
@@ -74,7 +77,7 @@ export const Skills = ({ panel }: PanelPlace) => {
   }));
   return (
     <>
-      <Needs {...panel} />
+      <Needs />
       <Card
         title={t('skills')}
         note={t('skills.count', { count: allowlist?.length ?? skills.length })}
@@ -96,4 +99,4 @@ export const Skills = ({ panel }: PanelPlace) => {
       </Card>
     </>
   );
-};
+}

@@ -2,13 +2,12 @@ import { useMemo } from 'react';
 import { flag, list, nullable, object, text, withDefault } from '../../../data/guard.ts';
 import { type Resource, stateOf, useResource } from '../../../data/queries.ts';
 import { pathOf } from '../../../data/request.ts';
-import type { Draft } from '../../../data/spec.ts';
 import { useAtom } from '../../../data/use-atom.ts';
 import { ErrorBox } from '../../../design/Loaded.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { expressionEngine } from '../../../schema-form/expressions.ts';
 import css from '../AgentEditor.module.css';
-import { type Editing, isDirty } from '../editing.ts';
+import { useAgent } from '../agent-form.ts';
 import { isPermissionOn, type Permission, permissionSection, permissionsOf } from './permission.ts';
 import { texts } from './texts.ts';
 
@@ -28,11 +27,12 @@ const previewOf = (id: string): Resource<ReturnType<typeof Preview>> => ({
 });
 
 /** Permissions in the order of the tools. The result of the service takes precedence. */
-export const usePermissions = (draft: Draft, editing: Editing, tools: readonly string[]) => {
-  const resource = useMemo(() => previewOf(editing.start.id), [editing.start.id]);
-  const isEstimated = editing.isNew || isDirty(editing);
+export const usePermissions = (tools: readonly string[]) => {
+  const { opened, draft, isDirty } = useAgent().form;
+  const resource = useMemo(() => previewOf(opened.start.id), [opened.start.id]);
+  const isEstimated = opened.isNew || isDirty;
   const isOn = isPermissionOn(draft);
-  const asks = !isEstimated && isPermissionOn(editing.start);
+  const asks = !isEstimated && isPermissionOn(opened.start);
   const query = useResource(resource, asks);
   const said = asks ? query.data : undefined;
   // Rules that are expressions match once their engine is loaded.

@@ -8,8 +8,7 @@ import { Scroller } from '../../../design/Scroller.tsx';
 import { toast } from '../../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
-import type { Editing } from '../editing.ts';
-import type { PanelProps } from '../panel.ts';
+import { useAgent } from '../agent-form.ts';
 import { Summary, usePermissions } from './PermissionSummary.tsx';
 import { BEHAVIORS, type Behavior, type Permission, permissionsOf, withDecision } from './permission.ts';
 import { selectionOf, tokensOf, type Verdict, verdictsOf, withTool } from './selection.ts';
@@ -23,8 +22,11 @@ const MANY_TOKENS = 500;
 type Row = { tool: Tool; isGone: boolean; verdict: Verdict; permission: Permission | undefined };
 
 /** The tools of the service, and names in the spec that no tool has. */
-const useRows = ({ draft, capabilities: { tools } }: PanelProps, servers: readonly string[]) =>
-  useMemo(() => {
+const useRows = (servers: readonly string[]) => {
+  const { form, capabilities } = useAgent();
+  const { draft } = form;
+  const { tools } = capabilities;
+  return useMemo(() => {
     const known = new Set(tools.map(({ id }) => id));
     const gone = selectionOf(draft, 'allowed').names.filter((id) => !known.has(id));
     const all = [
@@ -44,6 +46,7 @@ const useRows = ({ draft, capabilities: { tools } }: PanelProps, servers: readon
     );
     return all.map((tool, index) => ({ tool, isGone: !known.has(tool.id), verdict: verdicts[index] }));
   }, [draft, tools, servers]);
+};
 
 const Source = ({ tool: { source } }: Row) => {
   const t = useTexts(texts);
@@ -56,15 +59,16 @@ const Source = ({ tool: { source } }: Row) => {
   );
 };
 
-const Decision = ({ row, panel }: { row: Row; panel: PanelProps }) => {
+const Decision = ({ row }: { row: Row }) => {
   const t = useTexts(texts);
+  const { draft, set } = useAgent().form;
   const { tool, permission, verdict } = row;
   if (!permission || !verdict.isVisible) return '—';
   const { behavior, by, conditional } = permission;
   const decide = (wanted: Behavior): void => {
-    const fields = withDecision(panel.draft, tool.id, wanted);
-    const [after] = permissionsOf({ ...panel.draft, ...fields }, [tool.id]);
-    if (after?.behavior === wanted) panel.change(fields);
+    const fields = withDecision(draft, tool.id, wanted);
+    const [after] = permissionsOf({ ...draft, ...fields }, [tool.id]);
+    if (after?.behavior === wanted) set(fields);
     else toast('error', t('rule.stronger', { rule: after?.by ?? '' }));
   };
   return (
@@ -95,8 +99,9 @@ const Decision = ({ row, panel }: { row: Row; panel: PanelProps }) => {
   );
 };
 
-const ToolRow = ({ row, panel, servers }: { row: Row; panel: PanelProps; servers: readonly string[] }) => {
+const ToolRow = ({ row, servers }: { row: Row; servers: readonly string[] }) => {
   const t = useTexts(texts);
+  const { draft, set } = useAgent().form;
   const format = useFormat();
   const { tool, verdict } = row;
   const { isVisible, reason } = verdict;
@@ -114,7 +119,7 @@ const ToolRow = ({ row, panel, servers }: { row: Row; panel: PanelProps; servers
             className={boxLook}
             checked={isVisible}
             disabled={isLocked}
-            onChange={({ target }) => panel.change(withTool(panel.draft, tool.id, target.checked, servers))}
+            onChange={({ target }) => set(withTool(draft, tool.id, target.checked, servers))}
           />
           <span className={css.mono} title={why}>
             {tool.id}
@@ -128,19 +133,20 @@ const ToolRow = ({ row, panel, servers }: { row: Row; panel: PanelProps; servers
         <Source {...row} />
       </td>
       <td>
-        <Decision row={row} panel={panel} />
+        <Decision row={row} />
       </td>
       <td data-number>{tokens === undefined ? '—' : format.number(tokens)}</td>
     </tr>
   );
 };
 
-const Costs = ({ rows, panel }: { rows: readonly Row[]; panel: PanelProps }) => {
+const Costs = ({ rows }: { rows: readonly Row[] }) => {
   const t = useTexts(texts);
+  const { draft } = useAgent().form;
   const format = useFormat();
   const visible = rows.filter(({ verdict }) => verdict.isVisible);
   const tokens = visible.reduce((sum, { tool }) => sum + (tokensOf(tool) ?? 0), 0);
-  const isAll = selectionOf(panel.draft, 'allowed').patterns.includes('*');
+  const isAll = selectionOf(draft, 'allowed').patterns.includes('*');
   if (!isAll || tokens < MANY_TOKENS) return null;
   return (
     <div className={css.lead}>
@@ -151,14 +157,13 @@ const Costs = ({ rows, panel }: { rows: readonly Row[]; panel: PanelProps }) => 
   );
 };
 
-export const ToolTable = (props: { panel: PanelProps; editing: Editing; servers: readonly string[] }) => {
+export const ToolTable = ({ servers }: { servers: readonly string[] }) => {
   const t = useTexts(texts);
-  const { panel } = props;
   const [which, choose] = useState('');
   const [search, find] = useState('');
-  const plain = useRows(panel, props.servers);
+  const plain = useRows(servers);
   const ids = useMemo(() => plain.map(({ tool }) => tool.id), [plain]);
-  const preview = usePermissions(panel.draft, props.editing, ids);
+  const preview = usePermissions(ids);
   const rows = plain.flatMap(({ verdict, ...row }, index): Row[] =>
     verdict ? [{ ...row, verdict, permission: preview.permissions[index] }] : [],
   );
@@ -192,7 +197,7 @@ export const ToolTable = (props: { panel: PanelProps; editing: Editing; servers:
         </span>
       }
     >
-      <Costs rows={rows} panel={panel} />
+      <Costs rows={rows} />
       <Summary
         preview={preview}
         denied={visible.filter(({ permission }) => permission?.behavior === 'deny')}
@@ -210,7 +215,7 @@ export const ToolTable = (props: { panel: PanelProps; editing: Editing; servers:
           </thead>
           <tbody>
             {shown.map((row) => (
-              <ToolRow key={row.tool.id} row={row} panel={panel} servers={props.servers} />
+              <ToolRow key={row.tool.id} row={row} servers={servers} />
             ))}
           </tbody>
         </table>

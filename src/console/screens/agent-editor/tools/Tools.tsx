@@ -6,10 +6,10 @@ import { Icon } from '../../../design/Icon.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { AgentFields } from '../fields/AgentFields.tsx';
 import { texts as fieldTexts } from '../fields/texts.ts';
-import { Resettable } from '../Overridden.tsx';
-import type { PanelPlace } from '../panel.ts';
+import { Resettable } from '../Resettable.tsx';
 import { McpAccess } from './McpAccess.tsx';
 import { Patterns } from './Patterns.tsx';
 import { fieldsOf, SIDES, selectionOf, withServer } from './selection.ts';
@@ -51,9 +51,10 @@ const AssistantTools = ({ assistant }: { assistant: unknown }) => {
   );
 };
 
-export const Tools = ({ panel, editing }: PanelPlace) => {
+export default function Tools() {
   const field = useTexts(fieldTexts);
-  const { draft, change, capabilities, errors } = panel;
+  const { form, capabilities } = useAgent();
+  const { draft, set, errors } = form;
   const records = useResource(SERVERS).data;
   const servers = useMemo(() => (records ?? []).map(({ id }) => id), [records]);
   const allowed = selectionOf(draft, 'allowed');
@@ -63,10 +64,10 @@ export const Tools = ({ panel, editing }: PanelPlace) => {
         <McpAccess
           servers={servers}
           selection={allowed}
-          onChange={(server, wanted) => change(fieldsOf('allowed', withServer(allowed, server, wanted)))}
+          onChange={(server, wanted) => set(fieldsOf('allowed', withServer(allowed, server, wanted)))}
         />
       )}
-      <ToolTable panel={panel} editing={editing} servers={servers} />
+      <ToolTable servers={servers} />
       {SIDES.map((side) => (
         <Resettable key={side} field={`${side}_tool_patterns`}>
           <Patterns
@@ -75,14 +76,14 @@ export const Tools = ({ panel, editing }: PanelPlace) => {
             servers={servers}
             selection={selectionOf(draft, side)}
             error={errors.get(`${side}_tool_patterns`) ?? errors.get(`${side}_tools`)}
-            onChange={(selection) => change(fieldsOf(side, selection))}
+            onChange={(selection) => set(fieldsOf(side, selection))}
           />
         </Resettable>
       ))}
       <Card title={field('provider')}>
-        <AgentFields label={field('provider')} panel={panel} fields={['provider_tools']} />
+        <AgentFields label={field('provider')} fields={['provider_tools']} />
       </Card>
       <AssistantTools assistant={capabilities.admin_assistant} />
     </>
   );
-};
+}

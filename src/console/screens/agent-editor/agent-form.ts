@@ -1,0 +1,65 @@
+import { createContext, useContext, useMemo } from 'react';
+import { useResource } from '../../data/queries.ts';
+import { NamedRecord, recordsOf } from '../../data/records.ts';
+import type { Capabilities } from '../../data/resources.ts';
+import type { Opened } from '../../entry/entry.ts';
+import { type EntryForm, type EntryRules, useEntry } from '../../entry/use-entry.ts';
+import { useTexts } from '../../i18n/locale.ts';
+import { useProblemTexts } from '../../schema-form/SchemaForm.tsx';
+import type { Schema } from '../../schema-form/schema.ts';
+import { meaningOf, mirrored } from './draft.ts';
+import { saveRequest } from './editing.ts';
+import { agentFieldIn, agentProblems } from './problems.ts';
+import { texts } from './texts.ts';
+
+/** The form of one agent, which all panels of the editor share. */
+
+export const AGENT = { namespace: 'agents', entity: 'entity.agent' } as const;
+
+export type Known = {
+  capabilities: Capabilities;
+  /** The kind of the backend that runs agents in this service. */
+  localKind: string;
+  schema: Schema;
+};
+
+export type AgentForm = Known & { form: EntryForm };
+
+const Context = createContext<AgentForm | undefined>(undefined);
+
+export const AgentContext = Context.Provider;
+
+export const useAgent = (): AgentForm => {
+  const agent = useContext(Context);
+  if (!agent) throw new Error('there is no agent editor around this component');
+  return agent;
+};
+
+const POOLS = recordsOf('model-pools', NamedRecord);
+
+export const useAgentForm = (opened: Opened, { capabilities, localKind, schema }: Known): EntryForm => {
+  const t = useTexts(texts);
+  const schemaText = useProblemTexts();
+  const pools = useResource(POOLS, opened.isNew).data;
+  // A new agent could be confused with a model or a pool of the same id.
+  const taken = useMemo(
+    () => new Set([...capabilities.models, ...(pools ?? [])].map(({ id }) => id)),
+    [capabilities, pools],
+  );
+  const rules: EntryRules = {
+    ...AGENT,
+    schema,
+    read: meaningOf,
+    derived: (draft) => mirrored(draft, localKind),
+    writeOf: (stored, draft) => saveRequest(stored, draft, localKind),
+    fieldIn: agentFieldIn,
+    check: (draft, { isNew }) =>
+      agentProblems(draft, { capabilities, localKind, taken: isNew ? taken : undefined }).map((problem) => [
+        problem.path,
+        problem.key === 'problem.idTaken' || problem.key === 'problem.tools'
+          ? t(problem.key)
+          : schemaText({ ...problem, key: problem.key }),
+      ]),
+  };
+  return useEntry(opened, rules);
+};
