@@ -63,8 +63,9 @@ const settled = async ({ page, rest }: Visit, path: string): Promise<void> => {
   await rest();
 };
 
-/** Screens that show conversations or charts also load the programs that render these. */
-const SHOWS_TALK = /^\/(playground|assistant|inbox|statecharts|eval-reports|(skills|runs|threads|traces)\/)/;
+/** Screens that show conversations, previews or charts also load the programs that render these. */
+const SHOWS_TALK =
+  /^\/(playground|assistant|inbox|statecharts|eval-reports|skills|(agents|runs|threads|traces)\/)/;
 
 const SMALL = { width: 375, height: 812 };
 

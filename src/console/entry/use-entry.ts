@@ -117,7 +117,7 @@ const useStoring = (rules: EntryRules, { editing, edit, open, setErrors, attempt
     return found.size === 0;
   };
 
-  /** Takes the result of a write: what was typed meanwhile is kept. */
+  /** Takes the result of a write, and keeps what the user typed since it was sent. */
   const take = async (before: Opened, sent: Spec, start: Spec): Promise<void> => {
     const meta = await readMetaAfter(rules, start.id, before);
     edit((now) => stored(now, sent, { isNew: false, start, meta }, rules.read));
