@@ -1,10 +1,5 @@
 import t, { type Test } from 'tap';
-import {
-  type ReceivedSpan,
-  type Receiver,
-  startReceiver,
-  stopExporter,
-} from '../../observability/otel/receiver.ts';
+import { type ReceivedSpan, type Receiver, startReceiver } from '../../observability/otel/receiver.ts';
 import { calls, type Evals, hangs, responds, says, startEvals } from './evals.ts';
 
 /** Spans of replays as a collector receives them: evals-and-traces.md 12. */
@@ -31,7 +26,7 @@ t.test('adds a verdict as an event to the judged inference, and marks all spans 
   evals.speak('m1', calls('c', 'weather'), says('kind enough'));
   evals.speak('judge', says('{"score": 0.9, "reasoning": "warm"}'));
   const { items } = await evals.evaluate({ dataset_id: 'D', models: ['m1'], judge });
-  await stopExporter(evals.app, receiver);
+  await evals.app.stop();
 
   const { spans } = receiver;
   t.ok(spans.length >= 4, 'the trace has a root, two inferences and a call');
@@ -66,7 +61,7 @@ t.test('adds the verdict to the last of several revised completions', async (t) 
   evals.speak('m1', says('first'), says('second'));
   evals.speak('judge', says('{"score": 0.2}'), says('{"score": 0.8}'));
   await evals.evaluate({ dataset_id: 'D', models: ['m1'], judge: { ...judge, revise_max_retries: 2 } });
-  await stopExporter(evals.app, receiver);
+  await evals.app.stop();
   t.equal(rootsIn(receiver).length, 2, 'each turn has a root span');
   const [first, second] = inferencesIn(receiver);
   t.strictSame(first?.events, []);
@@ -81,7 +76,7 @@ t.test('exports no spans of scripted or cut-off replays', async (t) => {
   await evals.dataset('H', [{ id: 'h', user_input: 'Hello' }]);
   evals.speak('m1', calls('c', 'weather'), hangs);
   await evals.evaluate({ dataset_id: 'H', models: ['m1'], max_walltime_secs: 5 });
-  await stopExporter(evals.app, receiver);
+  await evals.app.stop();
   const roots = rootsIn(receiver);
   t.equal(roots.length, 2);
   for (const { spanId } of roots)
