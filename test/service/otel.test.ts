@@ -335,7 +335,7 @@ t.test('exports metrics with the names, units and bounds of the conventions', as
     },
   });
   await suspend(troupe, 'T', ['n1', 'note']);
-  await stopExporter(troupe.app, receiver);
+  await stopExporter(troupe.app, receiver, ['metrics']);
   t.strictSame(receiver.requests[0]?.path, '/own/metrics');
   const of = (name: string) => receiver.metrics.find((metric) => metric.name === name);
   t.match(of('gen_ai.client.operation.duration'), {
@@ -379,7 +379,7 @@ t.test('exports the same data over JSON and gRPC', async (t) => {
       app: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: protocol } },
     });
     const run_id = await run(troupe, 'echo');
-    await stopExporter(troupe.app, receiver);
+    await stopExporter(troupe.app, receiver, ['spans', 'metrics']);
     const root = named(receiver, 'invoke_agent echo');
     t.equal(root.traceId, run_id.replaceAll('-', ''), protocol);
     t.equal(named(receiver, 'chat echo-upstream').parentSpanId, root.spanId, protocol);

@@ -145,9 +145,13 @@ const bodyOf = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
 const empty = (): Omit<Receiver, 'url'> => ({ spans: [], metrics: [], resources: [], requests: [] });
 
 /** Stops a service and waits for its data: on a busy host an export may take longer than a stop waits for it. */
-export const stopExporter = async (app: { stop(): Promise<void> }, receiver: Receiver): Promise<void> => {
+export const stopExporter = async (
+  app: { stop(): Promise<void> },
+  receiver: Receiver,
+  expected: readonly ('spans' | 'metrics')[] = ['spans'],
+): Promise<void> => {
   await app.stop();
-  await when(() => receiver.spans.length > 0 && receiver.metrics.length > 0);
+  await when(() => expected.every((kind) => receiver[kind].length > 0));
 };
 
 /** With `answer`, that function responds instead of recording the request. */
