@@ -28,10 +28,8 @@ export const hasEnded = (snapshot: SnapshotFrom<typeof runMachine>): boolean =>
 export const advanceDormant = (state: RunState, event: RunMachineEvent) =>
   advance(runMachine, stateAt(state), event);
 
-type DormantEvent = 'CLAIM' | 'RESUME' | 'ANSWER';
-
 /** The states that an event leads to from the state of a record. */
-const computeStates = (type: DormantEvent): ReadonlyMap<RunState, RunState> =>
+const statesAfter = (type: 'CLAIM' | 'RESUME' | 'ANSWER'): ReadonlyMap<RunState, RunState> =>
   new Map(
     RUN_STATES.flatMap((state): [RunState, RunState][] => {
       const from = runMachine.resolveState(stateAt(state));
@@ -40,25 +38,19 @@ const computeStates = (type: DormantEvent): ReadonlyMap<RunState, RunState> =>
     }),
   );
 
-const computed = new Map<DormantEvent, ReadonlyMap<RunState, RunState>>();
-
-/** Computed with the first event of a type in the process, since a transition is expensive. */
-const statesAfter = (type: DormantEvent): ReadonlyMap<RunState, RunState> => {
-  const states = computed.get(type) ?? computeStates(type);
-  computed.set(type, states);
-  return states;
-};
+/** Computed once per process, since a transition is expensive. */
+const AFTER = { CLAIM: statesAfter('CLAIM'), RESUME: statesAfter('RESUME'), ANSWER: statesAfter('ANSWER') };
 
 /** @throws IllegalTransition */
-const nextState = (state: RunState, type: DormantEvent): RunState => {
-  const next = statesAfter(type).get(state);
+const nextState = (state: RunState, type: keyof typeof AFTER): RunState => {
+  const next = AFTER[type].get(state);
   if (!next) throw new IllegalTransition(runMachine.id, state, type);
   return next;
 };
 
 /** A claim continues a run in the state of its record: one that was executing continues there. */
 const claimedState = (state: RunState): RunState =>
-  statesAfter('CLAIM').get(state) ??
+  AFTER.CLAIM.get(state) ??
   (hasTag({ machine_state: state }, 'waiting') ? nextState(state, 'RESUME') : state);
 
 /** Returns the state of a wait whose decision or input is durable. */
