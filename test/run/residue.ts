@@ -20,7 +20,7 @@ const ALIVE = [
 ];
 
 /** Time for resources to close. */
-const CLOSING_MS = 3000;
+const CLOSING_MS = 10_000;
 
 export interface StateOfProcess {
   env: Record<string, string | undefined>;
