@@ -363,7 +363,7 @@ export const onAgentEditor = async (t: Test, house: House): Promise<void> => {
     await toast(page, `Agent restored to version ${body.version.slice(0, 8)}`);
     await page.getByText('Restored in store, not yet active').waitFor();
     await button(page, 'Publish now').click();
-    await toast(page, '"studio" is active as it is stored');
+    await toast(page, '"studio" is active');
     await page.getByText('Restored in store, not yet active').waitFor({ state: 'detached' });
     t.match(await stored('studio'), { system_prompt: 'First' });
     // Restores the deleted agent as it was before the deletion.

@@ -77,7 +77,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     }`);
     await button(page, 'Approve').click();
     await chart(page, 'done').waitFor();
-    await page.getByText('Stopped: max rounds').waitFor();
+    await page.getByTestId('run-status').getByText('Stopped: max rounds').waitFor();
     // A busy page renders only some of the states.
     t.match(
       await page.evaluate('window.seen.join()'),

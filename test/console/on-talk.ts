@@ -96,7 +96,7 @@ export const onTalk = async (t: Test, house: House): Promise<void> => {
       await page.getByLabel('New dataset ID').fill('short-lived');
       await page.getByLabel('The answer contains').fill('weather');
       await page.getByTestId('save-trace-as-fixture-submit').click();
-      const dialog = page.getByRole('dialog', { name: 'Test case of this run' });
+      const dialog = page.getByRole('dialog', { name: 'Test case from this run' });
       await dialog.getByText('the store of traces is away').waitFor();
       await dialog.getByText('has been removed').waitFor();
       const path = '/v1/eval/datasets/short-lived';

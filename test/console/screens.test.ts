@@ -5,7 +5,6 @@ import { fromField, toField } from '../../src/console/list/time-field.ts';
 import { filtered, rowOf } from '../../src/console/screens/agents/agent-row.ts';
 import {
   type AuditEvent,
-  csvOf,
   instantText,
   merged,
   queriesOf,
@@ -13,6 +12,7 @@ import {
   summaryOf,
   withLabel,
 } from '../../src/console/screens/audit-log/audit-event.ts';
+import { csvOf } from '../../src/console/screens/audit-log/export.ts';
 import { addressOf, operationsIn } from '../../src/console/screens/system/operations.ts';
 import { createToolFilter, globOf } from '../../src/console/screens/tools/allowed.ts';
 import { runtimeStatsOf } from './runtime-stats.ts';

@@ -19,13 +19,13 @@ import {
   type AuditEvent,
   type AuditFilter,
   actorParts,
-  csvOf,
   SPANS,
   summaryOf,
   withLabel,
 } from './audit-event.ts';
 import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
+import { csvOf } from './export.ts';
 import { texts } from './texts.ts';
 import { AUDIT_OFF, useAudit } from './use-audit.ts';
 

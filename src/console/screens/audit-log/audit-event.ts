@@ -9,7 +9,6 @@ import {
   text,
 } from '../../data/guard.ts';
 import { changesOf } from '../../design/diff.ts';
-import { toCsv } from '../../list/csv.ts';
 import { tokensOf } from '../../list/match.ts';
 
 /** Events of the audit log, and their queries. */
@@ -154,9 +153,3 @@ export const placeOf = (resource: string): { namespace: string; id: string } | u
   const at = resource.indexOf('/');
   return at < 1 ? undefined : { namespace: resource.slice(0, at), id: resource.slice(at + 1) };
 };
-
-export const csvOf = (events: readonly AuditEvent[]): string =>
-  toCsv([
-    ['time', 'actor', 'action', 'resource', 'summary'],
-    ...events.map((event) => [event.ts, event.actor, event.action, event.resource, summaryOf(event)]),
-  ]);
