@@ -7,7 +7,7 @@ import { isTree, type Tree } from './tree.ts';
  * an unknown tag (`!x`) would otherwise leave a value empty without notice. The parser is loaded with the first file.
  */
 export const parseSettingsFile = async (path: string, content: string, problems: string[]): Promise<Tree> => {
-  const { LineCounter, parseDocument } = await import('yaml');
+  const { LineCounter, parseDocument } = await import('../schema/yaml.ts');
   const lines = new LineCounter();
   const document = parseDocument(content, { prettyErrors: false, lineCounter: lines });
   const faults = [...document.errors, ...document.warnings];

@@ -110,7 +110,7 @@ const splitSkillMd = (text: string): { matter: string; body: string } => {
 };
 
 const frontMatter = async (matter: string): Promise<z.infer<typeof FrontMatter>> => {
-  const { LineCounter, parseDocument } = await import('yaml');
+  const { LineCounter, parseDocument } = await import('../../schema/yaml.ts');
   const lines = new LineCounter();
   const document = parseDocument(matter, { prettyErrors: false, lineCounter: lines });
   const [fault] = [...document.errors, ...document.warnings];
