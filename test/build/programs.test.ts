@@ -82,10 +82,11 @@ const modulesOf = (paths: readonly string[]): string[] =>
 const atStart = loadedWith('src/main.ts', 'src/commands/program.ts', 'src/commands/serve.ts', 'src/app.ts');
 
 /**
- * Packages of configurations that use a provider, a client of a protocol, an exporter, a proxy, or a TypeScript file.
+ * Packages of configurations that use a provider, a client of a protocol, an exporter, a proxy, a TypeScript file, or a
+ * settings file.
  */
 const LATER =
-  /^(?:ai|@ai-sdk\/(?!provider$).*|@modelcontextprotocol\/.*|@opentelemetry\/(?!api$).*|undici|ws|jiti|jose|ajv|protobufjs|recheck|elkjs)$/;
+  /^(?:ai|@ai-sdk\/(?!provider$).*|@modelcontextprotocol\/.*|@opentelemetry\/(?!api$).*|undici|ws|yaml|jiti|jose|ajv|protobufjs|recheck|elkjs)$/;
 
 t.test('loads no package at startup that only some configurations use', (t) => {
   const packages = new Set(modulesOf(atStart).flatMap((input) => (PACKAGE.test(input) ? nameOf(input) : [])));
