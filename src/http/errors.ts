@@ -1,5 +1,6 @@
 import {
   Conflict,
+  Forbidden,
   Gone,
   Integrity,
   Invalid,
@@ -17,6 +18,7 @@ import { type Reply, reply } from './reply.ts';
 const statuses = [
   [Invalid, 400],
   [Unauthorized, 401],
+  [Forbidden, 403],
   [NotFound, 404],
   [Conflict, 409],
   [Gone, 410],

@@ -27,7 +27,9 @@ export class Invalid extends Outcome {}
 export class Unprocessable extends Outcome {}
 /** The credential is missing, wrong or unusable; or no scope could be resolved. */
 export class Unauthorized extends Outcome {}
-/** The entity does not exist in this scope. */
+/** The principal sees the entity, but lacks the right to this act. */
+export class Forbidden extends Outcome {}
+/** The entity does not exist in this scope, or not for this principal. */
 export class NotFound extends Outcome {}
 /** The current state of the entity forbids the operation. */
 export class Conflict extends Outcome {}

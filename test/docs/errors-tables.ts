@@ -63,6 +63,14 @@ const HTTP_CODES: Readonly<Record<ErrorCode, Advised>> = {
     '500: a stored row that must exist is missing, or contradicts another.',
     'Stop the service and run `troupe doctor`.',
   ],
+  forbidden: [
+    '403: the credential is valid and the entity is visible, but the user lacks a grant; `needs` names it.',
+    'Ask an administrator for the grant.',
+  ],
+  cross_site: [
+    '403: a browser sent the request for a page of another site.',
+    'If the site is yours, add it to `SERVICE_ADMIN_CORS_ALLOWED_ORIGINS`.',
+  ],
 };
 
 const TERMINATIONS: Readonly<Record<Termination['type'], Advised>> = {

@@ -1,0 +1,59 @@
+import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
+import { Forbidden } from './outcome.ts';
+
+/** Whom a request acts for, resolved once before anything else is read (identity.md 1). */
+
+export type CredentialKind = 'admin' | 'key' | 'jwt' | 'session' | 'ticket' | 'program' | 'anonymous';
+
+/** `id` is absent for kinds that have no record. */
+export type Credential = { readonly kind: CredentialKind; readonly id?: string };
+
+export type Principal = {
+  readonly scope: string;
+  /** Absent for the admin token and for requests without a credential; those stand in records as `~admin`, `~anonymous`. */
+  readonly user: string | undefined;
+  readonly authority: Authority;
+  readonly credential: Credential;
+};
+
+/** What an act needs: a word, and for `invoke`, `decide` and `configure` what it concerns. */
+export type Need = readonly [GrantWord, ...string[]];
+
+export const may = ({ authority }: Principal, [word, ...values]: Need): boolean =>
+  authorizes(authority, word, ...values);
+
+/** Returns whether the principal has the word at all; its patterns are checked when it is known what they concern. */
+export const mayAtAll = ({ authority }: Principal, word: GrantWord): boolean => mentions(authority, word);
+
+/** @throws Forbidden with the missing grant */
+export const demand = (principal: Principal, need: Need): void => {
+  if (!may(principal, need)) throw forbidden(need);
+};
+
+export const forbidden = ([word, ...values]: Need): Forbidden => {
+  const grant = values.length === 0 ? word : `${word}:${values.join('/')}`;
+  return new Forbidden(`this needs the grant ${grant}`, { code: 'forbidden', details: { needs: [grant] } });
+};
+
+/** The name of a principal in records: its user, or the built-in principal. */
+export const nameOf = ({ user, credential: { kind } }: Principal): string =>
+  user ?? (kind === 'anonymous' ? '~anonymous' : '~admin');
+
+const MEMBER = parseGrants(['member']);
+const ADMIN = parseGrants(['admin']);
+
+/** A request without a credential where anonymous access holds (identity.md 3.2). */
+export const anonymousIn = (scope: string): Principal => ({
+  scope,
+  user: undefined,
+  authority: [MEMBER],
+  credential: { kind: 'anonymous' },
+});
+
+/** The admin token, or the embedding program. */
+export const adminIn = (scope: string, kind: 'admin' | 'program' = 'admin'): Principal => ({
+  scope,
+  user: undefined,
+  authority: [ADMIN],
+  credential: { kind },
+});
