@@ -224,7 +224,11 @@ const decoded = (pattern: string, text: string, at: string): string => {
   }
 };
 
-const textOf = ({ word, pattern }: Grant): string => (pattern === undefined ? word : `${word}:${pattern}`);
+const textOf = ({ word, pattern }: Grant): string =>
+  pattern === undefined ? word : `${word}:${encoded(pattern)}`;
+
+/** Encodes what an OAuth scope forbids (RFC 6749, 3.3), and the percent sign. */
+const encoded = (pattern: string): string => pattern.replace(/[\s"\\%]|[^\x21-\x7e]/gu, encodeURIComponent);
 
 const isWord = (word: string): word is GrantWord => Object.hasOwn(WORDS, word);
 const isSet = (text: string): text is keyof typeof SETS => Object.hasOwn(SETS, text);
