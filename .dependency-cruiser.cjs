@@ -39,6 +39,7 @@ const modules = {
     'src/schema',
   ],
   'src/http': ['src/schema'],
+  'src/identity': ['src/store', 'src/schema'],
   'src/settings': ['src/schema'],
   'src/terminal': ['src/schema'],
   'src/diagrams': ['machines', 'src/schema'],

@@ -9,6 +9,7 @@ import { version } from './composition/version.ts';
 import type { Configuration } from './configuration/control-plane/service.ts';
 import { type UsedModel, usedModel } from './configuration/control-plane/used-model.ts';
 import type { PendingEdits } from './runtime/thread/pending-edits.ts';
+import type { Principal } from './schema/principal.ts';
 import { withTimeout } from './schema/with-timeout.ts';
 import { assertStartable } from './settings/index.ts';
 
@@ -21,8 +22,11 @@ export type App = {
   readonly url: string;
   /** Handles a request in-process. Credentials are required as over a socket, but any host is accepted. */
   fetch(request: Request): Promise<Response>;
-  /** Handles a request of the embedding program: in this scope, with admin rights. */
-  fetchAs(scope: string, request: Request): Promise<Response>;
+  /**
+   * Handles a request of the embedding program for a principal.
+   * @throws TypeError for a text: a scope alone gives no rights
+   */
+  fetchAs(principal: Principal, request: Request): Promise<Response>;
   /**
    * Copies the data directory into an empty folder while runs execute. The copy does not contain `secrets.key`.
    * @throws Unavailable
@@ -80,7 +84,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
   return {
     url,
     fetch: (request) => server.http.fetch(request, { from: 'stranger' }),
-    fetchAs: (scope, request) => server.http.fetch(request, { from: 'program', scope }),
+    async fetchAs(principal, request) {
+      if (typeof principal === 'string') throw new TypeError('fetchAs needs a principal');
+      return server.http.fetch(request, { from: 'program', principal });
+    },
     backup: foundation.store.backup,
     agents: () => config.live.agents().ids,
     model,

@@ -11,14 +11,19 @@ import { type App, startApp } from './app.ts';
 import { type Client, createClient } from './client/index.ts';
 import { appInput, type TroupeConfig } from './embedding/config.ts';
 import { type RunAgent, runAgent } from './embedding/run-agent.ts';
+import { adminIn, checkScope, type Principal } from './schema/principal.ts';
+
+export { createPrincipal, type Principal } from './schema/principal.ts';
+
 import { settingsFrom } from './settings/index.ts';
 
 export * from './client/index.ts';
 export type { TroupeConfig } from './embedding/config.ts';
 export { type DefinedAgent, defineAgent } from './embedding/define-agent.ts';
 export type { AgentRun, RunAgentOptions } from './embedding/run-agent.ts';
-export type { RequestHead, ScopeProvider, ScopeSurface } from './http/scope.ts';
 export { underPath } from './http/under-path.ts';
+export type { PrincipalProvider } from './identity/authenticator.ts';
+export type { RequestHead, ScopeProvider, ScopeSurface } from './identity/scope.ts';
 export { defineProvider, type ProviderDefinition } from './models/define.ts';
 export { ModelError } from './models/errors.ts';
 export type {
@@ -87,8 +92,21 @@ export type Troupe = Omit<App, 'fetchAs'> &
      * ```
      */
     run: RunAgent;
-    /** The client API in another scope, whose threads and runs are invisible in this one. */
+    /**
+     * The client API in another scope, whose threads and runs are invisible in this one.
+     * @throws Error for an invalid scope id
+     */
     inScope(scope: string): Client;
+    /**
+     * The client API for a user with these grants.
+     *
+     * @throws Error for an invalid scope id or an unknown grant
+     * @example
+     * ```ts
+     * const alice = troupe.as(createPrincipal({ scope: 'acme', user: 'alice', grants: ['member'] }));
+     * ```
+     */
+    as(principal: Principal): Client;
   };
 
 /**
@@ -119,12 +137,13 @@ export const createTroupe = async (config: TroupeConfig = {}): Promise<Troupe> =
   const settings = settingsFrom(config.settings ?? {});
   const { fetchAs, ...app } = await startApp(appInput(config, settings));
   // Retries are disabled: a stopped service in the same process does not return.
-  const inScope = (scope: string): Client =>
+  const as = (principal: Principal): Client =>
     createClient({
       url: 'http://troupe.internal',
-      fetch: (request) => fetchAs(scope, request),
+      fetch: (request) => fetchAs(principal, request),
       pauses: [],
     });
+  const inScope = (scope: string): Client => as(adminIn(checkScope(scope), 'program'));
   const client = inScope(settings.scope_id);
-  return { ...app, ...client, inScope, run: runAgent(client) };
+  return { ...app, ...client, inScope, as, run: runAgent(client) };
 };

@@ -1,5 +1,6 @@
 import type { Records } from '../configuration/records.ts';
-import type { ScopeProvider } from '../http/scope.ts';
+import type { PrincipalProvider } from '../identity/authenticator.ts';
+import type { ScopeProvider } from '../identity/scope.ts';
 import type { Provider } from '../models/model.ts';
 import type { Log } from '../observability/log.ts';
 import type { Redact } from '../observability/traces/payload.ts';
@@ -19,6 +20,8 @@ export type Embedding = {
   plugins?: readonly Plugin[];
   /** Assigns a scope to each request; threads and runs of one scope are invisible in others. Default: `scope_id`. */
   resolveScope?: ScopeProvider;
+  /** Judges requests for a program with identities of its own, before their credentials are judged. */
+  authenticate?: PrincipalProvider;
   /** `false` disables the event log and its routes. */
   eventLog?: boolean;
   /** Redacts tool and model data in traces; applied before the redaction of the service. */

@@ -6,6 +6,8 @@ import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
+import { createAuthenticator } from '../identity/authenticator.ts';
+import { createGuesses } from '../identity/guesses.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
 import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
@@ -15,7 +17,9 @@ import { createManual } from '../routes/manual.ts';
 import { createMcpAdapter, type McpAdapter } from '../routes/mcp/adapter.ts';
 import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
+import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
+import { anonymousAccess } from './anonymous.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
@@ -151,8 +155,9 @@ const createHttp = (
   { input, settings, log, metrics }: Foundation,
   routeDeps: RouteDeps,
   { families, host, tls }: { families: A2aAdapter['families']; host: string; tls: TlsFiles | undefined },
-): HttpServer =>
-  createHttpServer({
+): HttpServer => {
+  const anonymous = anonymousAccess(settings, input);
+  return createHttpServer({
     families,
     routes: createRouteTable(routeDeps),
     settings: { ...settings, tls, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
@@ -168,12 +173,24 @@ const createHttp = (
       publicUrl: settings.a2a_public_base_url,
     }),
     publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
-    adminToken: settings.AdminApiConfig.bearer_token,
-    resolveScope: input.resolveScope ?? (() => settings.scope_id),
+    isLocalListener: host === '' || isLoopback(host),
+    authenticate: createAuthenticator({
+      adminToken: settings.AdminApiConfig.bearer_token,
+      scope_id: settings.scope_id,
+      resolveScope: input.resolveScope,
+      authenticate: input.authenticate,
+      anonymous,
+      guesses: createGuesses({
+        token: settings.AdminApiConfig.bearer_token,
+        observe: metrics.http.adminRefused,
+        log,
+      }),
+    }),
     observe: metrics.http,
     log,
-    openApi: { ...ABOUT, version },
+    openApi: { ...ABOUT, version, isOpen: anonymous !== 'never' },
   });
+};
 
 /**
  * Renderings are shared for this long: one takes tens of milliseconds with many agents, and any client may request it.

@@ -48,6 +48,7 @@ const OPTIONS: Record<keyof TroupeConfig, true> = {
   plugins: true,
   env: true,
   resolveScope: true,
+  authenticate: true,
   eventLog: true,
   redactTraces: true,
   listen: true,

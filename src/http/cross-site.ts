@@ -1,4 +1,4 @@
-import { Refusal } from './errors.ts';
+import { Forbidden } from '../schema/outcome.ts';
 import { hostname } from './hosts.ts';
 
 /**
@@ -37,9 +37,9 @@ const sameForm = (protocol: string, host: string): string | undefined =>
     ? undefined
     : new URL(`${protocol}//${host}`).host;
 
-export const crossSite = (origin: string): Refusal =>
-  new Refusal(
-    403,
+export const crossSite = (origin: string): Forbidden =>
+  new Forbidden(
     `requests that pages of ${origin === '' ? 'other sites' : `'${origin}'`} send are rejected; if it is an ` +
       'origin of yours, add it to AdminApiConfig.cors_allowed_origins (SERVICE_ADMIN_CORS_ALLOWED_ORIGINS)',
+    { code: 'cross_site' },
   );

@@ -6,6 +6,7 @@ import {
   Invalid,
   NotFound,
   Outcome,
+  RateLimited,
   TooLarge,
   Unauthorized,
   Unavailable,
@@ -24,6 +25,7 @@ const statuses = [
   [Gone, 410],
   [TooLarge, 413],
   [Unprocessable, 422],
+  [RateLimited, 429],
   [Integrity, 500],
   [Unavailable, 503],
 ] as const;
@@ -53,8 +55,15 @@ export const plainErrors: ErrorForm = (error, requestId) => {
   return reply(
     status,
     { error: text, ...(code !== undefined && { code }), ...details },
-    status === 401 ? CHALLENGE : undefined,
+    headersOf(error, status),
   );
+};
+
+/** Returns the headers that the outcome of an operation requires in every form of errors. */
+export const headersOf = (error: unknown, status: number): Record<string, string> | undefined => {
+  if (status === 401) return CHALLENGE;
+  const seconds = error instanceof Outcome ? error.retryAfterSecs : undefined;
+  return seconds === undefined ? undefined : { 'retry-after': String(seconds) };
 };
 
 const NOTHING = { code: undefined, details: undefined };
@@ -63,7 +72,7 @@ const NOTHING = { code: undefined, details: undefined };
 export const internalError = (requestId: string): string => `internal error (request id ${requestId})`;
 
 /** Required on every 401 (RFC 9110, 15.5.2). */
-export const CHALLENGE = { 'www-authenticate': 'Bearer' };
+const CHALLENGE = { 'www-authenticate': 'Bearer' };
 
 const statusOf = (error: unknown): number =>
   statuses.find(([outcome]) => error instanceof outcome)?.[1] ?? 500;

@@ -1,20 +1,21 @@
 import type { ErrorForm } from './errors.ts';
-import type { Route, Surface } from './route.ts';
+import type { Needs } from './needs.ts';
+import type { Route } from './route.ts';
 
 /**
  * A protocol's routes below one path. They share a form of errors and a check that runs first on every request.
- * Everything else is the same as for other routes: preflight, scope, body size, concurrency slots, streams and metrics.
+ * Everything else is the same as for other routes: preflight, principal, body size, concurrency slots, streams and metrics.
  */
 export type Family = {
   /** All paths below it belong to the family, including those of its routes. */
   path: string;
-  /** Scope surface of requests without a matching route. */
-  scope: Surface;
+  /** What requests without a matching route need before they are refused. */
+  needs: Needs;
   routes: readonly Route[];
   /** Returns the form of all errors, including refusals by the server itself. */
   errors(header: RequestHeader): ErrorForm;
   /**
-   * Checks a request before its route is resolved; its error is sent once the scope is known. Called once per request,
+   * Checks a request before its route is resolved; its error is sent once the principal is known. Called once per request,
    * so it must be fast.
    */
   check?(head: FamilyHead): Error | undefined;

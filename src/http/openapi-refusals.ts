@@ -18,13 +18,13 @@ export const REFUSED = {
   400: { name: 'BadRequest', description: 'The request, its query or its JSON is malformed.' },
   401: {
     name: 'Unauthorized',
-    description: 'A token is missing or wrong, or the caller has no scope.',
+    description: 'The credential is missing or wrong, or the caller has no scope.',
     headers: { 'WWW-Authenticate': 'What is to be shown: `Bearer`.' },
   },
   403: {
     name: 'Forbidden',
     description:
-      'The `Host` of the request is not accepted, or a page of another site sent a request that is not read-only.',
+      'The principal lacks a grant, the `Host` of the request is not accepted, or a page of another site sent a request that is not read-only.',
   },
   404: { name: 'NotFound', description: 'No resource has this id.' },
   408: { name: 'RequestTimeout', description: 'The body was not complete in time.' },
@@ -41,7 +41,7 @@ export const REFUSED = {
   422: { name: 'Unprocessable', description: 'The JSON of the body does not match the schema.' },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many wrong admin tokens came from the address of the client.',
+    description: 'Too many wrong credentials came from the address of the client.',
     headers: { 'Retry-After': 'Seconds after which to try again.' },
   },
   500: { name: 'Internal', description: 'Internal error; the text contains the request id for the log.' },
@@ -60,16 +60,14 @@ export const errorsOf = ({ errors = PLAIN }: Route['spec']): ErrorDescription =>
 
 /** Statuses that every route can return. */
 const ALWAYS = [400, 403, 500, 503];
-const OF_SCOPE = [401];
+const OF_CREDENTIALS = [401, 429];
 const OF_BODY = [408, 413, 415];
-const OF_ADMIN = [429];
 const OF_SHAPE = [422];
 
 /** Returns the statuses of refusals by the server itself. */
-export const refusedBy = ({ scope, body, reads }: Route['spec']): number[] => [
+export const refusedBy = ({ needs, body, reads }: Route['spec']): number[] => [
   ...ALWAYS,
-  ...(scope === 'none' ? [] : OF_SCOPE),
-  ...(scope === 'admin' ? OF_ADMIN : []),
+  ...(needs === 'nothing' ? [] : OF_CREDENTIALS),
   ...(body ? OF_BODY : []),
   ...(body && reads === undefined ? OF_SHAPE : []),
 ];

@@ -19,7 +19,7 @@ export const openApiRoute = (routes: readonly Route[], info: OpenApiInfo): Route
     summary: 'This document',
     description: 'The routes of this service; routes that the settings disable are omitted.',
     tag: 'system',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: OpenApi },
     handle() {
       document ??= build();

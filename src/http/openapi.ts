@@ -7,6 +7,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { type Answer, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
+import { createDoor } from './needs.ts';
 import { createRefusals, describeHeaders, errorsOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
 import { JSON_TYPE } from './reply.ts';
 import type { Route } from './route.ts';
@@ -23,17 +24,22 @@ export type OpenApiInfo = {
   description?: string;
   license?: { name: string; identifier: string };
   externalDocs?: { description: string; url: string };
+  /** Whether requests without a credential may invoke agents. */
+  isOpen?: boolean;
   /** Tags of the routes in display order. */
   tags?: readonly { name: string; description: string }[];
 };
 
-const ADMIN_SCHEME = 'adminBearer';
-
 const SCHEMES = {
-  [ADMIN_SCHEME]: {
+  adminBearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The admin token of the service (`SERVICE_ADMIN_API_BEARER_TOKEN`).',
+    description: 'The admin token of the service (`SERVICE_ADMIN_API_BEARER_TOKEN`), which has every grant.',
+  },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key of a user that has one of the grants in `x-grants`.',
   },
   extendedCardBearer: {
     type: 'http',
@@ -44,14 +50,14 @@ const SCHEMES = {
 
 export const createOpenApi = (
   routes: readonly Route[],
-  { tags, externalDocs, ...info }: OpenApiInfo,
+  { tags, externalDocs, isOpen = false, ...info }: OpenApiInfo,
 ): object => {
   checkIds(routes);
   const paths: ZodOpenApiPathsObject = {};
   const answers = createAnswers();
   for (const { method, path, spec } of routes) {
     const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
-    paths[template] = { ...paths[template], [method]: operation(path, spec, answers) };
+    paths[template] = { ...paths[template], [method]: operation(path, spec, { answers, isOpen }) };
   }
   const securitySchemes = schemesOf(routes);
   return createDocument(
@@ -105,12 +111,16 @@ const describeDefault = (field: JsonSchema | boolean): void => {
 
 type Answers = ReturnType<typeof createAnswers>;
 
-const operation = (path: string, spec: Route['spec'], answers: Answers): ZodOpenApiOperationObject => ({
+const operation = (
+  path: string,
+  spec: Route['spec'],
+  { answers, isOpen }: { answers: Answers; isOpen: boolean },
+): ZodOpenApiOperationObject => ({
   operationId: spec.id,
   summary: spec.summary,
   ...(spec.description !== undefined && { description: spec.description }),
   ...(spec.tag !== undefined && { tags: [spec.tag] }),
-  security: securityOf(spec).map((scheme) => ({ [scheme]: [] })),
+  ...securityOf(spec, isOpen),
   requestParams: parameters(path, spec),
   ...(spec.body && { requestBody: { required: true, content: bodyContent(spec, spec.body) } }),
   responses: answers(spec),
@@ -118,13 +128,26 @@ const operation = (path: string, spec: Route['spec'], answers: Answers): ZodOpen
 
 type Scheme = keyof typeof SCHEMES;
 
-const securityOf = ({ scope, security }: Route['spec']): Scheme[] => {
+/** Returns the alternatives of credentials; an empty one where none is needed. */
+const securityOf = (
+  spec: Route['spec'],
+  isOpen: boolean,
+): { security: Record<string, string[]>[]; 'x-grants'?: string[] } => {
+  const { surface, grants } = createDoor(spec.needs);
+  const isOptional = isOpen && (surface === 'agent-invocation' || spec.anonymous === true);
+  return {
+    security: [...(isOptional ? [{}] : []), ...schemeNames(spec).map((scheme) => ({ [scheme]: [] }))],
+    ...(grants.length > 0 && { 'x-grants': [...grants] }),
+  };
+};
+
+const schemeNames = ({ needs, security }: Route['spec']): Scheme[] => {
   if (security !== undefined) return [security];
-  return scope === 'admin' ? [ADMIN_SCHEME] : [];
+  return needs === 'nothing' ? [] : ['adminBearer', 'bearer'];
 };
 
 const schemesOf = (routes: readonly Route[]) => {
-  const used = new Set(routes.flatMap(({ spec }) => securityOf(spec)));
+  const used = new Set(routes.flatMap(({ spec }) => schemeNames(spec)));
   return Object.fromEntries([...used].map((scheme) => [scheme, SCHEMES[scheme]]));
 };
 

@@ -1,3 +1,5 @@
+import type { Authenticate, Presented, Surface } from '../schema/presented.ts';
+import type { Principal } from '../schema/principal.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
@@ -12,13 +14,12 @@ import type { Found, Paths } from './paths.ts';
 import { type Arrival, type Reception, receive, receiveLater } from './reception.ts';
 import type { Reply } from './reply.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
-import { resolveScope, type ScopeProvider } from './scope.ts';
 import { createSenders, type SenderDeps } from './senders.ts';
 import type { Unrouted } from './unrouted.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
- * Takes a request to its handler: path, preflight, method, admin bearer and scope; then `reception.ts` receives it. The
+ * Takes a request to its handler: path, preflight, method, principal and its right; then `reception.ts` receives it. The
  * first step that fails sends the response.
  *
  * Relies on the request only during its callback, because uWebSockets.js invalidates it afterwards. So everything that
@@ -33,7 +34,7 @@ export type PipelineDeps = SenderDeps & {
   unrouted?: readonly Unrouted[] | undefined;
   /** If absent, any host is accepted. */
   acceptsHost?: HostCheck | undefined;
-  resolveScope: ScopeProvider;
+  authenticate: Authenticate;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -118,7 +119,7 @@ const checkHost = ({ acceptsHost }: Pipeline, { found, req, from }: Incoming): v
   if (isChecked && acceptsHost && !acceptsHost(host)) throw foreign(host);
 };
 
-/** Returns the route, or for a request that its family refuses, an endpoint that does so once its scope is known. */
+/** Returns the route, or for a request that its family refuses, an endpoint that does so once its principal is known. */
 const findEndpoint = (
   { paths }: Pipeline,
   { exchange: { method }, found, req, headers: { get: header } }: Incoming,
@@ -129,14 +130,14 @@ const findEndpoint = (
   const { path: label } = found.entry;
   const problem = family.check?.({ query: req.getQuery() ?? '', header });
   if (problem) {
-    return refusing(label, family.scope, () => {
+    return refusing(label, family.needs, () => {
       throw problem;
     });
   }
   if (route) return route;
   const path = req.getUrl();
   const allowed = allowedOn(paths, path);
-  return refusing(label, family.scope, () => family.refuse({ method, path, allowed }));
+  return refusing(label, family.needs, () => family.refuse({ method, path, allowed }));
 };
 
 const readArrival = (
@@ -162,21 +163,51 @@ const readArrival = (
 
 const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void => {
   const { exchange, endpoint, headers, from } = arrival;
-  // A page cannot make a browser send a request that an admin token authenticates.
-  const isByToken = endpoint.scope === 'admin' && headers.get('authorization') !== undefined;
-  if (arrival.isCrossSite && !isByToken) throw crossSite(headers.get('origin') ?? '');
-  if (endpoint.scope === 'none') {
-    receive(pipeline, arrival, '');
+  const { surface } = endpoint.door;
+  // A page cannot make a browser send a request that an `Authorization` header authenticates.
+  const isByHeader = surface !== undefined && headers.get('authorization') !== undefined;
+  if (arrival.isCrossSite && !isByHeader) throw crossSite(headers.get('origin') ?? '');
+  if (surface === undefined) {
+    receive(pipeline, arrival, undefined);
     return;
   }
-  exchange.confidential = endpoint.scope === 'admin';
-  const isTrusted = from.from === 'program';
-  if (endpoint.scope === 'admin' && !isTrusted) pipeline.senders.checkAdmin(exchange, headers);
-  const head = { method: exchange.method, path: req.getUrl(), header: headers.get };
-  const provider = isTrusted ? () => from.scope : pipeline.resolveScope;
-  const scope = resolveScope(provider, endpoint.scope, head);
-  if (typeof scope === 'string') receive(pipeline, arrival, scope);
-  else receiveLater(pipeline, arrival, scope).catch((error) => pipeline.caller.fail(exchange, error));
+  exchange.confidential = surface === 'admin';
+  const principal =
+    from.from === 'program'
+      ? from.principal
+      : pipeline.authenticate(presented(pipeline, arrival, { surface, req }));
+  if (!(principal instanceof Promise)) {
+    admit(arrival, principal);
+    receive(pipeline, arrival, principal);
+    return;
+  }
+  const admitted = principal.then((resolved) => {
+    admit(arrival, resolved);
+    return resolved;
+  });
+  receiveLater(pipeline, arrival, admitted).catch((error) => pipeline.caller.fail(exchange, error));
+};
+
+const presented = (
+  { senders }: Pipeline,
+  { exchange, headers, from }: Arrival,
+  { surface, req }: { surface: Surface; req: WireRequest },
+): Presented => ({
+  surface,
+  method: exchange.method,
+  path: req.getUrl(),
+  header: headers.get,
+  authorization: () => headers.lines('authorization'),
+  isLocal: () => senders.isLocal(from, req),
+  address: () => senders.addressOf(exchange, headers),
+});
+
+/** @throws Forbidden */
+const admit = ({ endpoint, params, headers, isCrossSite }: Arrival, principal: Principal): void => {
+  const isAnonymous = principal.credential.kind === 'anonymous';
+  // A header that did not authenticate the request proves nothing.
+  if (isCrossSite && isAnonymous) throw crossSite(headers.get('origin') ?? '');
+  if (!(endpoint.anonymous && isAnonymous)) endpoint.door.check(principal, params);
 };
 
 const readUnrouted = (

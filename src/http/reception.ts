@@ -1,3 +1,4 @@
+import type { Principal } from '../schema/principal.ts';
 import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
 import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -37,34 +38,34 @@ export type Arrival = Call & {
   contentLength: number;
 };
 
-export const receive = (reception: Reception, arrival: Arrival, scope: string): void => {
+export const receive = (reception: Reception, arrival: Arrival, principal: Principal | undefined): void => {
   const { exchange, endpoint } = arrival;
   if (endpoint.reads === 'nothing') {
-    deliver(reception, arrival, scope, '');
+    deliver(reception, arrival, principal, '');
     return;
   }
   checkBody(reception, arrival);
   readBody(exchange.res, readingOf(reception, arrival), (text) => {
     try {
-      deliver(reception, arrival, scope, text);
+      deliver(reception, arrival, principal, text);
     } catch (error) {
       reception.caller.fail(exchange, error);
     }
   });
 };
 
-/** Reads the body while the scope is being resolved, because uWebSockets.js offers it only once. */
+/** Reads the body while the principal is being resolved, because uWebSockets.js offers it only once. */
 export const receiveLater = async (
   reception: Reception,
   arrival: Arrival,
-  scope: Promise<string>,
+  principal: Promise<Principal>,
 ): Promise<void> => {
   const { exchange, endpoint } = arrival;
   const reads = endpoint.reads !== 'nothing';
   const body = reads
     ? new Promise<BodyText>((resolve) => readBody(exchange.res, readingOf(reception, arrival), resolve))
     : '';
-  const resolved = await scope;
+  const resolved = await principal;
   if (reads) checkBody(reception, arrival);
   deliver(reception, arrival, resolved, await body);
 };
@@ -91,22 +92,32 @@ const readingOf = (reception: Reception, { exchange, endpoint }: Arrival): Readi
   },
 });
 
-const deliver = (reception: Reception, arrival: Arrival, scope: string, text: BodyText): void => {
+const deliver = (
+  reception: Reception,
+  arrival: Arrival,
+  principal: Principal | undefined,
+  text: BodyText,
+): void => {
   const { endpoint } = arrival;
   if (text instanceof Refusal) throw text;
-  if (text.length > LONG) deliverInSteps(reception, arrival, scope, text);
-  else call(reception, arrival, scope, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
+  if (text.length > LONG) deliverInSteps(reception, arrival, principal, text);
+  else call(reception, arrival, principal, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
 };
 
 /** Parses, validates and handles a long body, each in a separate event-loop tick. */
-const deliverInSteps = (reception: Reception, arrival: Arrival, scope: string, text: string): void => {
+const deliverInSteps = (
+  reception: Reception,
+  arrival: Arrival,
+  principal: Principal | undefined,
+  text: string,
+): void => {
   const { endpoint } = arrival;
   const step = (work: () => void): void => inOwnTurn(reception, arrival, work);
   step(() => {
     const body = readAs(endpoint, text);
     step(() => {
       const decoded = decode(endpoint, { ...arrival, body });
-      step(() => call(reception, arrival, scope, decoded));
+      step(() => call(reception, arrival, principal, decoded));
     });
   });
 };
@@ -124,7 +135,7 @@ const inOwnTurn = ({ caller }: Reception, { exchange }: Arrival, work: () => voi
 const call = (
   reception: Reception,
   arrival: Arrival,
-  scope: string,
+  principal: Principal | undefined,
   { params, query, body }: Decoded,
 ): void => {
   const { caller, senders } = reception;
@@ -133,29 +144,20 @@ const call = (
     params,
     query,
     body,
-    scope,
+    principal: principal ?? NOBODY,
+    scope: principal?.scope ?? '',
     header: headers.get,
     requestId: exchange.requestId,
     names: headers.has,
     ip: () => senders.addressOf(exchange, headers),
     route: endpoint.path,
-    isAdmin: () => isAdmin(senders, arrival),
     hold: () => caller.leave(arrival),
     onGone: (listener) => setDisconnectListener(exchange, listener),
   });
 };
 
-/** A wrong token counts as a guess, as on admin routes. */
-const isAdmin = (senders: Senders, { exchange, from, headers }: Arrival): boolean => {
-  if (from.from === 'program') return true;
-  if (!headers.has('authorization')) return false;
-  try {
-    senders.checkAdmin(exchange, headers);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** The principal of routes that need nothing. */
+const NOBODY: Principal = { scope: '', user: undefined, authority: [], credential: { kind: 'anonymous' } };
 
 /**
  * Minimum length, in characters, of a body that is processed in separate ticks: shorter ones take a few milliseconds at

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import type { Principal } from '../schema/principal.ts';
 import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts';
+import type { Needs } from './needs.ts';
 
 /**
  * A route declares everything about itself in one value, which the router, the decoder and the OpenAPI document read.
@@ -8,15 +10,12 @@ import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts
  * route.get('/v1/threads/:id', {
  *   id: 'getThread',
  *   summary: 'One thread',
- *   scope: 'agent-invocation',
+ *   needs: 'read',
  *   params: z.object({ id: z.string() }),
  *   responses: { 200: Thread, 404: ErrorBody },
  *   handle: ({ params, scope }) => threads.get(scope, params.id),
  * });
  */
-
-/** The authorization that a request needs: none, a scope, or the admin bearer and a scope (config.md 1.1, 1.3). */
-export type Surface = 'none' | 'agent-invocation' | 'admin';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -24,7 +23,9 @@ export type RouteRequest<P, Q, B> = {
   params: P;
   query: Q;
   body: B;
-  /** The scope id; empty on surface `none`. */
+  /** Whom the request acts for; without scope and rights on routes that need nothing. */
+  principal: Principal;
+  /** The scope of the principal. */
   scope: string;
   /** Returns the first value of a request header, or `undefined` if it is missing or empty. */
   header(name: string): string | undefined;
@@ -34,8 +35,6 @@ export type RouteRequest<P, Q, B> = {
   ip(): string;
   /** Returns whether the header is present, even if empty. */
   names(header: string): boolean;
-  /** Returns whether the request has admin rights, on routes of every surface. */
-  isAdmin(): boolean;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
   /** Releases the concurrency slot of a request whose response takes long by design. */
@@ -52,7 +51,10 @@ export type RouteSpec<P, Q, B> = {
   /** Details in Markdown. */
   description?: string;
   tag?: string;
-  scope: Surface;
+  /** What a request needs to be received at all; the handler checks what follows from its body. */
+  needs: Needs;
+  /** Set if requests without a credential need nothing, where they are accepted. */
+  anonymous?: true;
   /** Request headers that the handler reads. They are documented but not validated. */
   headers?: readonly RequestHeaderName[];
   params?: z.ZodType<P>;
@@ -71,7 +73,7 @@ export type RouteSpec<P, Q, B> = {
   responses: Record<number, Answer>;
   /** The form of errors; `{"error": "text"}` unless a protocol has a different one. */
   errors?: ErrorDescription;
-  /** If absent, scope `admin` requires the admin bearer and the other scopes require no credential. */
+  /** If absent, the credential of a principal with the needed grant. */
   security?: 'extendedCardBearer';
   /** Returns (a promise of) a reply, an event stream, or a value: a 200 as JSON, or an empty one if undefined. */
   handle(request: RouteRequest<P, Q, B>): unknown;

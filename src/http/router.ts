@@ -1,6 +1,7 @@
 import type { Family } from './family.ts';
+import { createDoor, type Door, type Needs } from './needs.ts';
 import type { Paths } from './paths.ts';
-import type { Method, Route, Surface } from './route.ts';
+import type { Method, Route } from './route.ts';
 import type { WireRequest } from './wire.ts';
 
 /**
@@ -21,6 +22,8 @@ export type Endpoint = Omit<Route['spec'], 'reads' | 'body'> & {
   /** Schema for decoding; absent if the handler decodes the body. */
   body: Route['spec']['body'] | undefined;
   paramNames: readonly string[];
+  /** The right that is checked before the body is read. */
+  door: Door;
   /** How the body is read. */
   reads: 'json' | 'text' | 'nothing';
 };
@@ -41,6 +44,7 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
       ...spec,
       path,
       paramNames: paramNames(path),
+      door: doorOf(spec),
       ...readingOf(spec),
     };
     for (const name of methods[method]) {
@@ -64,12 +68,19 @@ export const familyEntries = (family: Family): PathEntry[] => [
   { path: `${family.path}/*`, endpoints: new Map(), family, lenient: family.lenient },
 ];
 
-/** Creates an endpoint that refuses a request once its scope is known, without reading its body. */
-export const refusing = (path: string, scope: Surface, handle: () => unknown): Endpoint => ({
+/** A route that is open to requests without a credential belongs to the surface that accepts them. */
+const doorOf = ({ needs, anonymous }: Route['spec']): Door => {
+  const door = createDoor(needs);
+  return anonymous ? { ...door, surface: 'agent-invocation' } : door;
+};
+
+/** Creates an endpoint that refuses a request once its principal is known, without reading its body. */
+export const refusing = (path: string, needs: Needs, handle: () => unknown): Endpoint => ({
   path,
   id: '',
   summary: '',
-  scope,
+  needs,
+  door: createDoor(needs),
   paramNames: [],
   body: undefined,
   reads: 'nothing',

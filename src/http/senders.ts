@@ -1,18 +1,17 @@
-import { Unauthorized } from '../schema/outcome.ts';
+import { isLoopback } from '../schema/loopback.ts';
 import { clientAddress, createProxyCheck, shortAddress } from './address.ts';
-import { createAdminCheck } from './admin.ts';
 import { isCrossSite } from './cross-site.ts';
 import type { Exchange } from './exchange.ts';
 import type { Family } from './family.ts';
-import type { Guesses } from './guesses.ts';
 import type { RequestHeaders } from './headers.ts';
+import { hostname } from './hosts.ts';
 import type { Origin } from './origin.ts';
-import type { WireResponse } from './wire.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
 
-/** Identifies the sender of a request: its proxies, the page that caused it, and its token. */
+/** Identifies the sender of a request: its proxies, the page that caused it, and whether it is on this host. */
 export type SenderDeps = {
-  adminToken: string | undefined;
-  guesses: Guesses;
+  /** Whether only clients on this host can connect. */
+  isLocalListener: boolean;
   /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
   settings: { trust_forwarded_headers: boolean; trusted_proxies: readonly string[] };
@@ -28,16 +27,28 @@ export type Senders = {
     exchange: Exchange,
     of: { family: Family | undefined; from: Origin; headers: RequestHeaders },
   ): boolean;
-  /** @throws Unauthorized, Refusal (429) */
-  checkAdmin(exchange: Exchange, headers: RequestHeaders): void;
+  /**
+   * Returns whether the request comes from this host without a proxy, and addresses it by a loopback name; or from the
+   * embedding program. Valid only during the callback of the request.
+   */
+  isLocal(from: Origin, req: WireRequest): boolean;
 };
 
-export const createSenders = ({ adminToken, guesses, publicHost, settings }: SenderDeps): Senders => {
-  const check = createAdminCheck(adminToken);
+export const createSenders = ({ isLocalListener, publicHost, settings }: SenderDeps): Senders => {
   const isProxy = createProxyCheck(settings.trust_forwarded_headers ? settings.trusted_proxies : []);
 
   const addressOf: Senders['addressOf'] = (exchange, headers) =>
     clientAddress(headers.lines('x-forwarded-for'), exchange.done ? '' : peerOf(exchange.res), isProxy);
+
+  // Most requests repeat the host of the previous one.
+  let lastLocal: string | undefined;
+  const isLocalHost = (host: string): boolean => {
+    if (host === lastLocal) return true;
+    const name = hostname(host);
+    if (name === undefined || !isLoopback(name)) return false;
+    lastLocal = host;
+    return true;
+  };
 
   return {
     addressOf,
@@ -51,19 +62,31 @@ export const createSenders = ({ adminToken, guesses, publicHost, settings }: Sen
       const hosts = [headers.get('host'), headers.get('x-forwarded-host'), publicHost];
       return isCrossSite({ method, origin, site, hosts }, admitted !== '');
     },
-    checkAdmin(exchange, headers) {
-      const values = headers.lines('authorization');
-      const address = (): string => addressOf(exchange, headers);
-      if (values.length > 0) guesses.check(address);
-      try {
-        check(values);
-      } catch (error) {
-        if (values.length === 0 || !(error instanceof Unauthorized)) throw error;
-        throw guesses.failed(address(), error);
-      }
+    isLocal({ from }, req) {
+      if (from !== 'network') return true;
+      return (
+        isLocalListener &&
+        isLocalHost(req.getHeader('host')) &&
+        !OF_PROXIES.some((name) => req.getHeader(name))
+      );
     },
   };
 };
+
+/** Headers of proxies: a request that has one does not come from this host, whatever its last hop was. */
+const OF_PROXIES = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-forwarded-prefix',
+  'x-forwarded-ssl',
+  'x-forwarded-user',
+];
 
 /** Returns the address in its short form. It is not available after the response has ended. */
 const peerOf = (res: WireResponse): string =>

@@ -1,4 +1,5 @@
 import type { ServiceLog } from '../schema/log-events.ts';
+import type { Authenticate } from '../schema/presented.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
@@ -6,7 +7,6 @@ import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
 import type { Family } from './family.ts';
 import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
-import { createGuesses } from './guesses.ts';
 import type { HostCheck } from './hosts.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { listenOnNode } from './node-socket.ts';
@@ -16,7 +16,6 @@ import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 import { familyEntries, groupByPath } from './router.ts';
-import type { ScopeProvider } from './scope.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
@@ -52,9 +51,9 @@ export type HttpDeps = {
   acceptsHost?: HostCheck | undefined;
   /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
-  adminToken: string | undefined;
-  /** Its error is the reason of a 401, and the scope id that it returns is validated. */
-  resolveScope: ScopeProvider;
+  /** Whether only clients on this host can connect. */
+  isLocalListener: boolean;
+  authenticate: Authenticate;
   /**
    * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
    */
@@ -62,7 +61,6 @@ export type HttpDeps = {
     stream(delta: 1 | -1): void;
     unsent(bytes: number): void;
     received(bytes: number): void;
-    adminRefused(outcome: 'refused' | 'limited'): void;
   };
   log: ServiceLog & {
     isLevelEnabled(level: string): boolean;
@@ -102,7 +100,6 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   const { routes, families = [] } = deps;
   const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
   const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(familyEntries)]);
-  const guesses = createGuesses({ token: deps.adminToken, observe: observe.adminRefused, log });
   const bodyBudget = createBodyBudget({
     limit: settings.request_buffer_bytes,
     timeoutMs: settings.body_timeout_ms,
@@ -112,7 +109,6 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     ...deps,
     context,
     paths,
-    guesses,
     bodyBudget,
     caller: createCaller({ gate, hub, log }),
   });

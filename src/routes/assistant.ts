@@ -14,7 +14,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 /** Settings and runs of the admin assistant, in the chat protocol (config.md 11). */
 
-const admin = { tag: 'admin assistant', scope: 'admin' } as const;
+const admin = { tag: 'admin assistant', needs: 'admin' } as const;
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
 

@@ -27,7 +27,7 @@ export const auditLogRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     description:
       'Actor, entry, and the values before and after the change, without secrets. The retention is a setting.',
     tag: 'config',
-    scope: 'admin',
+    needs: 'observe',
     query: AuditQuery,
     responses: { 200: AuditPage },
     handle({ query }) {

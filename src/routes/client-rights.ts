@@ -1,6 +1,7 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { isOwnTool } from '../loop/frontend-tools.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { may, type Need, type Principal } from '../schema/principal.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
  * becomes part of the prompt, the client controls the results of the tool, and a system message has the authority of
  * the operator. So both require the consent of the agent.
  */
+
+const ADMIN: Need = ['admin'];
 
 const SYSTEM_ROLES: ReadonlySet<string> = new Set(['system', 'developer']);
 
@@ -24,10 +27,10 @@ export function checkClientTools(agent: ResolvedAgent, declared: readonly ToolDe
 export function checkClientRoles(
   { spec }: Pick<ResolvedAgent, 'spec'>,
   roles: readonly string[],
-  isAdmin: () => boolean,
+  principal: Principal,
 ): void {
   if (spec.client_system_messages) return;
   const refused = roles.find((role) => SYSTEM_ROLES.has(role));
-  if (refused === undefined || isAdmin()) return;
+  if (refused === undefined || may(principal, ADMIN)) return;
   throw new Invalid(`role '${refused}' is not accepted from clients`);
 }

@@ -18,12 +18,13 @@ const ValidOverrides = z
   .object({ ok: z.literal(true), normalized: AgentOverrides })
   .meta({ id: 'ValidOverrides', description: 'The overrides as they would be stored.' });
 
-const admin = { tag: 'config', scope: 'admin' } as const;
+const admin = { tag: 'config', needs: 'observe' } as const;
 const refusals = { 404: ErrorBody, 409: ErrorBody };
 
 export const overrideRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   route.post('/v1/config/agents/:id/overrides', {
     ...admin,
+    needs: 'configure:agents',
     id: 'previewAgentOverrides',
     summary: 'Validate a change of overrides (dry run)',
     description: '`normalized` is the complete override object that would be stored.',
@@ -45,6 +46,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
   return [
     route.patch(path, {
       ...admin,
+      needs: 'configure:agents',
       id: `patch${NAME[namespace]}Overrides`,
       summary: `Change overrides of ${OF[namespace]}`,
       description: 'Given fields are overridden; null removes the override of a field.',
@@ -57,6 +59,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
     }),
     route.delete(path, {
       ...admin,
+      needs: 'configure:agents',
       id: `clear${NAME[namespace]}Overrides`,
       summary: `Remove all overrides of ${OF[namespace]}`,
       description: 'The seeded or saved entry applies again.',
@@ -68,6 +71,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
     }),
     route.delete(`${path}/:field`, {
       ...admin,
+      needs: 'configure:agents',
       id: `clear${NAME[namespace]}Override`,
       summary: `Remove one override of ${OF[namespace]}`,
       description: 'The seeded or saved value of the field applies again.',

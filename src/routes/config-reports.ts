@@ -122,7 +122,7 @@ const Capabilities = z
   })
   .meta({ id: 'Capabilities', description: 'Available parts of agents.' });
 
-const admin = { tag: 'config', scope: 'admin' } as const;
+const admin = { tag: 'config', needs: 'observe' } as const;
 const missing = { 404: ErrorBody };
 
 export const configReportRoutes = (deps: Pick<RouteDeps, 'config'>) => [
@@ -136,6 +136,7 @@ export const configReportRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.get('/v1/config/providers/:id/removal-preview', {
     ...admin,
+    needs: 'configure:providers',
     id: 'previewProviderRemoval',
     summary: 'Dependents of a provider',
     description: 'The models of the provider, and the pools and agents that use them.',
@@ -173,6 +174,7 @@ export const configReportRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.get('/v1/agents/:id/permission-preview', {
     ...admin,
+    needs: 'configure:agents',
     tag: 'agents',
     id: 'previewAgentPermissions',
     summary: 'Tools of an agent by permission',

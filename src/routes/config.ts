@@ -49,7 +49,7 @@ const ValidEntry = z
   .object({ ok: z.literal(true), normalized: ConfigEntry })
   .meta({ id: 'ValidEntry', description: 'The entry as it would be stored.' });
 
-const admin = { tag: 'config', scope: 'admin' } as const;
+const admin = { tag: 'config', needs: 'observe' } as const;
 const missing = { 404: ErrorBody };
 
 export const configRoutes = (deps: Pick<RouteDeps, 'config'>) => [
@@ -71,6 +71,7 @@ const collectionRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.post('/v1/config/:ns', {
     ...admin,
+    needs: 'configure:{ns}',
     id: 'createConfigEntry',
     summary: 'Create an entry',
     description: 'Published at once; runs that start later use it.',
@@ -84,6 +85,7 @@ const collectionRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.post('/v1/config/:ns/validate', {
     ...admin,
+    needs: 'configure:{ns}',
     id: 'validateConfigEntry',
     summary: 'Validate an entry (dry run)',
     description: 'Runs the checks of a save. `normalized` is the entry that would be stored.',
@@ -132,6 +134,7 @@ const entryRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.put('/v1/config/:ns/:id', {
     ...admin,
+    needs: 'configure:{ns}',
     id: 'putConfigEntry',
     summary: 'Replace an entry, or create it',
     description: 'Published at once; runs that start later use it.',
@@ -144,6 +147,7 @@ const entryRoutes = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.delete('/v1/config/:ns/:id', {
     ...admin,
+    needs: 'configure:{ns}',
     id: 'deleteConfigEntry',
     summary: 'Delete an entry',
     description: '409 with the dependents in `used_by`, unless `force` is set.',
@@ -179,6 +183,7 @@ const entryReports = (deps: Pick<RouteDeps, 'config'>) => [
   }),
   route.post('/v1/config/:ns/:id/restore', {
     ...admin,
+    needs: 'configure:{ns}',
     id: 'restoreConfigEntry',
     summary: 'Restore an entry from an event of the audit log',
     description:

@@ -85,7 +85,7 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
       description:
         'Responds when the cancellation is durable; the stream of the run reports its end. The id of a dispatch is accepted too.',
       tag: `${kind}s`,
-      scope: 'agent-invocation',
+      needs: 'invoke',
       params: PARAMS[kind],
       responses: { 202: CancelAccepted, 404: ErrorBody },
       async handle({ scope, params: { id } }) {
@@ -99,7 +99,7 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
       description:
         'Resumes or rejects the call. A call that waits for a permission is executed only if the payload has `"approved": true` or is missing. The id of a dispatch is accepted too.',
       tag: `${kind}s`,
-      scope: 'agent-invocation',
+      needs: ['decide', 'invoke'],
       params: PARAMS[kind],
       body: DecisionBody,
       responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },
@@ -116,7 +116,7 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
     description:
       'Queued dispatches are superseded; the response contains their number. The run ends soon after the response.',
     tag: 'threads',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: PARAMS.thread,
     responses: { 202: InterruptAccepted, 404: ErrorBody },
     async handle({ scope, params: { id } }) {

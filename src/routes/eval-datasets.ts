@@ -138,7 +138,7 @@ const ImportedDialogue = z
   .object({ fixture_id: z.string(), dataset_revision: z.int() })
   .meta({ id: 'ImportedDialogue', description: 'The new fixture.' });
 
-const admin = { tag: 'evals', scope: 'admin', bodyLimit: 'evals' } as const;
+const admin = { tag: 'evals', needs: 'evaluate', bodyLimit: 'evals' } as const;
 const refusedWrites = { 404: ErrorBody, 409: ErrorBody };
 
 /** The routes exist only if they are exposed. */

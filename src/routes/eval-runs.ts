@@ -142,7 +142,7 @@ export const evalRunRoutes = ({ evals, settings }: Pick<RouteDeps, 'evals' | 'se
     ? [...makingRoutes(evals), ...readingRoutes(evals), ...steeringRoutes(evals)]
     : [];
 
-const admin = { tag: 'evals', scope: 'admin' } as const;
+const admin = { tag: 'evals', needs: 'evaluate' } as const;
 
 const missing = { 404: ErrorBody };
 

@@ -54,7 +54,7 @@ const logRoutes = (
     summary: `Events of a ${owner}, the oldest first`,
     description: 'The durable log contains each text as one event, without deltas.',
     tag: 'events',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: PARAMS[owner],
     query: EventQuery,
     responses: { 200: EventList, 410: ErrorBody },
@@ -75,7 +75,7 @@ const logRoutes = (
     description:
       'Durable events, without deltas. The first frame is a comment `: from <cursor>`, so that a client that is disconnected before the first event can resume. 410 when the cursor is unknown or expired: restart without a cursor.',
     tag: 'events',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: PARAMS[owner],
     query: StreamQuery,
     responses: {

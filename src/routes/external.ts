@@ -25,7 +25,7 @@ const A2aStatus = z
   })
   .meta({ id: 'A2aServerStatus', description: 'The card, or the reason why it is not available.' });
 
-const admin = { tag: 'servers', scope: 'admin', params: EntryParams } as const;
+const admin = { tag: 'servers', needs: 'observe', params: EntryParams } as const;
 const missing = { 404: ErrorBody };
 
 export const externalRoutes = (
@@ -33,6 +33,7 @@ export const externalRoutes = (
 ) => [
   route.post('/v1/providers/:id/test', {
     ...admin,
+    needs: 'configure:providers',
     id: 'testProvider',
     summary: 'Test a stored provider without an inference',
     description:
@@ -42,7 +43,7 @@ export const externalRoutes = (
   }),
   route.post('/v1/providers/preview', {
     tag: 'servers',
-    scope: 'admin',
+    needs: 'configure:providers',
     id: 'previewProvider',
     summary: 'Test a provider before it is stored, and list its models',
     description:
@@ -100,6 +101,7 @@ const mcpRoutes = (deps: Pick<RouteDeps, 'config' | 'mcp'>) => [
   }),
   route.post('/v1/mcp-servers/:id/tools/accept', {
     ...admin,
+    needs: 'configure:mcp-servers',
     id: 'acceptMcpTools',
     summary: 'Accept new or changed tool definitions',
     description:
@@ -120,6 +122,7 @@ const mcpRoutes = (deps: Pick<RouteDeps, 'config' | 'mcp'>) => [
   }),
   route.post('/v1/mcp-servers/:id/restart', {
     ...admin,
+    needs: 'configure:mcp-servers',
     id: 'restartMcpServer',
     summary: 'Reconnect to an MCP server',
     description: 'Responds before the connection is established; the status shows the progress.',

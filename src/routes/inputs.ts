@@ -113,16 +113,16 @@ const sendMessage = (deps: RouteDeps) => {
       'Responds when the input is durable. The run that consumes it has no stream; its events are in the log of the thread.',
     headers: TRACE_HEADERS,
     tag: 'messages',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: ThreadParams,
     body: ThreadInput,
     bodyLimit: 'attachments',
     responses: { 202: ThreadInputAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id }, body, header, isAdmin }) {
+    async handle({ scope, params: { id }, body, header, principal }) {
       if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
       const messages = keptMessages(body.messages);
       const agent = agentFor(scope, id, body.agent_id);
-      checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+      checkClientRoles(agent, rolesOf(body.messages), principal);
       const named = body.agent_id !== undefined;
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
@@ -140,19 +140,19 @@ const sendRunInput = ({ store, runtime, resolve }: RouteDeps) =>
     description: 'Responds when the input is durable.',
     headers: TRACE_HEADERS,
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: RunParams,
     body: RunInput,
     bodyLimit: 'attachments',
     responses: { 202: RunInputAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id }, body, header, isAdmin }) {
+    async handle({ scope, params: { id }, body, header, principal }) {
       const messages = keptMessages(body.messages);
       const run = store.runs.get(scope, id);
       // The record of a run outlives its thread, and must not recreate it.
       if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
       // A waiting run continues with its original resolution, even if its agent was deleted.
       const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
-      checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+      checkClientRoles(agent, rolesOf(body.messages), principal);
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const common = { mode: body.mode, agent, messages, output_schema, context, ...FROM_USER };
@@ -172,7 +172,7 @@ const pushToMailbox = (deps: RouteDeps) => {
       'The agent is the last agent of the thread, or the default agent. A payload without `text` is passed as JSON.',
     headers: TRACE_HEADERS,
     tag: 'mailbox',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: ThreadParams,
     body: Push,
     responses: { 201: Pushed },
@@ -197,7 +197,7 @@ const listMailbox = ({ store }: RouteDeps) =>
     description:
       'Queued, executing and ended dispatches, without claim tokens. A page of long results may have fewer items than `limit`; the next page starts at `offset` plus the number of items.',
     tag: 'mailbox',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: ThreadParams,
     query: z.object({ offset: Offset, limit: Limit }),
     responses: { 200: DispatchList },

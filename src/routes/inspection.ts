@@ -69,7 +69,7 @@ export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspecto
       description:
         'States, transitions and guards for visualizers. They do not change while the process runs.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       responses: { 200: z.array(MachineDescription) },
       handle() {
         catalogue ??= describeAll();
@@ -81,7 +81,7 @@ export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspecto
       summary: 'Actors of the scope: live actors, then waiting runs without an actor',
       description: 'Filters: machine, thread, run and state. A cursor is only valid with the same filters.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       query: ListQuery,
       responses: { 200: ActorList },
       handle({ scope, query }) {
@@ -100,7 +100,7 @@ export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspecto
       summary: 'Stream the live actors of the scope, then their starts, transitions and ends',
       description: 'Starts with one frame per live actor and lasts until the client disconnects.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       query: StreamQuery,
       responses: {
         200: eventStream(ActorFrame, 'an `actor` for each that lives, then what happens; it does not end'),

@@ -45,7 +45,7 @@ export const messageRoutes = ({ store }: RouteDeps) => [
     summary: 'Messages of a thread',
     description: 'Oldest first unless `order` is set. Internal messages are only included with `visibility`.',
     tag: 'messages',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: z.object({ id: ThreadId }),
     query: MessageQuery,
     responses: { 200: MessageList, 404: ErrorBody },

@@ -39,7 +39,7 @@ export const programRoutes = ({ programs, url }: ProgramsDeps) => {
       description:
         'Programs on this host, over a WebSocket with the public inspection protocol; off unless `inspection_addr` is set.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       responses: { 200: ProgramList },
       handle: () => ({ url: url(), items: listed(programs) }),
     }),
@@ -49,7 +49,7 @@ export const programRoutes = ({ programs, url }: ProgramsDeps) => {
       description:
         'Like the stream of the actors of the service, with ids `<program>:<session>` and machines `<program>/<name>`. A transition without a definition has an empty id.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       query: StreamQuery,
       responses: {
         200: eventStream(ActorFrame, 'an `actor` for each that lives, then what happens; it does not end'),
@@ -65,7 +65,7 @@ export const programRoutes = ({ programs, url }: ProgramsDeps) => {
       summary: 'The live actors of a program that reports',
       description: 'In the order of their registration, in one page; their number is bounded.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       params: z.object({ program: id }),
       responses: { 200: ProgramActors, 404: ErrorBody },
       handle: ({ params }) => ({ items: listActors(programs, known(params.program)) }),
@@ -75,7 +75,7 @@ export const programRoutes = ({ programs, url }: ProgramsDeps) => {
       summary: 'Layout of a statechart of a reporting program',
       description: 'Computed when the definition arrived; without a chart the response contains the reason.',
       tag: 'system',
-      scope: 'admin',
+      needs: 'observe',
       params: z.object({
         program: id,
         machine: z.string().meta({ description: 'name of one of its machines' }),

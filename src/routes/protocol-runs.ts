@@ -5,6 +5,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../runtime/index.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import type { JsonObject } from '../schema/json.ts';
+import type { Principal } from '../schema/principal.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
@@ -27,7 +28,7 @@ export type ProtocolRequest = {
   adapter: RunAdapter;
   /** Trace context for a new run. */
   context: TraceContext | undefined;
-  isAdmin(): boolean;
+  principal: Principal;
   /** Returns the input for the thread, or undefined if the request contains nothing new. @throws Invalid */
   read(thread: ThreadView): ParsedInput | undefined;
 };
@@ -50,7 +51,7 @@ export type ParsedInput = {
 /** Resolves once the input is durable; false if there is none. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
   { runtime: { admit }, resolve }: Pick<RouteDeps, 'runtime' | 'resolve'>,
-  { scope, thread_id, agent, named, adapter, context, isAdmin, read }: ProtocolRequest,
+  { scope, thread_id, agent, named, adapter, context, principal, read }: ProtocolRequest,
 ): Promise<boolean> => {
   const accepted = await admit(scope, thread_id, (thread) => {
     const request = read(thread);
@@ -59,7 +60,7 @@ export const submitRequest = async (
     const decides = input.decisions.length > 0;
     const taker = (decides && agentOfRun(resolve, thread)) || agent;
     checkClientTools(taker, input.frontend_tools);
-    checkClientRoles(taker, roles, isAdmin);
+    checkClientRoles(taker, roles, principal);
     return {
       ...input,
       mode: 'foreground',
@@ -82,14 +83,14 @@ function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): Resolved
 }
 
 /** The scope, rights and trace context of a request. */
-export type Client = Pick<ProtocolRequest, 'scope' | 'context' | 'isAdmin'>;
+export type Client = Pick<ProtocolRequest, 'scope' | 'context' | 'principal'>;
 
 export function clientOf({
   scope,
   header,
-  isAdmin,
-}: Pick<RouteRequest<unknown, unknown, unknown>, 'scope' | 'header' | 'isAdmin'>): Client {
-  return { scope, context: traceContextOf(header), isAdmin };
+  principal,
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'scope' | 'header' | 'principal'>): Client {
+  return { scope, context: traceContextOf(header), principal };
 }
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
@@ -101,7 +102,7 @@ const STARTS =
 export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>, stream: DescribedAnswer) =>
   ({
     tag,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     body,
     bodyLimit: 'attachments',
     description: STARTS,

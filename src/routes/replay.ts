@@ -48,7 +48,7 @@ export const replayRoute = (
     summary: 'One page of the frames of all runs of a thread, from a cursor or Last-Event-ID',
     description: 'Rebuilt from the event log, with whole texts. 503 when no events are stored.',
     tag,
-    scope: 'agent-invocation',
+    needs: 'read',
     params: z.object({ thread_id: ThreadId }),
     query: z.object({
       cursor: z.string().optional().meta({ description: 'id of a frame: continues after it' }),

@@ -71,21 +71,21 @@ const startRun = ({ runtime, resolve, ids }: RouteDeps) =>
       'The run continues when the client disconnects. It ends with `run_finish`, whose `termination` contains the reason. The id of the run is in `run_start`.',
     headers: TRACE_HEADERS,
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     body: StartRun,
     bodyLimit: 'attachments',
     responses: {
       200: eventStream(RunEvent, 'what happens in the run, until its `run_finish`'),
       409: ErrorBody,
     },
-    async handle({ scope, body, header, isAdmin }) {
+    async handle({ scope, body, header, principal }) {
       if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
       const messages = keptMessages(body.messages);
       const output_schema = checkedOutputSchema(body.output_schema);
       const thread_id =
         body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
       const agent = resolve(body.agent_id);
-      checkClientRoles(agent, rolesOf(body.messages), isAdmin);
+      checkClientRoles(agent, rolesOf(body.messages), principal);
       if (body.overrides) checkRunOverrides(agent, body.overrides);
       const context = traceContextOf(header);
       const stream = createEventStream();
@@ -112,7 +112,7 @@ const readRoutes = (deps: RouteDeps) => [
     description:
       'Includes all threads of the scope. A cursor is only valid with the same filters. A search examines up to 1,000 runs per page.',
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'read',
     query: ListQuery,
     responses: { 200: RunList },
     handle: ({ scope, query }) => listRuns(deps, scope, query),
@@ -122,7 +122,7 @@ const readRoutes = (deps: RouteDeps) => [
     summary: 'One run',
     description: 'Its status and, when it is `done`, its `termination_reason`.',
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: RunParams,
     responses: { 200: Run, 404: ErrorBody },
     handle({ scope, params }) {
@@ -140,7 +140,7 @@ const inferenceRoute = (deps: RouteDeps) =>
     description:
       'Rebuilt from the thread and the publication of the run. For a run that is executing or did not complete, the step after the last finished one is the inference that failed or has not ended.',
     tag: 'runs',
-    scope: 'admin',
+    needs: 'observe',
     params: z.object({ id: RunId, step_index: StepIndex }),
     responses: { 200: RecordedInference, 404: ErrorBody },
     handle({ scope, params: { id, step_index } }) {
@@ -158,7 +158,7 @@ const threadRunRoutes = (deps: RouteDeps) => [
     summary: 'Runs of a thread, oldest first by default',
     description: 'Returns an empty list for unknown threads.',
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: ThreadParams,
     query: ListQuery,
     responses: { 200: RunList },
@@ -169,7 +169,7 @@ const threadRunRoutes = (deps: RouteDeps) => [
     summary: 'The run that executes or waits on a thread, if any',
     description: '`active_run` is null when no run is executing or waiting.',
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: ThreadParams,
     responses: { 200: ActiveRun },
     handle: ({ scope, params }) => ({ active_run: activeRun(deps.store, scope, params.id) }),
@@ -179,7 +179,7 @@ const threadRunRoutes = (deps: RouteDeps) => [
     summary: 'The most recently changed run of a thread',
     description: '404 when the thread has had no run.',
     tag: 'runs',
-    scope: 'agent-invocation',
+    needs: 'read',
     params: ThreadParams,
     responses: { 200: Run, 404: ErrorBody },
     handle({ scope, params }) {

@@ -52,7 +52,7 @@ export const runtimeStatsRoutes = ({ runtimeStats }: Pick<RouteDeps, 'runtimeSta
     summary: 'Statistics of all active agents',
     description: `${COVERS} \`course\` is that of all agents together.`,
     tag: 'system',
-    scope: 'admin',
+    needs: 'observe',
     query: Window,
     responses: {
       200: z.object({
@@ -76,7 +76,7 @@ export const runtimeStatsRoutes = ({ runtimeStats }: Pick<RouteDeps, 'runtimeSta
     summary: 'Statistics of one agent',
     description: COVERS,
     tag: 'system',
-    scope: 'admin',
+    needs: 'observe',
     params: z.object({ id: AgentId }),
     query: Window,
     responses: { 200: AgentStats, 404: ErrorBody },

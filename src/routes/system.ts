@@ -25,7 +25,7 @@ const healthRoutes = ({ store, runtime, metrics, settings }: RouteDeps) => [
     description:
       'For load balancers: 503 while the store does not respond, or while interrupted runs of an earlier process are still being read.',
     tag: 'health',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: Health, 503: Health },
     async handle() {
       const state = await probe(store, settings.health_store_timeout_ms);
@@ -40,7 +40,7 @@ const healthRoutes = ({ store, runtime, metrics, settings }: RouteDeps) => [
     summary: 'Liveness: the process responds',
     description: 'For supervisors: 200 while the process responds, regardless of the store.',
     tag: 'health',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'empty' },
     handle: () => reply(200),
   }),
@@ -49,7 +49,8 @@ const healthRoutes = ({ store, runtime, metrics, settings }: RouteDeps) => [
     summary: 'Prometheus text',
     description: 'Counters, gauges and histograms of the process, for a scraper.',
     tag: 'health',
-    scope: 'none',
+    needs: 'observe',
+    anonymous: true,
     responses: {
       200: { description: 'Prometheus text format 0.0.4.', content: { 'text/plain': z.string() } },
     },
@@ -67,7 +68,7 @@ const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDe
     summary: 'Version, scope and uptime',
     description: 'Version, scope of the request, and enabled optional parts.',
     tag: 'system',
-    scope: 'admin',
+    needs: 'observe',
     responses: { 200: SystemInfo },
     handle: ({ scope }) => ({
       version: system.version,
@@ -83,7 +84,7 @@ const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDe
     summary: 'Names of the mounted modules',
     description: 'Parts that the settings disable are omitted.',
     tag: 'system',
-    scope: 'admin',
+    needs: 'observe',
     responses: { 200: z.array(z.string()) },
     handle: () => system.modules,
   }),
@@ -92,7 +93,7 @@ const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDe
     summary: 'Number of running, waiting and created runs',
     description: 'Counts runs of the scope of the request, without ended runs.',
     tag: 'runs',
-    scope: 'admin',
+    needs: ['observe', 'read:all'],
     responses: { 200: RunSummary },
     handle: ({ scope }) => ({
       running: store.runs.count(scope, 'running'),

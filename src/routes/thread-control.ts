@@ -22,7 +22,7 @@ export const cancelRoute = (
     summary: 'Cancel the active run of a thread',
     description: 'Queued dispatches stay queued. The run ends soon after the response.',
     tag,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: Params,
     responses: { 202: CancelAccepted, 404: ErrorBody },
     async handle({ scope, params: { thread_id } }) {
@@ -38,7 +38,7 @@ export const interruptRoute = ({ runtime }: Pick<RouteDeps, 'runtime'>, { id, pa
     summary: 'Stop the active run of a thread and drop its queue',
     description: 'Queued dispatches are superseded; the response contains their number.',
     tag,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: Params,
     responses: { 202: InterruptAccepted, 404: ErrorBody },
     async handle({ scope, params: { thread_id } }) {

@@ -146,7 +146,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       summary: 'Ids of threads, most recently changed first',
       description: 'For clients that only need ids; `/v1/threads/summaries` returns more fields.',
       tag: 'threads',
-      scope: 'agent-invocation',
+      needs: 'read',
       query: ThreadQuery,
       responses: { 200: ThreadList },
       handle: ({ scope, query }) => listThreads(store, scope, query, ({ thread }) => thread.id),
@@ -156,7 +156,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       summary: 'Create a thread',
       description: 'Optional: input to a new id creates a thread.',
       tag: 'threads',
-      scope: 'agent-invocation',
+      needs: 'invoke',
       body: CreateThread,
       responses: { 201: Thread },
       handle: async ({ scope, body }) => reply(201, await runtime.threads.create(scope, body)),
@@ -167,7 +167,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       description:
         'Title, links, time and agent of each thread; with `preview=true` also the first words of its first user message.',
       tag: 'threads',
-      scope: 'agent-invocation',
+      needs: 'read',
       query: SummaryQuery,
       responses: { 200: ThreadSummaryList },
       handle: ({ scope, query }) =>
@@ -178,7 +178,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       summary: 'One thread',
       description: 'Title, links and custom metadata; messages, runs and events have separate paths.',
       tag: 'threads',
-      scope: 'agent-invocation',
+      needs: 'read',
       params: ThreadParams,
       responses: { 200: Thread, 404: ErrorBody },
       handle({ scope, params }) {
@@ -194,7 +194,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       summary: 'Delete a thread; its children are detached, deleted too, or prevent the deletion',
       description: 'With its messages, runs, events and queue.',
       tag: 'threads',
-      scope: 'agent-invocation',
+      needs: 'invoke',
       params: ThreadParams,
       query: DeleteQuery,
       responses: { 204: 'deleted', 404: ErrorBody },
@@ -213,7 +213,7 @@ const createUpdate = (runtime: RouteDeps['runtime']) =>
     description:
       'Missing fields are not changed. A link that is null or blank is cleared; the fields of `custom` are merged.',
     tag: 'threads',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     params: ThreadParams,
     body: UpdateThread,
     responses: { 200: Thread, 404: ErrorBody },

@@ -17,7 +17,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 type Deps = Pick<RouteDeps, 'config' | 'findTool' | 'resolve' | 'ids' | 'clock' | 'log'>;
 
-const admin = { tag: 'config', scope: 'admin', params: EntryParams } as const;
+const admin = { tag: 'config', needs: 'observe', params: EntryParams } as const;
 
 /** Trials in progress at one time. */
 const MOST_TRIALS = 16;
@@ -38,6 +38,7 @@ export const toolRoutes = (deps: Deps) => {
     }),
     route.post('/v1/tools/:id/try', {
       ...admin,
+      needs: 'configure:tools',
       id: 'tryTool',
       summary: 'Call a tool without a run',
       description:

@@ -62,7 +62,7 @@ const routesOf = (traces: Traces, store: RouteDeps['store']) => [
     summary: 'Traces of ended runs, newest first',
     description: 'Only observed runs have traces; traces that are not pinned expire.',
     tag: 'traces',
-    scope: 'admin',
+    needs: 'observe',
     query: TraceQuery,
     responses: { 200: TraceList },
     handle({ scope, query }) {
@@ -78,7 +78,7 @@ const routesOf = (traces: Traces, store: RouteDeps['store']) => [
     summary: 'Events of a trace in order, one per line',
     description: 'Headers contain the total and the start of the next page.',
     tag: 'traces',
-    scope: 'admin',
+    needs: 'observe',
     params: TraceParams,
     query: PageQuery,
     responses: {
@@ -111,7 +111,7 @@ const routesOf = (traces: Traces, store: RouteDeps['store']) => [
     summary: 'Pin a trace',
     description: 'A pinned trace does not expire. Pinning cannot be undone.',
     tag: 'traces',
-    scope: 'admin',
+    needs: 'evaluate',
     params: TraceParams,
     responses: { 204: 'pinned', 404: ErrorBody },
     async handle({ params }) {

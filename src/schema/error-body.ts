@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
 /** The codes of errors outside of protocols; all other errors have a status and a message (runtime.md 0.4). */
-export const ErrorCode = z.enum(['capability_mismatch', 'data_integrity', 'forbidden', 'cross_site']);
+export const ErrorCode = z.enum([
+  'capability_mismatch',
+  'data_integrity',
+  'forbidden',
+  'cross_site',
+  'rate_limited',
+]);
 export type ErrorCode = z.infer<typeof ErrorCode>;
 
 /** The error body of all routes outside of protocols (runtime.md 0.4). */

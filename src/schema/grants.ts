@@ -122,7 +122,7 @@ const parseText = (text: string, at: string): Grant[] => {
   if (isSet(text)) return SETS[text].flatMap((member) => parseText(member, at));
   const colon = text.indexOf(':');
   const word = colon < 0 ? text : text.slice(0, colon);
-  if (!isWord(word)) throw new Invalid(`${at} '${text}' is unknown: ${ALLOWED}`);
+  if (!isGrantWord(word)) throw new Invalid(`${at} '${text}' is unknown: ${ALLOWED}`);
   const given = colon < 0 ? WORDS[word] : decoded(text.slice(colon + 1), text, at);
   if (given !== undefined && WORDS[word] === undefined) {
     throw new Invalid(`${at} '${text}': '${word}' has no pattern`);
@@ -230,7 +230,7 @@ const textOf = ({ word, pattern }: Grant): string =>
 /** Encodes what an OAuth scope forbids (RFC 6749, 3.3), and the percent sign. */
 const encoded = (pattern: string): string => pattern.replace(/[\s"\\%]|[^\x21-\x7e]/gu, encodeURIComponent);
 
-const isWord = (word: string): word is GrantWord => Object.hasOwn(WORDS, word);
+export const isGrantWord = (word: string): word is GrantWord => Object.hasOwn(WORDS, word);
 const isSet = (text: string): text is keyof typeof SETS => Object.hasOwn(SETS, text);
 
 const ALLOWED = `allowed are ${[...Object.keys(WORDS), ...Object.keys(SETS)].join(', ')}`;

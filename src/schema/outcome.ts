@@ -9,15 +9,23 @@ export abstract class Outcome extends Error {
   readonly code: ErrorCode | undefined;
   /** Further keys of the body, only where the contract has them (config.md 6.2, 8). */
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** Seconds after which the same request may succeed, where they are known. */
+  readonly retryAfterSecs: number | undefined;
 
   constructor(
     message: string,
-    options: { code?: ErrorCode; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+    options: {
+      code?: ErrorCode;
+      details?: Readonly<Record<string, unknown>>;
+      retryAfterSecs?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = new.target.name;
     this.code = options.code;
     this.details = options.details;
+    this.retryAfterSecs = options.retryAfterSecs;
   }
 }
 
@@ -37,6 +45,8 @@ export class Conflict extends Outcome {}
 export class Gone extends Outcome {}
 /** The entity would exceed its maximum size. */
 export class TooLarge extends Outcome {}
+/** The client has sent too many requests of a kind; the same request may succeed later. */
+export class RateLimited extends Outcome {}
 /** The service cannot process the request now; the same request may succeed later. */
 export class Unavailable extends Outcome {}
 /** A stored row that must exist is missing, or contradicts another. */

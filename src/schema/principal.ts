@@ -1,5 +1,5 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
-import { Forbidden } from './outcome.ts';
+import { Forbidden, Invalid } from './outcome.ts';
 
 /** Whom a request acts for, resolved once before anything else is read (identity.md 1). */
 
@@ -38,6 +38,36 @@ export const forbidden = ([word, ...values]: Need): Forbidden => {
 /** The name of a principal in records: its user, or the built-in principal. */
 export const nameOf = ({ user, credential: { kind } }: Principal): string =>
   user ?? (kind === 'anonymous' ? '~anonymous' : '~admin');
+
+/** @throws Invalid unless it has 1 to 512 bytes, not only blanks, and no control characters */
+export const checkScope = (scope: string): string => {
+  if (scope.trim() === '') throw new Invalid('the scope id is blank');
+  if (Buffer.byteLength(scope) > 512) throw new Invalid('the scope id is longer than 512 bytes');
+  if (/\p{Cc}/u.test(scope)) throw new Invalid('the scope id has control characters');
+  return scope;
+};
+
+/**
+ * A principal as an embedding program describes it.
+ *
+ * @example
+ * const alice = createPrincipal({ scope: 'acme', user: 'alice', grants: ['member'] });
+ * @throws Invalid
+ */
+export const createPrincipal = ({
+  scope,
+  user,
+  grants,
+}: {
+  scope: string;
+  user?: string;
+  grants: readonly string[];
+}): Principal => ({
+  scope: checkScope(scope),
+  user,
+  authority: [parseGrants(grants)],
+  credential: { kind: 'program' },
+});
 
 const MEMBER = parseGrants(['member']);
 const ADMIN = parseGrants(['admin']);

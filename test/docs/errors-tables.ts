@@ -67,6 +67,10 @@ const HTTP_CODES: Readonly<Record<ErrorCode, Advised>> = {
     '403: the credential is valid and the entity is visible, but the user lacks a grant; `needs` names it.',
     'Ask an administrator for the grant.',
   ],
+  rate_limited: [
+    '429: too many requests of a kind; `Retry-After` has the seconds to wait.',
+    'Wait, then try again.',
+  ],
   cross_site: [
     '403: a browser sent the request for a page of another site.',
     'If the site is yours, add it to `SERVICE_ADMIN_CORS_ALLOWED_ORIGINS`.',

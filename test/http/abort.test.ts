@@ -4,7 +4,7 @@ import { route } from '../../src/http/route.ts';
 import { createEventStream } from '../../src/http/sse.ts';
 import { defer, get, serve, settle, when, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 t.test('does not call the handler when the client disconnects during its body', async (t) => {
   let handled = 0;
@@ -89,7 +89,7 @@ t.test('drops a request whose client disconnects while its scope is resolved', a
   const scoped = route.get('/scoped', {
     id: 'getScoped',
     ...base,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     handle() {
       handled += 1;
     },

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { route } from '../../src/http/route.ts';
-import type { RequestHead, ScopeSurface } from '../../src/http/scope.ts';
+import type { RequestHead, ScopeSurface } from '../../src/identity/scope.ts';
 import { ADMIN_TOKEN, errorOf, get, serve, wire } from './serve.ts';
 
 let handled = 0;
@@ -12,7 +12,7 @@ const routes = [
   route.post('/admin', {
     id: 'postAdmin',
     ...base,
-    scope: 'admin',
+    needs: 'observe',
     body: z.object({ a: z.string() }),
     query: z.object({ n: z.literal('1').optional() }),
     handle: ({ scope }) => {
@@ -20,14 +20,14 @@ const routes = [
       return { scope };
     },
   }),
-  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: ({ scope }) => ({ scope }) }),
+  route.get('/admin', { id: 'getAdmin', ...base, needs: 'observe', handle: ({ scope }) => ({ scope }) }),
   route.get('/runs', {
     id: 'getRuns',
     ...base,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     handle: ({ scope }) => ({ scope }),
   }),
-  route.get('/open', { id: 'getOpen', ...base, scope: 'none', handle: ({ scope }) => ({ scope }) }),
+  route.get('/open', { id: 'getOpen', ...base, needs: 'nothing', handle: ({ scope }) => ({ scope }) }),
 ];
 
 const SCHEME = 'Authorization header must use Bearer authentication';

@@ -10,7 +10,7 @@ const routes = [
   route.post('/body', {
     id: 'postBody',
     summary: 'a body',
-    scope: 'none',
+    needs: 'nothing',
     body: z.array(z.string()),
     responses: { 204: 'taken' },
     handle: () => reply(204),
@@ -57,7 +57,7 @@ t.test('returns 408 for a body that exceeds its timeout, and releases its memory
 });
 
 t.test('releases the memory of a body whose scope is rejected', async (t) => {
-  const guarded = route.post('/body', { ...spec, scope: 'agent-invocation' });
+  const guarded = route.post('/body', { ...spec, needs: 'invoke' });
   const { port, received } = await serve(t, [guarded], {
     settings: { body_limit_bytes: 8 * MIB },
     resolveScope: async () => {

@@ -10,14 +10,14 @@ const routes = [
   route.get('/open', {
     id: 'getOpen',
     ...base,
-    scope: 'none',
+    needs: 'nothing',
     handle: ({ requestId }) => ({ requestId: requestId ?? null }),
   }),
-  route.post('/admin', { id: 'postAdmin', ...base, scope: 'admin', handle: () => 1 }),
+  route.post('/admin', { id: 'postAdmin', ...base, needs: 'observe', handle: () => 1 }),
   route.get('/bug', {
     id: 'getBug',
     ...base,
-    scope: 'none',
+    needs: 'nothing',
     handle: async () => {
       throw new Error('broken');
     },
@@ -25,7 +25,7 @@ const routes = [
   route.get('/stream', {
     id: 'getStream',
     ...base,
-    scope: 'none',
+    needs: 'nothing',
     handle() {
       const stream = createEventStream();
       stream.write('data: 1\n\n');

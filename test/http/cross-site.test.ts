@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { reply, route } from '../../src/http/route.ts';
+import { adminIn } from '../../src/schema/principal.ts';
 import { ADMIN_TOKEN, ORIGIN, type ServeOptions, serve, wire } from './serve.ts';
 
 /** Requests that a page of another site triggers in a browser are rejected before they are executed. */
@@ -13,12 +14,12 @@ const handle = () => {
 const spec = (id: string) => ({ id, summary: 'a change', responses: { 204: 'done' }, handle }) as const;
 
 const routes = [
-  route.post('/open', { ...spec('postOpen'), scope: 'none' }),
-  route.post('/run', { ...spec('postRun'), scope: 'agent-invocation' }),
-  route.put('/run', { ...spec('putRun'), scope: 'agent-invocation', body: z.unknown() }),
-  route.delete('/run', { ...spec('deleteRun'), scope: 'agent-invocation' }),
-  route.get('/run', { ...spec('getRun'), scope: 'agent-invocation' }),
-  route.post('/admin', { ...spec('postAdmin'), scope: 'admin' }),
+  route.post('/open', { ...spec('postOpen'), needs: 'nothing' }),
+  route.post('/run', { ...spec('postRun'), needs: 'invoke' }),
+  route.put('/run', { ...spec('putRun'), needs: 'invoke', body: z.unknown() }),
+  route.delete('/run', { ...spec('deleteRun'), needs: 'invoke' }),
+  route.get('/run', { ...spec('getRun'), needs: 'invoke' }),
+  route.post('/admin', { ...spec('postAdmin'), needs: 'observe' }),
 ];
 
 type Served = Awaited<ReturnType<typeof serve>>;
@@ -131,5 +132,5 @@ t.test('rejects cross-site requests without a socket, but not those of the embed
       headers: { origin: 'https://evil.example' },
     });
   t.equal((await server.fetch(request(), { from: 'stranger' })).status, 403);
-  t.equal((await server.fetch(request(), { from: 'program', scope: 'default' })).status, 204);
+  t.equal((await server.fetch(request(), { from: 'program', principal: adminIn('default') })).status, 204);
 });

@@ -13,7 +13,7 @@ const Query = z.object({
   text: z.string().optional(),
 });
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const routes = [
   route.post('/typed', {
@@ -174,7 +174,7 @@ t.test('keeps a body that arrives while the scope is resolved, and checks it aft
   const scoped = route.post('/scoped', {
     id: 'postScoped',
     ...base,
-    scope: 'agent-invocation',
+    needs: 'invoke',
     body: Body,
     handle: ({ body, scope }) => seen.push({ name: body.name, scope }),
   });

@@ -38,7 +38,7 @@ const failures: [unknown, number, object, 'logged' | 'expected'][] = [
   [new Error(''), 500, INTERNAL, 'logged'],
 ];
 
-const base = { summary: 'fails', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'fails', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const nth = (params: Record<string, string>) => failures[Number(params.n)]?.[0];
 const N = z.object({ n: z.string() });

@@ -11,7 +11,7 @@ const routes = [
   route.get('/behind', {
     id: 'getBehind',
     summary: 'what must not be executed',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'empty' },
     handle() {
       executed.push('behind');
@@ -21,7 +21,7 @@ const routes = [
   route.post('/in-front', {
     id: 'postInFront',
     summary: 'the request with the ambiguous head',
-    scope: 'none',
+    needs: 'nothing',
     body: z.unknown(),
     responses: { 200: 'empty' },
     handle() {

@@ -5,7 +5,7 @@ import { route } from '../../src/http/route.ts';
 import { createEventStream } from '../../src/http/sse.ts';
 import { type Deferred, defer, get, serve, settle, type Wire, when, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 const Name = z.object({ name: z.string() });
 
 /** Handlers that respond when the test releases them. */

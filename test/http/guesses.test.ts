@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createGuesses, MOST_FAILURES } from '../../src/http/guesses.ts';
 import { route } from '../../src/http/route.ts';
+import { createGuesses, MOST_FAILURES } from '../../src/identity/guesses.ts';
 import { Unauthorized } from '../../src/schema/outcome.ts';
 import { type ServeOptions, serve } from './serve.ts';
 
@@ -11,7 +11,7 @@ const routes = [
   route.get('/admin', {
     id: 'getAdmin',
     summary: 'for the admin',
-    scope: 'admin',
+    needs: 'observe',
     responses: { 200: 'empty' },
     handle: () => undefined,
   }),

@@ -70,7 +70,7 @@ t.test('accepts any host on a public listener unless names are configured', (t) 
   t.end();
 });
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const reached: string[] = [];
 
@@ -84,7 +84,7 @@ const routes = [
       return createEventStream();
     },
   }),
-  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: () => reached.push('admin') }),
+  route.get('/admin', { id: 'getAdmin', ...base, needs: 'observe', handle: () => reached.push('admin') }),
 ];
 
 t.test('rejects a foreign host on every path before anything else', async (t) => {

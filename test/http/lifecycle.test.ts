@@ -5,7 +5,7 @@ import { createEventStream, type EventStream } from '../../src/http/sse.ts';
 import { freePort } from '../ports.ts';
 import { defer, get, LISTENER, serve, when, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const proceed = defer();
 let stream: EventStream | undefined;

@@ -14,14 +14,14 @@ const routes = [
   route.get('/long', {
     id: 'getLong',
     summary: 'long',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'text' },
     handle: () => plainText(LONG, 'text/plain'),
   }),
   route.get('/later', {
     id: 'getLater',
     summary: 'long, later',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'text' },
     handle: async () => {
       await turn();
@@ -31,7 +31,7 @@ const routes = [
   route.get('/stream', {
     id: 'getStream',
     summary: 'a stream that has ended',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'text' },
     handle: () => {
       const stream = createEventStream();

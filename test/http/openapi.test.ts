@@ -12,7 +12,7 @@ const routes = [
     id: 'getThreads',
     summary: 'List',
     tag: 'threads',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     query: z
       .object({ limit: Limit, root: z.enum(['true', 'false']).optional() })
       .transform(({ limit }) => ({ limit })),
@@ -22,7 +22,7 @@ const routes = [
   route.post('/v1/threads', {
     id: 'postThreads',
     summary: 'Create',
-    scope: 'agent-invocation',
+    needs: 'invoke',
     body: z.object({ title: z.string().nullish() }).transform(({ title }) => title ?? ''),
     responses: { 201: Thread, 422: ErrorBody },
     handle: ({ body }) => body,
@@ -30,7 +30,7 @@ const routes = [
   route.delete('/v1/threads/:id/parts/:part', {
     id: 'deleteThreadsIdPartsPart',
     summary: 'Delete',
-    scope: 'admin',
+    needs: 'observe',
     params: z.object({ id: z.string(), part: z.string() }),
     responses: { 204: 'deleted', 401: ErrorBody },
     handle: () => undefined,
@@ -97,19 +97,20 @@ t.test('describes an operation as its route declares', async (t) => {
   const { paths, components } = await documentAt(url);
   const list = paths['/v1/threads']?.get;
   t.match(list, { summary: 'List', tags: ['threads'] });
-  t.strictSame(list?.security, [], 'the operation requires no credentials');
+  t.strictSame(list?.security, [{ adminBearer: [] }, { bearer: [] }]);
+  t.match(list, { 'x-grants': ['invoke'] });
   t.match(list?.parameters, [
     { in: 'query', name: 'limit' },
     { in: 'query', name: 'root' },
   ]);
   t.notOk(list?.parameters?.[0]?.required);
   // Includes the responses that the server may send on any route.
-  t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '403', '500', '503']);
+  t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '403', '429', '500', '503']);
   t.ok(paths['/v1/threads']?.post?.requestBody?.content['application/json']);
 
   const remove = paths['/v1/threads/{id}/parts/{part}']?.delete;
   t.match(remove, {
-    security: [{ adminBearer: [] }],
+    security: [{ adminBearer: [] }, { bearer: [] }],
     parameters: [
       { in: 'path', name: 'id', required: true },
       { in: 'path', name: 'part', required: true },

@@ -4,7 +4,7 @@ import { route } from '../../src/http/route.ts';
 import { createEventStream } from '../../src/http/sse.ts';
 import { ADMIN_TOKEN, errorOf, serve, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const routes = [
   route.post('/body', {
@@ -14,12 +14,12 @@ const routes = [
     handle: ({ body }) => body,
   }),
   route.get('/open', { id: 'getOpen', ...base, handle: () => 'open' }),
-  route.get('/scoped', { id: 'getScoped', ...base, scope: 'agent-invocation', handle: () => 'scoped' }),
-  route.get('/admin', { id: 'getAdmin', ...base, scope: 'admin', handle: () => 'admin' }),
+  route.get('/scoped', { id: 'getScoped', ...base, needs: 'invoke', handle: () => 'scoped' }),
+  route.get('/admin', { id: 'getAdmin', ...base, needs: 'observe', handle: () => 'admin' }),
   route.get('/admin/stream', {
     id: 'getAdminStream',
     ...base,
-    scope: 'admin',
+    needs: 'observe',
     handle() {
       const stream = createEventStream();
       stream.write('data: 1\n\n');

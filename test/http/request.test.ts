@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type RouteRequest, route } from '../../src/http/route.ts';
 import { get, serve, turn, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: z.json() } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const seen = ({ header, ip }: RouteRequest<unknown, unknown, unknown>) => ({
   custom: header('X-Custom') ?? null,

@@ -5,7 +5,7 @@ import { errorOf, get, serve, when, wire } from './serve.ts';
 
 const Id = z.object({ id: z.string() });
 
-const echo = { summary: 'echo', scope: 'none', responses: { 200: z.json() } } as const;
+const echo = { summary: 'echo', needs: 'nothing', responses: { 200: z.json() } } as const;
 
 const routes = [
   route.get('/things', { id: 'getThings', ...echo, handle: () => ['list'] }),

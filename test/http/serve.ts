@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { Route } from '../../src/http/route.ts';
 import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http/server.ts';
 import { chooseHttpServer } from '../../src/http/uws.ts';
+import { type AuthenticatorDeps, createAuthenticator } from '../../src/identity/authenticator.ts';
+import { createGuesses } from '../../src/identity/guesses.ts';
 import { HTTP_SERVER } from './listener.ts';
 
 /** A real server on a free port, and clients that see every byte. */
@@ -30,10 +32,24 @@ export type Served = {
 };
 
 export type ServeOptions = { settings?: Partial<HttpDeps['settings']> } & Partial<
-  Omit<HttpDeps, 'settings' | 'routes'>
+  Omit<HttpDeps, 'settings' | 'routes' | 'authenticate'> & Omit<AuthenticatorDeps, 'guesses'>
 >;
 
-export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}): Promise<Served> => {
+const QUIET: HttpDeps['log'] = {
+  error() {},
+  warn() {},
+  info() {},
+  debug() {},
+  isLevelEnabled: () => false,
+};
+
+export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}): Promise<Served> => {
+  const { adminToken, scope_id, resolveScope, authenticate, anonymous, ...options } = {
+    adminToken: ADMIN_TOKEN,
+    scope_id: 'default',
+    anonymous: 'always' as const,
+    ...given,
+  };
   const observed: Observed[] = [];
   const errors: { event: string; data: object }[] = [];
   let inFlight = 0;
@@ -42,8 +58,15 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
   let received = 0;
   const server = createHttpServer({
     routes,
-    adminToken: ADMIN_TOKEN,
-    resolveScope: () => 'default',
+    isLocalListener: true,
+    authenticate: createAuthenticator({
+      adminToken,
+      scope_id,
+      resolveScope,
+      authenticate,
+      anonymous,
+      guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
+    }),
     observe: {
       request: (method, route, status, seconds) => observed.push({ method, route, status, seconds }),
       inFlight: (delta) => {
@@ -52,7 +75,6 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
       stream: (delta) => {
         streams += delta;
       },
-      adminRefused: () => {},
       received: (delta) => {
         received += delta;
       },
@@ -60,13 +82,7 @@ export const serve = async (t: Test, routes: Route[], options: ServeOptions = {}
         unsent += delta;
       },
     },
-    log: {
-      error: (event, data = {}) => errors.push({ event, data }),
-      warn() {},
-      info() {},
-      debug() {},
-      isLevelEnabled: () => false,
-    },
+    log: { ...QUIET, error: (event, data = {}) => errors.push({ event, data }) },
     openApi: { title: 'Test', version: '1.2.3' },
     ...options,
     settings: {

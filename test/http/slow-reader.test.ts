@@ -18,7 +18,7 @@ const streamRoute = (path: string, onOverflow?: () => void) =>
   route.get(path, {
     id: 'getPath',
     summary: 'stream',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: 'text/event-stream' },
     handle({ header }) {
       const stream = createEventStream(onOverflow && { onOverflow });

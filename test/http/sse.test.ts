@@ -5,7 +5,7 @@ import { createEventStream, type EventStream } from '../../src/http/sse.ts';
 import { installTime } from '../property/time.ts';
 import { get, ORIGIN, serve, settle, when, wire } from './serve.ts';
 
-const base = { summary: 'test', scope: 'none', responses: { 200: 'text/event-stream' } } as const;
+const base = { summary: 'test', needs: 'nothing', responses: { 200: 'text/event-stream' } } as const;
 
 /** A route that passes every stream it creates to the test. */
 const streaming = (prepare: (stream: EventStream) => void = () => {}) => {

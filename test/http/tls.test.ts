@@ -23,7 +23,7 @@ const routes = [
   route.post('/echo', {
     id: 'echo',
     summary: 'test',
-    scope: 'none',
+    needs: 'nothing',
     body: Text,
     responses: { 200: Text },
     handle: ({ body }) => body,
@@ -31,7 +31,7 @@ const routes = [
   route.get('/secret', {
     id: 'getSecret',
     summary: 'test',
-    scope: 'admin',
+    needs: 'observe',
     responses: { 200: Text },
     handle: () => ({ text: 'secret' }),
   }),

@@ -15,7 +15,7 @@ const routes = [
   route.get('/peer', {
     id: 'getPeer',
     summary: 'test',
-    scope: 'none',
+    needs: 'nothing',
     responses: { 200: z.json() },
     handle: ({ ip }) => ip(),
   }),

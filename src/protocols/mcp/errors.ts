@@ -1,7 +1,7 @@
 import type { ErrorForm } from '../../http/errors.ts';
-import { CHALLENGE, internalError, Refusal } from '../../http/errors.ts';
+import { headersOf, internalError, Refusal } from '../../http/errors.ts';
 import { reply } from '../../http/reply.ts';
-import { Invalid, Unauthorized, Unavailable } from '../../schema/outcome.ts';
+import { Forbidden, Invalid, RateLimited, Unauthorized, Unavailable } from '../../schema/outcome.ts';
 
 /** Errors of the endpoint in the form of MCP, which is always an error object of JSON-RPC (mcp.md A4). */
 
@@ -51,6 +51,8 @@ export const asMcpError = (error: unknown, requestId: string): McpError => {
   if (error instanceof McpError) return error;
   if (error instanceof Refusal) return refused(error);
   if (error instanceof Unauthorized) return new McpError(401, INVALID_REQUEST, error.message);
+  if (error instanceof Forbidden) return forbidden(error.message);
+  if (error instanceof RateLimited) return new McpError(429, INVALID_REQUEST, error.message);
   if (error instanceof Invalid) return invalidRequest(error.message);
   if (error instanceof Unavailable) return new McpError(503, INTERNAL_ERROR, 'the service cannot answer now');
   return new McpError(500, INTERNAL_ERROR, internalError(requestId));
@@ -62,16 +64,14 @@ const refused = ({ status, message }: Refusal): McpError =>
     ? new McpError(status, PARSE_ERROR, `${NOT_PARSED}${message}`)
     : new McpError(status, INVALID_REQUEST, message);
 
-const HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  401: CHALLENGE,
-  503: { 'retry-after': '1' },
-};
-
 export const mcpErrors: ErrorForm = (error, requestId) => {
   const { status, code, message, id } = asMcpError(error, requestId);
-  const headers = error instanceof Refusal ? error.headers : HEADERS[status];
+  const headers = error instanceof Refusal ? error.headers : (headersOf(error, status) ?? retryAt(status));
   return reply(status, errorObject(code, message, id), headers);
 };
+
+const retryAt = (status: number): Record<string, string> | undefined =>
+  status === 503 ? { 'retry-after': '1' } : undefined;
 
 /** Prefix of the error for a body that is not JSON. */
 export const NOT_PARSED = 'failed to parse JSON-RPC message: ';

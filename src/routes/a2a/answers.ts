@@ -1,12 +1,14 @@
-import { CHALLENGE, type ErrorForm, internalError, Refusal } from '../../http/errors.ts';
+import { type ErrorForm, headersOf, internalError, Refusal } from '../../http/errors.ts';
 import { isReply, JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
 import { isEventStream } from '../../http/sse.ts';
 import { A2aError, errorBody, invalidRequest } from '../../protocols/a2a/errors.ts';
 import {
   Conflict,
+  Forbidden,
   Gone,
   Invalid,
   NotFound,
+  RateLimited,
   TooLarge,
   Unauthorized,
   Unavailable,
@@ -44,17 +46,21 @@ const asA2a = (error: unknown, requestId: string): A2aError => {
   const found = outcomes.find(([Outcome]) => error instanceof Outcome);
   if (!found) return new A2aError(500, 'INTERNAL', internalError(requestId));
   const [, code, status, text] = found;
-  const headers = code === 401 ? CHALLENGE : {};
-  return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), { headers });
+  const headers = headersOf(error, code);
+  return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), {
+    ...(headers && { headers }),
+  });
 };
 
 /** Error details of a store are logged only; clients receive a fixed text. */
 const outcomes = [
   [Unauthorized, 401, 'UNAUTHENTICATED'],
+  [Forbidden, 403, 'PERMISSION_DENIED'],
   [NotFound, 404, 'NOT_FOUND'],
   [Conflict, 409, 'ABORTED'],
   [Gone, 410, 'NOT_FOUND'],
   [TooLarge, 413, 'INVALID_ARGUMENT'],
+  [RateLimited, 429, 'RESOURCE_EXHAUSTED'],
   [Unavailable, 503, 'UNAVAILABLE', 'the service cannot answer now'],
 ] as const;
 

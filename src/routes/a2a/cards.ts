@@ -1,7 +1,7 @@
 import { etagOf, isCached } from '../../http/etag.ts';
 import type { Scheme } from '../../http/listen-address.ts';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
-import { createTokenCheck } from '../../http/token.ts';
+import { createTokenCheck } from '../../identity/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
 import { cardOrigin } from '../../protocols/a2a/card-origin.ts';

@@ -59,7 +59,7 @@ const CARD_PATH = '/.well-known/agent-card.json';
 const CONFIGS = 'tasks/:task_id/pushNotificationConfigs';
 
 const COMMON = {
-  scope: 'agent-invocation',
+  needs: 'invoke',
   errors: (header: (name: string) => string | undefined) => errorsFor(header('accept')),
   check: ({ header, query }: FamilyHead) => versionProblem(header('a2a-version'), query),
 } as const;
@@ -211,7 +211,7 @@ const operation = (method: Method, path: string, call: Call, about: About): Rout
       summary: summary + of,
       headers: [...headers, 'A2A-Version'],
       tag: 'a2a',
-      scope: 'agent-invocation',
+      needs: method === 'get' ? 'read' : 'invoke',
       errors: A2A_ERRORS,
       params: pathValues(tenant + path),
       query,
@@ -251,7 +251,7 @@ const discovery = (cards: Cards): Route =>
     description:
       'Entry point of A2A clients: the interface URLs and abilities of the agent. 404 when no agent exists.',
     tag: 'a2a',
-    scope: 'agent-invocation',
+    needs: 'nothing',
     headers: ['If-None-Match', 'A2A-Version'],
     errors: A2A_ERRORS,
     responses: {

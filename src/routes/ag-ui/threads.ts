@@ -61,7 +61,7 @@ const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
     summary: 'Messages of a thread in the AG-UI format',
     description: 'In the form that an AG-UI client sends back, with tool calls and results.',
     tag: TAG,
-    scope: 'agent-invocation',
+    needs: 'read',
     params: z.object({ thread_id: ThreadId }),
     query: MessageQuery,
     responses: { 200: AgUiMessages },

@@ -36,7 +36,7 @@ export const previewRoutes = (deps: RouteDeps) => {
       id: 'previewAgent',
       summary: 'Chat with an unsaved agent',
       description: 'The draft is published for this run only and validated like a save.',
-      scope: 'admin',
+      needs: 'configure:agents',
       body: PreviewBody,
       responses: { ...chatStart.responses },
       async handle({ body, ...request }) {

@@ -49,7 +49,7 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
       summary: 'Resume the stream of a thread, from its start or after Last-Event-ID',
       description: 'Used by `useChat` with `resume` after a reload. 204 when no stream is active.',
       tag: TAG,
-      scope: 'agent-invocation',
+      needs: 'read',
       params: Params,
       responses: {
         200: eventStream(UiMessageChunk, 'UI message chunks of the AI SDK, version 6, until `finish`'),
@@ -93,7 +93,7 @@ const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
     summary: 'Messages of a thread in the chat format',
     description: 'As `UIMessage` of the AI SDK, for the first messages of `useChat`.',
     tag: TAG,
-    scope: 'agent-invocation',
+    needs: 'read',
     params: Params,
     query: MessageQuery,
     responses: { 200: ChatMessages },

@@ -14,7 +14,7 @@ const TAG = 'MCP';
 
 export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => ({
   path: PATH,
-  scope: 'agent-invocation',
+  needs: 'invoke',
   checksHost: true,
   check: ({ header }) => check(header('host'), header('origin')),
   errors: () => mcpErrors,
@@ -28,7 +28,7 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
         'Send an MCP message; `initialize` opens a session, whose id later messages send in MCP-Session-Id',
       description: 'The methods of the MCP specification; agents are tools.',
       tag: TAG,
-      scope: 'agent-invocation',
+      needs: 'invoke',
       body: RpcMessage,
       reads: 'text',
       responses: {
@@ -52,7 +52,7 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       summary: 'End an MCP session',
       description: 'Its calls are cancelled. 404 when the session does not exist.',
       tag: TAG,
-      scope: 'agent-invocation',
+      needs: 'invoke',
       responses: { 204: 'Ended.', 404: RpcError },
       handle: ({ scope, header }) => endpoint.end({ scope, header }),
     }),

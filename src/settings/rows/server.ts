@@ -10,6 +10,7 @@ import {
   path,
   scopeId,
   text,
+  url,
 } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
@@ -56,6 +57,12 @@ export const serverSettings = [
     doc: 'accepted `Host` values, in addition to loopback names and the host of `a2a_public_base_url`; enforced on loopback addresses, and on other addresses when set',
   }),
   setting({
+    key: 'public_url',
+    env: 'SERVICE_PUBLIC_URL',
+    type: url(),
+    doc: 'origin under which clients reach the service, such as `https://agents.example`: of links, callbacks and audiences of access tokens',
+  }),
+  setting({
     key: 'inspection_addr',
     env: 'SERVICE_INSPECTION_ADDR',
     type: loopbackPort(),
@@ -88,6 +95,12 @@ export const serverSettings = [
     type: scopeId(),
     default: 'default',
     doc: 'scope of the built-in scope provider',
+  }),
+  setting({
+    key: 'identity.anonymous',
+    env: 'SERVICE_ANONYMOUS_ACCESS',
+    type: choice(['loopback', 'always', 'never']),
+    doc: 'requests without a credential: `loopback` accepts those from this host only, `always` all, `never` none; default `loopback`, `never` if `public_url` is not on loopback or the program authenticates requests, `always` if the program only assigns scopes',
   }),
   setting({
     key: 'trust_forwarded_headers',

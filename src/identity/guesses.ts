@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { ServiceLog } from '../schema/log-events.ts';
-import type { Unauthorized } from '../schema/outcome.ts';
-import { Refusal } from './errors.ts';
+import { RateLimited, type Unauthorized } from '../schema/outcome.ts';
 
 /**
  * Limits failed attempts to authenticate as the admin, per client address (IPv6: per /64).
@@ -15,7 +14,9 @@ import { Refusal } from './errors.ts';
  * is logged.
  */
 export type Guesses = {
-  /** @throws Refusal 429 while short tokens are not compared */
+  /** Whether the token is short enough to be guessed, so that each wrong one counts. */
+  readonly areCounted: boolean;
+  /** @throws RateLimited while short tokens are not compared */
   check(address: () => string): void;
   /** Records a rejected credential and returns the error to send. */
   failed(address: string, error: Unauthorized): Error;
@@ -67,15 +68,17 @@ export const createGuesses = ({
     loggedAt = now();
   };
 
-  const limited = (level: number): Refusal => {
+  const limited = (level: number): RateLimited => {
     observe('limited');
     const seconds = Math.ceil(((level - MOST_FAILURES + 1) * DRAIN_MS) / 1000);
-    return new Refusal(429, 'too many failed admin authentications from this address', {
-      'retry-after': String(Math.max(1, seconds)),
+    return new RateLimited('too many failed authentications from this address', {
+      code: 'rate_limited',
+      retryAfterSecs: Math.max(1, seconds),
     });
   };
 
   return {
+    areCounted: isShort,
     check(address) {
       if (!isShort || buckets.size === 0) return;
       const level = levelOf(address());

@@ -1,5 +1,6 @@
 import { Unauthorized } from '../schema/outcome.ts';
-import type { Surface } from './route.ts';
+import type { Surface } from '../schema/presented.ts';
+import { checkScope } from '../schema/principal.ts';
 
 /** The scope of a request comes from a trusted provider, never from the client (config.md 1.3). */
 
@@ -45,7 +46,7 @@ const surfaces = { admin: 'admin', 'agent-invocation': 'agent_invoke' } as const
 /** Resolves synchronously if the provider does. @throws Unauthorized, also as a rejection */
 export const resolveScope = (
   provider: ScopeProvider,
-  surface: Exclude<Surface, 'none'>,
+  surface: Surface,
   head: RequestHead,
 ): string | Promise<string> => {
   try {
@@ -54,13 +55,6 @@ export const resolveScope = (
   } catch (error) {
     return refuse(error);
   }
-};
-
-const checkScope = (scope: string): string => {
-  if (scope.trim() === '') throw new Error('the scope id is blank');
-  if (Buffer.byteLength(scope) > 512) throw new Error('the scope id is longer than 512 bytes');
-  if (/\p{Cc}/u.test(scope)) throw new Error('the scope id has control characters');
-  return scope;
 };
 
 const refuse = (error: unknown): never => {

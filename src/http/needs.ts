@@ -1,0 +1,50 @@
+import { type GrantWord, isGrantWord, isServiceWord } from '../schema/grants.ts';
+import type { Surface } from '../schema/presented.ts';
+import { forbidden, may, type Need, type Principal } from '../schema/principal.ts';
+
+/**
+ * What a route needs before its body is read (identity.md 3.4): nothing, a grant, or one of several. A pattern may name
+ * a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by any pattern of the
+ * principal: what it concerns is known to the handler only.
+ */
+export type Needs = 'nothing' | GrantText | readonly [GrantText, ...GrantText[]];
+
+export type GrantText = GrantWord | `${GrantWord}:${string}`;
+
+export type Door = {
+  /** Absent for routes that need nothing. */
+  surface: Surface | undefined;
+  /** The grants, one of which is enough. */
+  grants: readonly GrantText[];
+  /** @throws Forbidden with the first of the grants */
+  check(principal: Principal, params: Readonly<Record<string, string>>): void;
+};
+
+export const createDoor = (needs: Needs): Door => {
+  const grants = needs === 'nothing' ? [] : typeof needs === 'string' ? [needs] : needs;
+  const [first, ...others] = grants.map(compile);
+  if (!first) return { surface: undefined, grants, check() {} };
+  return {
+    surface: isServiceWord(first.word) ? 'admin' : 'agent-invocation',
+    grants,
+    check(principal, params) {
+      const need = first.needIn(params);
+      if (may(principal, need) || others.some((other) => may(principal, other.needIn(params)))) return;
+      throw forbidden(need);
+    },
+  };
+};
+
+type Compiled = { word: GrantWord; needIn(params: Readonly<Record<string, string>>): Need };
+
+const compile = (text: GrantText): Compiled => {
+  const [word = '', pattern] = text.split(':');
+  if (!isGrantWord(word)) throw new Error(`a route needs the unknown grant ${text}`);
+  if (pattern === undefined) {
+    const need: Need = [word];
+    return { word, needIn: () => need };
+  }
+  const name = /^\{(\w+)\}$/.exec(pattern)?.[1];
+  const fixed: Need = [word, pattern];
+  return { word, needIn: name === undefined ? () => fixed : (params) => [word, params[name] ?? ''] };
+};

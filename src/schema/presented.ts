@@ -1,0 +1,33 @@
+import type { Principal } from './principal.ts';
+
+/** The routes of the admin API, or those that invoke agents (config.md 1.1, 1.3). */
+export type Surface = 'admin' | 'agent-invocation';
+
+/**
+ * The part of a request from which its principal follows (identity.md 3). It is valid only during the callback of the
+ * request.
+ */
+export type Presented = {
+  readonly surface: Surface;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Returns the first value of a header, or `undefined` if it is missing or empty. */
+  header(name: string): string | undefined;
+  /** Returns the unmodified values of all `Authorization` lines. */
+  authorization(): readonly string[];
+  /**
+   * Returns whether the request comes from this host without a proxy, and addresses it by a loopback name; or from the
+   * embedding program.
+   */
+  isLocal(): boolean;
+  /** Returns the address of the client. */
+  address(): string;
+};
+
+/**
+ * Resolves whom a request acts for, at once or later.
+ *
+ * @throws Unauthorized, RateLimited, also as a rejection
+ */
+export type Authenticate = (presented: Presented) => Principal | Promise<Principal>;
