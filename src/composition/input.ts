@@ -20,7 +20,7 @@ export type Embedding = {
   plugins?: readonly Plugin[];
   /** Assigns a scope to each request; threads and runs of one scope are invisible in others. Default: `scope_id`. */
   resolveScope?: ScopeProvider;
-  /** Judges requests for a program with identities of its own, before their credentials are judged. */
+  /** Judges requests for a program with separate identities, before their credentials are judged. */
   authenticate?: PrincipalProvider;
   /** `false` disables the event log and its routes. */
   eventLog?: boolean;

@@ -6,7 +6,7 @@ import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
-import { createAuthenticator } from '../identity/authenticator.ts';
+import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
@@ -19,7 +19,7 @@ import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
-import { anonymousAccess } from './anonymous.ts';
+import { anonymousAccess, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
@@ -40,7 +40,7 @@ export type Server = {
 type Exposed = { peers: Peers; config: Configuration; execution: Execution };
 
 export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
-  const { settings, log } = foundation;
+  const { settings, log, metrics } = foundation;
   const inspection = createInspectionPort(foundation);
   const routeDeps = createRouteDeps(foundation, exposed, inspection);
   const address = listenAddress(settings.http_addr);
@@ -48,7 +48,10 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const tls = tlsFiles(settings);
   const scheme = tls ? 'https' : 'http';
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, scheme });
-  const http = createHttp(foundation, routeDeps, { families: [...a2a.families, ...mcp.families], host, tls });
+  const anonymous = anonymousAccess(settings, foundation.input);
+  const isLocalListener = host === '' || isLoopback(host);
+  const families = [...a2a.families, ...mcp.families];
+  const http = createHttp(foundation, routeDeps, { families, host, tls, anonymous, isLocalListener });
   return {
     http,
     a2a,
@@ -58,6 +61,10 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
       const server = chooseHttpServer(settings.http_server, log);
       await inspection.listen(server);
       const { port } = await http.listen(server, address);
+      if (!isLocalListener) {
+        reportBoundary(settings, anonymous, log);
+        if (anonymous === 'always') metrics.http.openToAll();
+      }
       return urlOf(scheme, address, port);
     },
   };
@@ -154,10 +161,21 @@ const createAdapters = (
 const createHttp = (
   { input, settings, log, metrics }: Foundation,
   routeDeps: RouteDeps,
-  { families, host, tls }: { families: A2aAdapter['families']; host: string; tls: TlsFiles | undefined },
-): HttpServer => {
-  const anonymous = anonymousAccess(settings, input);
-  return createHttpServer({
+  {
+    families,
+    host,
+    tls,
+    anonymous,
+    isLocalListener,
+  }: {
+    families: A2aAdapter['families'];
+    host: string;
+    tls: TlsFiles | undefined;
+    anonymous: AnonymousAccess;
+    isLocalListener: boolean;
+  },
+): HttpServer =>
+  createHttpServer({
     families,
     routes: createRouteTable(routeDeps),
     settings: { ...settings, tls, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
@@ -173,7 +191,7 @@ const createHttp = (
       publicUrl: settings.a2a_public_base_url,
     }),
     publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
-    isLocalListener: host === '' || isLoopback(host),
+    isLocalListener,
     authenticate: createAuthenticator({
       adminToken: settings.AdminApiConfig.bearer_token,
       scope_id: settings.scope_id,
@@ -190,7 +208,6 @@ const createHttp = (
     log,
     openApi: { ...ABOUT, version, isOpen: anonymous !== 'never' },
   });
-};
 
 /**
  * Renderings are shared for this long: one takes tens of milliseconds with many agents, and any client may request it.

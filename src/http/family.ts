@@ -9,7 +9,7 @@ import type { Route } from './route.ts';
 export type Family = {
   /** All paths below it belong to the family, including those of its routes. */
   path: string;
-  /** What requests without a matching route need before they are refused. */
+  /** Grant that requests without a matching route need; they are refused after that check. */
   needs: Needs;
   routes: readonly Route[];
   /** Returns the form of all errors, including refusals by the server itself. */

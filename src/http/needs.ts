@@ -3,7 +3,7 @@ import type { Surface } from '../schema/presented.ts';
 import { forbidden, may, type Need, type Principal } from '../schema/principal.ts';
 
 /**
- * What a route needs before its body is read (identity.md 3.4): nothing, a grant, or one of several. A pattern may name
+ * The right that a route needs before its body is read (identity.md 3.4): nothing, a grant, or one of several. A pattern may name
  * a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by any pattern of the
  * principal: what it concerns is known to the handler only.
  */

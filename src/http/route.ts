@@ -51,7 +51,7 @@ export type RouteSpec<P, Q, B> = {
   /** Details in Markdown. */
   description?: string;
   tag?: string;
-  /** What a request needs to be received at all; the handler checks what follows from its body. */
+  /** Right that is checked before the body is read; the handler checks what follows from the body. */
   needs: Needs;
   /** Set if requests without a credential need nothing, where they are accepted. */
   anonymous?: true;

@@ -11,7 +11,7 @@ import { createTokenCheck } from './token.ts';
  * back to another. Resolves synchronously unless a hook of the embedding program returns a promise.
  */
 export type AuthenticatorDeps = {
-  /** Without it, nobody may use the admin surface. */
+  /** If absent, the admin surface is closed. */
   adminToken: string | undefined;
   /** Scope of the admin token and of requests without a credential, unless `resolveScope` is given. */
   scope_id: string;
@@ -27,7 +27,7 @@ export type AuthenticatorDeps = {
 export type AnonymousAccess = 'loopback' | 'always' | 'never';
 
 /**
- * Judges requests for a program with identities of its own. A provider that throws rejects the request with status 401.
+ * Judges requests for a program with separate identities. A provider that throws rejects the request with status 401.
  *
  * @example
  * ```ts
@@ -93,7 +93,7 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
   return (presented) => {
     const given = askProgram(authenticate, presented);
     if (!(given instanceof Promise)) return given ?? principalOf(presented);
-    // The headers of the request are gone when the promise resolves, so its own credentials are judged before.
+    // The headers can only be read now, so the credentials of the request are judged before the promise resolves.
     const own = attempt(() => principalOf(presented));
     return given.then((principal) => principal ?? own());
   };

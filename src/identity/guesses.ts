@@ -25,7 +25,8 @@ export type Guesses = {
 export const MOST_FAILURES = 20;
 const DRAIN_MS = 3000;
 const MOST_ADDRESSES = 10_000;
-const SHORT_TOKEN = 20;
+/** Minimum length of a token that cannot be guessed. */
+export const SHORT_TOKEN = 20;
 const LINE_MS = 1000;
 
 type Bucket = { level: number; at: number };

@@ -29,7 +29,7 @@ const WORDS = {
 
 export type GrantWord = keyof typeof WORDS;
 
-/** What they show or change is not divided by scope, so only `admin` gives them (identity.md 1.2, rule 1). */
+/** Words whose acts are not divided by scope, so only `admin` gives them (identity.md 1.2, rule 1). */
 const SERVICE_WORDS: ReadonlySet<GrantWord> = new Set(['observe', 'evaluate', 'configure', 'admin']);
 
 /** Names of several grants, usable wherever a grant is. */

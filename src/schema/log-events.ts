@@ -30,6 +30,18 @@ export const LOG_EVENTS = {
   },
   'http.request_failed': { level: 'error', message: 'request failed' },
   'http.admin_authentication_failed': { level: 'warn', message: 'admin authentication failed' },
+  'http.open_to_all': {
+    level: 'warn',
+    message: 'every client that reaches the address may start runs without a credential',
+  },
+  'http.not_encrypted': {
+    level: 'warn',
+    message: 'requests of other hosts are not encrypted: no TLS certificate and no trusted proxy is set',
+  },
+  'http.short_admin_token': {
+    level: 'warn',
+    message: 'the admin token is short enough to be guessed; use at least 20 characters',
+  },
   'http.uws_unavailable': {
     level: 'info',
     message: 'uWebSockets.js cannot be loaded; using node:http, with more CPU time per run',

@@ -66,6 +66,10 @@ const createHttpMetrics = (families: Families) => {
     suffix: 'admin_auth_failures_total',
     help: 'Rejected credentials on admin routes; `limited`: not checked, because too many came from one address',
   });
+  const anonymous = createGauge(families, {
+    suffix: 'anonymous_access',
+    help: '1 if requests from other hosts are accepted without a credential',
+  });
   const received = createGauge(families, {
     suffix: 'http_request_buffer_bytes',
     help: 'Bytes of incomplete long request bodies',
@@ -84,6 +88,10 @@ const createHttpMetrics = (families: Families) => {
     },
     stream(delta: number) {
       streams.inc(delta);
+    },
+    /** Records that requests from other hosts are accepted without a credential. */
+    openToAll() {
+      anonymous.inc(1);
     },
     adminRefused(outcome: 'refused' | 'limited') {
       refused.add(1, outcome);
