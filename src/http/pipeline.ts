@@ -130,7 +130,8 @@ const findEndpoint = (
   const { path: label } = found.entry;
   const problem = family.check?.({ query: req.getQuery() ?? '', header });
   if (problem) {
-    return refusing(label, family.needs, () => {
+    // A page whose host is foreign learns nothing else.
+    return refusing(label, family.checksHost ? 'nothing' : family.needs, () => {
       throw problem;
     });
   }

@@ -108,7 +108,7 @@ const PRIVATE = [
 ];
 
 for (const [where, settings] of [
-  ['a service on a public address', { http_addr: '0.0.0.0:0' }],
+  ['a service on a public address', { http_addr: '0.0.0.0:0', identity: { anonymous: 'always' } }],
   ['a service with the setting for it', { a2a_push_block_private_hosts: true }],
 ] as const) {
   t.test(`${where} sends nothing to private addresses`, async (t) => {
@@ -141,7 +141,11 @@ for (const [where, settings] of [
 }
 
 t.test('sends to private addresses from a public service if configured', async (t) => {
-  const troupe = await start(t, { http_addr: '0.0.0.0:0', a2a_push_block_private_hosts: false });
+  const troupe = await start(t, {
+    http_addr: '0.0.0.0:0',
+    identity: { anonymous: 'always' },
+    a2a_push_block_private_hosts: false,
+  });
   const hook = await startWebhook(t);
   await send(troupe, 'echo/', { taskPushNotificationConfig: { url: hook.url } });
   await when(() => hook.calls.some((call) => stateIn(call) === 'COMPLETED'));

@@ -235,7 +235,11 @@ t.test('returns 405 for other HTTP methods', async (t) => {
 
 t.test('rejects foreign origins on every method', async (t) => {
   const { url } = await startTroupe(t, {
-    settings: { mcp_allowed_origins: ['https://app.example'], mcp_allowed_hosts: ['troupe.internal'] },
+    settings: {
+      mcp_allowed_origins: ['https://app.example'],
+      mcp_allowed_hosts: ['troupe.internal'],
+      identity: { anonymous: 'always' },
+    },
   });
   const { send } = mcpClient(() => url);
   const { host, port } = new URL(url);
