@@ -20,6 +20,10 @@ export const anonymousAccess = (
   return resolveScope ? 'always' : 'loopback';
 };
 
+/** Returns whether requests without a credential are accepted from anywhere. */
+export const isOpen = (anonymous: AnonymousAccess, isLocalListener: boolean): boolean =>
+  anonymous === 'always' || (anonymous === 'loopback' && isLocalListener);
+
 const isOutside = (publicUrl: string | undefined): boolean =>
   publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
 

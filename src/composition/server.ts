@@ -19,7 +19,7 @@ import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
-import { anonymousAccess, reportBoundary } from './boundary.ts';
+import { anonymousAccess, isOpen, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
@@ -47,11 +47,16 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const host = hostOf(address);
   const tls = tlsFiles(settings);
   const scheme = tls ? 'https' : 'http';
-  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, scheme });
-  const anonymous = anonymousAccess(settings, foundation.input);
   const isLocalListener = host === '' || isLoopback(host);
+  const anonymous = anonymousAccess(settings, foundation.input);
+  const boundary = { anonymous, isLocalListener, isOpen: isOpen(anonymous, isLocalListener) };
+  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, {
+    host,
+    scheme,
+    isOpen: boundary.isOpen,
+  });
   const families = [...a2a.families, ...mcp.families];
-  const http = createHttp(foundation, routeDeps, { families, host, tls, anonymous, isLocalListener });
+  const http = createHttp(foundation, routeDeps, { families, host, tls, boundary });
   return {
     http,
     a2a,
@@ -141,9 +146,9 @@ const createAdapters = (
   { settings, log, clock, metrics, store, breakers, actors, uptimeSeconds }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
-  { host, scheme }: { host: string; scheme: Scheme },
+  { host, scheme, isOpen }: { host: string; scheme: Scheme; isOpen: boolean },
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
-  const common = { ...routeDeps, clock, settings, version, host, scheme, log, actors };
+  const common = { ...routeDeps, clock, settings, version, host, scheme, isOpen, log, actors };
   const a2a = createA2aAdapter({ ...common, tasks, published: live.agents });
   const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds });
   live.watch(mcp.published);
@@ -165,14 +170,12 @@ const createHttp = (
     families,
     host,
     tls,
-    anonymous,
-    isLocalListener,
+    boundary: { anonymous, isLocalListener, isOpen },
   }: {
     families: A2aAdapter['families'];
     host: string;
     tls: TlsFiles | undefined;
-    anonymous: AnonymousAccess;
-    isLocalListener: boolean;
+    boundary: { anonymous: AnonymousAccess; isLocalListener: boolean; isOpen: boolean };
   },
 ): HttpServer =>
   createHttpServer({
@@ -206,7 +209,7 @@ const createHttp = (
     }),
     observe: metrics.http,
     log,
-    openApi: { ...ABOUT, version, isOpen: anonymous !== 'never' },
+    openApi: { ...ABOUT, version, isOpen },
   });
 
 /**

@@ -274,3 +274,24 @@ t.test('every route checks its grant before its body', async (t) => {
     else t.equal(status, 200, `${method} ${path} with ${grants}`);
   }
 });
+
+t.test('the agent card of a closed service asks for a bearer token', async (t) => {
+  const bearer = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
+  const token = 'token-of-the-extended-card';
+  const { get } = await started(t, {
+    identity: { anonymous: 'never' },
+    a2a_extended_card_bearer_token: token,
+  });
+  const { body } = await get('/.well-known/agent-card.json');
+  t.same(body.securitySchemes, { bearer, extendedCardBearer: bearer });
+  t.same(body.securityRequirements, [{ schemes: { bearer: { list: [] } } }]);
+  const headers = { 'a2a-version': '1.0', authorization: `Bearer ${token}` };
+  t.equal(
+    (await get('/v1/a2a/extendedAgentCard', headers)).status,
+    200,
+    'its own token opens the extended card',
+  );
+  t.equal((await get('/v1/a2a/tasks', headers)).status, 401, 'and nothing else');
+  const open = await (await started(t)).get('/.well-known/agent-card.json');
+  t.notOk('securitySchemes' in open.body);
+});

@@ -12,6 +12,8 @@ export type CardFacts = {
   providerUrl: string | undefined;
   push: boolean;
   extended: boolean;
+  /** Whether requests without a credential are accepted. */
+  isOpen: boolean;
   /** Omits everything that A2A 1.0 does not define. */
   strict: boolean;
 };
@@ -84,7 +86,7 @@ export const agentCard = (
     ...(!facts.strict && { stateTransitionHistory: false }),
     extendedAgentCard: facts.extended,
   },
-  ...(facts.extended && SECURITY),
+  ...securityOf(facts),
   defaultInputModes: INPUT_MODES,
   defaultOutputModes: OUTPUT_MODES,
   skills: [agent, ...tenants.filter(({ id }) => id !== agent.id)].map(skill),
@@ -105,7 +107,22 @@ const skill = ({ id, description }: CardAgent) => ({
   outputModes: OUTPUT_MODES,
 });
 
-const SECURITY = {
-  securitySchemes: { extendedCardBearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
-  securityRequirements: [{ schemes: { extendedCardBearer: { list: [] } } }],
+/**
+ * The token of the extended card opens nothing else, so it is an alternative only where nothing else needs a credential
+ * (identity.md 3.3).
+ */
+const securityOf = ({
+  isOpen,
+  extended,
+}: CardFacts): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> => {
+  const schemes = [...(isOpen ? [] : ['bearer']), ...(extended ? ['extendedCardBearer'] : [])];
+  if (schemes.length === 0) return {};
+  return {
+    securitySchemes: Object.fromEntries(schemes.map((name) => [name, BEARER])),
+    securityRequirements: (isOpen ? schemes : ['bearer']).map((name) => ({
+      schemes: { [name]: { list: [] } },
+    })),
+  };
 };
+
+const BEARER: z.infer<typeof Bearer> = { httpAuthSecurityScheme: { scheme: 'Bearer' } };

@@ -30,6 +30,8 @@ type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store
     host: string;
     /** The scheme of URLs that lead to the service, unless a proxy names another. */
     scheme: Scheme;
+    /** Whether requests without a credential are accepted. */
+    isOpen: boolean;
     /** The published agents; a new object after each publication. */
     published(): { ids: readonly string[]; published_at: number };
     settings: TaskHandlerDeps['settings'] & CardSettings & PushAddressSettings & { default_agent_id: string };

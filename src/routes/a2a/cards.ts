@@ -83,10 +83,17 @@ export const createCards = (deps: CardDeps): Cards => {
   };
 };
 
-type CardDeps = { agents: CardAgents; settings: CardSettings; scheme: Scheme; version: string };
+type CardDeps = {
+  agents: CardAgents;
+  settings: CardSettings;
+  scheme: Scheme;
+  version: string;
+  /** Whether requests without a credential are accepted. */
+  isOpen: boolean;
+};
 
 const readFacts = (
-  { settings, scheme, version }: CardDeps,
+  { settings, scheme, version, isOpen }: CardDeps,
   { header }: Pick<A2aRequest, 'header'>,
   extended: boolean,
 ): CardFacts => ({
@@ -100,6 +107,7 @@ const readFacts = (
   providerUrl: settings.a2a_provider_url,
   push: settings.a2a_push_enabled,
   extended,
+  isOpen,
   strict: settings.a2a_strict_card,
 });
 

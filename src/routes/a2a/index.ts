@@ -7,6 +7,7 @@ import {
   TRACE_HEADERS,
 } from '../../http/described.ts';
 import type { Family, FamilyHead } from '../../http/family.ts';
+import type { Needs } from '../../http/needs.ts';
 import { decodeSegment } from '../../http/query.ts';
 import { JSON_TYPE } from '../../http/reply.ts';
 import { type Method, type Route, type RouteRequest, route } from '../../http/route.ts';
@@ -83,6 +84,7 @@ const operations = (parts: A2aParts): Route[] => [
     id: 'getA2aExtendedCard',
     summary: 'The card with all agents',
     description: '501 when no extended card is configured, 401 without its token.',
+    needs: 'nothing',
     security: 'extendedCardBearer',
     responses: { 200: json(AgentCard, 'The card.'), 501: ErrorEnvelope },
   }),
@@ -191,6 +193,7 @@ const pushOperations = (push: PushHandlers): Route[] => [
 type Ids = { task_id: string; config_id: string };
 type Call = (request: A2aRequest, ids: Ids) => A2aAnswer;
 type About = Pick<Route['spec'], 'id' | 'summary' | 'description' | 'responses' | 'security'> & {
+  needs?: Needs;
   headers?: readonly RequestHeaderName[];
   query?: z.ZodType<Record<string, unknown>>;
   body?: z.ZodType;
@@ -211,7 +214,7 @@ const operation = (method: Method, path: string, call: Call, about: About): Rout
       summary: summary + of,
       headers: [...headers, 'A2A-Version'],
       tag: 'a2a',
-      needs: method === 'get' ? 'read' : 'invoke',
+      needs: about.needs ?? (method === 'get' ? 'read' : 'invoke'),
       errors: A2A_ERRORS,
       params: pathValues(tenant + path),
       query,
