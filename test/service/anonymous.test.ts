@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { createPrincipal } from '../../src/schema/principal.ts';
 import { ADMIN_TOKEN, startTroupe, type TroupeOptions } from './troupe.ts';
 
-/** Requests without a credential, and the admin token, on every surface (identity.md 3.1, 3.2, 12.1 to 12.9). */
+/** Requests without a credential, and the admin token, on every surface (identity.md 3.1, 3.2). */
 
 type Sent = { status: number; body: Record<string, unknown>; header(name: string): string | undefined };
 
@@ -289,9 +289,9 @@ t.test('the agent card of a closed service asks for a bearer token', async (t) =
   t.equal(
     (await get('/v1/a2a/extendedAgentCard', headers)).status,
     200,
-    'its own token opens the extended card',
+    'the extended card accepts its token',
   );
-  t.equal((await get('/v1/a2a/tasks', headers)).status, 401, 'and nothing else');
+  t.equal((await get('/v1/a2a/tasks', headers)).status, 401, 'other routes reject it');
   const open = await (await started(t)).get('/.well-known/agent-card.json');
   t.notOk('securitySchemes' in open.body);
 });
