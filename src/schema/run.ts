@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from './actor.ts';
 import { CutOff } from './cut-off.ts';
 import { Json, JsonObject } from './json.ts';
 import { InferenceOverrides } from './run-overrides.ts';
@@ -157,8 +158,15 @@ export const Resume = z.object({
   result: Json,
   reason: z.string().optional(),
   decided_by: z.string().optional().meta({
-    description: 'name of the person who decided, as sent by the client; `timeout` for a time limit',
+    description:
+      'id of the user who decided; without a user, the name that the client sent; `timeout` for a time limit',
   }),
+  decided_as: z
+    .string()
+    .optional()
+    .meta({ description: 'name of the person who decided, as the client of a user sent it' }),
+  principal: Actor.optional().meta({ description: 'the user who decided, with the credential' }),
+  digest: z.string().optional().meta({ description: 'digest of the decided call, or of the decided list' }),
   below: z
     .array(z.object({ run_id: z.string(), ticket_id: z.string(), action: z.enum(['resume', 'cancel']) }))
     .optional()
@@ -231,6 +239,13 @@ export const Run = z
     thread_id: z.string(),
     agent_id: z.string(),
     parent_run_id: z.string().nullable(),
+    owner: z.string().optional().meta({ description: 'the owner of its thread' }),
+    user: z.string().optional().meta({
+      description: 'the user that the run acts for: whoever gave its input; absent for input of no user',
+    }),
+    credential: Actor.shape.credential
+      .optional()
+      .meta({ description: 'the credential of the request that gave its input' }),
     resolution_id: z.string().optional(),
     activation: Activation.optional(),
     input: RunInput.optional(),

@@ -12,9 +12,21 @@ export const ThreadMetadata = z.object({
   custom: JsonObject.optional(),
 });
 
+/** What other users of the scope may do with a thread and all that belongs to it (identity.md 1.3). */
+export const Visibility = z.enum(['private', 'read', 'write']);
+export type Visibility = z.infer<typeof Visibility>;
+
 export const Thread = z
   .object({
     id: z.string(),
+    uid: z.string().optional().meta({
+      description:
+        'names the thread among those of all owners, wherever an id is accepted; absent without an owner',
+    }),
+    owner: z.string().optional().meta({ description: 'id of the user who owns the thread' }),
+    visibility: Visibility.optional().meta({
+      description: 'what other users of the scope may do; absent means `private`',
+    }),
     resource_id: z.string().optional(),
     parent_thread_id: z.string().optional(),
     metadata: ThreadMetadata,
@@ -35,6 +47,9 @@ export const Thread = z
  * ```
  */
 export type Thread = z.infer<typeof Thread>;
+
+export const isShared = ({ visibility = 'private' }: Pick<Thread, 'visibility'>): boolean =>
+  visibility !== 'private';
 
 export const ThreadSummary = z
   .object({

@@ -17,6 +17,8 @@ const about = { thread_id: 'T', run_id: 'r1', dispatch_id: 'w1', call_id: 'c1' }
 
 const PERMISSION: OpenTicket = {
   run_id: 'r1',
+  agent_id: 'parent',
+  user: undefined,
   ticket_id: 'perm_c1',
   tool_call_id: 'c1',
   tool_name: 'send',
@@ -38,6 +40,8 @@ const below = (id: string, tool = 'send', run_id = 'r2'): TicketBelow => ({
 
 const delegating = (...tickets: TicketBelow[]): OpenTicket => ({
   run_id: 'r1',
+  agent_id: 'parent',
+  user: undefined,
   ticket_id: 'delegate_run:r2',
   tool_call_id: 'd1',
   tool_name: 'agent_run_child',

@@ -147,7 +147,10 @@ t.test('adds the states of runs to a directory of version 4', async (t) => {
   await fillVersion4(dir);
   t.strictSame((await examine({ dir })).findings, [], 'a directory of an older format is intact');
   const store = await openStore({ dir, durability: 'process' });
-  t.strictSame(store.tasks.list(SCOPE, { state: 'TASK_STATE_SUBMITTED' }, { limit: 9 }).ids, ['decided']);
+  t.strictSame(
+    store.tasks.list(SCOPE, { state: 'TASK_STATE_SUBMITTED' }, { limit: 9 }).places.map(({ id }) => id),
+    ['decided'],
+  );
   t.equal(store.tasks.list(SCOPE, { state: 'TASK_STATE_AUTH_REQUIRED' }, { limit: 9 }).total, 0);
   await store.close();
   t.strictSame(await storedStates(dir), EXPECTED);

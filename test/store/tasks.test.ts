@@ -12,14 +12,14 @@ const insert = async (store: Store, runs: [id: string, at: number, fields?: Part
 };
 
 const listed = (store: Store, filter: TaskFilter = {}, limit = 100): string[] =>
-  store.tasks.list(SCOPE, filter, { limit }).ids;
+  store.tasks.list(SCOPE, filter, { limit }).places.map(({ id }) => id);
 
 const walk = (store: Store, filter: TaskFilter, limit: number): string[] => {
   const seen: string[] = [];
   let after: TaskPosition | undefined;
   do {
     const page = store.tasks.list(SCOPE, filter, { limit, ...(after && { after }) });
-    seen.push(...page.ids);
+    seen.push(...page.places.map(({ id }) => id));
     after = page.next;
   } while (after);
   return seen;
@@ -45,7 +45,7 @@ t.test('lists tasks by the time of their last change, then by id', async (t) => 
   t.strictSame(listed(store, { state: 'TASK_STATE_WORKING' }), ['a', 'old']);
   t.strictSame(listed(store, { since: 2000 }), ['a', 'b', 'c']);
   t.strictSame(listed(store, { agent_id: 'nobody' }), []);
-  t.strictSame(store.tasks.list('elsewhere', {}, { limit: 10 }), { ids: [], total: 0 });
+  t.strictSame(store.tasks.list('elsewhere', {}, { limit: 10 }), { places: [], total: 0 });
 });
 
 t.test('shows each task once in a walk by positions with any filter, with exact totals', async (t) => {

@@ -2,6 +2,7 @@ import { isTerminal, mayTake, type TaskState } from '../../../machines/a2a-task.
 import type { EventStream } from '../../http/sse.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { fillPage } from '../../schema/page-rows.ts';
+import type { Lists, Place } from '../../schema/partition.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TaskFilter, TaskPosition, TimedRun } from '../../store/index.ts';
 import { type AccessDeps, type Asker, taskFor } from './access.ts';
@@ -29,24 +30,33 @@ export const readTask = (deps: TaskOperationDeps, asker: Asker, task_id: string,
 /** @throws A2aError 404 */
 export const listTasks = (
   { store, tasks, agents }: TaskOperationDeps,
-  { scope, tenant }: Asker,
+  { lists, tenant }: Pick<Asker, 'tenant'> & { lists: Lists },
   { filter, query, after }: { filter: TaskFilter; query: TaskQuery; after: TaskPosition | undefined },
 ): TaskPage => {
   agents.checkTenant(tenant);
-  const page = store.tasks.list(scope, filter, { limit: query.page_size, ...(after && { after }) });
+  const page = store.tasks.list(lists, filter, { limit: query.page_size, ...(after && { after }) });
   const shown = { history: query.history_length, artifacts: query.artifacts };
-  const { rows, texts, more } = fillPage(foundIn(tasks, scope, page.ids), query.page_size, (found) =>
+  const { rows, texts, more } = fillPage(foundIn(tasks, page.places), query.page_size, ({ scope, found }) =>
     tasks.projection.task(scope, found, shown),
   );
   const last = more ? rows.at(-1) : undefined;
-  const next = last ? { at: last.changed_at, id: last.run.run_id } : page.next;
+  const own = typeof lists === 'string' ? lists : lists[0];
+  const next = last
+    ? {
+        at: last.found.changed_at,
+        id: last.found.run.run_id,
+        ...(last.scope !== own && { within: last.scope }),
+      }
+    : page.next;
   return { texts, total: page.total, next };
 };
 
-function* foundIn(tasks: TaskService, scope: string, ids: readonly string[]): Iterable<TimedRun> {
-  for (const id of ids) {
+type FoundTask = { scope: string; found: TimedRun };
+
+function* foundIn(tasks: TaskService, places: readonly Place[]): Iterable<FoundTask> {
+  for (const { scope, id } of places) {
     const found = tasks.find(scope, id);
-    if (found) yield found;
+    if (found) yield { scope, found };
   }
 }
 

@@ -39,7 +39,11 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
       const query = decodeTaskQuery(request.query);
       const filter = createFilter(query, request.tenant);
       const after = positionIn(query.page_token, { prefix: TOKEN, filters: filter, position: Position });
-      const { texts, total, next } = listTasks(deps, request, { filter, query, after });
+      const { texts, total, next } = listTasks(
+        deps,
+        { lists: request.scope, tenant: request.tenant },
+        { filter, query, after },
+      );
       return listReply('tasks', texts, {
         totalSize: total,
         pageSize: query.page_size,

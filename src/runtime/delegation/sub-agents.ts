@@ -1,3 +1,4 @@
+import type { Actor } from '../../schema/actor.ts';
 import type { Run } from '../../schema/run.ts';
 import type { SubAgentCall, SubAgentOutcome, SubAgents } from '../../tools/sub-agent.ts';
 import type { RuntimeDeps } from '../deps.ts';
@@ -55,10 +56,12 @@ async function start(
       throw new Error(`sub-agents may be nested ${MAX_DEPTH} levels deep, not more`);
     const observed: Observed = {};
     // A delegate belongs to the same resolution as its parent.
-    const resolution_id = store.runs.get(scope, call.run_id)?.resolution_id;
+    const parent = store.runs.get(scope, call.run_id);
+    const resolution_id = parent?.resolution_id;
     const submission = {
       ...driven(delegation, call, { agent, resolution_id }, observed),
       messages: userMessages(prompt),
+      ...(parent && { by: userOf(parent) }),
     };
     const child = await startBelow(delegation, scope, findRoot(delegation, scope, call.run_id), () =>
       use(scope, deps.ids.uuid(), (thread) => submit(thread, submission)),
@@ -181,6 +184,11 @@ function driven(
     parent: { run_id, thread_id, call_id, root_run_id: findRoot(delegation, scope, run_id) },
     context: call.trace,
   };
+}
+
+/** A delegate acts for the user of its parent. */
+function userOf({ user, credential }: Run): Actor | undefined {
+  return user === undefined || !credential ? undefined : { user, credential };
 }
 
 function reasonOf(error: unknown): string {

@@ -5,9 +5,11 @@ import type { Dispatch } from '../../schema/dispatch.ts';
 import type { EventKind } from '../../schema/event-kinds.ts';
 import type { Message } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { ownerOf } from '../../schema/partition.ts';
 import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
-import type { Thread } from '../../schema/thread.ts';
+import { isShared, type Thread } from '../../schema/thread.ts';
+import { uidOf } from '../../schema/thread-uid.ts';
 import type { Batch, MessageRow, TimedRun } from '../../store/index.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './event-payloads.ts';
 import { historyBytes, messageBytes } from './history-bytes.ts';
@@ -72,11 +74,24 @@ const keepThread = (write: Write, changed: Thread, agent_id: string | undefined)
     agent_id === undefined ? { thread, epoch: ledger.epoch } : { thread, epoch: ledger.epoch, agent_id };
 };
 
-export const createThread = (write: Write, thread: Thread): void => {
+export const createThread = (write: Write, given: Thread): void => {
   const { ledger } = write;
+  const thread = { ...given, ...ownershipOf(ledger, given) };
   write.touched = true;
   ledger.record = { thread, epoch: ledger.epoch };
   logEvent(write, 'ThreadCreated', threadFacts(thread), { correlation_id: ledger.id, origin: 'server' });
+};
+
+/** A child takes the visibility of its parent when it is made (identity.md 1.3). */
+const ownershipOf = (
+  { deps, scope, id }: Ledger,
+  { parent_thread_id }: Thread,
+): Pick<Thread, 'uid' | 'owner' | 'visibility'> => {
+  const parent = parent_thread_id === undefined ? undefined : deps.store.threads.get(scope, parent_thread_id);
+  const visibility = parent?.thread.visibility;
+  const owner = ownerOf(scope);
+  if (owner === undefined) return visibility ? { visibility } : {};
+  return { uid: uidOf(scope, id), owner, visibility: visibility ?? 'private' };
 };
 
 export const removeThread = ({ ledger, batch }: Write): void => {
@@ -206,7 +221,8 @@ export const putRun = (write: Write, after: RunRecord, before: RunRecord | undef
   const { ledger, batch, at } = write;
   const { deps, scope, waiting, created } = ledger;
   const { run_id } = after;
-  const changed_at = deps.store.runs.put(batch, scope, after, before, at);
+  const thread = ledger.record?.thread;
+  const changed_at = deps.store.runs.put(batch, scope, after, before, at, thread && isShared(thread));
   const timed = { run: after, changed_at };
   write.runs.push(timed);
   listRun(deps.store, batch, { scope, before, after });

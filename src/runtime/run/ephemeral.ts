@@ -220,6 +220,8 @@ const decided = (
   if (!decision) return undefined;
   const ticket = {
     run_id: '',
+    agent_id: '',
+    user: undefined,
     ticket_id,
     tool_call_id: call.id,
     tool_name: call.name,

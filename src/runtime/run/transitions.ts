@@ -2,6 +2,7 @@ import type { SnapshotFrom } from 'xstate';
 import { advance, IllegalTransition } from '../../../machines/advance.ts';
 import { runMachine } from '../../../machines/run.ts';
 import type { RunMachineEvent } from '../../../machines/run-types.ts';
+import type { Actor } from '../../schema/actor.ts';
 import { seconds } from '../../schema/clock.ts';
 import type { Activation, Resume, Run, RunAdapter, RunMode, RunOrigin, RunStatus } from '../../schema/run.ts';
 import type { RunIdentity } from '../../schema/run-event.ts';
@@ -83,6 +84,8 @@ export type RunSeed = {
   input?: { range: MessageRange | undefined; trigger_message_ids: string[] } | undefined;
   options?: RunOptions | undefined;
   context?: TraceContext | undefined;
+  owner?: string | undefined;
+  by?: Actor | undefined;
 };
 
 export const newRun = (seed: RunSeed): RunRecord => {
@@ -120,6 +123,8 @@ export const newRun = (seed: RunSeed): RunRecord => {
     thread_id,
     agent_id,
     parent_run_id: seed.parent?.run_id ?? null,
+    ...(seed.owner !== undefined && { owner: seed.owner }),
+    ...seed.by,
     resolution_id,
     activation,
     ...(input && { input }),

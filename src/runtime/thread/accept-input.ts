@@ -9,6 +9,7 @@ import { noteInput, steerRun } from '../run/control.ts';
 import { clearAll } from './cancel.ts';
 import { commitInput } from './commit-input.ts';
 import { launchInput } from './launch.ts';
+import { isOfUser } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
 import { withdrawWork } from './queue.ts';
 import type { Input, Refusable } from './request-types.ts';
@@ -172,6 +173,7 @@ function newRunFor(thread: Thread, request: Input, { now, mode }: { now: boolean
     driven: request.mode === 'sub_agent',
     dispatch: request,
     extraWrites,
+    by: request.by,
   };
 }
 
@@ -187,7 +189,8 @@ function continuationFor(
     open,
     decided,
     messages: messagesOf(thread, request),
-    options: request,
+    // A decision of another user does not change what the run may do.
+    ...(isOfUser(open, request) && { options: request }),
     driven: request.mode === 'sub_agent',
     dispatch: request,
     extraWrites,

@@ -18,6 +18,7 @@ import {
 import { cancel, cancelActive, interrupt, remove, reportTimeout, supersedeAll } from './cancel.ts';
 import { isSlotFree } from './concurrency.ts';
 import { startNext } from './launch.ts';
+import { isOfUser } from './open-run.ts';
 import {
   keepPendingForeground,
   refusePendingForeground,
@@ -145,8 +146,11 @@ function continuesInactive({ active }: Thread, { continues }: Input): boolean {
 }
 
 /** A task event is for one run; other input may be. */
-function isTaken({ active }: Thread, { into }: Pick<Input, 'into'>): boolean {
-  return active !== undefined && takesInput(active) && (into === undefined || into === active.run_id);
+function isTaken({ active }: Thread, request: Input | TaskUpdate): boolean {
+  if (!active || !takesInput(active)) return false;
+  // A task event belongs to its run, whoever that acts for.
+  if ('messages' in request && !isOfUser(active.run, request)) return false;
+  return request.into === undefined || request.into === active.run_id;
 }
 
 function isSuspendedHere({ suspended }: Thread, request: Decision | TaskUpdate): boolean {

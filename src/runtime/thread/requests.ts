@@ -13,7 +13,7 @@ import { expiredDecisions } from '../maintenance/expiry.ts';
 import { endStray } from '../maintenance/stray-runs.ts';
 import { followRun, isRunPausing } from '../run/control.ts';
 import type { Attach } from '../run/live-channel.ts';
-import { continuedRun } from './open-run.ts';
+import { continuedRun, refuseForeign } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
 import { hasWork, refuseDuplicate, workOf } from './queue.ts';
 import type { ChildStrategy, Requests } from './request-types.ts';
@@ -85,6 +85,7 @@ const acceptedBefore = ({ run_id, thread_id, dispatch_id = '', status }: Run): A
  */
 const checkInput = (thread: Thread, submission: Submission): RunRecord | undefined => {
   const { queue, active, suspended, deps, ledger } = thread;
+  refuseForeign(thread, submission);
   const continues = continuedRun(thread, submission);
   if (isAnswerTo(active?.run_id, submission)) return continues;
   refuseExcess(ledger, submission.messages, deps.settings.thread_limit_bytes);

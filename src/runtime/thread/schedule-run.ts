@@ -1,5 +1,7 @@
+import type { Actor } from '../../schema/actor.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { Message } from '../../schema/message.ts';
+import { ownerOf } from '../../schema/partition.ts';
 import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
 import type { Resume, RunAdapter, RunMode, RunOrigin } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
@@ -54,6 +56,7 @@ export type NewRun = Work & {
   parent?: ParentCall | undefined;
   context?: TraceContext | undefined;
   rewind?: Rewind | undefined;
+  by?: Actor | undefined;
   /** Pending input of other work that this run takes over. */
   unconsumed?: readonly PendingMessage[];
 };
@@ -90,6 +93,8 @@ export function scheduleNewRun(thread: Thread, write: Write, work: NewRun): Sche
     input,
     options,
     context,
+    owner: ownerOf(thread.scope),
+    by: work.by,
   });
   const dispatch = putWork(thread, write, { work, claim, run, before: undefined });
   return { run, dispatch, from: 'created' };

@@ -1,6 +1,8 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import type { Actor } from '../../schema/actor.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../../schema/message.ts';
+import type { Principal } from '../../schema/principal.ts';
 import type { Resume, RunAdapter, RunOrigin } from '../../schema/run.ts';
 import type { InferenceOverrides } from '../../schema/run-overrides.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
@@ -47,6 +49,10 @@ export type DecisionInput = DecisionRequest & {
   /** The reason and its author; stored with the decision and in its event. */
   reason?: string;
   decided_by?: string;
+  /** Who decides; absent for decisions of the service itself. */
+  principal?: Principal | undefined;
+  /** Whether that principal may write the thread, so that it may refuse a question. */
+  mayWrite?: boolean;
 };
 
 /** Options of the run that the request starts or continues. A continued run keeps the options that are left out. */
@@ -90,6 +96,8 @@ export type Submission = RunOptions & {
   parent?: ParentCall;
   /** The trace of a new run. */
   context?: TraceContext | undefined;
+  /** The user who gives the input, for whom a new run acts; absent without a user. */
+  by?: Actor | undefined;
 };
 
 /** `root_run_id`: the run at the top of the tree, which counts all runs below it. */

@@ -1,10 +1,11 @@
 import { Invalid, NotFound } from '../../schema/outcome.ts';
-import type { Thread } from '../../schema/thread.ts';
-import type { ThreadRecord } from '../../store/index.ts';
+import { isShared, type Thread, type Visibility } from '../../schema/thread.ts';
+import type { Store, ThreadRecord } from '../../store/index.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { commit } from '../ledger/commit.ts';
 import { threadFacts } from '../ledger/event-payloads.ts';
-import { changeThread, createThread, logEvent, openWrite } from '../ledger/transaction.ts';
+import { quiet } from '../ledger/ledger.ts';
+import { changeThread, createThread, logEvent, openWrite, type Write } from '../ledger/transaction.ts';
 import type { ChildStrategy } from './request-types.ts';
 import { deleteThread } from './requests.ts';
 import type { Thread as ThreadActor } from './state.ts';
@@ -20,6 +21,7 @@ export type ThreadPatch = {
   resource_id?: string | null;
   parent_thread_id?: string | null;
   custom?: NonNullable<Thread['metadata']['custom']>;
+  visibility?: Visibility;
 };
 
 export type Threads = {
@@ -59,15 +61,17 @@ async function create(
     };
     createThread(write, thread);
     await commit(write, 'input');
-    return thread;
+    return ledger.record?.thread ?? thread;
   });
 }
 
 async function update(
-  { clock, supervisor }: ThreadsDeps,
+  { clock, store, supervisor }: ThreadsDeps,
   { scope, id, ledger }: ThreadActor,
   patch: ThreadPatch,
 ): Promise<Thread> {
+  // The runs are listed anew from their stored records.
+  if (patch.visibility !== undefined) await quiet(ledger);
   const before = existing(supervisor, scope, id);
   if (patch.parent_thread_id) checkedParent(supervisor, scope, id, patch.parent_thread_id);
   const write = openWrite(ledger, clock.now());
@@ -76,8 +80,16 @@ async function update(
   const { resource_id, parent_thread_id, title, updated_at } = threadFacts(before.thread);
   const facts = { ...threadFacts(after), previous: { resource_id, parent_thread_id, title, updated_at } };
   logEvent(write, 'ThreadUpdated', facts, { correlation_id: id, origin: 'server' });
+  if (isShared(after) !== isShared(before.thread)) relistRuns(store, write);
   await commit(write, 'input');
   return after;
+}
+
+/** Moves the runs of a thread to the lists of its new visibility. */
+function relistRuns({ runs }: Pick<Store, 'runs'>, { ledger, batch, at }: Write): void {
+  const { scope, id, record } = ledger;
+  const shared = record !== undefined && isShared(record.thread);
+  for (const run of runs.ofThread(scope, id)) runs.put(batch, scope, run, run, at, shared);
 }
 
 async function remove(deps: ThreadsDeps, thread: ThreadActor, strategy: ChildStrategy): Promise<void> {
@@ -129,6 +141,7 @@ const patched = (thread: Thread, patch: ThreadPatch): Thread => {
     ...rest,
     ...(resource && { resource_id: resource }),
     ...(parent && { parent_thread_id: parent }),
+    ...(patch.visibility !== undefined && { visibility: patch.visibility }),
     metadata: {
       ...thread.metadata,
       ...(patch.title !== undefined && { title: patch.title }),

@@ -7,6 +7,7 @@ import type { FoundTicket } from '../../tools/find-ticket.ts';
 import { UNCLEAR, type Verdict, verdictOf } from '../../tools/verdict.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { logEvent } from '../ledger/transaction.ts';
+import { authorOf, checkDecider } from './deciders.ts';
 import type { DecisionInput } from './submission.ts';
 
 /**
@@ -16,7 +17,8 @@ import type { DecisionInput } from './submission.ts';
  * nothing that the ticket does not show. A rejected decision has a reason and changes nothing.
  */
 
-export type OpenTicket = WaitingTicket & { run_id: string };
+/** With the run of the ticket, its agent, and the user for whom it acts. */
+export type OpenTicket = WaitingTicket & { run_id: string; agent_id: string; user: string | undefined };
 
 /** Returns the open, undecided tickets of a run without an execution. */
 export const ticketsOf = (run: Run): WaitingTicket[] => {
@@ -62,9 +64,10 @@ type Subject = {
   tool: string;
   digest: string;
   resume_mode: ResumeMode;
+  agent_id: string;
 };
 
-/** @throws Conflict, Unprocessable */
+/** @throws Forbidden, Conflict, Unprocessable */
 export const acceptDecision = (found: FoundTicket<OpenTicket>, input: DecisionInput): Decided => {
   const { ticket } = found;
   const { action, payload, form } = input;
@@ -76,16 +79,18 @@ export const acceptDecision = (found: FoundTicket<OpenTicket>, input: DecisionIn
   const verdicts = endsDelegate
     ? []
     : subjects.map((each) => verdictOf(each, { action, payload, ...(form && { form }) }));
-  const edit = checkVerdicts(found, input, subjects, verdicts);
+  checkDecider(input, ticket, subjects, verdicts);
+  const { edit, digest } = checkVerdicts(found, input, subjects, verdicts);
   checkMemory(payload, subjects);
-  if (endsDelegate) return decidedOn(ticket, input, { action });
-  if (!below) return { ...decidedOn(ticket, input, { action: actionOf(verdicts[0]) }), edit };
+  const decision = { ...input, digest };
+  if (endsDelegate) return decidedOn(ticket, decision, { action });
+  if (!below) return { ...decidedOn(ticket, decision, { action: actionOf(verdicts[0]) }), edit };
   const passed = below.map(({ run_id, ticket_id }, index) => ({
     run_id,
     ticket_id,
     action: actionOf(verdicts[index]),
   }));
-  return { ...decidedOn(ticket, input, { action: 'resume', below: passed }), edit };
+  return { ...decidedOn(ticket, decision, { action: 'resume', below: passed }), edit };
 };
 
 /** Returns a decision that was accepted, and validated, on the ticket above. */
@@ -100,17 +105,17 @@ const passedDecision = (
 
 const decidedOn = (
   { run_id, tool_call_id, ticket_id }: OpenTicket,
-  { payload, reason, decided_by }: DecisionInput,
+  input: DecisionInput,
   effect: Pick<Resume, 'action' | 'below'>,
 ): Decided => ({
   run_id,
   call_id: tool_call_id,
   ticket_id,
   resume: {
-    result: payload,
+    result: input.payload,
     ...effect,
-    ...(reason !== undefined && { reason }),
-    ...(decided_by !== undefined && { decided_by }),
+    ...(input.reason !== undefined && { reason: input.reason }),
+    ...authorOf(input),
   },
   edit: undefined,
 });
@@ -124,29 +129,31 @@ const subjectOf = (ticket: OpenTicket): Subject => ({
   tool: ticket.tool_name,
   digest: digestOfTicket(ticket),
   resume_mode: ticket.resume_mode,
+  agent_id: ticket.agent_id,
 });
 
 /** Undefined for a ticket that lists no tickets. */
 const subjectsBelow = ({ ticket, below: named }: FoundTicket<OpenTicket>): Subject[] | undefined =>
   ticket.tickets && (named ? [named] : ticket.tickets).map(subjectBelow);
 
-const subjectBelow = ({ run_id, id, tool, digest, resume_mode }: TicketBelow): Subject => ({
+const subjectBelow = ({ run_id, id, tool, digest, resume_mode, agent_id }: TicketBelow): Subject => ({
   run_id,
   ticket_id: id,
   tool,
   digest,
   resume_mode,
+  agent_id,
 });
 
 const CHANGED = 'the call has changed';
 
-/** Returns the edited call. @throws Conflict, Unprocessable */
+/** Returns the edited call, and the digest of what is decided. @throws Conflict, Unprocessable */
 const checkVerdicts = (
   { ticket, below }: FoundTicket<OpenTicket>,
   { digest }: DecisionInput,
   subjects: readonly Subject[],
   verdicts: readonly Verdict[],
-): Decided['edit'] => {
+): { edit: Decided['edit']; digest: string } => {
   const [subject, another] = subjects;
   const edited = verdicts.flatMap((verdict) =>
     verdict.kind === 'approved' && verdict.arguments !== undefined ? [verdict.arguments] : [],
@@ -165,7 +172,7 @@ const checkVerdicts = (
     throw new Unprocessable(
       `'${ticket.ticket_id}' lists ${subjects.length} tickets: send its digest to decide all of them, or decide one of ${idsOf(subjects)}`,
     );
-  return call && subject ? { run_id: subject.run_id, ...call } : undefined;
+  return { edit: call && subject ? { run_id: subject.run_id, ...call } : undefined, digest: expected };
 };
 
 const idsOf = (subjects: readonly Subject[]): string =>
@@ -187,7 +194,8 @@ export const logDecision = (
   decision: Resume,
   delivery_path: DeliveryPath,
 ): void => {
-  const { decision_id, action, result, reason = null, decided_by, below, updated_at } = decision;
+  const { decision_id, action, result, reason = null, below, updated_at } = decision;
+  const { decided_by, decided_as, principal, digest } = decision;
   const payload = {
     thread_id: about.thread_id,
     run_id: about.run_id,
@@ -198,6 +206,9 @@ export const logDecision = (
     result,
     reason,
     ...(decided_by !== undefined && { decided_by }),
+    ...(decided_as !== undefined && { decided_as }),
+    ...(principal && { principal }),
+    ...(digest !== undefined && { digest }),
     ...(below && { below }),
     resume_updated_at: updated_at,
     delivery_path,

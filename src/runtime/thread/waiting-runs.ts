@@ -61,14 +61,21 @@ export const endWait = (thread: Thread, write: Write, run: RunRecord): void => {
 const openTicketsOf = (thread: Thread): OpenTicket[] => {
   const { active, suspended } = thread;
   const here = [active, suspended].flatMap((each) =>
-    each ? openTicketsIn(each).map((ticket) => ({ ...ticket, run_id: each.run_id })) : [],
+    each ? openTicketsIn(each).map((ticket) => ofRun(ticket, each.run)) : [],
   );
   const dormant = waitingRuns(thread)
     .reverse()
     .filter((run) => run.run_id !== suspended?.run_id)
-    .flatMap((run) => ticketsOf(run).map((ticket) => ({ ...ticket, run_id: run.run_id })));
+    .flatMap((run) => ticketsOf(run).map((ticket) => ofRun(ticket, run)));
   return [...here, ...dormant];
 };
+
+const ofRun = (ticket: WaitingTicket, { run_id, agent_id, user }: RunRecord): OpenTicket => ({
+  ...ticket,
+  run_id,
+  agent_id,
+  user,
+});
 
 /** Undefined when no such ticket is open. @throws Conflict, Unprocessable */
 export const resolveDecision = (thread: Thread, target: DecisionTarget): Decided | undefined => {

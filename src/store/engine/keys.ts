@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_ID_BYTES } from '../../schema/id.ts';
 import { Invalid } from '../../schema/outcome.ts';
+import { baseOf, ownerOf } from '../../schema/partition.ts';
 
 /**
  * The parts of keys. LMDB rejects keys above 1,978 bytes, and the key encoding is unambiguous only for text without
@@ -22,6 +23,12 @@ export const isId = (text: string): boolean =>
 export const checkId = (name: string, text: string): void => {
   if (isId(text)) return;
   throw new Invalid(`${name} must have 1 to ${MAX_ID_BYTES} bytes and no control characters`);
+};
+
+/** @throws Invalid */
+export const checkPartition = (partition: string): void => {
+  checkId('scope', baseOf(partition));
+  checkId('owner', ownerOf(partition) ?? partition);
 };
 
 /** Returns a short substitute for any text; substitutes are equal exactly when the texts are. */

@@ -1,6 +1,6 @@
 import type { Batch } from './batch.ts';
 import type { Counters } from './counters.ts';
-import { isSameKey, type Key } from './keys.ts';
+import { isId, isSameKey, type Key } from './keys.ts';
 import type { Table } from './table.ts';
 
 /**
@@ -22,6 +22,14 @@ export const createPlacement = (index: Table<string>, counters?: Counters): Plac
     if (counters) recount(counters, batch, after, before);
   },
 });
+
+/** The partitions of rows with this id in a list across partitions. */
+export const namesIn = (list: string, id: string): Key => [list, 'name', id];
+
+export const findPartitions = (index: Table<string>, prefix: Key, limit: number): string[] =>
+  prefix.every((part) => isId(String(part)))
+    ? Array.from(index.keys({ prefix, limit }), (key) => String(key.at(-1)))
+    : [];
 
 const recount = (counters: Counters, batch: Batch, after: Place[], before: Place[]): void => {
   for (const place of before) if (!hasList(after, place)) counters.add(batch, place.list, -1);

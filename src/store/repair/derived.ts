@@ -108,7 +108,7 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   for (const { key, value } of records.runs) {
     const row = value as RunRow;
     at = row.order;
-    collect((batch) => runs.put(batch, String(key[0]), row.run, undefined, changedAt(row)));
+    collect((batch) => runs.put(batch, String(key[0]), row.run, undefined, changedAt(row), row.shared));
   }
   for (const { key, value } of records.dispatches) {
     const row = value as { dispatch: Dispatch; order: number };

@@ -1,4 +1,5 @@
 import { Integrity } from '../../schema/outcome.ts';
+import { isListOfPartitions, type Lists, listsWith } from '../../schema/partition.ts';
 import { type Run, RunStatus } from '../../schema/run.ts';
 import { isRunState, type RunRecord, wireRun } from '../../schema/run-state.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
@@ -6,17 +7,18 @@ import { type AnswerTexts, fillIn, holdAnswer, hollowed, isHeld, type Path } fro
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
-import { checkId, isId, type Key } from '../engine/keys.ts';
+import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
 import type { Order } from '../engine/order.ts';
 import { counted, type List, type PageOf } from '../engine/page.ts';
-import { createPlacement, type Place } from '../engine/placement.ts';
+import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 import type { Table } from '../engine/table.ts';
 import { listRuns, type RunFilter, type RunPage, type RunSources } from './run-list.ts';
 import type { TaskIndex, TimedRun } from './tasks.ts';
 
 /**
  * Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). A run is in the lists of its
- * status, one for its thread and one for all; a list of all statuses is their merge.
+ * status, one for its thread and one for all; a list of all statuses is their merge. `listsWith` names the lists across
+ * partitions, which follow the visibility of the thread.
  */
 
 export type RunRow = {
@@ -25,6 +27,8 @@ export type RunRow = {
   order: number;
   /** Time of the last change of its task state, in milliseconds. Rows of formats 1 to 5 may have none: `changedAt`. */
   changed_at?: number;
+  /** Whether the owner of its thread shares it. */
+  shared?: true;
   /** The response with which the run ended first, see `answers.ts`. */
   held?: string;
   /** Positions of that response in the record. */
@@ -32,7 +36,7 @@ export type RunRow = {
 };
 
 /** The values that each record of a run takes from the previous one. */
-type RunMark = Pick<RunRow, 'order' | 'held'> & Pick<TimedRun, 'changed_at'>;
+type RunMark = Pick<RunRow, 'order' | 'held' | 'shared'> & Pick<TimedRun, 'changed_at'>;
 
 export type RunningRun = {
   scope: string;
@@ -48,15 +52,24 @@ export type RunTable = AnswerTexts & {
   /**
    * `before` is the last put record, committed or not; `now` is in milliseconds. Returns the time of the last change of
    * its task state: of two changes of one run the later one has the later time, even if the clock was set back.
+   *
+   * @param shared whether the thread of the run is shared; undefined for no change
    */
-  put(batch: Batch, scope: string, after: RunRecord, before: RunRecord | undefined, now?: number): number;
+  put(
+    batch: Batch,
+    scope: string,
+    after: RunRecord,
+    before: RunRecord | undefined,
+    now?: number,
+    shared?: boolean,
+  ): number;
   /**
    * Oldest first, unless the page has another order; see `run-list.ts`.
    *
    * @param shown returns the client's view of a record; a page also ends when that becomes too long (`page-rows.ts`)
    */
   list(
-    scope: string,
+    lists: Lists,
     filter: RunFilter,
     page: RunPage,
     shown?: (run: RunRecord) => unknown,
@@ -64,6 +77,10 @@ export type RunTable = AnswerTexts & {
   count(scope: string, status: RunStatus): number;
   /** Counts the runs of sub-agents that were started below this run, at any depth. */
   countBelow(scope: string, root_run_id: string): number;
+  /** Returns the stored runs of a thread. */
+  ofThread(scope: string, thread_id: string): RunRecord[];
+  /** Returns up to `limit` partitions that have a run with this id in the list across partitions. */
+  partitionsWith(list: string, run_id: string, limit: number): string[];
   /** Returns the waiting runs of a thread, oldest first. */
   waitingOf(scope: string, thread_id: string): RunRecord[];
   /**
@@ -80,6 +97,7 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
   const rows = env.table<RunRow>('runs');
   const index = env.table<string>('run_index');
   const placement = createPlacement(index, counters);
+  const naming = createPlacement(index);
   const marks = createNoteBoard<RunMark>();
 
   const get = (scope: string, run_id: string): RunRecord | undefined =>
@@ -91,51 +109,49 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
     return run;
   };
 
-  const markOf = (batch: Batch, scope: string, run_id: string): RunMark => {
-    const mark = marks.newest(batch, `${scope}\0${run_id}`);
-    if (mark) return mark;
-    const row = rows.get([scope, run_id]);
-    if (!row) throw new Integrity(`run '${run_id}' has no record to change`);
-    return newMark(row.order, changedAt(row), row.held);
-  };
+  const runsIn = (scope: string, of: OfThread): RunRecord[] =>
+    idsIn(index, scope, of).map((run_id) => existing(scope, run_id));
+
+  const markOf = (batch: Batch, scope: string, run_id: string): RunMark =>
+    marks.newest(batch, `${scope}\0${run_id}`) ?? markIn(rows.get([scope, run_id]), run_id);
 
   return {
     get,
-    find(scope, run_id) {
-      const row = isId(run_id) ? rows.get([scope, run_id]) : undefined;
-      const run = recordIn(row);
-      return row && run && { run, changed_at: changedAt(row) };
-    },
+    find: (scope, run_id) => timedIn(isId(run_id) ? rows.get([scope, run_id]) : undefined),
     textOf: (scope, run_id) => heldIn(rows.get([scope, run_id]), run_id),
-    put(batch, scope, after, before, now = after.updated_at * 1000) {
+    put: (batch, scope, after, before, now = after.updated_at * 1000, shared = undefined) => {
       checkIds(scope, after);
       const { run_id } = after;
       const previous = before && markOf(batch, scope, run_id);
-      const at = previous?.order ?? order.next();
-      const listed = before && previous && { run: before, changed_at: previous.changed_at };
-      const changed_at = listed ? changeTime(listed, after, now) : now;
-      const held = previous?.held ?? answerOf(after);
-      const mark = newMark(at, changed_at, held);
+      const then = before && previous && { run: before, ...previous };
+      const changed_at = then ? changeTime(then, after, now) : now;
+      const mark = newMark({
+        order: previous?.order ?? order.next(),
+        changed_at,
+        held: previous?.held ?? answerOf(after),
+        shared: shared ?? previous?.shared,
+      });
       marks.note(batch, `${scope}\0${run_id}`, mark);
       rows.put(batch, [scope, run_id], rowOf(after, mark));
-      if (held !== undefined && previous?.held === undefined) holdAnswer(batch, scope, run_id, held);
-      placement.move(batch, run_id, places(scope, after, at), before ? places(scope, before, at) : []);
-      tasks.move(batch, scope, { run: after, changed_at }, listed);
+      if (mark.held !== undefined && previous?.held === undefined)
+        holdAnswer(batch, scope, run_id, mark.held);
+      const listed = { run: after, ...mark };
+      placement.move(batch, run_id, places(scope, listed), then ? places(scope, then) : []);
+      naming.move(batch, run_id, namePlaces(scope, listed), then ? namePlaces(scope, then) : []);
+      tasks.move(batch, scope, listed, then);
       return changed_at;
     },
-    list(scope, filter, page, shown = wireRun) {
+    list(lists, filter, page, shown = wireRun) {
       if (filter.thread_id !== undefined && !isId(filter.thread_id))
         return { items: [], texts: [], total: 0, offset: page.offset };
-      const sources = createSources({ index, counters, tasks }, scope, (id) => existing(scope, id));
+      const sources = createSources({ index, counters, tasks }, lists, existing);
       return listRuns(sources, filter, page, shown);
     },
     count: (scope, status) => counters.get(listOf(scope, status)),
     countBelow: (scope, root_run_id) => (isId(root_run_id) ? counters.get(listBelow(scope, root_run_id)) : 0),
-    waitingOf(scope, thread_id) {
-      if (!isId(thread_id)) return [];
-      const prefix = listOf(scope, 'waiting', thread_id);
-      return Array.from(index.values({ prefix }), (run_id) => existing(scope, run_id));
-    },
+    ofThread: (scope, thread_id) => runsIn(scope, { thread_id }),
+    partitionsWith: (list, run_id, limit) => findPartitions(index, namesIn(list, run_id), limit),
+    waitingOf: (scope, thread_id) => runsIn(scope, { thread_id, status: 'waiting' }),
     running: (after, limit) => runningRuns(index, after, limit),
     newest(scope, thread_id, status) {
       if (!isId(thread_id)) return undefined;
@@ -146,8 +162,18 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
   };
 };
 
+const markIn = (row: RunRow | undefined, run_id: string): RunMark => {
+  if (!row) throw new Integrity(`run '${run_id}' has no record to change`);
+  return newMark({ order: row.order, changed_at: changedAt(row), held: row.held, shared: row.shared });
+};
+
+type OfThread = { thread_id: string; status?: RunStatus };
+
+const idsIn = (index: Table<string>, scope: string, of: OfThread): string[] =>
+  isId(of.thread_id) ? listsOf(scope, of).flatMap((prefix) => Array.from(index.values({ prefix }))) : [];
+
 const checkIds = (scope: string, { run_id, thread_id }: Run): void => {
-  checkId('scope', scope);
+  checkPartition(scope);
   checkId('run id', run_id);
   checkId('thread id', thread_id);
 };
@@ -159,6 +185,7 @@ const runningRuns = (index: Table<string>, after: RunningRun | undefined, limit:
     scope !== undefined;
     scope = scopeBehind(index, scope)
   ) {
+    if (isListOfPartitions(scope)) continue;
     const span = { prefix: listOf(scope, 'running'), limit: limit - found.length };
     const start = scope === after?.scope ? { after: [after.order] } : {};
     for (const { key, value } of index.entries({ ...span, ...start }))
@@ -174,8 +201,22 @@ const scopeBehind = (index: Table<string>, scope: string | undefined): string | 
   return first && String(first[0]);
 };
 
-const newMark = (order: number, changed_at: number, held: string | undefined): RunMark =>
-  held === undefined ? { order, changed_at } : { order, changed_at, held };
+const newMark = ({
+  order,
+  changed_at,
+  held,
+  shared,
+}: {
+  order: number;
+  changed_at: number;
+  held: string | undefined;
+  shared: boolean | undefined;
+}): RunMark => ({
+  order,
+  changed_at,
+  ...(shared && { shared }),
+  ...(held !== undefined && { held }),
+});
 
 /** Returns the time at which the run is listed as a task. */
 export const changedAt = ({ run, changed_at }: Pick<RunRow, 'run' | 'changed_at'>): number =>
@@ -186,10 +227,11 @@ const changeTime = ({ run: before, changed_at: then }: TimedRun, after: RunRecor
   taskStateOf(before) === taskStateOf(after) ? then : Math.max(now, then + 1);
 
 /** Moves the held answer out of the record. */
-const rowOf = (run: RunRecord, { order, changed_at, held }: RunMark): RunRow => {
-  if (held === undefined) return { run, order, changed_at };
+const rowOf = (run: RunRecord, { order, changed_at, held, shared }: RunMark): RunRow => {
+  const seen = shared && { shared };
+  if (held === undefined) return { run, order, changed_at, ...seen };
   const { value, places } = hollowed(run, held);
-  return { run: value, order, changed_at, held, places };
+  return { run: value, order, changed_at, ...seen, held, places };
 };
 
 /** Fills in the answer. @throws Integrity for a row without a state, which nothing can continue */
@@ -200,6 +242,11 @@ const recordIn = (row: RunRow | undefined): RunRecord | undefined => {
     );
   if (row?.held !== undefined && row.places) fillIn(row.run, row.places, row.held);
   return row?.run;
+};
+
+const timedIn = (row: RunRow | undefined): TimedRun | undefined => {
+  const run = recordIn(row);
+  return row && run && { run, changed_at: changedAt(row) };
 };
 
 /** @throws Integrity */
@@ -224,18 +271,30 @@ const listsOf = (scope: string, { thread_id, status }: Pick<RunFilter, 'thread_i
 
 const createSources = (
   { index, counters, tasks }: Pick<RunTableDeps, 'counters' | 'tasks'> & { index: Table<string> },
-  scope: string,
-  read: (run_id: string) => RunRecord,
-): RunSources => ({
-  created(range, within) {
-    const list = counted(index, counters, listsOf(scope, range));
-    return { list: within ? limited(list, within) : list, read, isExact: true };
-  },
-  changed(range) {
-    const isExact = range.thread_id === undefined || (!range.agent_id && !range.states);
-    return { list: tasks.rows(scope, range), read: (_row, key) => read(String(key.at(-1))), isExact };
-  },
-});
+  lists: Lists,
+  read: (scope: string, run_id: string) => RunRecord,
+): RunSources => {
+  const [own = '', ...others] = typeof lists === 'string' ? [lists] : lists;
+  return {
+    created(range, within) {
+      const keys = [own, ...others].flatMap((each) => listsOf(each, range));
+      const list = counted(index, counters, keys);
+      return {
+        list: within ? limited(list, within) : list,
+        read: (run_id, [, partition = own]) => read(String(partition), run_id),
+        isExact: true,
+      };
+    },
+    changed(range) {
+      const isExact = range.thread_id === undefined || (!range.agent_id && !range.states);
+      return {
+        list: tasks.rows([own, ...others], range),
+        read: (_row, key) => read(String(key[2] ?? own), String(key[1])),
+        isExact,
+      };
+    },
+  };
+};
 
 /** The rows with these numbers, counted inside LMDB. */
 const limited = (list: List<string>, [from, to]: [number, number]): List<string> => {
@@ -244,13 +303,23 @@ const limited = (list: List<string>, [from, to]: [number, number]): List<string>
   return { ...list, ranges, total };
 };
 
+/** Finds the run by its id from other partitions; not counted. */
+const namePlaces = (scope: string, { run: { run_id }, shared }: Pick<RunRow, 'run' | 'shared'>): Place[] =>
+  listsWith(scope, shared === true)
+    .filter(isListOfPartitions)
+    .map((list) => ({ list: namesIn(list, run_id), position: [scope] }));
+
 const listBelow = (scope: string, root_run_id: string): Key => [scope, 'below', root_run_id];
 
-const places = (scope: string, { thread_id, status, activation }: Run, order: number): Place[] => {
-  const own = [
-    { list: listOf(scope, status), position: [order] },
-    { list: listOf(scope, status, thread_id), position: [order] },
-  ];
+const places = (
+  scope: string,
+  { run: { thread_id, status, activation }, order: at, shared }: Pick<RunRow, 'run' | 'order' | 'shared'>,
+): Place[] => {
+  const lists = listsWith(scope, shared === true).map((list) => ({
+    list: listOf(list, status),
+    position: list === scope ? [at] : [at, scope],
+  }));
+  const own = [...lists, { list: listOf(scope, status, thread_id), position: [at] }];
   const root = activation?.trace.root_run_id;
-  return root === undefined ? own : [...own, { list: listBelow(scope, root), position: [order] }];
+  return root === undefined ? own : [...own, { list: listBelow(scope, root), position: [at] }];
 };

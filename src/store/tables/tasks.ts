@@ -1,3 +1,4 @@
+import { type Lists, listsWith, type Place } from '../../schema/partition.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { type TaskState, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import type { Batch } from '../engine/batch.ts';
@@ -15,7 +16,7 @@ import type { Span, Table } from '../engine/table.ts';
  * state, and in its thread. A list of an agent or of a state is a merge of the few matching agent-and-state lists; for
  * a thread, which has few runs, the rows contain agent and state. So a page reads one row for each task that it shows,
  * regardless of their number. Lists of agents and of all runs have counters; threads, and lists limited by a time, are
- * counted inside LMDB.
+ * counted inside LMDB. In the lists across partitions (`listsWith`) the keys end with the partition of the run.
  * Cost: three puts and three removes when the state of a run changes, and nothing at its steps.
  */
 
@@ -27,26 +28,28 @@ export type TaskFilter = {
   since?: number;
 };
 
-/** The position of the last task shown. */
-export type TaskPosition = { at: number; id: string };
+/** The position of the last task shown; `within` is its partition, in lists across partitions. */
+export type TaskPosition = { at: number; id: string; within?: string | undefined };
 
-export type TaskPage = { ids: string[]; total: number; next?: TaskPosition };
+export type TaskPage = { places: Place[]; total: number; next?: TaskPosition };
 
 export type TaskTable = {
-  list(scope: string, filter: TaskFilter, page: { limit: number; after?: TaskPosition }): TaskPage;
+  list(lists: Lists, filter: TaskFilter, page: { limit: number; after?: TaskPosition }): TaskPage;
 };
 
 /** A run, and the time of the last change of its task state in milliseconds. */
 export type TimedRun = { run: RunRecord; changed_at: number };
 
+type ListedTask = TimedRun & { shared?: boolean | undefined };
+
 export type TaskIndex = TaskTable & {
-  move(batch: Batch, scope: string, after: TimedRun, before: TimedRun | undefined): void;
+  move(batch: Batch, scope: string, after: ListedTask, before: ListedTask | undefined): void;
   /**
-   * Returns the rows that contain the tasks of a filter, the last changed first; the id is the last part of a key. The
-   * rows of a thread are those of all its tasks. `since` is in milliseconds.
+   * Returns the rows that contain the tasks of a filter, the last changed first; their keys are `[time, id]`, and across
+   * partitions `[time, id, partition]`. The rows of a thread are those of all its tasks. `since` is in milliseconds.
    */
   rows(
-    scope: string,
+    lists: readonly string[],
     filter: {
       thread_id?: string | undefined;
       agent_id?: string | undefined;
@@ -65,32 +68,32 @@ export const createTaskIndex = (env: Pick<Environment, 'table'>, counters: Count
   return {
     move(batch, scope, after, before) {
       const [now, then] = [placeOf(after), before && placeOf(before)];
-      const isSameList = then?.agent === now.agent && then.state === now.state;
+      const isSameList = then?.agent === now.agent && then.state === now.state && then.shared === now.shared;
       if (isSameList && then.at === now.at) return;
       for (const [key] of then ? rowsOf(scope, then) : []) index.remove(batch, key);
       for (const [key, whose] of rowsOf(scope, now)) index.add(batch, key, whose);
       if (!isSameList) recount(counters, batch, scope, now, then);
     },
-    list(scope, filter, { limit, after }) {
+    list(lists, filter, { limit, after }) {
       const { thread_id } = filter;
-      if (thread_id !== undefined && !isId(thread_id)) return { ids: [], total: 0 };
+      if (thread_id !== undefined && !isId(thread_id)) return { places: [], total: 0 };
+      const [own = '', ...others] = typeof lists === 'string' ? [lists] : lists;
       const span = boundsOf(filter, after);
       const { places, total } =
         thread_id === undefined
-          ? inScope(index, counters, scope, filter, span)
-          : inThread(index, [scope, 'thread', thread_id], filter, span);
-      return pageOf(places, total, limit);
+          ? inLists(index, counters, [own, ...others], filter, span)
+          : inThread(index, [own, 'thread', thread_id], filter, span);
+      return pageOf(places, { own, total, limit });
     },
-    rows(scope, { thread_id, agent_id, states, since }) {
+    rows(lists, { thread_id, agent_id, states, since }) {
       const isAll = agent_id === undefined && states === undefined;
-      const lists: CountedList[] =
-        thread_id !== undefined
-          ? [{ prefix: [scope, 'thread', thread_id], counter: undefined }]
-          : isAll
-            ? [{ prefix: [scope, 'all'], counter: countOfAll(scope) }]
-            : [...listsOf(index, scope, { agent_id, states })];
-      const ranges = lists.map(({ prefix }) => ({ prefix, ...(since !== undefined && { to: [0 - since] }) }));
-      const counts = lists.map(({ counter }, at) =>
+      const found = lists.flatMap((list): CountedList[] => {
+        if (thread_id !== undefined) return [{ prefix: [list, 'thread', thread_id], counter: undefined }];
+        if (isAll) return [{ prefix: [list, 'all'], counter: countOfAll(list) }];
+        return [...listsOf(index, list, { agent_id, states })];
+      });
+      const ranges = found.map(({ prefix }) => ({ prefix, ...(since !== undefined && { to: [0 - since] }) }));
+      const counts = found.map(({ counter }, at) =>
         since === undefined && counter ? counters.get(counter) : index.count(ranges[at] ?? { prefix: [] }),
       );
       return { index, ranges, total: counts.reduce((sum, count) => sum + count, 0) };
@@ -98,7 +101,7 @@ export const createTaskIndex = (env: Pick<Environment, 'table'>, counters: Count
   };
 };
 
-/** Moves a task from the counter of one list to that of another; a new one also counts among all. */
+/** Moves a task from the counters of some lists to those of others. */
 const recount = (
   counters: Counters,
   batch: Batch,
@@ -106,48 +109,69 @@ const recount = (
   now: IndexedTask,
   then: IndexedTask | undefined,
 ): void => {
-  if (then) counters.add(batch, countOf(scope, then.agent, then.state), -1);
-  else counters.add(batch, countOfAll(scope), 1);
-  counters.add(batch, countOf(scope, now.agent, now.state), 1);
+  const [lists, left] = [listsWith(scope, now.shared), then ? listsWith(scope, then.shared) : []];
+  for (const list of left) {
+    if (!lists.includes(list)) counters.add(batch, countOfAll(list), -1);
+    if (then) counters.add(batch, countOf(list, then.agent, then.state), -1);
+  }
+  for (const list of lists) {
+    if (!left.includes(list)) counters.add(batch, countOfAll(list), 1);
+    counters.add(batch, countOf(list, now.agent, now.state), 1);
+  }
 };
 
-const pageOf = (places: Iterable<TaskPosition>, total: number, limit: number): TaskPage => {
-  const found: TaskPosition[] = [];
-  for (const place of places) {
-    found.push(place);
-    if (found.length > limit) break;
+const pageOf = (
+  found: Iterable<TaskPosition>,
+  { own, total, limit }: { own: string; total: number; limit: number },
+): TaskPage => {
+  const positions: TaskPosition[] = [];
+  for (const position of found) {
+    positions.push(position);
+    if (positions.length > limit) break;
   }
-  const shown = found.slice(0, limit);
+  const shown = positions.slice(0, limit);
   const last = shown.at(-1);
   return {
-    ids: shown.map(({ id }) => id),
+    places: shown.map(({ id, within = own }) => ({ scope: within, id })),
     total,
-    ...(found.length > limit && last && { next: last }),
+    ...(positions.length > limit && last && { next: last }),
   };
 };
 
-type IndexedTask = { agent: string; thread: string; state: TaskState; at: number; id: string };
+type IndexedTask = {
+  agent: string;
+  thread: string;
+  state: TaskState;
+  at: number;
+  id: string;
+  shared: boolean;
+};
 
-const placeOf = ({ run, changed_at }: TimedRun): IndexedTask => ({
+const placeOf = ({ run, changed_at, shared = false }: ListedTask): IndexedTask => ({
   agent: indexed(taskAgentOf(run)),
   thread: run.thread_id,
   state: taskStateOf(run),
   at: changed_at,
   id: run.run_id,
+  shared,
 });
 
 /** Times are negated because keys are ascending and the latest time comes first. */
 const rowsOf = (
   scope: string,
-  { agent, thread, state, at, id }: IndexedTask,
-): [key: Key, whose: AgentState | true][] => [
-  [[scope, 'all', 0 - at, id], true],
-  [[scope, 'agent', agent, state, 0 - at, id], true],
-  [
+  { agent, thread, state, at, id, shared }: IndexedTask,
+): [key: Key, whose: AgentState | true][] => {
+  const rows: [key: Key, whose: AgentState | true][] = [];
+  for (const list of listsWith(scope, shared)) {
+    const position = list === scope ? [0 - at, id] : [0 - at, id, scope];
+    rows.push([[list, 'all', ...position], true], [[list, 'agent', agent, state, ...position], true]);
+  }
+  rows.push([
     [scope, 'thread', thread, 0 - at, id],
     [agent, state],
-  ],
-];
+  ]);
+  return rows;
+};
 
 const countOf = (scope: string, agent: string, state: TaskState): Key => [scope, 'tasks', agent, state];
 
@@ -158,27 +182,30 @@ const countOfAll = (scope: string): Key => [scope, 'tasks', 'all'];
 type Bounds = Pick<Span, 'after' | 'to'>;
 
 const boundsOf = ({ since }: TaskFilter, after: TaskPosition | undefined): Bounds => ({
-  ...(after && { after: [0 - after.at, after.id] }),
+  ...(after && {
+    after: after.within === undefined ? [0 - after.at, after.id] : [0 - after.at, after.id, after.within],
+  }),
   ...(since !== undefined && { to: [0 - since] }),
 });
 
 type Found = { places: Iterable<TaskPosition>; total: number };
 
-/** Finds the tasks of a scope, of an agent, or in a state. */
-const inScope = (
+/** Finds the tasks of lists, of an agent, or in a state. */
+const inLists = (
   index: Index,
   counters: Counters,
-  scope: string,
+  names: readonly string[],
   { agent_id, state, since }: TaskFilter,
   span: Bounds,
 ): Found => {
-  const counted = (list: Key, counter: Key): number =>
-    since === undefined ? counters.get(counter) : index.count({ prefix: list, to: [0 - since] });
-  if (agent_id === undefined && state === undefined) {
-    const all: Key = [scope, 'all'];
-    return { places: placesIn(index, { prefix: all, ...span }), total: counted(all, countOfAll(scope)) };
-  }
-  const lists = [...listsOf(index, scope, { agent_id, states: state && [state] })];
+  const counted = (prefix: Key, counter: Key): number =>
+    since === undefined ? counters.get(counter) : index.count({ prefix, to: [0 - since] });
+  const isAll = agent_id === undefined && state === undefined;
+  const lists = names.flatMap((name) =>
+    isAll
+      ? [{ prefix: [name, 'all'], counter: countOfAll(name) }]
+      : [...listsOf(index, name, { agent_id, states: state && [state] })],
+  );
   const ranges = lists.map(({ prefix }) => ({ prefix, ...(span.after && { after: span.after }) }));
   const rows = merge(ranges, (range) => keysIn(index, { ...span, ...range }));
   return {
@@ -217,7 +244,10 @@ function* keysIn(index: Index, span: Span): Iterable<{ key: Key }> {
 }
 
 function* positionsOf(rows: Iterable<{ key: Key }>): Iterable<TaskPosition> {
-  for (const { key } of rows) yield { at: 0 - Number(key[0]), id: String(key[1]) };
+  for (const { key } of rows) {
+    const [at, id, within] = key;
+    yield { at: 0 - Number(at), id: String(id), ...(within !== undefined && { within: String(within) }) };
+  }
 }
 
 /** Sorts after every agent, every state and every time. */

@@ -1,15 +1,16 @@
 import { Integrity } from '../../schema/outcome.ts';
-import type { Thread } from '../../schema/thread.ts';
+import { isListOfPartitions, isReservedScope, type Lists, listsWith } from '../../schema/partition.ts';
+import { isShared, type Thread } from '../../schema/thread.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
-import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
+import { checkId, checkPartition, indexed, isId, type Key } from '../engine/keys.ts';
 import { counted, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
-import { createPlacement, type Place } from '../engine/placement.ts';
+import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 
 /**
  * Threads, the last changed first, in lists by resource, by parent and of roots (runtime.md 3.2). Threads with and
- * without a parent are in separate lists; a list of both is their merge.
+ * without a parent are in separate lists; a list of both is their merge. `listsWith` names the lists across partitions.
  */
 
 export type ThreadRecord = {
@@ -30,7 +31,7 @@ export type ThreadTable = {
    * @param shown returns the client's view of a record; a page also ends when that becomes too long (`page-rows.ts`)
    */
   list(
-    scope: string,
+    lists: Lists,
     filter: ThreadFilter,
     page: Page,
     shown?: (record: ThreadRecord) => unknown,
@@ -38,42 +39,55 @@ export type ThreadTable = {
   ): PageOf<ThreadRecord>;
   /** Returns the ids of the direct children. */
   children(scope: string, id: string): string[];
+  /** Returns up to `limit` partitions that have a thread with this id in the list across partitions. */
+  partitionsWith(list: string, id: string, limit: number): string[];
 };
 
 export const createThreadTable = (env: Environment, counters: Counters): ThreadTable => {
   const records = env.table<ThreadRecord>('threads');
   const index = env.table<string>('thread_index');
   const placement = createPlacement(index, counters);
+  const naming = createPlacement(index);
   const get = (scope: string, id: string) => (isId(id) ? records.get([scope, id]) : undefined);
 
   return {
     get,
     put(batch, scope, after, before) {
       const { id, parent_thread_id } = after.thread;
-      checkId('scope', scope);
+      checkPartition(scope);
       checkId('thread id', id);
       if (parent_thread_id !== undefined) checkId('parent thread id', parent_thread_id);
       records.put(batch, [scope, id], after);
       placement.move(batch, id, places(scope, after), before ? places(scope, before) : []);
+      naming.move(batch, id, namePlaces(scope, after), before ? namePlaces(scope, before) : []);
     },
     remove(batch, scope, before) {
       const { id } = before.thread;
       records.remove(batch, [scope, id]);
       placement.move(batch, id, [], places(scope, before));
+      naming.move(batch, id, [], namePlaces(scope, before));
     },
-    list(scope, filter, page, shown, search) {
+    list(lists, filter, page, shown, search) {
       const { parent_thread_id } = filter;
       if (parent_thread_id !== undefined && !isId(parent_thread_id)) return NOTHING(page);
-      const read = (id: string): ThreadRecord => {
-        const record = get(scope, id);
+      const [own = '', ...others] = typeof lists === 'string' ? [lists] : lists;
+      const read = (id: string, [, , partition = own]: Key): ThreadRecord => {
+        const record = get(String(partition), id);
         if (!record) throw new Integrity(`thread '${id}' is listed and has no record`);
         return record;
       };
-      return readPage(counted(index, counters, listsOf(scope, filter)), page, { read, shown, search });
+      const keys = [own, ...others].flatMap((list) => listsOf(list, filter));
+      return readPage(counted(index, counters, keys), page, { read, shown, search });
     },
     children(scope, id) {
-      return isId(id) ? Array.from(index.values({ prefix: [scope, 'parent', id] })) : [];
+      if (!isId(id)) return [];
+      const lists: Key[] = [
+        [scope, 'parent', id],
+        ...(isReservedScope(scope) ? [sharedBelow(scope, id)] : []),
+      ];
+      return lists.flatMap((prefix) => Array.from(index.values({ prefix })));
     },
+    partitionsWith: (list, id, limit) => findPartitions(index, namesIn(list, id), limit),
   };
 };
 
@@ -98,6 +112,9 @@ const listsOf = (scope: string, { resource_id, parent_thread_id, root }: ThreadF
   return root ? [roots] : [roots, listOf(scope, { of: 'child' }, resource_id)];
 };
 
+/** The lists of a partition lack what its owner shares; these contain its shared children. */
+const sharedBelow = (partition: string, parent: string): Key => [partition, 'shared', parent];
+
 const places = (scope: string, { thread }: ThreadRecord): Place[] => {
   const { id, resource_id, parent_thread_id, metadata } = thread;
   // Negated because keys are ascending and the latest time comes first; `0 - 0` because the codec distinguishes -0 from
@@ -106,7 +123,23 @@ const places = (scope: string, { thread }: ThreadRecord): Place[] => {
   const kins: Kin[] =
     parent_thread_id === undefined ? [{ of: 'root' }] : [{ of: 'child' }, { parent: parent_thread_id }];
   const resources = resource_id === undefined ? [undefined] : [undefined, resource_id];
-  return resources.flatMap((resource) =>
-    kins.map((kin) => ({ list: listOf(scope, kin, resource), position })),
-  );
+  const placesIn = (list: string): Place[] => {
+    const at = list === scope ? position : [...position, scope];
+    return resources.flatMap((resource) =>
+      kins.map((kin) => ({ list: listOf(list, kin, resource), position: at })),
+    );
+  };
+  const shared = isShared(thread);
+  return listsWith(scope, shared).flatMap(placesIn);
+};
+
+/** Finds the thread by its id from other partitions, and shared children; not counted. */
+const namePlaces = (scope: string, { thread }: ThreadRecord): Place[] => {
+  const { id, parent_thread_id } = thread;
+  const shared = isShared(thread);
+  const named = listsWith(scope, shared)
+    .filter(isListOfPartitions)
+    .map((list) => ({ list: namesIn(list, id), position: [scope] }));
+  if (!isReservedScope(scope) || !shared || parent_thread_id === undefined) return named;
+  return [...named, { list: sharedBelow(scope, parent_thread_id), position: [id] }];
 };

@@ -1,0 +1,174 @@
+import { Conflict } from '../../schema/outcome.ts';
+import { type Lists, ownedIn, ownerOf, type Place, partitionOf, sharedIn } from '../../schema/partition.ts';
+import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
+import type { Visibility } from '../../schema/thread.ts';
+import { idInUid, uidOf } from '../../schema/thread-uid.ts';
+import type { Store } from '../../store/index.ts';
+
+/**
+ * The only way from the id in a request to a thread, a run or a task (identity.md 1.3 to 1.5).
+ *
+ * Guarantees: an id of something that the principal may not read leads to the place where its own thing of that name
+ * would be, so that everything behind answers as for an id that was never used. Forbidden is thrown only for acts on
+ * something that the principal may read.
+ * Relies on partitions: nothing below finds a row without its partition, and only this module names those of others.
+ * Cost: one read when the thing belongs to the principal, or when nobody else's could be visible.
+ *
+ * @example
+ * const { scope, id } = access.thread(principal, params.id, 'read');
+ * const record = store.threads.get(scope, id);
+ */
+export type Access = {
+  /**
+   * Returns the place of a thread; for an unknown id, the place where a new thread of the principal would be.
+   *
+   * @throws Forbidden, Conflict when the id names several visible threads
+   */
+  thread(principal: Principal, id: string, right: Right): Place;
+  /** Like `thread`, for the id of a run or a task. The rights are those on its thread. */
+  run(principal: Principal, id: string, right: Right): Place;
+  /** Like `run`, for an id that may be that of a run, of one of its dispatches, or of a thread. */
+  work(principal: Principal, id: string, right: Right): Place;
+  /** Returns the names of the lists that contain everything that the principal may read, and nothing else. */
+  lists(principal: Principal): Lists;
+  /** Returns whether the principal has the right on a thread that it may read. */
+  may(principal: Principal, place: Place, right: Right): boolean;
+  /** @throws Forbidden unless the principal may change who sees the thread */
+  checkSharing(principal: Principal, place: Place): void;
+};
+
+export type Right = 'read' | 'write' | 'decide';
+
+type AccessStore = {
+  threads: Pick<Store['threads'], 'get' | 'partitionsWith'>;
+  runs: Pick<Store['runs'], 'get' | 'partitionsWith'>;
+  dispatches: Pick<Store['dispatches'], 'get'>;
+};
+
+/** Finds things of one kind by id. */
+type Finder = {
+  kind: 'thread' | 'run';
+  has(scope: string, id: string): boolean;
+  partitionsWith(list: string, id: string, limit: number): string[];
+  /** Returns the thread whose owner and visibility decide. */
+  threadOf(place: Place): Place | undefined;
+};
+
+export const createAccess = (store: AccessStore): Access => {
+  const threads: Finder = {
+    kind: 'thread',
+    has: (scope, id) => store.threads.get(scope, id) !== undefined,
+    partitionsWith: store.threads.partitionsWith,
+    threadOf: (place) => place,
+  };
+  const runs: Finder = {
+    kind: 'run',
+    has: (scope, id) => store.runs.get(scope, id) !== undefined,
+    partitionsWith: store.runs.partitionsWith,
+    threadOf({ scope, id }) {
+      const run = store.runs.get(scope, id);
+      return run && { scope, id: run.thread_id };
+    },
+  };
+  const visibilityOf = ({ scope, id }: Place): Visibility =>
+    store.threads.get(scope, id)?.thread.visibility ?? 'private';
+
+  const place = (finder: Finder, principal: Principal, id: string, right: Right): Place => {
+    const found = find(finder, principal, id);
+    if (!found) return { scope: partitionOf(principal), id };
+    const thread = finder.threadOf(found);
+    check(principal, { scope: found.scope, visibility: thread ? visibilityOf(thread) : 'private' }, right);
+    return found;
+  };
+
+  return {
+    thread: (principal, id, right) => place(threads, principal, id, right),
+    run: (principal, id, right) => place(runs, principal, id, right),
+    work(principal, id, right) {
+      const own = partitionOf(principal);
+      const isRun = runs.has(own, id) || (!threads.has(own, id) && find(runs, principal, id) !== undefined);
+      if (store.dispatches.get(own, id)) return { scope: own, id };
+      return place(isRun ? runs : threads, principal, id, right);
+    },
+    lists: listsFor,
+    may: (principal, at, right) =>
+      missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
+    checkSharing(principal, { scope }) {
+      if (!isOwner(principal, scope) && !may(principal, WRITE_ALL)) throw forbidden(WRITE_ALL);
+    },
+  };
+};
+
+const READ_ALL: Need = ['read', 'all'];
+const WRITE_ALL: Need = ['write', 'all'];
+
+/** Two are enough to know that an id is ambiguous. */
+const MOST_FOUND = 2;
+
+/** Returns the visible thing with this id: the principal's own, else that with this uid, else that of this name. */
+const find = (finder: Finder, principal: Principal, id: string): Place | undefined => {
+  const own = partitionOf(principal);
+  if (finder.has(own, id)) return { scope: own, id };
+  const readsAll = may(principal, READ_ALL);
+  // Requests without a user see what has no owner, and that is their own.
+  if (principal.user === undefined && !readsAll) return undefined;
+  return findByUid(finder, principal, id) ?? findByName(finder, principal, id, readsAll);
+};
+
+const listSeenBy = ({ scope }: Principal, readsAll: boolean): string =>
+  readsAll ? ownedIn(scope) : sharedIn(scope);
+
+const findByUid = (finder: Finder, principal: Principal, uid: string): Place | undefined => {
+  const id = finder.kind === 'thread' ? idInUid(uid) : undefined;
+  if (id === undefined) return undefined;
+  const own = partitionOf(principal);
+  if (uidOf(own, id) === uid && finder.has(own, id)) return { scope: own, id };
+  const list = listSeenBy(principal, may(principal, READ_ALL));
+  const scope = finder.partitionsWith(list, id, MOST_OF_A_NAME).find((each) => uidOf(each, id) === uid);
+  return scope === undefined ? undefined : { scope, id };
+};
+
+/** Beyond so many visible threads of one name, a uid among them may not be found. */
+const MOST_OF_A_NAME = 10_000;
+
+const findByName = (
+  finder: Finder,
+  principal: Principal,
+  id: string,
+  readsAll: boolean,
+): Place | undefined => {
+  const base = readsAll && principal.user !== undefined && finder.has(principal.scope, id);
+  const found = [
+    ...(base ? [principal.scope] : []),
+    ...finder.partitionsWith(listSeenBy(principal, readsAll), id, MOST_FOUND),
+  ];
+  const [scope, another] = found;
+  if (another !== undefined) throw new Conflict(`'${id}' names more than one thread: use its uid`);
+  return scope === undefined ? undefined : { scope, id };
+};
+
+const listsFor = (principal: Principal): Lists => {
+  const { scope, user } = principal;
+  if (may(principal, READ_ALL)) return [scope, ownedIn(scope)];
+  return user === undefined ? scope : [partitionOf(principal), sharedIn(scope)];
+};
+
+type Seen = { scope: string; visibility: Visibility };
+
+const isOwner = ({ user }: Principal, scope: string): boolean => user === ownerOf(scope);
+
+/** @throws Forbidden */
+const check = (principal: Principal, seen: Seen, right: Right): void => {
+  const need = missing(principal, seen, right);
+  if (need) throw forbidden(need);
+};
+
+/** Returns the grant that the principal lacks for an act on a thread that it may read. */
+const missing = (principal: Principal, { scope, visibility }: Seen, right: Right): Need | undefined => {
+  if (right === 'read') return undefined;
+  const word = right === 'write' ? 'invoke' : 'decide';
+  if (!mayAtAll(principal, word)) return [word];
+  const isFree = isOwner(principal, scope) || visibility === 'write' || may(principal, WRITE_ALL);
+  if (isFree || (right === 'decide' && may(principal, READ_ALL))) return undefined;
+  return WRITE_ALL;
+};

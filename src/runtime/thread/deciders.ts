@@ -1,0 +1,68 @@
+import { type Actor, actorOf } from '../../schema/actor.ts';
+import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
+import { may, type Need, type Principal } from '../../schema/principal.ts';
+import type { Resume, ResumeMode } from '../../schema/run.ts';
+import type { Verdict } from '../../tools/verdict.ts';
+import type { DecisionInput } from './submission.ts';
+
+/**
+ * Who may decide which ticket (identity.md 4). Decisions of the service itself have no principal and are not checked.
+ * The caller has checked that the principal may decide on the thread.
+ */
+
+/** What is decided, and for whom its run acts. */
+export type DecidedSubject = { tool: string; agent_id: string; resume_mode: ResumeMode };
+
+const ADMIN: Need = ['admin'];
+
+/** One refused subject refuses the decision. @throws Forbidden, Unprocessable */
+export const checkDecider = (
+  { principal, mayWrite = true, action, digest }: DecisionInput,
+  run: { user?: string | undefined },
+  subjects: readonly DecidedSubject[],
+  verdicts: readonly Verdict[],
+): void => {
+  if (!principal) return;
+  const isOwn = principal.user === run.user;
+  for (const subject of subjects) checkSubject(subject, { principal, mayWrite, isOwn, action });
+  const edits = verdicts.some((verdict) => verdict.kind === 'approved' && verdict.arguments !== undefined);
+  if (edits && !isOwn && !may(principal, ADMIN))
+    throw new Forbidden('edited arguments must come from the user that the run acts for');
+  const asks = subjects.some(({ resume_mode }) => resume_mode === 'replay_tool_call');
+  if (asks && !isOwn && digest === undefined) throw new Unprocessable('send the digest of what was shown');
+};
+
+type Decider = { principal: Principal; mayWrite: boolean; isOwn: boolean; action: DecisionInput['action'] };
+
+const checkSubject = (
+  { tool, agent_id, resume_mode }: DecidedSubject,
+  { principal, mayWrite, isOwn, action }: Decider,
+): void => {
+  if (resume_mode === 'replay_tool_call') {
+    if (may(principal, ['decide', agent_id, tool])) return;
+    throw needing(tool, `decide:${agent_id}/${tool}`);
+  }
+  if (isOwn || may(principal, ADMIN)) return;
+  if (action !== 'cancel')
+    throw new Forbidden(`an answer for '${tool}' must come from the user that the run acts for`);
+  if (!mayWrite) throw needing(tool, 'write:all');
+};
+
+const needing = (tool: string, grant: string): Forbidden =>
+  new Forbidden(`a decision on '${tool}' needs ${grant}`, { code: 'forbidden', details: { needs: [grant] } });
+
+/** The author of a decision as stored: the verified user, else the name that the client sent. */
+export const authorOf = ({
+  principal,
+  decided_by,
+  digest,
+}: DecisionInput): Pick<Resume, 'decided_by' | 'decided_as' | 'principal' | 'digest'> => {
+  const actor: Actor | undefined = principal && actorOf(principal);
+  if (!actor) return decided_by === undefined ? {} : { decided_by };
+  return {
+    decided_by: actor.user,
+    ...(decided_by !== undefined && { decided_as: decided_by }),
+    principal: actor,
+    ...(digest !== undefined && { digest }),
+  };
+};

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import type { Principal } from './principal.ts';
+
+/** The user who gave the input of a run, or who decided, with the credential of the request (identity.md 1.3, 4). */
+export const Actor = z.object({
+  user: z.string(),
+  credential: z.object({
+    kind: z.enum(['admin', 'key', 'jwt', 'session', 'ticket', 'program', 'anonymous']),
+    id: z.string().optional(),
+  }),
+});
+export type Actor = z.infer<typeof Actor>;
+
+/** Undefined for the admin token and for requests without a credential, which act for no user. */
+export const actorOf = ({ user, credential: { kind, id } }: Principal): Actor | undefined =>
+  user === undefined ? undefined : { user, credential: { kind, ...(id !== undefined && { id }) } };

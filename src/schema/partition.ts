@@ -1,0 +1,62 @@
+/**
+ * The partition of a scope that holds the threads of one user, with all that belongs to them (identity.md 1.3, 1.4).
+ *
+ * Stores, actors and buffers name everything by a scope and an id. For threads with an owner that scope is a partition,
+ * whose name is made of scope and owner. So ids that clients choose are names within their owner, and code that does not
+ * ask `identity/access` finds nothing of another user. Threads without an owner are in the scope itself.
+ *
+ * @example
+ * partitionOf({ scope: 'acme', user: 'alice' }); // '~acme~alice'
+ * baseOf('~acme~alice'); // 'acme'
+ * ownerOf('~acme~alice'); // 'alice'
+ */
+
+/** A row of a table: its partition and its id there. */
+export type Place = { readonly scope: string; readonly id: string };
+
+/** The names of lists, of which the first may be that of a partition. */
+export type Lists = string | readonly string[];
+
+/** Reserved: no scope begins with it. */
+const MARK = '~';
+
+export const isReservedScope = (scope: string): boolean => scope.startsWith(MARK);
+
+export const partitionOf = ({ scope, user }: { scope: string; user: string | undefined }): string =>
+  user === undefined ? scope : `${MARK}${scope}${MARK}${escaped(user)}`;
+
+/** Returns the scope of a partition; that of a scope is the scope itself. */
+export const baseOf = (partition: string): string =>
+  isReservedScope(partition) ? partition.slice(1, partition.lastIndexOf(MARK)) : partition;
+
+/** Returns the user whose threads are in the partition; undefined for a scope, whose threads have no owner. */
+export const ownerOf = (partition: string): string | undefined =>
+  isReservedScope(partition) ? unescaped(partition.slice(partition.lastIndexOf(MARK) + 1)) : undefined;
+
+/** The list of everything in a scope that has an owner. An escaped user is never empty. */
+export const ownedIn = (scope: string): string => `${MARK}${scope}${MARK}`;
+
+/** The list of everything in a scope that its users share. A percent sign alone is no escaped user. */
+export const sharedIn = (scope: string): string => `${MARK}${scope}${MARK}%`;
+
+/** Whether this is the name of a list across partitions, which has no records of its own. */
+export const isListOfPartitions = (scope: string): boolean =>
+  isReservedScope(scope) && (scope.endsWith(MARK) || scope.endsWith(`${MARK}%`));
+
+/**
+ * Returns the lists that contain a thread or a run, in addition to those of its own thread: that of its partition, of
+ * everything with an owner, of everything that is shared. Rows of a list are shown to
+ * - requests without a user: the list of the scope
+ * - a user: the list of the partition, and what is shared
+ * - readers of everything: the list of the scope, and what has an owner
+ *
+ * so none of them finds a row twice.
+ */
+export const listsWith = (partition: string, isShared: boolean): readonly string[] => {
+  if (!isReservedScope(partition)) return isShared ? [partition, sharedIn(partition)] : [partition];
+  const base = baseOf(partition);
+  return isShared ? [ownedIn(base), sharedIn(base)] : [partition, ownedIn(base)];
+};
+
+const escaped = (user: string): string => user.replaceAll('%', '%25').replaceAll(MARK, '%7E');
+const unescaped = (text: string): string => text.replaceAll('%7E', MARK).replaceAll('%25', '%');
