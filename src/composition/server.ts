@@ -7,6 +7,8 @@ import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
 import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
+import { createAccess } from '../identity/access/access.ts';
+import { createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
@@ -99,6 +101,7 @@ const createRouteDeps = (
   const { traces, stats: runtimeStats } = observability;
   return {
     store,
+    access: createAccess(store),
     runtime,
     ...(events && { events }),
     chatStreams,

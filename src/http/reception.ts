@@ -1,3 +1,4 @@
+import { partitionOf } from '../schema/partition.ts';
 import type { Principal } from '../schema/principal.ts';
 import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
 import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
@@ -145,7 +146,7 @@ const call = (
     query,
     body,
     principal: principal ?? NOBODY,
-    scope: principal?.scope ?? '',
+    scope: scopeOf(endpoint, principal),
     header: headers.get,
     requestId: exchange.requestId,
     names: headers.has,
@@ -154,6 +155,12 @@ const call = (
     hold: () => caller.leave(arrival),
     onGone: (listener) => setDisconnectListener(exchange, listener),
   });
+};
+
+/** Routes of the admin surface see the whole scope, the others the part that is the caller's own. */
+const scopeOf = ({ door }: Arrival['endpoint'], principal: Principal | undefined): string => {
+  if (!principal) return '';
+  return door.surface === 'admin' ? principal.scope : partitionOf(principal);
 };
 
 /** The principal of routes that need nothing. */

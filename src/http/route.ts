@@ -25,7 +25,7 @@ export type RouteRequest<P, Q, B> = {
   body: B;
   /** Whom the request acts for; without scope and rights on routes that need nothing. */
   principal: Principal;
-  /** The scope of the principal. */
+  /** The part of the scope that is the caller's own (`partition.ts`); on routes of the admin surface the scope. */
   scope: string;
   /** Returns the first value of a request header, or `undefined` if it is missing or empty. */
   header(name: string): string | undefined;

@@ -1,32 +1,42 @@
+import { checkAgent } from '../identity/access/agents.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { checkNewId } from '../schema/id.ts';
+import { type Place, partitionOf } from '../schema/partition.ts';
+import type { Principal } from '../schema/principal.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Resolves the thread and the agent of a request (chat-and-agui.md 2.4). */
 
 export type Addressing = {
   /** Returns the named thread, which need not exist, or a new one. @throws Invalid */
-  threadOf(named: string | undefined): string;
+  threadOf(principal: Principal, named: string | undefined): Place;
   /**
    * Returns the named agent, else the last agent of the thread if it still exists, else the default. @throws Invalid
    */
-  agentFor(scope: string, thread_id: string, named?: string): ResolvedAgent;
+  agentFor(principal: Principal, thread: Place, named?: string): ResolvedAgent;
 };
 
 export const createAddressing = ({
+  access,
   ids,
   runtime,
   resolve,
   isAgent,
   settings,
-}: Pick<RouteDeps, 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
-  threadOf(named) {
+}: Pick<RouteDeps, 'access' | 'ids' | 'runtime' | 'resolve' | 'isAgent' | 'settings'>): Addressing => ({
+  threadOf(principal, named) {
     const id = named?.trim();
-    return id ? checkNewId('thread', 'thread_id', id) : ids.uuid();
+    return id
+      ? access.thread(principal, checkNewId('thread', 'thread_id', id), 'read')
+      : { scope: partitionOf(principal), id: ids.uuid() };
   },
-  agentFor(scope, thread_id, named) {
-    if (named !== undefined) return resolve(named);
-    const last = runtime.lastAgent(scope, thread_id);
-    return resolve(last !== undefined && isAgent(last) ? last : settings.default_agent_id);
+  agentFor(principal, { scope, id }, named) {
+    if (named !== undefined) return checkAgent(principal, resolve(named));
+    const last = runtime.lastAgent(scope, id);
+    if (last === undefined || !isAgent(last))
+      return checkAgent(principal, resolve(settings.default_agent_id));
+    // An agent that was reached by a handoff needs no grant on the thread of its user.
+    const isOwn = scope === partitionOf(principal);
+    return isOwn ? resolve(last) : checkAgent(principal, resolve(last));
   },
 });

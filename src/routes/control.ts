@@ -77,7 +77,7 @@ const DecisionAccepted = z
 
 const KIND = { thread: 'Thread', run: 'Run' } as const;
 
-export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
+export const controlRoutes = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>) => [
   ...(['thread', 'run'] as const).flatMap((kind) => [
     route.post(`/v1/${kind}s/:id/cancel`, {
       id: `cancel${KIND[kind]}`,
@@ -88,8 +88,9 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
       needs: 'invoke',
       params: PARAMS[kind],
       responses: { 202: CancelAccepted, 404: ErrorBody },
-      async handle({ scope, params: { id } }) {
-        await runtime.cancel(scope, id, kind);
+      async handle({ principal, params: { id } }) {
+        const place = access.work(principal, id, 'write');
+        await runtime.cancel(place.scope, place.id, kind);
         return reply(202, { status: 'cancel_requested', [`${kind}_id`]: id });
       },
     }),
@@ -103,9 +104,11 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
       params: PARAMS[kind],
       body: DecisionBody,
       responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },
-      async handle({ scope, params: { id }, body }) {
+      async handle({ principal, params: { id }, body }) {
         const { tool_call_id } = body;
-        await runtime.decide(scope, id, kind, body);
+        const place = access.work(principal, id, 'decide');
+        const mayWrite = access.may(principal, place, 'write');
+        await runtime.decide(place.scope, place.id, kind, { ...body, principal, mayWrite });
         return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
       },
     }),
@@ -119,8 +122,9 @@ export const controlRoutes = ({ runtime }: Pick<RouteDeps, 'runtime'>) => [
     needs: 'invoke',
     params: PARAMS.thread,
     responses: { 202: InterruptAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id } }) {
-      const superseded_dispatches = await runtime.interrupt(scope, id);
+    async handle({ principal, params: { id } }) {
+      const place = access.thread(principal, id, 'write');
+      const superseded_dispatches = await runtime.interrupt(place.scope, place.id);
       return reply(202, { status: 'interrupt_requested', thread_id: id, superseded_dispatches });
     },
   }),

@@ -4,6 +4,7 @@ import { eventStream } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
+import type { Access } from '../identity/access/access.ts';
 import { CanonicalEvent } from '../schema/canonical-event.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Limit } from '../schema/paging.ts';
@@ -33,11 +34,11 @@ const EventList = z
   })
   .meta({ id: 'EventList', description: 'One page of events.' });
 
-export const eventRoutes = ({ events }: Pick<RouteDeps, 'events'>) =>
+export const eventRoutes = ({ events, access }: Pick<RouteDeps, 'events' | 'access'>) =>
   events
     ? [
-        ...logRoutes(events, 'thread', '/v1/threads/:id/events', (thread_id) => ({ thread_id })),
-        ...logRoutes(events, 'run', '/v1/runs/:id/events', (run_id) => ({ run_id })),
+        ...logRoutes(events, access, 'thread', '/v1/threads/:id/events', (thread_id) => ({ thread_id })),
+        ...logRoutes(events, access, 'run', '/v1/runs/:id/events', (run_id) => ({ run_id })),
       ]
     : [];
 
@@ -45,6 +46,7 @@ const NAME = { thread: 'Thread', run: 'Run' } as const;
 
 const logRoutes = (
   events: EventFeed,
+  access: Access,
   owner: 'thread' | 'run',
   path: string,
   logOf: (id: string) => EventScope,
@@ -58,13 +60,9 @@ const logRoutes = (
     params: PARAMS[owner],
     query: EventQuery,
     responses: { 200: EventList, 410: ErrorBody },
-    handle({ scope, params, query }) {
-      const { texts, next_cursor, has_more } = events.list(
-        scope,
-        logOf(params.id),
-        query.cursor,
-        query.limit,
-      );
+    handle({ principal, params, query }) {
+      const { scope, id } = access[owner](principal, params.id, 'read');
+      const { texts, next_cursor, has_more } = events.list(scope, logOf(id), query.cursor, query.limit);
       return listReply('items', texts, { next_cursor, has_more });
     },
   }),
@@ -85,10 +83,11 @@ const logRoutes = (
       ),
       410: ErrorBody,
     },
-    handle({ scope, params, query, header }) {
+    handle({ principal, params, query, header }) {
+      const { scope, id } = access[owner](principal, params.id, 'read');
       const stream = createEventStream();
-      const from = query.cursor ?? header('last-event-id') ?? events.end(scope, logOf(params.id));
-      events.follow(scope, logOf(params.id), from, stream);
+      const from = query.cursor ?? header('last-event-id') ?? events.end(scope, logOf(id));
+      events.follow(scope, logOf(id), from, stream);
       stream.write(`: from ${from}\n\n`, 1);
       return stream;
     },

@@ -3,6 +3,7 @@ import { examples, TRACE_HEADERS } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import type { SubmitMode } from '../runtime/index.ts';
+import { actorOf } from '../schema/actor.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -104,7 +105,7 @@ export const inputRoutes = (deps: RouteDeps) => [
 const FROM_USER = { origin: 'user', adapter: 'internal' } as const;
 
 const sendMessage = (deps: RouteDeps) => {
-  const { store, runtime } = deps;
+  const { store, access, runtime } = deps;
   const { agentFor } = createAddressing(deps);
   return route.post('/v1/threads/:id/messages', {
     id: 'sendMessage',
@@ -118,22 +119,33 @@ const sendMessage = (deps: RouteDeps) => {
     body: ThreadInput,
     bodyLimit: 'attachments',
     responses: { 202: ThreadInputAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id }, body, header, principal }) {
-      if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${id}`);
+    async handle({ params: { id }, body, header, principal }) {
+      const place = access.thread(principal, id, 'write');
+      if (!store.threads.get(place.scope, place.id)) throw new NotFound(`thread not found: ${id}`);
       const messages = keptMessages(body.messages);
-      const agent = agentFor(scope, id, body.agent_id);
+      const agent = agentFor(principal, place, body.agent_id);
       checkClientRoles(agent, rolesOf(body.messages), principal);
       const named = body.agent_id !== undefined;
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
-      const submission = { mode: body.mode, agent, named, messages, output_schema, context, ...FROM_USER };
-      const { status, run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+      const by = actorOf(principal);
+      const submission = {
+        mode: body.mode,
+        agent,
+        named,
+        messages,
+        output_schema,
+        context,
+        by,
+        ...FROM_USER,
+      };
+      const { status, run_id, dispatch_id } = await runtime.submit(place.scope, place.id, submission);
       return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
     },
   });
 };
 
-const sendRunInput = ({ store, runtime, resolve }: RouteDeps) =>
+const sendRunInput = ({ store, access, runtime, resolve }: RouteDeps) =>
   route.post('/v1/runs/:id/inputs', {
     id: 'sendRunInput',
     summary: 'Submit input to a run, or to its thread if the run cannot accept it',
@@ -145,9 +157,10 @@ const sendRunInput = ({ store, runtime, resolve }: RouteDeps) =>
     body: RunInput,
     bodyLimit: 'attachments',
     responses: { 202: RunInputAccepted, 404: ErrorBody },
-    async handle({ scope, params: { id }, body, header, principal }) {
+    async handle({ params: { id }, body, header, principal }) {
       const messages = keptMessages(body.messages);
-      const run = store.runs.get(scope, id);
+      const { scope, id: run_id } = access.run(principal, id, 'write');
+      const run = store.runs.get(scope, run_id);
       // The record of a run outlives its thread, and must not recreate it.
       if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
       // A waiting run continues with its original resolution, even if its agent was deleted.
@@ -156,14 +169,15 @@ const sendRunInput = ({ store, runtime, resolve }: RouteDeps) =>
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const common = { mode: body.mode, agent, messages, output_schema, context, ...FROM_USER };
-      const submission = { ...common, named: true, into: id };
-      const { run_id, dispatch_id } = await runtime.submit(scope, run.thread_id, submission);
-      return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id: run_id, dispatch_id });
+      const submission = { ...common, named: true, into: run_id, by: actorOf(principal) };
+      const accepted = await runtime.submit(scope, run.thread_id, submission);
+      const { run_id: accepted_run_id, dispatch_id } = accepted;
+      return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id, dispatch_id });
     },
   });
 
 const pushToMailbox = (deps: RouteDeps) => {
-  const { runtime } = deps;
+  const { access, runtime } = deps;
   const { agentFor } = createAddressing(deps);
   return route.post('/v1/threads/:id/mailbox', {
     id: 'pushToMailbox',
@@ -176,21 +190,22 @@ const pushToMailbox = (deps: RouteDeps) => {
     params: ThreadParams,
     body: Push,
     responses: { 201: Pushed },
-    async handle({ scope, params, body, header }) {
+    async handle({ principal, params, body, header }) {
       const id = checkNewId('thread', 'thread_id', params.id);
-      const agent = agentFor(scope, id);
+      const place = access.thread(principal, id, 'write');
+      const agent = agentFor(principal, place);
       const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const common = { mode: 'queue', agent, messages, output_schema, context, ...FROM_USER } as const;
-      const submission = { ...common, named: false };
-      const { run_id, dispatch_id } = await runtime.submit(scope, id, submission);
+      const submission = { ...common, named: false, by: actorOf(principal) };
+      const { run_id, dispatch_id } = await runtime.submit(place.scope, place.id, submission);
       return reply(201, { dispatch_id, run_id, thread_id: id });
     },
   });
 };
 
-const listMailbox = ({ store }: RouteDeps) =>
+const listMailbox = ({ store, access }: RouteDeps) =>
   route.get('/v1/threads/:id/mailbox', {
     id: 'listMailbox',
     summary: 'Dispatches of a thread, in claim order',
@@ -201,8 +216,9 @@ const listMailbox = ({ store }: RouteDeps) =>
     params: ThreadParams,
     query: z.object({ offset: Offset, limit: Limit }),
     responses: { 200: DispatchList },
-    handle({ scope, params, query }) {
-      const found = store.dispatches.listByThread(scope, params.id, query);
+    handle({ principal, params, query }) {
+      const { scope, id } = access.thread(principal, params.id, 'read');
+      const found = store.dispatches.listByThread(scope, id, query);
       // The token is a capability: a client could use it to write for the run.
       const page = fillPage(found, query.limit, (dispatch) => ({ ...dispatch, claim_token: null }));
       return listReply('items', page.texts);

@@ -39,7 +39,7 @@ export const MessageQuery = withAliases(
 );
 type MessageQuery = z.output<typeof MessageQuery>;
 
-export const messageRoutes = ({ store }: RouteDeps) => [
+export const messageRoutes = ({ store, access }: RouteDeps) => [
   route.get('/v1/threads/:id/messages', {
     id: 'listMessages',
     summary: 'Messages of a thread',
@@ -49,11 +49,12 @@ export const messageRoutes = ({ store }: RouteDeps) => [
     params: z.object({ id: ThreadId }),
     query: MessageQuery,
     responses: { 200: MessageList, 404: ErrorBody },
-    handle({ scope, params, query }) {
-      if (!store.threads.get(scope, params.id)) throw new NotFound(`thread not found: ${params.id}`);
+    handle({ principal, params, query }) {
+      const { scope, id } = access.thread(principal, params.id, 'read');
+      if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${params.id}`);
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
-      const page = listMessages({ store, scope, thread_id: params.id }, filter, start, query.limit);
+      const page = listMessages({ store, scope, thread_id: id }, filter, start, query.limit);
       return listReply('messages', page.texts, pagePlace(page, page.rows, filter));
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isRewound, type Message, textOf } from '../schema/message.ts';
+import type { Place } from '../schema/partition.ts';
 import type { Run } from '../schema/run.ts';
 import type { MessageBounds, Store } from '../store/index.ts';
 
@@ -36,15 +37,15 @@ export const SearchQuery = z
 
 type Bounds = Pick<MessageBounds, 'from' | 'to'>;
 
-export type Preview = (thread_id: string, bounds: Bounds) => string | null;
+export type Preview = (thread: Place, bounds: Bounds) => string | null;
 
 /** The beginning of the input of each row of one page. */
-const createInputs = ({ messages }: Pick<Store, 'messages'>, scope: string) => {
+const createInputs = ({ messages }: Pick<Store, 'messages'>) => {
   let characters = 0;
   return {
     isSpent: () => characters > MOST_CHARACTERS,
-    read(thread_id: string, bounds: Bounds): string {
-      for (const { message } of messages.range(scope, thread_id, { ...bounds, limit: MESSAGES })) {
+    read({ scope, id }: Place, bounds: Bounds): string {
+      for (const { message } of messages.range(scope, id, { ...bounds, limit: MESSAGES })) {
         characters += lengthOf(message);
         const text = isInput(message) ? beginningOf(textOf(message.content)) : '';
         if (text !== '') return text;
@@ -55,9 +56,9 @@ const createInputs = ({ messages }: Pick<Store, 'messages'>, scope: string) => {
 };
 
 /** Creates the previews of one page. */
-export const createPreview = (store: Pick<Store, 'messages'>, scope: string): Preview => {
-  const inputs = createInputs(store, scope);
-  return (thread_id, bounds) => (inputs.isSpent() ? null : shortened(inputs.read(thread_id, bounds)) || null);
+export const createPreview = (store: Pick<Store, 'messages'>): Preview => {
+  const inputs = createInputs(store);
+  return (thread, bounds) => (inputs.isSpent() ? null : shortened(inputs.read(thread, bounds)) || null);
 };
 
 /** The messages of a run that are its input; undefined for a run without input. */
@@ -70,22 +71,22 @@ export const inputOf = ({ input }: Run): { thread_id: string; bounds: Bounds } |
 export type Searched = {
   /** Texts of the row in addition to its input. */
   texts: readonly (string | undefined)[];
-  thread_id: string;
+  thread: Place;
   /** The messages that are the input; undefined if there is none. */
   bounds: Bounds | undefined;
 };
 
 /** Creates the search of one page. */
-export const createTextSearch = (store: Pick<Store, 'messages'>, scope: string, query: string) => {
-  const inputs = createInputs(store, scope);
+export const createTextSearch = (store: Pick<Store, 'messages'>, query: string) => {
+  const inputs = createInputs(store);
   const words = query.split(/\s+/);
   return {
     isSpent: inputs.isSpent,
-    matches({ texts, thread_id, bounds }: Searched): boolean {
+    matches({ texts, thread, bounds }: Searched): boolean {
       const known = texts.join('\n').toLowerCase();
       const open = words.filter((word) => !known.includes(word));
       if (open.length === 0) return true;
-      const input = bounds === undefined ? '' : inputs.read(thread_id, bounds).toLowerCase();
+      const input = bounds === undefined ? '' : inputs.read(thread, bounds).toLowerCase();
       return open.every((word) => input.includes(word));
     },
   };

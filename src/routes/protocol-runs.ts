@@ -3,8 +3,10 @@ import { type DescribedAnswer, TRACE_HEADERS } from '../http/described.ts';
 import { type Route, type RouteRequest, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../runtime/index.ts';
+import { actorOf } from '../schema/actor.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import type { JsonObject } from '../schema/json.ts';
+import type { Place } from '../schema/partition.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
@@ -20,8 +22,7 @@ import type { RouteDeps } from './route-deps.ts';
  */
 
 export type ProtocolRequest = {
-  scope: string;
-  thread_id: string;
+  thread: Place;
   agent: ResolvedAgent;
   /** Whether the client named the agent. */
   named: boolean;
@@ -50,19 +51,24 @@ export type ParsedInput = {
 
 /** Resolves once the input is durable; false if there is none. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
-  { runtime: { admit }, resolve }: Pick<RouteDeps, 'runtime' | 'resolve'>,
-  { scope, thread_id, agent, named, adapter, context, principal, read }: ProtocolRequest,
+  { runtime: { admit }, access, resolve }: Pick<RouteDeps, 'runtime' | 'access' | 'resolve'>,
+  { thread: place, agent, named, adapter, context, principal, read }: ProtocolRequest,
 ): Promise<boolean> => {
-  const accepted = await admit(scope, thread_id, (thread) => {
+  const mayWrite = access.may(principal, place, 'write');
+  const accepted = await admit(place.scope, place.id, (thread) => {
     const request = read(thread);
     if (!request) return undefined;
     const { roles, ...input } = request;
     const decides = input.decisions.length > 0;
+    if (decides) access.check(principal, place, 'decide');
+    if (input.messages.length > 0 || !decides) access.check(principal, place, 'write');
     const taker = (decides && agentOfRun(resolve, thread)) || agent;
     checkClientTools(taker, input.frontend_tools);
     checkClientRoles(taker, roles, principal);
     return {
       ...input,
+      decisions: input.decisions.map((decision) => ({ ...decision, principal, mayWrite })),
+      by: actorOf(principal),
       mode: 'foreground',
       agent,
       // A decision is for the waiting run, even if the client otherwise addresses another agent.
@@ -82,15 +88,14 @@ function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): Resolved
   return run && resolve(run.agent_id, run.resolution_id);
 }
 
-/** The scope, rights and trace context of a request. */
-export type Client = Pick<ProtocolRequest, 'scope' | 'context' | 'principal'>;
+/** The principal and the trace context of a request. */
+export type Client = Pick<ProtocolRequest, 'context' | 'principal'>;
 
 export function clientOf({
-  scope,
   header,
   principal,
-}: Pick<RouteRequest<unknown, unknown, unknown>, 'scope' | 'header' | 'principal'>): Client {
-  return { scope, context: traceContextOf(header), principal };
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal'>): Client {
+  return { context: traceContextOf(header), principal };
 }
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };

@@ -6,6 +6,7 @@ import { ReplayLimit } from '../protocols/replay-cursor.ts';
 import { type ReplayProtocol, type ReplaySource, replayPage, replayText } from '../protocols/replay-log.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Unavailable } from '../schema/outcome.ts';
+import type { Place } from '../schema/partition.ts';
 import type { EventScope } from '../store/index.ts';
 import { ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -17,7 +18,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 export type DurableReplay = {
   /** Returns one page as a stream that ends after it. @throws Invalid, Gone, Unavailable */
-  page(scope: string, thread_id: string, cursor: string | undefined, limit?: number): EventStream;
+  page(thread: Place, cursor: string | undefined, limit?: number): EventStream;
 };
 
 export const createDurableReplay = (
@@ -25,11 +26,11 @@ export const createDurableReplay = (
   protocol: ReplayProtocol,
   headers: Record<string, string> = {},
 ): DurableReplay => ({
-  page(scope, thread_id, cursor, limit = 100) {
+  page(thread, cursor, limit = 100) {
     if (!events || settings.event_capture_mode === 'disabled') {
       throw new Unavailable('protocol replay log is not configured');
     }
-    const page = replayPage(sourceOf(store, scope, thread_id), protocol, cursor, limit);
+    const page = replayPage(sourceOf(store, thread), protocol, cursor, limit);
     const stream = createEventStream({ headers });
     if (page.length > 0) stream.write(replayText(page), page.length);
     stream.end();
@@ -39,6 +40,7 @@ export const createDurableReplay = (
 
 /** `path` contains `:thread_id`, and `frame` is the schema of the frames of the protocol. */
 export const replayRoute = (
+  { access }: Pick<RouteDeps, 'access'>,
   replay: DurableReplay,
   { id, path, tag, frame }: { id: string; path: string; tag: string; frame: z.ZodType },
 ) =>
@@ -55,11 +57,15 @@ export const replayRoute = (
       limit: ReplayLimit,
     }),
     responses: { 200: eventStream(frame, 'one page, each frame with its cursor as `id`'), 410: ErrorBody },
-    handle: ({ scope, params, query, header }) =>
-      replay.page(scope, params.thread_id, query.cursor ?? header('last-event-id'), query.limit),
+    handle: ({ principal, params, query, header }) =>
+      replay.page(
+        access.thread(principal, params.thread_id, 'read'),
+        query.cursor ?? header('last-event-id'),
+        query.limit,
+      ),
   });
 
-const sourceOf = (store: RouteDeps['store'], scope: string, thread_id: string): ReplaySource => ({
+const sourceOf = (store: RouteDeps['store'], { scope, id: thread_id }: Place): ReplaySource => ({
   thread: (from) => readEventsFrom(store, scope, { thread_id }, from),
   run: (run_id, from) => readEventsFrom(store, scope, { run_id }, from),
 });

@@ -3,6 +3,7 @@ import type { Assistant } from '../assistant/assistant.ts';
 import type { ConfigService } from '../configuration/control-plane/api.ts';
 import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
+import type { Access } from '../identity/access/access.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { McpManager } from '../mcp/index.ts';
@@ -23,6 +24,8 @@ import type { ProgramsDeps } from './programs.ts';
 /** The dependencies of the routes. */
 export type RouteDeps = {
   store: Store;
+  /** Finds threads, runs and tasks for a principal. */
+  access: Access;
   runtime: Runtime;
   /** If absent, the service has no event routes and no durable replay. */
   events?: EventFeed;

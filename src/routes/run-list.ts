@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { listReply } from '../http/list-reply.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
+import { type Place, partitionOf } from '../schema/partition.ts';
+import type { Principal } from '../schema/principal.ts';
 import { type ListedRun, type Run, RunStatus } from '../schema/run.ts';
 import { RUN_OUTCOMES, RUN_SORTS } from '../schema/run-query.ts';
 import { type RunRecord, wireRun } from '../schema/run-state.ts';
@@ -46,14 +48,15 @@ export const ListQuery = z.object({
 export type ListQuery = z.output<typeof ListQuery>;
 
 export const listRuns = (
-  { store, clock }: RouteDeps,
-  scope: string,
+  { store, access, clock }: RouteDeps,
+  principal: Principal,
   query: ListQuery,
-  thread_id?: string,
+  thread?: Place,
 ) => {
+  const { scope } = principal;
   const { status, outcome, agent_id, created_after, created_before, q, sort, preview, limit } = query;
   const filter = {
-    ...(thread_id !== undefined && { thread_id }),
+    ...(thread && { thread_id: thread.id }),
     ...(status !== undefined && { status }),
     ...(outcome !== undefined && { outcomes: outcome }),
     ...(agent_id !== undefined && { agent_id }),
@@ -62,7 +65,7 @@ export const listRuns = (
   };
   const bound = { ...filter, ...(q !== undefined && { q }), ...(sort !== undefined && { sort }) };
   const page = store.runs.list(
-    scope,
+    thread?.scope ?? access.lists(principal),
     filter,
     {
       limit,
@@ -84,24 +87,26 @@ export const listRuns = (
 
 /** Creates the search of one page. */
 export const createRunSearch = (store: RouteDeps['store'], scope: string, q: string) => {
-  const search = createTextSearch(store, scope, q);
+  const search = createTextSearch(store, q);
   return {
     isSpent: search.isSpent,
     /** @param others texts of the row that are not part of the run */
     matches(run: Run, others: readonly (string | undefined)[] = []): boolean {
-      const { run_id, thread_id, agent_id } = run;
+      const { run_id, thread_id, agent_id, owner } = run;
       const input = inputOf(run);
+      const thread = { scope: partitionOf({ scope, user: owner }), id: input?.thread_id ?? thread_id };
       const texts = [run_id, thread_id, agent_id, ...others];
-      return search.matches({ texts, thread_id: input?.thread_id ?? thread_id, bounds: input?.bounds });
+      return search.matches({ texts, thread, bounds: input?.bounds });
     },
   };
 };
 
 export const withPreview = (store: RouteDeps['store'], scope: string) => {
-  const preview = createPreview(store, scope);
+  const preview = createPreview(store);
   return (run: RunRecord): ListedRun => {
     const input = inputOf(run);
-    return { ...wireRun(run), preview: input ? preview(input.thread_id, input.bounds) : null };
+    const thread = { scope: partitionOf({ scope, user: run.owner }), id: input?.thread_id ?? run.thread_id };
+    return { ...wireRun(run), preview: input ? preview(thread, input.bounds) : null };
   };
 };
 

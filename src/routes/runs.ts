@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { eventStream, examples, TRACE_HEADERS } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
+import { checkAgent } from '../identity/access/agents.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
 import { readInference } from '../runtime/index.ts';
+import { actorOf } from '../schema/actor.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
@@ -63,7 +65,7 @@ export const runRoutes = (deps: RouteDeps) => [
   ...threadRunRoutes(deps),
 ];
 
-const startRun = ({ runtime, resolve, ids }: RouteDeps) =>
+const startRun = ({ runtime, access, resolve, ids }: RouteDeps) =>
   route.post('/v1/runs', {
     id: 'startRun',
     summary: 'Start a run and stream its events; replaces the executing run of the thread',
@@ -82,14 +84,16 @@ const startRun = ({ runtime, resolve, ids }: RouteDeps) =>
       if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
       const messages = keptMessages(body.messages);
       const output_schema = checkedOutputSchema(body.output_schema);
-      const thread_id =
-        body.thread_id === undefined ? ids.uuid() : checkNewId('thread', 'thread_id', body.thread_id);
-      const agent = resolve(body.agent_id);
+      const thread =
+        body.thread_id === undefined
+          ? { scope, id: ids.uuid() }
+          : access.thread(principal, checkNewId('thread', 'thread_id', body.thread_id), 'write');
+      const agent = checkAgent(principal, resolve(body.agent_id));
       checkClientRoles(agent, rolesOf(body.messages), principal);
       if (body.overrides) checkRunOverrides(agent, body.overrides);
       const context = traceContextOf(header);
       const stream = createEventStream();
-      await runtime.submit(scope, thread_id, {
+      await runtime.submit(thread.scope, thread.id, {
         mode: 'foreground',
         agent,
         named: true,
@@ -98,6 +102,7 @@ const startRun = ({ runtime, resolve, ids }: RouteDeps) =>
         origin: 'user',
         adapter: 'internal',
         context,
+        by: actorOf(principal),
         overrides: body.overrides && inferenceOverrides(body.overrides),
         attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
       });
@@ -115,7 +120,7 @@ const readRoutes = (deps: RouteDeps) => [
     needs: 'read',
     query: ListQuery,
     responses: { 200: RunList },
-    handle: ({ scope, query }) => listRuns(deps, scope, query),
+    handle: ({ principal, query }) => listRuns(deps, principal, query),
   }),
   route.get('/v1/runs/:id', {
     id: 'getRun',
@@ -125,8 +130,9 @@ const readRoutes = (deps: RouteDeps) => [
     needs: 'read',
     params: RunParams,
     responses: { 200: Run, 404: ErrorBody },
-    handle({ scope, params }) {
-      const run = deps.store.runs.get(scope, params.id);
+    handle({ principal, params }) {
+      const { scope, id } = deps.access.run(principal, params.id, 'read');
+      const run = deps.store.runs.get(scope, id);
       if (!run) throw new NotFound(`run not found: ${params.id}`);
       return wireRun(run);
     },
@@ -143,8 +149,9 @@ const inferenceRoute = (deps: RouteDeps) =>
     needs: 'observe',
     params: z.object({ id: RunId, step_index: StepIndex }),
     responses: { 200: RecordedInference, 404: ErrorBody },
-    handle({ scope, params: { id, step_index } }) {
-      const run = deps.store.runs.get(scope, id);
+    handle({ principal, params: { id, step_index } }) {
+      const { scope, id: run_id } = deps.access.run(principal, id, 'read');
+      const run = deps.store.runs.get(scope, run_id);
       if (!run) throw new NotFound(`run not found: ${id}`);
       const found = readInference(deps, scope, wireRun(run), step_index);
       if (!found) throw new NotFound(`run '${id}' has no inference ${step_index}`);
@@ -162,7 +169,8 @@ const threadRunRoutes = (deps: RouteDeps) => [
     params: ThreadParams,
     query: ListQuery,
     responses: { 200: RunList },
-    handle: ({ scope, params, query }) => listRuns(deps, scope, query, params.id),
+    handle: ({ principal, params, query }) =>
+      listRuns(deps, principal, query, deps.access.thread(principal, params.id, 'read')),
   }),
   route.get('/v1/threads/:id/runs/active', {
     id: 'getActiveRun',
@@ -172,7 +180,10 @@ const threadRunRoutes = (deps: RouteDeps) => [
     needs: 'read',
     params: ThreadParams,
     responses: { 200: ActiveRun },
-    handle: ({ scope, params }) => ({ active_run: activeRun(deps.store, scope, params.id) }),
+    handle({ principal, params }) {
+      const { scope, id } = deps.access.thread(principal, params.id, 'read');
+      return { active_run: activeRun(deps.store, scope, id) };
+    },
   }),
   route.get('/v1/threads/:id/runs/latest', {
     id: 'getLatestRun',
@@ -182,8 +193,9 @@ const threadRunRoutes = (deps: RouteDeps) => [
     needs: 'read',
     params: ThreadParams,
     responses: { 200: Run, 404: ErrorBody },
-    handle({ scope, params }) {
-      const latest = deps.store.threads.get(scope, params.id)?.thread.latest_run_id;
+    handle({ principal, params }) {
+      const { scope, id } = deps.access.thread(principal, params.id, 'read');
+      const latest = deps.store.threads.get(scope, id)?.thread.latest_run_id;
       const run = latest === undefined ? undefined : deps.store.runs.get(scope, latest);
       if (!run) throw new NotFound(`run not found: no runs for thread ${params.id}`);
       return wireRun(run);

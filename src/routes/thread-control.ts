@@ -14,7 +14,7 @@ const Params = z.object({ thread_id: ThreadId });
 type Under = { id: string; path: string; tag: string };
 
 export const cancelRoute = (
-  { store, runtime }: Pick<RouteDeps, 'store' | 'runtime'>,
+  { store, access, runtime }: Pick<RouteDeps, 'store' | 'access' | 'runtime'>,
   { id, path, tag }: Under,
 ) =>
   route.post(path, {
@@ -25,24 +25,29 @@ export const cancelRoute = (
     needs: 'invoke',
     params: Params,
     responses: { 202: CancelAccepted, 404: ErrorBody },
-    async handle({ scope, params: { thread_id } }) {
-      if (!store.threads.get(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
-      await runtime.cancel(scope, thread_id, 'thread');
+    async handle({ principal, params: { thread_id } }) {
+      const { scope, id } = access.thread(principal, thread_id, 'write');
+      if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${thread_id}`);
+      await runtime.cancel(scope, id, 'thread');
       return reply(202, { status: 'cancel_requested', thread_id });
     },
   });
 
-export const interruptRoute = ({ runtime }: Pick<RouteDeps, 'runtime'>, { id, path, tag }: Under) =>
+export const interruptRoute = (
+  { access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>,
+  { id: operation, path, tag }: Under,
+) =>
   route.post(path, {
-    id,
+    id: operation,
     summary: 'Stop the active run of a thread and drop its queue',
     description: 'Queued dispatches are superseded; the response contains their number.',
     tag,
     needs: 'invoke',
     params: Params,
     responses: { 202: InterruptAccepted, 404: ErrorBody },
-    async handle({ scope, params: { thread_id } }) {
-      const superseded_dispatches = await runtime.interrupt(scope, thread_id);
+    async handle({ principal, params: { thread_id } }) {
+      const { scope, id } = access.thread(principal, thread_id, 'write');
+      const superseded_dispatches = await runtime.interrupt(scope, id);
       return reply(202, { status: 'interrupt_requested', thread_id, superseded_dispatches });
     },
   });

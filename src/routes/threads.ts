@@ -7,7 +7,9 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
-import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
+import { partitionOf } from '../schema/partition.ts';
+import type { Principal } from '../schema/principal.ts';
+import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import {
   MOST_EXAMINED,
   type Position,
@@ -60,6 +62,10 @@ const UpdateThread = withAliases(LINK_ALIASES, {
   ...links,
   title: z.string().nullish(),
   custom: JsonObject.nullish(),
+  visibility: Visibility.optional().meta({
+    description:
+      'what other users of the scope may do; only its owner changes it, or a holder of `write:all`',
+  }),
 })
   .transform((body) => {
     const resource_id = link(body.resource_id);
@@ -67,6 +73,7 @@ const UpdateThread = withAliases(LINK_ALIASES, {
     return {
       ...(typeof body.title === 'string' && { title: body.title }),
       ...(body.custom && { custom: body.custom }),
+      ...(body.visibility !== undefined && { visibility: body.visibility }),
       ...(resource_id !== undefined && { resource_id }),
       ...(parent_thread_id !== undefined && { parent_thread_id }),
     };
@@ -138,8 +145,10 @@ const DeleteQuery = withAliases(
   },
 ).transform(({ child_strategy = 'detach' }) => child_strategy);
 
-export const threadRoutes = ({ store, runtime }: RouteDeps) => {
-  const update = createUpdate(runtime);
+export const threadRoutes = (deps: RouteDeps) => [...collectionRoutes(deps), ...itemRoutes(deps)];
+
+const collectionRoutes = (deps: RouteDeps) => {
+  const { store, access, runtime } = deps;
   return [
     route.get('/v1/threads', {
       id: 'listThreads',
@@ -149,7 +158,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       needs: 'read',
       query: ThreadQuery,
       responses: { 200: ThreadList },
-      handle: ({ scope, query }) => listThreads(store, scope, query, ({ thread }) => thread.id),
+      handle: ({ principal, query }) => listThreads(deps, principal, query, ({ thread }) => thread.id),
     }),
     route.post('/v1/threads', {
       id: 'createThread',
@@ -159,7 +168,14 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       needs: 'invoke',
       body: CreateThread,
       responses: { 201: Thread },
-      handle: async ({ scope, body }) => reply(201, await runtime.threads.create(scope, body)),
+      async handle({ principal, scope, body }) {
+        const { parent_thread_id: parent, ...thread } = body;
+        if (parent === undefined) return reply(201, await runtime.threads.create(scope, thread));
+        // A child belongs to the owner of its parent.
+        const above = access.thread(principal, parent, 'write');
+        const child = { ...thread, parent_thread_id: above.id };
+        return reply(201, await runtime.threads.create(above.scope, child));
+      },
     }),
     route.get('/v1/threads/summaries', {
       id: 'listThreadSummaries',
@@ -170,9 +186,16 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       needs: 'read',
       query: SummaryQuery,
       responses: { 200: ThreadSummaryList },
-      handle: ({ scope, query }) =>
-        listThreads(store, scope, query, query.preview ? withPreview(store, scope) : summaryOf),
+      handle: ({ principal, query }) =>
+        listThreads(deps, principal, query, query.preview ? withPreview(store, principal.scope) : summaryOf),
     }),
+  ];
+};
+
+const itemRoutes = (deps: RouteDeps) => {
+  const { store, access, runtime } = deps;
+  const update = createUpdate(deps);
+  return [
     route.get('/v1/threads/:id', {
       id: 'getThread',
       summary: 'One thread',
@@ -181,8 +204,9 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       needs: 'read',
       params: ThreadParams,
       responses: { 200: Thread, 404: ErrorBody },
-      handle({ scope, params }) {
-        const record = store.threads.get(scope, params.id);
+      handle({ principal, params }) {
+        const { scope, id } = access.thread(principal, params.id, 'read');
+        const record = store.threads.get(scope, id);
         if (!record) throw new NotFound(`thread not found: ${params.id}`);
         return record.thread;
       },
@@ -198,8 +222,9 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
       params: ThreadParams,
       query: DeleteQuery,
       responses: { 204: 'deleted', 404: ErrorBody },
-      async handle({ scope, params, query }) {
-        await runtime.threads.remove(scope, params.id, query);
+      async handle({ principal, params, query }) {
+        const { scope, id } = access.thread(principal, params.id, 'write');
+        await runtime.threads.remove(scope, id, query);
         return reply(204);
       },
     }),
@@ -207,7 +232,7 @@ export const threadRoutes = ({ store, runtime }: RouteDeps) => {
 };
 
 /** The same change at two paths. */
-const createUpdate = (runtime: RouteDeps['runtime']) =>
+const createUpdate = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>) =>
   ({
     summary: 'Change the title, the links or custom metadata of a thread',
     description:
@@ -217,20 +242,24 @@ const createUpdate = (runtime: RouteDeps['runtime']) =>
     params: ThreadParams,
     body: UpdateThread,
     responses: { 200: Thread, 404: ErrorBody },
-    handle: ({
-      scope,
+    handle({
+      principal,
       params,
       body,
     }: {
-      scope: string;
+      principal: Principal;
       params: { id: string };
       body: z.output<typeof UpdateThread>;
-    }) => runtime.threads.update(scope, params.id, body),
+    }) {
+      const place = access.thread(principal, params.id, 'write');
+      if (body.visibility !== undefined) access.checkSharing(principal, place);
+      return runtime.threads.update(place.scope, place.id, body);
+    },
   }) as const;
 
 const listThreads = (
-  store: RouteDeps['store'],
-  scope: string,
+  { store, access }: Pick<RouteDeps, 'store' | 'access'>,
+  principal: Principal,
   query: ThreadQuery,
   item: (record: ThreadRecord) => unknown,
 ) => {
@@ -239,7 +268,13 @@ const listThreads = (
     throw new Invalid('root=true cannot be combined with parentThreadId');
   }
   const start = startOf(query);
-  const page = store.threads.list(scope, filter, { limit, ...start }, item, searchOf(store, scope, filter));
+  const page = store.threads.list(
+    access.lists(principal),
+    filter,
+    { limit, ...start },
+    item,
+    searchOf(store, principal.scope, filter),
+  );
   return listReply('items', page.texts, {
     offset: page.offset,
     limit,
@@ -258,11 +293,16 @@ const searchOf = (
   { agent_id, delegated, q }: ThreadQuery['filter'],
 ): Search<ThreadRecord> | undefined => {
   if (agent_id === undefined && delegated === undefined && q === undefined) return undefined;
-  const search = q === undefined ? undefined : createTextSearch(store, scope, q);
-  const hasText = ({ thread: { id, resource_id, metadata }, agent_id: agent }: ThreadRecord): boolean =>
-    search?.matches({ texts: [metadata.title, id, resource_id, agent], thread_id: id, bounds: {} }) ?? true;
-  const isDelegated = ({ thread: { latest_run_id } }: ThreadRecord): boolean =>
-    latest_run_id !== undefined && (store.runs.get(scope, latest_run_id)?.parent_run_id ?? null) !== null;
+  const search = q === undefined ? undefined : createTextSearch(store, q);
+  const hasText = ({ thread, agent_id: agent }: ThreadRecord): boolean => {
+    const { id, resource_id, metadata, owner } = thread;
+    const texts = [metadata.title, id, resource_id, agent];
+    const of = { scope: partitionOf({ scope, user: owner }), id };
+    return search?.matches({ texts, thread: of, bounds: {} }) ?? true;
+  };
+  const isDelegated = ({ thread: { latest_run_id, owner } }: ThreadRecord): boolean =>
+    latest_run_id !== undefined &&
+    (store.runs.get(partitionOf({ scope, user: owner }), latest_run_id)?.parent_run_id ?? null) !== null;
   return {
     most: MOST_EXAMINED,
     isSpent: search?.isSpent,
@@ -296,9 +336,12 @@ const summaryOf = ({ thread, agent_id }: ThreadRecord): ThreadSummary => ({
 });
 
 const withPreview = (store: RouteDeps['store'], scope: string) => {
-  const preview = createPreview(store, scope);
-  return (record: ThreadRecord): ThreadSummary => ({
-    ...summaryOf(record),
-    preview: preview(record.thread.id, {}),
-  });
+  const preview = createPreview(store);
+  return (record: ThreadRecord): ThreadSummary => {
+    const { id, owner } = record.thread;
+    return {
+      ...summaryOf(record),
+      preview: preview({ scope: partitionOf({ scope, user: owner }), id }, {}),
+    };
+  };
 };

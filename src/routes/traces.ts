@@ -5,6 +5,7 @@ import type { Traces } from '../observability/traces/traces.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, count } from '../schema/paging.ts';
+import type { Principal } from '../schema/principal.ts';
 import { outcomeOf } from '../schema/run-query.ts';
 import { TraceList, type TraceSummary } from '../schema/trace.ts';
 import { Position } from '../store/index.ts';
@@ -53,10 +54,12 @@ const PageQuery = z.strictObject({
 const TraceParams = z.object({ run_id: RunId });
 
 /** The routes exist only if they are exposed. */
-export const traceRoutes = ({ traces, settings, store }: Pick<RouteDeps, 'traces' | 'settings' | 'store'>) =>
-  traces && settings.AdminApiConfig.expose_trace_routes ? routesOf(traces, store) : [];
+export const traceRoutes = (deps: Pick<RouteDeps, 'traces' | 'settings'> & TraceDeps) =>
+  deps.traces && deps.settings.AdminApiConfig.expose_trace_routes ? routesOf(deps, deps.traces) : [];
 
-const routesOf = (traces: Traces, store: RouteDeps['store']) => [
+type TraceDeps = Pick<RouteDeps, 'store' | 'access'>;
+
+const routesOf = (deps: TraceDeps, traces: Traces) => [
   route.get('/v1/traces', {
     id: 'listTraces',
     summary: 'Traces of ended runs, newest first',
@@ -65,8 +68,8 @@ const routesOf = (traces: Traces, store: RouteDeps['store']) => [
     needs: 'observe',
     query: TraceQuery,
     responses: { 200: TraceList },
-    handle({ scope, query }) {
-      if (query.run) return searchTraces(traces, store, scope, query);
+    handle({ principal, query }) {
+      if (query.run) return searchTraces(deps, traces, principal, query);
       const { stored, outcome, q, cursor, run: _none, ...filter } = query;
       if (stored || outcome || q || cursor)
         throw new Invalid('stored, outcome, q and cursor require run=true');
@@ -122,21 +125,31 @@ const routesOf = (traces: Traces, store: RouteDeps['store']) => [
 ];
 
 /** A page of traces, each with its run, from which the outcome is. */
-const searchTraces = (traces: Traces, store: RouteDeps['store'], scope: string, query: TraceQuery) => {
+const searchTraces = (
+  { store, access }: TraceDeps,
+  traces: Traces,
+  principal: Principal,
+  query: TraceQuery,
+) => {
+  const { scope } = principal;
+  const runOf = (run_id: string) => {
+    const place = access.run(principal, run_id, 'read');
+    return store.runs.get(place.scope, place.id);
+  };
   const { limit = 50, stored, outcome, q, cursor, run: _joined, ...given } = query;
   const filters = { ...query, limit: undefined, cursor: undefined };
   const start = cursor === undefined ? { offset: 0 } : decodeCursor(cursor, { ...CURSOR, filters });
   const search = q === undefined ? undefined : createRunSearch(store, scope, q);
   const withWords = withPreview(store, scope);
   const wanted = ({ run_id, agent_id, prompt_ids }: TraceSummary): boolean => {
-    const run = store.runs.get(scope, run_id);
+    const run = runOf(run_id);
     if (!run) return !stored && !outcome && hasWords([run_id, agent_id, ...prompt_ids], q);
     const end = outcomeOf(run);
     if (outcome && !(end && outcome.includes(end))) return false;
     return search?.matches(run, prompt_ids) ?? true;
   };
   const shown = (summary: TraceSummary) => {
-    const run = store.runs.get(scope, summary.run_id);
+    const run = runOf(summary.run_id);
     return { ...summary, run: run ? withWords(run) : null };
   };
   const position = 'position' in start ? { offset: 0, after: start.position } : start;

@@ -1,5 +1,6 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
 import { Forbidden, Invalid } from './outcome.ts';
+import { isReservedScope } from './partition.ts';
 
 /** Whom a request acts for, resolved once before anything else is read (identity.md 1). */
 
@@ -43,6 +44,7 @@ export const nameOf = ({ user, credential: { kind } }: Principal): string =>
 export const checkScope = (scope: string): string => {
   if (scope.trim() === '') throw new Invalid('the scope id is blank');
   if (Buffer.byteLength(scope) > 512) throw new Invalid('the scope id is longer than 512 bytes');
+  if (isReservedScope(scope)) throw new Error("the scope id begins with '~', which is reserved");
   if (/\p{Cc}/u.test(scope)) throw new Invalid('the scope id has control characters');
   return scope;
 };

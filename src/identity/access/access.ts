@@ -33,6 +33,8 @@ export type Access = {
   lists(principal: Principal): Lists;
   /** Returns whether the principal has the right on a thread that it may read. */
   may(principal: Principal, place: Place, right: Right): boolean;
+  /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
+  check(principal: Principal, place: Place, right: Right): void;
   /** @throws Forbidden unless the principal may change who sees the thread */
   checkSharing(principal: Principal, place: Place): void;
 };
@@ -93,6 +95,8 @@ export const createAccess = (store: AccessStore): Access => {
     lists: listsFor,
     may: (principal, at, right) =>
       missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
+    check: (principal, at, right) =>
+      check(principal, { scope: at.scope, visibility: visibilityOf(at) }, right),
     checkSharing(principal, { scope }) {
       if (!isOwner(principal, scope) && !may(principal, WRITE_ALL)) throw forbidden(WRITE_ALL);
     },

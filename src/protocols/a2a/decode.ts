@@ -1,6 +1,7 @@
 import { newIdProblem } from '../../schema/id.ts';
 import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { ContentBlock, MessageMetadata } from '../../schema/message.ts';
+import type { Principal } from '../../schema/principal.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import { type InputPart, resolveMediaType, toBlock } from './blocks.ts';
 import { parseShape, type SendShape } from './decode-shape.ts';
@@ -12,7 +13,7 @@ import { findSelector } from './selector.ts';
  * resolved here.
  */
 
-export type SendRequest = {
+export type DecodedSend = {
   /** From the path or the body. */
   agent_id: string | undefined;
   /** The message id of the client, which need not be unique. */
@@ -27,6 +28,11 @@ export type SendRequest = {
   returns_at_once: boolean;
   /** Not validated yet. */
   push: unknown;
+};
+
+/** A message, and who sent it. */
+export type SendRequest = DecodedSend & {
+  principal: Principal;
   /** Trace context for a new task. */
   context?: TraceContext | undefined;
 };
@@ -35,7 +41,7 @@ export type SendRequest = {
 export const decodeSend = (
   body: unknown,
   { tenant, enforceInputModes = false }: { tenant: string | undefined; enforceInputModes?: boolean },
-): SendRequest => {
+): DecodedSend => {
   const shape = parseShape(body);
   if ('violations' in shape) throw invalidRequest(shape.violations);
   const { message, configuration } = shape;

@@ -1,4 +1,6 @@
+import { checkAgent } from '../../identity/access/agents.ts';
 import type { DecisionInput, Runtime, Submission, ThreadView } from '../../runtime/index.ts';
+import { actorOf } from '../../schema/actor.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
@@ -182,7 +184,8 @@ const continuation = (
     named: false,
     into: run.run_id,
     messages: messagesOf(place, request),
-    decisions: answersIn(run, request),
+    decisions: answersIn(run, request).map((decision) => ({ ...decision, principal: request.principal })),
+    by: actorOf(request.principal),
     ...FROM_CLIENT,
   };
 };
@@ -203,12 +206,13 @@ const beginning = (
   agents.checkTenant(agent_id);
   return {
     mode: 'queue',
-    agent: resolve(agent_id),
+    agent: checkAgent(request.principal, resolve(agent_id)),
     named: true,
     messages: messagesOf(place, request),
     run_id: task_id,
     dispatch_id: task_id,
     context: request.context,
+    by: actorOf(request.principal),
     ...FROM_CLIENT,
   };
 };

@@ -2,10 +2,10 @@ import { isTerminal, mayTake, type TaskState } from '../../../machines/a2a-task.
 import type { EventStream } from '../../http/sse.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { fillPage } from '../../schema/page-rows.ts';
-import type { Lists, Place } from '../../schema/partition.ts';
+import type { Place } from '../../schema/partition.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TaskFilter, TaskPosition, TimedRun } from '../../store/index.ts';
-import { type AccessDeps, type Asker, taskFor } from './access.ts';
+import { type AccessDeps, type Asker, type FoundTask, taskFor } from './access.ts';
 import { notCancelable, unsupportedOperation } from './errors.ts';
 import type { Task } from './model.ts';
 import { createTaskStream } from './stream.ts';
@@ -25,16 +25,23 @@ type TaskPage = { texts: string[]; total: number; next: TaskPosition | undefined
 
 /** @param history number of latest messages; undefined for all @throws A2aError 404 */
 export const readTask = (deps: TaskOperationDeps, asker: Asker, task_id: string, history?: number): Task =>
-  deps.tasks.projection.task(asker.scope, taskFor(deps, asker, task_id), { history, artifacts: true });
+  taskIn(deps, taskFor(deps, asker, task_id, 'read'), history);
+
+const taskIn = ({ tasks }: TaskOperationDeps, found: FoundTask, history?: number): Task =>
+  tasks.projection.task(found.scope, found, { history, artifacts: true });
 
 /** @throws A2aError 404 */
 export const listTasks = (
-  { store, tasks, agents }: TaskOperationDeps,
-  { lists, tenant }: Pick<Asker, 'tenant'> & { lists: Lists },
+  { store, access, tasks, agents }: TaskOperationDeps,
+  { principal, tenant }: Asker,
   { filter, query, after }: { filter: TaskFilter; query: TaskQuery; after: TaskPosition | undefined },
 ): TaskPage => {
   agents.checkTenant(tenant);
-  const page = store.tasks.list(lists, filter, { limit: query.page_size, ...(after && { after }) });
+  const thread =
+    filter.thread_id === undefined ? undefined : access.thread(principal, filter.thread_id, 'read');
+  const lists = thread?.scope ?? access.lists(principal);
+  const within = thread ? { ...filter, thread_id: thread.id } : filter;
+  const page = store.tasks.list(lists, within, { limit: query.page_size, ...(after && { after }) });
   const shown = { history: query.history_length, artifacts: query.artifacts };
   const { rows, texts, more } = fillPage(foundIn(tasks, page.places), query.page_size, ({ scope, found }) =>
     tasks.projection.task(scope, found, shown),
@@ -51,9 +58,9 @@ export const listTasks = (
   return { texts, total: page.total, next };
 };
 
-type FoundTask = { scope: string; found: TimedRun };
+type ListedTask = { scope: string; found: TimedRun };
 
-function* foundIn(tasks: TaskService, places: readonly Place[]): Iterable<FoundTask> {
+function* foundIn(tasks: TaskService, places: readonly Place[]): Iterable<ListedTask> {
   for (const { scope, id } of places) {
     const found = tasks.find(scope, id);
     if (found) yield { scope, found };
@@ -72,10 +79,10 @@ export const createFilter = (
 
 /** Requests the run to stop and resolves with the resulting task. @throws A2aError 404, 409 */
 export const cancelTask = async (deps: TaskOperationDeps, asker: Asker, task_id: string): Promise<Task> => {
-  const { run } = taskFor(deps, asker, task_id);
+  const { run, scope } = taskFor(deps, asker, task_id, 'write');
   checkCancelable(task_id, taskStateOf(run));
-  const reached = await deps.runtime.cancelRun(asker.scope, run.thread_id, task_id);
-  if (!reached) checkCancelable(task_id, taskStateOf(taskFor(deps, asker, task_id).run));
+  const reached = await deps.runtime.cancelRun(scope, run.thread_id, task_id);
+  if (!reached) checkCancelable(task_id, taskStateOf(taskFor(deps, asker, task_id, 'read').run));
   return readTask(deps, asker, task_id);
 };
 
@@ -86,14 +93,14 @@ const checkCancelable = (task_id: string, state: TaskState): void => {
 /** Streams the task with its content so far, then its events until it is over. @throws A2aError 400, 404 */
 export const subscribeToTask = (deps: TaskOperationDeps, asker: Asker, task_id: string): EventStream => {
   const { tasks } = deps;
-  const found = taskFor(deps, asker, task_id);
+  const found = taskFor(deps, asker, task_id, 'read');
   const state = taskStateOf(found.run);
   if (isTerminal(state)) throw overAlready(task_id, state);
   const { stream, follower, open } = createTaskStream(isTerminal);
-  const following = tasks.follow(asker.scope, task_id, follower);
+  const following = tasks.follow(found.scope, task_id, follower);
   stream.onClose(following.stop);
   const sent = following.artifact();
-  const task = tasks.projection.task(asker.scope, found, { history: undefined, artifacts: true });
+  const task = taskIn(deps, found);
   open({ ...task, ...(sent && { artifacts: [sent] }) });
   return stream;
 };

@@ -49,7 +49,7 @@ const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undef
 };
 
 export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
-  const { store, tasks, resolve, settings } = deps;
+  const { store, access, tasks, resolve, settings } = deps;
   const agents = createCardAgents({ ...deps, resolve, defaultId: settings.default_agent_id });
   const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
@@ -59,7 +59,7 @@ export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
   return {
     families: a2aRoutes({
       tasks: createTaskHandlers(sending, sends),
-      push: createPushHandlers({ store, push, tasks, agents, enabled }),
+      push: createPushHandlers({ store, access, push, tasks, agents, enabled }),
       cards: createCards({ ...deps, agents }),
     }),
     start() {

@@ -1,10 +1,13 @@
 import type { Reply } from '../../http/reply.ts';
+import type { Principal } from '../../schema/principal.ts';
 
 /**
  * A request to a route of A2A after the common checks: version, path, content type, size and JSON (a2a.md 3). Errors
  * that a handler throws are sent in the form of A2A.
  */
 export type A2aRequest = {
+  principal: Principal;
+  /** The part of the scope that is the caller's own. */
   scope: string;
   /** The leading segment of the path, not resolved yet. */
   tenant: string | undefined;

@@ -281,7 +281,11 @@ const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2
 
 type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unknown>;
 
-const requestOf = ({ scope, params, query, body, header, hold }: Handled, reads: boolean): A2aRequest => ({
+const requestOf = (
+  { principal, scope, params, query, body, header, hold }: Handled,
+  reads: boolean,
+): A2aRequest => ({
+  principal,
   scope,
   tenant: params.tenant,
   // `body` is a string because the route reads text.

@@ -11,6 +11,8 @@ import {
 } from '../../protocols/a2a/task-operations.ts';
 import { decodeHistoryLength, decodeTaskQuery } from '../../protocols/a2a/task-query.ts';
 import type { SendDeps, Sends } from '../../protocols/a2a/task-send.ts';
+import { partitionOf } from '../../schema/partition.ts';
+import type { Principal } from '../../schema/principal.ts';
 import { traceContextOf } from '../../schema/trace-context.ts';
 import type { TaskPosition } from '../../store/index.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -23,27 +25,31 @@ export type TaskHandlerDeps = TaskOperationDeps &
   SendDeps & { settings: { a2a_enforce_input_modes: boolean } };
 
 export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHandlers => {
-  const decode = ({ body, tenant, header }: A2aRequest) => ({
-    ...decodeSend(body, { tenant, enforceInputModes: deps.settings.a2a_enforce_input_modes }),
-    context: traceContextOf(header),
-  });
+  const decode = ({ principal, body, tenant, header }: A2aRequest) => {
+    const enforceInputModes = deps.settings.a2a_enforce_input_modes;
+    const sent = decodeSend(body, { tenant, enforceInputModes });
+    const { scope, ...ids } = addressed(deps, principal, sent);
+    // A config would outlive the right of another user on the thread.
+    if (sent.push !== undefined) deps.access.checkSharing(principal, { scope, id: '' });
+    return { scope, request: { ...sent, ...ids, principal, context: traceContextOf(header) } };
+  };
 
   return {
     async send(request) {
-      const task = await sends.send(request.scope, decode(request), request.hold);
+      const { scope, request: sent } = decode(request);
+      const task = await sends.send(scope, sent, request.hold);
       return { task };
     },
-    stream: async (request) => sends.stream(request.scope, decode(request)),
+    async stream(request) {
+      const { scope, request: sent } = decode(request);
+      return sends.stream(scope, sent);
+    },
     get: (request, task_id) => readTask(deps, request, task_id, decodeHistoryLength(request.query)),
     list(request) {
       const query = decodeTaskQuery(request.query);
       const filter = createFilter(query, request.tenant);
       const after = positionIn(query.page_token, { prefix: TOKEN, filters: filter, position: Position });
-      const { texts, total, next } = listTasks(
-        deps,
-        { lists: request.scope, tenant: request.tenant },
-        { filter, query, after },
-      );
+      const { texts, total, next } = listTasks(deps, request, { filter, query, after });
       return listReply('tasks', texts, {
         totalSize: total,
         pageSize: query.page_size,
@@ -53,6 +59,20 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
     cancel: (request, task_id) => cancelTask(deps, request, task_id),
     subscribe: (request, task_id) => subscribeToTask(deps, request, task_id),
   };
+};
+
+/** Returns the partition of the task, or else of the context, that the message is for. */
+const addressed = (
+  { access, tasks }: Pick<TaskHandlerDeps, 'access' | 'tasks'>,
+  principal: Principal,
+  { task_id, context_id }: { task_id?: string | undefined; context_id?: string | undefined },
+): { scope: string; context_id?: string } => {
+  const task = task_id === undefined ? undefined : access.run(principal, task_id, 'write');
+  const context = context_id === undefined ? undefined : access.thread(principal, context_id, 'write');
+  const isKnown = task !== undefined && tasks.find(task.scope, task.id) !== undefined;
+  // A new task, whose id the client may have chosen, belongs to its context.
+  const scope = (isKnown ? task.scope : context?.scope) ?? partitionOf(principal);
+  return { scope, ...(context?.scope === scope && { context_id: context.id }) };
 };
 
 const TOKEN = 'task_';

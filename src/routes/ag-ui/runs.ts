@@ -30,14 +30,14 @@ export const agUiRunRoutes = (deps: RouteDeps): Route[] =>
 const createAgUiRun = (deps: RouteDeps, { threadOf, agentFor }: Addressing) => {
   const attaching = createAttaching(deps);
   return async (client: Client, body: AgUiBody) => {
-    const { scope } = client;
-    const thread_id = threadOf(body.thread_id);
+    const place = threadOf(client.principal, body.thread_id);
+    const { scope, id: thread_id } = place;
     const output_schema = checkedOutputSchema(body.output_schema);
     const stream = createEventStream();
     const isSubmitted = await submitRequest(deps, {
       ...client,
-      thread_id,
-      agent: agentFor(scope, thread_id, body.agent_id),
+      thread: place,
+      agent: agentFor(client.principal, place, body.agent_id),
       named: body.agent_id !== undefined,
       adapter: 'ag_ui',
       read(thread) {

@@ -46,7 +46,7 @@ export const agUiThreadRoutes = (deps: RouteDeps) => [
     path: '/v1/ag-ui/threads/:thread_id/interrupt',
     tag: TAG,
   }),
-  replayRoute(createDurableReplay(deps, agUiReplay), {
+  replayRoute(deps, createDurableReplay(deps, agUiReplay), {
     id: 'replayAgUiThread',
     path: '/v1/ag-ui/threads/:thread_id/replay',
     tag: TAG,
@@ -55,7 +55,7 @@ export const agUiThreadRoutes = (deps: RouteDeps) => [
   messagesRoute(deps),
 ];
 
-const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
+const messagesRoute = ({ store, access }: Pick<RouteDeps, 'store' | 'access'>) =>
   route.get('/v1/ag-ui/threads/:thread_id/messages', {
     id: 'listAgUiMessages',
     summary: 'Messages of a thread in the AG-UI format',
@@ -65,7 +65,8 @@ const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
     params: z.object({ thread_id: ThreadId }),
     query: MessageQuery,
     responses: { 200: AgUiMessages },
-    handle({ scope, params: { thread_id }, query }) {
+    handle({ principal, params, query }) {
+      const { scope, id: thread_id } = access.thread(principal, params.thread_id, 'read');
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
       const page = historyPage({ store, scope, thread_id }, filter, start, query.limit);

@@ -32,32 +32,32 @@ export const createChatRun = (deps: RouteDeps): ChatRun => {
   const { threadOf, agentFor } = createAddressing(deps);
   const repeatAnswer = createRepeat(deps);
   return async (client, body, draft) => {
-    const { scope } = client;
-    const thread_id = threadOf(body.thread_id);
+    const thread = threadOf(client.principal, body.thread_id);
+    const { scope, id: thread_id } = thread;
     const output_schema = checkedOutputSchema(body.output_schema);
-    const agent = draft ?? agentFor(scope, thread_id, body.agent_id);
+    const agent = draft ?? agentFor(client.principal, thread, body.agent_id);
     const answer = createAnswer(deps, { scope, thread_id, continues: body.continues });
     let repeated: Repeated | undefined;
     try {
       const isSubmitted = await submitRequest(deps, {
         ...client,
-        thread_id,
+        thread,
         agent,
         named: body.agent_id !== undefined,
         adapter: 'ai_sdk',
-        read(thread) {
-          const request = decodeChat(body, thread);
+        read(view) {
+          const request = decodeChat(body, view);
           if (request.kind === 'repeated')
-            repeated = { ...request, executes: thread.executes === request.run.run_id };
+            repeated = { ...request, executes: view.executes === request.run.run_id };
           if (request.kind !== 'input') return undefined;
           const { messages, decisions, rewind } = request;
           // A rewind removes the open run together with its pending tickets.
-          const view = rewind ? { ...thread, run_id: undefined, tickets: [], going: [] } : thread;
+          const seen = rewind ? { ...view, run_id: undefined, tickets: [], going: [] } : view;
           return {
             messages,
             decisions,
-            roles: newMessages(body.messages, thread.has).map(({ role }) => role),
-            attach: answer.attachTo(view, decisions),
+            roles: newMessages(body.messages, view.has).map(({ role }) => role),
+            attach: answer.attachTo(seen, decisions),
             ...(rewind && { rewind }),
             output_schema,
             ...(body.tools && { frontend_tools: body.tools.map(toDescriptor) }),

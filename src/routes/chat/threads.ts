@@ -38,7 +38,7 @@ const ChatMessages = z
   .meta({ id: 'ChatMessageList', description: 'One page of messages.' });
 
 export const chatThreadRoutes = (deps: RouteDeps) => {
-  const { chatStreams } = deps;
+  const { chatStreams, access } = deps;
   const replay = createDurableReplay(deps, chatReplay, CHAT_HEADERS);
   const replayed = { tag: TAG, frame: UiMessageChunk };
 
@@ -57,11 +57,12 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
 
         410: ErrorBody,
       },
-      handle({ scope, params: { thread_id }, header }) {
+      handle({ principal, params: { thread_id }, header }) {
+        const thread = access.thread(principal, thread_id, 'read');
         const point = resumePoint(header('last-event-id'));
-        if ('cursor' in point) return replay.page(scope, thread_id, point.cursor);
+        if ('cursor' in point) return replay.page(thread, point.cursor);
         const stream = createEventStream({ headers: CHAT_HEADERS });
-        const leave = chatStreams.attach(scope, thread_id, point.after, stream);
+        const leave = chatStreams.attach(thread.scope, thread.id, point.after, stream);
         if (!leave) return reply(204);
         stream.onClose(leave);
         return stream;
@@ -71,12 +72,12 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
   return [
     streamRoute('streamChat', '/v1/ai-sdk/chat/:thread_id/stream'),
     streamRoute('streamChatThread', '/v1/ai-sdk/threads/:thread_id/stream'),
-    replayRoute(replay, {
+    replayRoute(deps, replay, {
       ...replayed,
       id: 'replayChatThread',
       path: '/v1/ai-sdk/threads/:thread_id/replay',
     }),
-    replayRoute(replay, { ...replayed, id: 'replayChat', path: '/v1/ai-sdk/chat/:thread_id/replay' }),
+    replayRoute(deps, replay, { ...replayed, id: 'replayChat', path: '/v1/ai-sdk/chat/:thread_id/replay' }),
     cancelRoute(deps, { id: 'cancelChatThread', path: '/v1/ai-sdk/threads/:thread_id/cancel', tag: TAG }),
     interruptRoute(deps, {
       id: 'interruptChatThread',
@@ -87,7 +88,7 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
   ];
 };
 
-const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
+const messagesRoute = ({ store, access }: Pick<RouteDeps, 'store' | 'access'>) =>
   route.get('/v1/ai-sdk/threads/:thread_id/messages', {
     id: 'listChatMessages',
     summary: 'Messages of a thread in the chat format',
@@ -97,7 +98,8 @@ const messagesRoute = ({ store }: Pick<RouteDeps, 'store'>) =>
     params: Params,
     query: MessageQuery,
     responses: { 200: ChatMessages },
-    async handle({ scope, params: { thread_id }, query, onGone }) {
+    async handle({ principal, params, query, onGone }) {
+      const { scope, id: thread_id } = access.thread(principal, params.thread_id, 'read');
       const filter = messageFilter(query);
       const start = messageStart(query, filter);
       const gone = new AbortController();

@@ -27,11 +27,14 @@ export const addConfig = async (
   body: unknown,
 ): Promise<PushConfig> => {
   checkEnabled(deps);
-  const agent = taskAgentOf(taskFor(deps, asker, task_id).run);
+  const { run, scope } = taskFor(deps, asker, task_id, 'write');
+  // A config would outlive the right of another user on the thread.
+  deps.access.checkSharing(asker.principal, { scope, id: run.thread_id });
+  const agent = taskAgentOf(run);
   const selected = findSelector(body);
   const tenant = asker.tenant ?? (selected === agent ? selected : undefined);
   const config = deps.push.check(body, { task_id, tenant });
-  await deps.push.add(asker.scope, config);
+  await deps.push.add(scope, config);
   return config;
 };
 
@@ -43,8 +46,8 @@ export const listConfigs = (
   { size, after }: { size: number; after: PushPlace | undefined },
 ): ConfigPage => {
   checkEnabled(deps);
-  taskFor(deps, asker, task_id);
-  const { scope, tenant } = asker;
+  const { scope } = taskFor(deps, asker, task_id, 'read');
+  const { tenant } = asker;
   const found: PushConfigRow[] = [];
   for (const config of deps.store.pushConfigs.list(scope, task_id, after)) {
     if (tenant !== undefined && config.tenant !== tenant) continue;
@@ -57,7 +60,7 @@ export const listConfigs = (
 
 /** @throws A2aError 400, 404 */
 export const readConfig = (deps: PushConfigDeps, asker: Asker, task_id: string, id: string): PushConfig => {
-  const configs = configsFor(deps, asker, task_id, id);
+  const configs = configsFor(deps, asker, { task_id, id, right: 'read' });
   const config = configs.find(({ tenant }) => tenant === undefined) ?? configs[0];
   if (!config) throw pushConfigNotFound(task_id, id);
   return shownConfig(config);
@@ -70,7 +73,7 @@ export const removeConfig = async (
   task_id: string,
   id: string,
 ): Promise<void> => {
-  const configs = configsFor(deps, asker, task_id, id);
+  const configs = configsFor(deps, asker, { task_id, id, right: 'write' });
   if (configs.length > 0) await deps.push.remove(configs);
 };
 
@@ -78,10 +81,14 @@ const checkEnabled = ({ enabled }: PushConfigDeps): void => {
   if (!enabled) throw noPush();
 };
 
-const configsFor = (deps: PushConfigDeps, asker: Asker, task_id: string, id: string): PushConfigRow[] => {
+const configsFor = (
+  deps: PushConfigDeps,
+  asker: Asker,
+  { task_id, id, right }: { task_id: string; id: string; right: 'read' | 'write' },
+): PushConfigRow[] => {
   checkEnabled(deps);
-  taskFor(deps, asker, task_id);
-  const { scope, tenant } = asker;
+  const { scope } = taskFor(deps, asker, task_id, right);
+  const { tenant } = asker;
   const { pushConfigs } = deps.store;
   if (tenant === undefined) return pushConfigs.withId(scope, task_id, id);
   const config = pushConfigs.get({ scope, task_id, id, tenant });
