@@ -8,6 +8,7 @@ import { createLog, type Log } from '../observability/log.ts';
 import { createMetrics, type Metrics } from '../observability/metrics/metrics.ts';
 import { createPrograms, type Programs } from '../programs/programs.ts';
 import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
+import { baseOf } from '../schema/partition.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
 import { createIds } from './ids.ts';
@@ -62,7 +63,7 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     store: stores.store,
     inspector,
     programs: createPrograms(clock),
-    actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, scope, of)) },
+    actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, baseOf(scope), of)) },
     uptimeSeconds: () => Math.floor((monotonic(clock) - startedAt) / 1000),
   };
 };

@@ -5,6 +5,7 @@ import type { ActorFilter } from '../inspection/filter.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import { stateOf } from '../inspection/watch.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
+import { type Lists, ownedIn } from '../schema/partition.ts';
 import { RUN_STATES, type RunRecord, stateAt, taggedWith } from '../schema/run-state.ts';
 import { Position, type Store } from '../store/index.ts';
 
@@ -33,7 +34,12 @@ const SNAPSHOTS = new Map(STATES.map(({ name, snapshot }) => [name, snapshot]));
 export const InactivePosition = z.object({ status: InactiveStatus, after: Position.optional() });
 export type InactivePosition = z.infer<typeof InactivePosition>;
 
-export type Sources = { store: { runs: Pick<Store['runs'], 'get' | 'list'> }; inspector: Inspector };
+export type Sources = {
+  store: { runs: Pick<Store['runs'], 'get' | 'list' | 'partitionsWith'>; threads: ThreadNames };
+  inspector: Inspector;
+};
+
+type ThreadNames = Pick<Store['threads'], 'get' | 'partitionsWith'>;
 
 export type InactiveRuns = {
   /** Sizes of the lists that may contain such runs, including runs with an actor. */
@@ -58,7 +64,10 @@ const single = (
   run_id: string,
   { thread, state }: ActorFilter,
 ): InactiveRuns => {
-  const run = store.runs.get(scope, run_id);
+  const [partition = scope] = store.runs.get(scope, run_id)
+    ? [scope]
+    : store.runs.partitionsWith(ownedIn(scope), run_id, 1);
+  const run = store.runs.get(partition, run_id);
   const status = InactiveStatus.safeParse(run?.status).data;
   if (!run || !status || inspector.hasRun(scope, run_id)) return NONE;
   if (thread !== undefined && run.thread_id !== thread) return NONE;
@@ -69,12 +78,13 @@ const single = (
 const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter): InactiveRuns => {
   const { store, inspector } = sources;
   const inThread = thread === undefined ? {} : { thread_id: thread };
+  const within = listsOf(store, scope, thread);
   const lists = InactiveStatus.options
     .map((status) => ({ status, share: shareOf(status, state) }))
     .filter(({ share }) => share !== 'none')
     .map((list) => ({
       ...list,
-      size: store.runs.list(scope, { ...inThread, status: list.status }, NO_ROWS).total,
+      size: store.runs.list(within, { ...inThread, status: list.status }, NO_ROWS).total,
     }))
     .filter(({ size }) => size > 0);
   return {
@@ -86,7 +96,7 @@ const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter)
       let after = remaining[0] === from?.status ? from?.after : undefined;
       for (let reads = 0; remaining[0] && items.length < limit && reads < MOST_READS; reads += 1) {
         const span = { offset: 0, limit: limit - items.length, ...(after && { after }) };
-        const found = store.runs.list(scope, { ...inThread, status: remaining[0] }, span);
+        const found = store.runs.list(within, { ...inThread, status: remaining[0] }, span);
         const inactive = found.items.filter(({ run_id }) => !inspector.hasRun(scope, run_id));
         items.push(...actorsOf(inactive, state));
         after = found.next;
@@ -96,6 +106,15 @@ const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter)
       return { items, ...(status && { next: { status, ...(after && { after }) } }) };
     },
   };
+};
+
+/** The admin surface shows the runs of all owners; a thread is in one partition. */
+const listsOf = ({ threads }: Sources['store'], scope: string, thread: string | undefined): Lists => {
+  if (thread === undefined) return [scope, ownedIn(scope)];
+  const [partition = scope] = threads.get(scope, thread)
+    ? [scope]
+    : threads.partitionsWith(ownedIn(scope), thread, 1);
+  return partition;
 };
 
 const isBefore = (status: InactiveStatus, other: InactiveStatus | undefined): boolean =>

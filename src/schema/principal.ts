@@ -40,11 +40,11 @@ export const forbidden = ([word, ...values]: Need): Forbidden => {
 export const nameOf = ({ user, credential: { kind } }: Principal): string =>
   user ?? (kind === 'anonymous' ? '~anonymous' : '~admin');
 
-/** @throws Invalid unless it has 1 to 512 bytes, not only blanks, and no control characters */
+/** @throws Invalid unless it has 1 to 512 bytes, not only blanks, no control characters, and no leading `~` */
 export const checkScope = (scope: string): string => {
   if (scope.trim() === '') throw new Invalid('the scope id is blank');
   if (Buffer.byteLength(scope) > 512) throw new Invalid('the scope id is longer than 512 bytes');
-  if (isReservedScope(scope)) throw new Error("the scope id begins with '~', which is reserved");
+  if (isReservedScope(scope)) throw new Invalid("the scope id begins with '~', which is reserved");
   if (/\p{Cc}/u.test(scope)) throw new Invalid('the scope id has control characters');
   return scope;
 };
