@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { textReply } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
+import { ownedIn } from '../schema/partition.ts';
+import type { RunStatus } from '../schema/run.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
 import { timerMs } from '../schema/timer.ts';
 import type { Store } from '../store/index.ts';
@@ -95,11 +97,11 @@ const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDe
     tag: 'runs',
     needs: ['observe', 'read:all'],
     responses: { 200: RunSummary },
-    handle: ({ scope }) => ({
-      running: store.runs.count(scope, 'running'),
-      waiting: store.runs.count(scope, 'waiting'),
-      created: store.runs.count(scope, 'created'),
-    }),
+    handle({ principal: { scope } }) {
+      const count = (status: RunStatus): number =>
+        store.runs.count(scope, status) + store.runs.count(ownedIn(scope), status);
+      return { running: count('running'), waiting: count('waiting'), created: count('created') };
+    },
   }),
 ];
 

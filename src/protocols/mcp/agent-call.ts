@@ -1,7 +1,9 @@
 import type { Attach, DecisionInput, Runtime, Submission } from '../../runtime/index.ts';
+import { actorOf } from '../../schema/actor.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Outcome } from '../../schema/outcome.ts';
+import type { Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import type { Store } from '../../store/index.ts';
@@ -33,6 +35,8 @@ export type AgentCallDeps = {
 export type AgentCaller = {
   /** Trace context of the call. */
   context: TraceContext | undefined;
+  principal: Principal;
+  /** The part of the scope that is its own. */
   scope: string;
   signal: AbortSignal;
   /** @param logger name of the logger */
@@ -60,6 +64,7 @@ export const callAgent = async (
       origin: 'mcp',
       adapter: 'mcp',
       context: caller.context,
+      by: actorOf(caller.principal),
       attach,
     });
     return { thread_id, run_id };
@@ -87,7 +92,8 @@ export const proceedCall = async (
         named: false,
         into: run_id,
         messages: [],
-        decisions,
+        decisions: decisions.map((decision) => ({ ...decision, principal: caller.principal })),
+        by: actorOf(caller.principal),
         origin: 'mcp',
         adapter: 'mcp',
         attach,

@@ -12,6 +12,8 @@ import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { asObject, asObjectSchema } from '../../schema/output.ts';
+import { partitionOf } from '../../schema/partition.ts';
+import { may, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import { type TraceContext, traceContextOf } from '../../schema/trace-context.ts';
 import {
@@ -51,11 +53,16 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   return {
     info: { name: NAME, version: deps.version },
     capabilities: { tools: { listChanged: true }, logging: {} },
-    bind(server, scope, sdk) {
-      server.setRequestHandler('tools/list', () => ({ tools: tools() }));
-      server.setRequestHandler('tools/call', ({ params }, context) =>
-        callTool(deps, { server, scope, sdk, context }, params),
-      );
+    bind(server, principalOf, sdk) {
+      server.setRequestHandler('tools/list', (_request, context) => {
+        const principal = principalOf(context);
+        return { tools: tools().filter(({ name }) => may(principal, ['invoke', name])) };
+      });
+      server.setRequestHandler('tools/call', ({ params }, context) => {
+        const principal = principalOf(context);
+        const scope = partitionOf(principal);
+        return callTool(deps, { server, principal, scope, sdk, context }, params);
+      });
       server.setRequestHandler('health/check', { params: z.unknown() }, () => ({
         status: 'healthy',
         uptime_seconds: deps.uptimeSeconds(),
@@ -67,7 +74,7 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   };
 };
 
-type Asking = { server: Server; scope: string; sdk: Sdk; context: ServerContext };
+type Asking = { server: Server; principal: Principal; scope: string; sdk: Sdk; context: ServerContext };
 
 /** @throws ProtocolError */
 const callTool = async (
@@ -75,8 +82,9 @@ const callTool = async (
   asking: Asking,
   { name, arguments: { message } = {} }: CallToolRequest['params'],
 ): Promise<CallToolResult | InputRequiredResult> => {
-  const { sdk, scope, context } = asking;
-  if (!deps.published().ids.includes(name)) return textResult(`Unknown tool: ${name}`, true);
+  const { sdk, principal, scope, context } = asking;
+  if (!deps.published().ids.includes(name) || !may(principal, ['invoke', name]))
+    return textResult(`Unknown tool: ${name}`, true);
   if (typeof message !== 'string' || message === '') return textResult(NO_MESSAGE, true);
   const previous = questionedBefore(sdk, context.mcpReq.requestState());
   const answer = previous
@@ -190,12 +198,13 @@ const traceOf = ({ context: { mcpReq, http } }: Asking): TraceContext | undefine
 };
 
 const callerOf = (asking: Asking): AgentCaller => {
-  const { scope, context } = asking;
+  const { principal, scope, context } = asking;
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
   // Notifications for a disconnected client are dropped.
   const dropped = (): void => {};
   return {
+    principal,
     scope,
     context: traceOf(asking),
     signal: mcpReq.signal,

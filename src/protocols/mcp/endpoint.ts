@@ -1,6 +1,7 @@
 import type { RequestHeader } from '../../http/family.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import type { EventStream } from '../../http/sse.ts';
+import type { Principal } from '../../schema/principal.ts';
 import { invalidRequest } from './errors.ts';
 import { parseBody, type RpcMessage, type RpcRequest, readMessage } from './messages.ts';
 import { ask, deliver, type Session } from './session.ts';
@@ -15,14 +16,14 @@ export type McpEndpoint = {
   /** @throws McpError, Unavailable */
   post(request: McpPost): Promise<Reply | EventStream>;
   /** Ends a session. @throws McpError */
-  end(request: Pick<McpPost, 'scope' | 'header'>): Reply;
+  end(request: Pick<McpPost, 'principal' | 'header'>): Reply;
   toolsChanged(): void;
   sessions(): number;
   close(): void;
 };
 
 export type McpPost = {
-  scope: string;
+  principal: Principal;
   text: string;
   header: RequestHeader;
   /** Whether the header is present, even if empty. */
@@ -39,35 +40,35 @@ export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
   });
 
   /** @throws McpError */
-  const sessionOf = (scope: string, header: RequestHeader): Session => {
+  const sessionOf = (principal: Principal, header: RequestHeader): Session => {
     const id = headerIn(header, SESSION);
     if (id === undefined) throw invalidRequest('missing MCP-Session-Id header');
-    return sessions.find(scope, id);
+    return sessions.find(principal, id);
   };
 
-  const initialize = async (scope: string, request: RpcRequest): Promise<Reply> => {
-    const { session, answer } = await sessions.open(scope, request);
+  const initialize = async (principal: Principal, request: RpcRequest): Promise<Reply> => {
+    const { session, answer } = await sessions.open(principal, request);
     return session ? reply(200, answer, { [SESSION]: session.id }) : reply(200, answer);
   };
 
   return {
-    async post({ scope, text, header, namesSession }) {
+    async post({ principal, text, header, namesSession }) {
       const version = headerIn(header, VERSION);
       const parsed = parseBody(text);
-      if (isStateless(parsed.value, version)) return stateless.answer({ scope, header, parsed });
+      if (isStateless(parsed.value, version)) return stateless.answer({ principal, header, parsed });
       if (version !== undefined && !SESSION_VERSIONS.includes(version)) throw unsupported(version);
       const message = readMessage(parsed);
       if (message.kind === 'request' && message.method === 'initialize') {
         if (namesSession) throw invalidRequest('initialize requests must not include an MCP session id');
-        return initialize(scope, message);
+        return initialize(principal, message);
       }
-      const session = sessionOf(scope, header);
+      const session = sessionOf(principal, header);
       const agreed = session.actor.getSnapshot().context.version;
       if (version !== undefined && version !== agreed) throw unsupported(version);
-      return take(session, message);
+      return take(session, message, principal);
     },
-    end({ scope, header }) {
-      sessions.end(sessionOf(scope, header));
+    end({ principal, header }) {
+      sessions.end(sessionOf(principal, header));
       return reply(204);
     },
     toolsChanged() {
@@ -82,12 +83,16 @@ export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
   };
 };
 
-const take = async (session: Session, message: RpcMessage): Promise<Reply | EventStream> => {
+const take = async (
+  session: Session,
+  message: RpcMessage,
+  principal: Principal,
+): Promise<Reply | EventStream> => {
   if (message.kind !== 'request') {
     deliver(session, message);
     return reply(202);
   }
-  const pending = ask(session, message);
+  const pending = ask(session, message, principal);
   if (pending.stream) return pending.stream;
   const answer = await pending.answered;
   // A cancelled request has no response.

@@ -5,6 +5,8 @@ import { mcpSessionMachine } from '../../../machines/mcp-session.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { partitionOf } from '../../schema/partition.ts';
+import type { Principal } from '../../schema/principal.ts';
 import {
   errorObject,
   INTERNAL_ERROR,
@@ -47,6 +49,8 @@ export type Pipe = (message: object) => void;
 /** A request without a response yet. */
 type Exchange = {
   readonly method: string;
+  /** Undefined on pipes, whose session has one principal. */
+  readonly principal: Principal | undefined;
   /** Undefined if the response is one JSON object. */
   readonly stream: EventStream | undefined;
   /** Receives the response, or undefined if there will be none. */
@@ -55,7 +59,7 @@ type Exchange = {
 
 export type SessionOptions = {
   provider: McpProvider;
-  scope: string;
+  principal: Principal;
   /** Id of the actor, which operators see. */
   actorId: string;
   idleMs: number;
@@ -70,7 +74,7 @@ export const STREAM_HEADERS = { 'x-accel-buffering': 'no' };
 
 /** The session is not accessible until its first request, `initialize`, has a response. */
 export const createSession = async (options: SessionOptions): Promise<Session> => {
-  const { provider, scope, actorId, idleMs, pipe, report } = options;
+  const { provider, principal, actorId, idleMs, pipe, report } = options;
   const sdk = await loadSdk();
   const { info, capabilities } = provider;
   const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: SESSION_VERSIONS });
@@ -78,7 +82,6 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     session.refused = true;
     report(error);
   };
-  provider.bind(server, scope, sdk);
   const actor = createActor(mcpSessionMachine, { id: actorId, input: { idleMs, maxOpen: MOST_OPEN } });
   const open: Session['open'] = new Map();
   const transport: Transport = {
@@ -88,7 +91,9 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     },
     send: async (message, sending) => bring(session, message, sending),
   };
+  const scope = partitionOf(principal);
   const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe, refused: false };
+  provider.bind(server, ({ mcpReq }) => open.get(mcpReq.id)?.principal ?? principal, sdk);
   await server.connect(transport);
   return session;
 };
@@ -116,14 +121,14 @@ export const versionIn = (answer: object | undefined): string | undefined => {
 export type PendingResponse = { stream: EventStream | undefined; answered: Promise<object | undefined> };
 
 /** Handles a request in an open session. @throws McpError, Unavailable */
-export const ask = (session: Session, request: RpcRequest): PendingResponse => {
+export const ask = (session: Session, request: RpcRequest, principal?: Principal): PendingResponse => {
   const { actor, open } = session;
   if (open.has(request.id))
     throw invalidRequest(`request id is in use: ${JSON.stringify(request.id)}`, request.id);
   if (!actor.getSnapshot().can({ type: 'BEGIN' }))
     throw new Unavailable('too many requests in one MCP session');
   actor.send({ type: 'BEGIN' });
-  return exchange(session, request);
+  return exchange(session, request, principal);
 };
 
 /** Handles a notification or a response of the client. */
@@ -149,12 +154,12 @@ export const closeSession = (session: Session): void => {
   for (const id of session.open.keys()) settle(session, id, undefined);
 };
 
-const exchange = (session: Session, request: RpcRequest): PendingResponse => {
+const exchange = (session: Session, request: RpcRequest, principal?: Principal): PendingResponse => {
   const { id, method, params } = request;
   const isStream = method === STREAMED && !session.pipe;
   const stream = isStream ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
   const answered = new Promise<object | undefined>((resolve) => {
-    session.open.set(id, { method, stream, settle: resolve });
+    session.open.set(id, { method, stream, principal, settle: resolve });
   });
   const problem = paramsProblem(method, params);
   if (problem === undefined) hand(session, { ...request, params: withoutOddCursor(params) });

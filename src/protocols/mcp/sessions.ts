@@ -2,6 +2,8 @@ import type { AnyActorRef } from 'xstate';
 import type { Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { partitionOf } from '../../schema/partition.ts';
+import type { Principal } from '../../schema/principal.ts';
 import { unknownSession } from './errors.ts';
 import type { RpcRequest } from './messages.ts';
 import type { McpProvider } from './provider.ts';
@@ -16,11 +18,11 @@ import { closeSession, createSession, initialize, type Session, toolsChanged, ve
 export type Sessions = {
   /** @throws Unavailable when the limit is reached and every session is busy */
   open(
-    scope: string,
+    principal: Principal,
     request: RpcRequest,
   ): Promise<{ session: Session | undefined; answer: object | undefined }>;
   /** @throws McpError 404 */
-  find(scope: string, id: string): Session;
+  find(principal: Principal, id: string): Session;
   end(session: Session): void;
   /** Notifies clients with an open stream. */
   toolsChanged(): void;
@@ -42,17 +44,17 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
   const open: OpenSessions = { idle: new Map(), busy: new Map() };
   let closed = false;
   return {
-    async open(scope, request) {
+    async open(principal, request) {
       if (closed) throw new Unavailable('the service is stopping');
       const session = await createSession({
         provider,
-        scope,
+        principal,
         actorId: ids.uuid(),
         idleMs: settings.mcp_session_idle_secs * 1000,
         report: (err) => log.debug('mcp.invalid_message', { err }),
       });
       const { actor } = session;
-      const gone = actors.began(actor, scope);
+      const gone = actors.began(actor, session.scope);
       actor.subscribe({
         next: (state) => state.hasTag('known') && place(open, session),
         complete() {
@@ -77,10 +79,10 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
       actor.send({ type: 'OPENED', version });
       return { session, answer };
     },
-    find(scope, id) {
+    find(principal, id) {
       const session = open.idle.get(id) ?? open.busy.get(id);
-      // Sessions of other scopes are treated as unknown.
-      if (session?.scope !== scope) throw unknownSession();
+      // Sessions of other scopes and users are treated as unknown.
+      if (session?.scope !== partitionOf(principal)) throw unknownSession();
       return session;
     },
     end: ({ actor }) => actor.send({ type: 'DELETE' }),

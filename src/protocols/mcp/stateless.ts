@@ -3,6 +3,7 @@ import type { RequestHeader } from '../../http/family.ts';
 import { JSON_TYPE, plainText, type Reply, reply } from '../../http/reply.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
+import type { Principal } from '../../schema/principal.ts';
 import { withTimeout } from '../../schema/with-timeout.ts';
 import { type Parsed, readMessage } from './messages.ts';
 import { withoutOddCursor } from './params.ts';
@@ -22,7 +23,7 @@ export type Stateless = {
 };
 
 export type StatelessRequest = {
-  scope: string;
+  principal: Principal;
   parsed: Parsed;
   header: RequestHeader;
 };
@@ -47,7 +48,7 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
     return loading;
   };
   return {
-    async answer({ scope, parsed, header }) {
+    async answer({ principal, parsed, header }) {
       const body = asRead(readable(parsed).value);
       const { fetch } = await handler();
       const gone = new AbortController();
@@ -58,7 +59,7 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
         signal: gone.signal,
       });
       // The field in which the SDK forwards client information.
-      const authInfo = { token: '', clientId: scope, scopes: [] };
+      const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
       const response = fetch(request, { authInfo, parsedBody: body });
       const quick = await withTimeout(response, QUICK_MS);
       return quick ? asAnswer(quick, gone) : streamLater(response, gone);
@@ -90,7 +91,9 @@ const createHandler = async (
   return sdk.createMcpHandler(
     ({ authInfo }) => {
       const server = new sdk.Server(info, { capabilities, supportedProtocolVersions: STATELESS_VERSIONS });
-      provider.bind(server, authInfo?.clientId ?? '', sdk);
+      // `answer` puts it there.
+      const principal = authInfo?.extra?.principal as Principal;
+      provider.bind(server, () => principal, sdk);
       return server;
     },
     // The HTTP server sends heartbeats on streams and limits bodies.

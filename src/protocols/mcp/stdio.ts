@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AnyActorRef } from 'xstate';
 import type { Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
+import type { Principal } from '../../schema/principal.ts';
 import {
   asMcpError,
   errorObject,
@@ -33,7 +34,7 @@ import {
 export type StdioDeps = {
   provider: McpProvider;
   ids: Ids;
-  scope: string;
+  principal: Principal;
   actors: { began(actor: AnyActorRef, scope: string): () => void };
   log: Pick<ServiceLog, 'debug' | 'warn'>;
 };
@@ -51,20 +52,20 @@ export const serveStdio = async (
   deps: StdioDeps,
   { input, output }: { input: Readable; output: Writable },
 ): Promise<StdioServing> => {
-  const { provider, ids, scope, actors, log } = deps;
+  const { provider, ids, principal, actors, log } = deps;
   const write = (message: object): void => {
     if (output.writable) output.write(`${JSON.stringify(message)}\n`);
   };
   const session = await createSession({
     provider,
-    scope,
+    principal,
     actorId: ids.uuid(),
     idleMs: 0,
     pipe: write,
     report: (err) => log.debug('mcp.invalid_message', { err }),
   });
   const { actor } = session;
-  const gone = actors.began(actor, scope);
+  const gone = actors.began(actor, session.scope);
   actor.subscribe({
     complete() {
       closeSession(session);

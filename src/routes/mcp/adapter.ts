@@ -5,6 +5,7 @@ import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { createCallerCheck } from '../../protocols/mcp/origin.ts';
 import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
 import { type StdioServing, serveStdio } from '../../protocols/mcp/stdio.ts';
+import { adminIn } from '../../schema/principal.ts';
 import { mcpRoutes } from './index.ts';
 
 /** Exposes the service as an MCP server, with its route and the sessions of its clients. */
@@ -62,7 +63,10 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
       for (const serving of piped) serving.toolsChanged();
     },
     async serve(pipes) {
-      const serving = await serveStdio({ ...deps, provider, scope: settings.scope_id }, pipes);
+      const serving = await serveStdio(
+        { ...deps, provider, principal: adminIn(settings.scope_id, 'program') },
+        pipes,
+      );
       piped.add(serving);
       await serving.ended.finally(() => piped.delete(serving));
     },

@@ -41,9 +41,9 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
         202: 'Accepted; the response has no body.',
         404: RpcError,
       },
-      handle: ({ scope, body, header, names }) =>
+      handle: ({ principal, body, header, names }) =>
         // `body` is a string because the route reads text.
-        endpoint.post({ scope, text: String(body), header, namesSession: names('mcp-session-id') }),
+        endpoint.post({ principal, text: String(body), header, namesSession: names('mcp-session-id') }),
     }),
     route.delete(PATH, {
       id: 'endMcpSession',
@@ -54,7 +54,7 @@ export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => 
       tag: TAG,
       needs: 'invoke',
       responses: { 204: 'Ended.', 404: RpcError },
-      handle: ({ scope, header }) => endpoint.end({ scope, header }),
+      handle: ({ principal, header }) => endpoint.end({ principal, header }),
     }),
   ],
 });
