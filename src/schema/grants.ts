@@ -135,7 +135,7 @@ const compile = (word: GrantWord, pattern: string | undefined, text: string, at:
     case 'read':
       if (pattern !== 'own' && pattern !== 'all')
         throw new Invalid(`${at} '${text}': 'read' is read:own or read:all`);
-      return ([reach]) => reach === undefined || reach === 'own' || pattern === 'all';
+      return (reach) => reach === undefined || reach === 'own' || pattern === 'all';
     case 'write':
       if (pattern !== 'all') throw new Invalid(`${at} '${text}': 'write' is write:all`);
       return () => true;
