@@ -1,0 +1,158 @@
+import t from 'tap';
+import { asks } from './models.ts';
+import { eventually } from './troupe.ts';
+import { runEcho, type User, withUsers } from './users.ts';
+
+/** Ownership and visibility of threads: identity.md 1.3 to 1.5 and 12, checks 45 to 50. */
+
+const hello = { messages: [{ role: 'user', content: 'Hello' }] };
+
+const ids = async (user: User, path: string): Promise<{ ids: unknown[]; total: unknown }> => {
+  const { body } = await user.get(path);
+  const items = body.items as (string | { run_id: string })[];
+  return { ids: items.map((item) => (typeof item === 'string' ? item : item.run_id)), total: body.total };
+};
+
+t.test('a name belongs to its owner', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, carol] = [service.user('alice'), service.user('bob'), service.user('globex/carol')];
+  const reader = service.user('rita', 'viewer');
+  t.equal((await runEcho(alice, 't1')).status, 200);
+  for (const other of [bob, carol]) {
+    t.match(await other.get('/v1/threads/t1'), { status: 404, body: { error: 'thread not found: t1' } });
+    t.strictSame(await ids(other, '/v1/threads'), { ids: [], total: 0 });
+    t.strictSame(await ids(other, '/v1/runs'), { ids: [], total: 0 });
+  }
+  t.match(await reader.get('/v1/threads/t1'), {
+    status: 200,
+    body: { owner: 'alice', visibility: 'private' },
+  });
+  t.equal((await runEcho(bob, 't1')).status, 200, 'a new thread of Bob');
+  t.match(await reader.get('/v1/threads/t1'), {
+    status: 409,
+    body: { error: "'t1' names more than one thread: use its uid" },
+  });
+  const { body: own } = await alice.get('/v1/threads/t1');
+  const { body: his } = await bob.get('/v1/threads/t1');
+  t.not(own.uid, his.uid);
+  t.match(await reader.get(`/v1/threads/${own.uid}`), { status: 200, body: { id: 't1', owner: 'alice' } });
+  t.equal((await bob.get(`/v1/threads/${own.uid}`)).status, 404);
+  t.match(await reader.get('/v1/threads'), { body: { total: 2 } });
+  t.match(await service.admin('GET', '/v1/threads'), { body: { total: 2 } });
+  t.match(await service.admin('GET', '/v1/runs?preview=true&q=hello'), {
+    body: { items: [{ preview: 'Hello', owner: 'alice', user: 'alice' }, { owner: 'bob' }] },
+  });
+});
+
+t.test('a thread is shared for reading or writing by its owner', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, carol] = [service.user('alice'), service.user('bob'), service.user('globex/carol')];
+  await runEcho(alice, 't1');
+  const share = (user: User, visibility: string) => user.call('PATCH', '/v1/threads/t1', { visibility });
+  t.equal((await share(bob, 'write')).status, 404);
+  t.match(await share(alice, 'read'), { status: 200, body: { visibility: 'read' } });
+  t.equal((await bob.get('/v1/threads/t1/messages')).status, 200);
+  t.equal((await bob.get('/v1/threads/t1/events')).status, 200);
+  t.equal((await bob.get('/v1/ai-sdk/threads/t1/messages')).status, 200);
+  t.strictSame(await ids(bob, '/v1/threads'), { ids: ['t1'], total: 1 });
+  t.equal((await ids(bob, '/v1/runs')).total, 1);
+  t.match(await bob.post('/v1/threads/t1/messages', hello), {
+    status: 403,
+    body: { code: 'forbidden', needs: ['write:all'] },
+  });
+  t.equal((await bob.call('DELETE', '/v1/threads/t1')).status, 403);
+  t.equal((await runEcho(bob, 't1')).status, 403);
+  t.equal((await bob.post('/v1/threads/t1/decision', { toolCallId: 'x', action: 'resume' })).status, 403);
+  t.match(await share(alice, 'write'), { status: 200 });
+  t.equal((await runEcho(bob, 't1')).status, 200);
+  t.match((await bob.get('/v1/threads/t1/runs')).body, { items: [{ user: 'alice' }, { user: 'bob' }] });
+  t.equal((await share(bob, 'private')).status, 403, 'only its owner decides who sees it');
+  t.equal((await carol.get('/v1/threads/t1')).status, 404);
+  t.match(await share(alice, 'private'), { status: 200 });
+  t.equal((await bob.get('/v1/threads/t1')).status, 404);
+  t.strictSame(await ids(bob, '/v1/threads'), { ids: [], total: 0 });
+  t.strictSame(await ids(bob, '/v1/runs'), { ids: [], total: 0 });
+});
+
+t.test('requests without a user see what has no owner', async (t) => {
+  const service = await withUsers(t);
+  const [alice, reader] = [service.user('alice'), service.user('rita', 'viewer')];
+  await service.runToEnd({ agentId: 'echo', threadId: 'free', ...hello });
+  await runEcho(alice, 'hers');
+  t.match(await service.call('GET', '/v1/threads'), { body: { items: ['free'], total: 1 } });
+  t.equal((await service.call('GET', '/v1/threads/hers')).status, 404);
+  t.equal((await alice.get('/v1/threads/free')).status, 404);
+  t.strictSame((await ids(reader, '/v1/threads')).total, 2);
+});
+
+t.test('a run keeps its owner when its thread is deleted', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  await runEcho(alice, 't1');
+  const [run] = (await ids(alice, '/v1/runs')).ids;
+  t.equal((await alice.call('DELETE', '/v1/threads/t1')).status, 204);
+  t.equal((await alice.get(`/v1/runs/${run}`)).status, 200);
+  t.match(await bob.get(`/v1/runs/${run}`), { status: 404, body: { error: `run not found: ${run}` } });
+  t.match(await service.admin('GET', `/v1/runs/${run}`), { status: 200, body: { owner: 'alice' } });
+});
+
+t.test('threads of delegates and children have the owner of their parent', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  const { body: parent } = await alice.post('/v1/threads', { title: 'above' });
+  t.equal(parent.uid, parent.id);
+  await alice.call('PATCH', `/v1/threads/${parent.id}`, { visibility: 'write' });
+  t.match(await bob.post('/v1/threads', { parent_thread_id: parent.id }), {
+    status: 201,
+    body: { owner: 'alice', visibility: 'write' },
+  });
+  t.match(await alice.call('DELETE', `/v1/threads/${parent.id}?child_strategy=reject`), { status: 400 });
+  t.equal((await alice.call('DELETE', `/v1/threads/${parent.id}?child_strategy=cascade`)).status, 204);
+  t.match(await alice.get('/v1/threads'), { body: { total: 0 } });
+});
+
+t.test('input of another user is a run of its own', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob', 'member', 'write:all')];
+  const input = { agent_id: 'slow', mode: 'live_then_queue', ...hello };
+  await alice.post('/v1/threads', {});
+  const [id] = (await ids(alice, '/v1/threads')).ids;
+  t.equal((await alice.post(`/v1/threads/${id}/messages`, input)).status, 202);
+  await eventually(
+    () => alice.get(`/v1/threads/${id}/runs/active`),
+    ({ body }) => (body.active_run as { status?: string } | null)?.status === 'running',
+  );
+  t.match(await bob.post(`/v1/threads/${id}/messages`, input), { status: 202, body: { status: 'queued' } });
+  t.match(await alice.post(`/v1/threads/${id}/messages`, input), {
+    status: 202,
+    body: { status: 'running' },
+  });
+  t.match((await alice.get(`/v1/threads/${id}/runs`)).body, {
+    items: [{ user: 'alice' }, { user: 'bob', owner: 'alice' }],
+  });
+  service.models.releaseAll();
+});
+
+t.test('input of another user does not continue a waiting run', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob', 'member', 'write:all')];
+  service.models.steps.push(asks(['c1', 'risky']));
+  await runEcho(alice, 't1', { agentId: 'steps' });
+  const input = { mode: 'resume_open_run', ...hello };
+  t.match(await bob.post('/v1/threads/t1/messages', input), {
+    status: 403,
+    body: { error: 'the run acts for another user' },
+  });
+  service.models.steps.push(asks());
+  t.match(await bob.post('/v1/threads/t1/messages', { mode: 'queue', ...hello }), { status: 202 });
+  t.match((await alice.get('/v1/threads/t1/runs')).body, {
+    items: [{ user: 'alice', status: 'waiting' }, { user: 'bob' }],
+  });
+});
+
+t.test('an agent without a grant does not exist', async (t) => {
+  const service = await withUsers(t);
+  const narrow = service.user('alice', 'invoke:slow');
+  t.match(await runEcho(narrow, 't1'), { status: 400, body: { error: 'agent not found: echo' } });
+  t.match(await narrow.post('/v1/ai-sdk/chat', { agentId: 'echo', messages: [] }), { status: 400 });
+});
