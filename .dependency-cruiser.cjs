@@ -49,7 +49,16 @@ const modules = {
   'src/load-generator': ['src/schema'],
   'src/a2a': ['machines', 'src/tools', 'src/schema'],
   'src/mcp': ['machines', 'src/processes', 'src/tools', 'src/schema'],
-  'src/protocols': ['machines', 'src/a2a', 'src/runtime', 'src/http', 'src/store', 'src/tools', 'src/schema'],
+  'src/protocols': [
+    'machines',
+    'src/identity',
+    'src/a2a',
+    'src/runtime',
+    'src/http',
+    'src/store',
+    'src/tools',
+    'src/schema',
+  ],
 };
 
 const literal = (path) => path.replaceAll('/', '\\/');
