@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Principal } from './principal.ts';
 
 /** The user who gave the input of a run, or who decided, with the credential of the request (identity.md 1.3, 4). */
 export const Actor = z.object({
@@ -12,5 +11,8 @@ export const Actor = z.object({
 export type Actor = z.infer<typeof Actor>;
 
 /** Undefined for the admin token and for requests without a credential, which act for no user. */
-export const actorOf = ({ user, credential: { kind, id } }: Principal): Actor | undefined =>
+export const actorOf = ({
+  user,
+  credential: { kind, id },
+}: Pick<Partial<Actor>, 'user'> & Pick<Actor, 'credential'>): Actor | undefined =>
   user === undefined ? undefined : { user, credential: { kind, ...(id !== undefined && { id }) } };

@@ -39,12 +39,12 @@ export const ownedIn = (scope: string): string => `${MARK}${scope}${MARK}`;
 /** The list of everything in a scope that its users share. A percent sign alone is no escaped user. */
 export const sharedIn = (scope: string): string => `${MARK}${scope}${MARK}%`;
 
-/** Whether this is the name of a list across partitions, which has no records of its own. */
+/** Whether this is the name of a list across partitions, which has no records. */
 export const isListOfPartitions = (scope: string): boolean =>
   isReservedScope(scope) && (scope.endsWith(MARK) || scope.endsWith(`${MARK}%`));
 
 /**
- * Returns the lists that contain a thread or a run, in addition to those of its own thread: that of its partition, of
+ * Returns the lists that contain a thread or a run, in addition to those of its thread: that of its partition, of
  * everything with an owner, of everything that is shared. Rows of a list are shown to
  * - requests without a user: the list of the scope
  * - a user: the list of the partition, and what is shared

@@ -241,7 +241,7 @@ export const Run = z
     parent_run_id: z.string().nullable(),
     owner: z.string().optional().meta({ description: 'the owner of its thread' }),
     user: z.string().optional().meta({
-      description: 'the user that the run acts for: whoever gave its input; absent for input of no user',
+      description: 'the user who gave its input, for whom the run acts; absent for input without a user',
     }),
     credential: Actor.shape.credential
       .optional()

@@ -111,7 +111,7 @@ t.test('threads of delegates and children have the owner of their parent', async
   t.match(await alice.get('/v1/threads'), { body: { total: 0 } });
 });
 
-t.test('input of another user is a run of its own', async (t) => {
+t.test('input of another user is a separate run', async (t) => {
   const service = await withUsers(t);
   const [alice, bob] = [service.user('alice'), service.user('bob', 'member', 'write:all')];
   const input = { agent_id: 'slow', mode: 'live_then_queue', ...hello };

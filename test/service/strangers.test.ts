@@ -111,7 +111,7 @@ t.test('an id of another user is answered like an id that was never used', async
     for (const id of ['hers', run_id, uid]) {
       for (const operation of operations) {
         turn += 1;
-        // Writes make things of the stranger under these ids, so each operation has a stranger of its own.
+        // Writes make things of the stranger under these ids, so each operation has a separate stranger.
         const [one, other] = [service.user(`${name}-${turn}`), service.user(`${name}-${turn}-too`)];
         const unused = id === run_id ? run_id.replace(/^.{8}/, 'ffffffff') : 'never-used';
         const asked = plain(await answerTo(service, one, operation, id));

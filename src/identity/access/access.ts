@@ -11,8 +11,8 @@ import type { Store } from '../../store/index.ts';
  * Guarantees: an id of something that the principal may not read leads to the place where its own thing of that name
  * would be, so that everything behind answers as for an id that was never used. Forbidden is thrown only for acts on
  * something that the principal may read.
- * Relies on partitions: nothing below finds a row without its partition, and only this module names those of others.
- * Cost: one read when the thing belongs to the principal, or when nobody else's could be visible.
+ * Relies on partitions: nothing below finds a row without its partition, and only this module names those of other users.
+ * Cost: one read when the principal owns it, or can see nothing of other users.
  *
  * @example
  * const { scope, id } = access.thread(principal, params.id, 'read');

@@ -6,11 +6,11 @@ import type { Verdict } from '../../tools/verdict.ts';
 import type { DecisionInput } from './submission.ts';
 
 /**
- * Who may decide which ticket (identity.md 4). Decisions of the service itself have no principal and are not checked.
+ * Checks the right to decide a ticket (identity.md 4). Decisions of the service itself have no principal and are not checked.
  * The caller has checked that the principal may decide on the thread.
  */
 
-/** What is decided, and for whom its run acts. */
+/** The call that a decision is about. */
 export type DecidedSubject = { tool: string; agent_id: string; resume_mode: ResumeMode };
 
 const ADMIN: Need = ['admin'];

@@ -148,7 +148,7 @@ function continuesInactive({ active }: Thread, { continues }: Input): boolean {
 /** A task event is for one run; other input may be. */
 function isTaken({ active }: Thread, request: Input | TaskUpdate): boolean {
   if (!active || !takesInput(active)) return false;
-  // A task event belongs to its run, whoever that acts for.
+  // A task event belongs to its run, regardless of the user that the run acts for.
   if ('messages' in request && !isOfUser(active.run, request)) return false;
   return request.into === undefined || request.into === active.run_id;
 }

@@ -49,7 +49,7 @@ export type DecisionInput = DecisionRequest & {
   /** The reason and its author; stored with the decision and in its event. */
   reason?: string;
   decided_by?: string;
-  /** Who decides; absent for decisions of the service itself. */
+  /** The principal that decides; absent for decisions of the service itself. */
   principal?: Principal | undefined;
   /** Whether that principal may write the thread, so that it may refuse a question. */
   mayWrite?: boolean;

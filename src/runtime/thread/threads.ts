@@ -70,7 +70,7 @@ async function update(
   { scope, id, ledger }: ThreadActor,
   patch: ThreadPatch,
 ): Promise<Thread> {
-  // The runs are listed anew from their stored records.
+  // The runs are moved between lists by their stored records.
   if (patch.visibility !== undefined) await quiet(ledger);
   const before = existing(supervisor, scope, id);
   if (patch.parent_thread_id) checkedParent(supervisor, scope, id, patch.parent_thread_id);
