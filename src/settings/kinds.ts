@@ -178,13 +178,13 @@ const encodedBytes = (value: string): number => Buffer.byteLength(value);
 export const scopeId = (): Kind<string> =>
   scalar({
     type: 'string, 1..512 bytes',
-    allowed: 'a string of 1 to 512 bytes without control characters',
+    allowed: 'a string of 1 to 512 bytes without control characters that does not begin with `~`',
     placeholder: 'id',
     schema: () =>
       z
         .string()
         .min(1)
-        .refine((id) => encodedBytes(id) <= 512 && !/\p{Cc}/u.test(id)),
+        .refine((id) => encodedBytes(id) <= 512 && !/\p{Cc}|^~/u.test(id)),
   });
 
 export const metricsPrefix = (): Kind<string> =>

@@ -47,7 +47,7 @@ export type ToolProgress = {
  * ```
  */
 export type ToolContext = {
-  /** Scope of the threads and runs; those of other scopes are invisible. */
+  /** Partition of the threads and runs: the scope, or the part of it that belongs to the owner of the thread. */
   scope: string;
   run_id: string;
   thread_id: string;

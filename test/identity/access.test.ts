@@ -6,7 +6,7 @@ import { ownerOf, partitionOf } from '../../src/schema/partition.ts';
 import { adminIn, anonymousIn, type Principal } from '../../src/schema/principal.ts';
 import type { Visibility } from '../../src/schema/thread.ts';
 import { uidOf } from '../../src/schema/thread-uid.ts';
-import type { Store } from '../../src/store/index.ts';
+import { examine, type Store } from '../../src/store/index.ts';
 import fc from '../random.ts';
 import { storeFor } from '../store/open.ts';
 import { run, threadRecord, write } from '../store/records.ts';
@@ -193,4 +193,17 @@ t.test('walks a list across partitions by positions', async (t) => {
     last = page.next;
   } while (last);
   t.equal(tasks, 12);
+});
+
+t.test('lists of owners are derived from the records', async (t) => {
+  const dir = t.testdir();
+  const store = await storeFor(t, { dir });
+  await fill(store, [
+    { id: 't1', owner: 'alice', visibility: 'private' },
+    { id: 't2', owner: 'alice', visibility: 'write' },
+    { id: 't3', owner: undefined, visibility: 'read' },
+  ]);
+  await store.close();
+  const { findings } = await examine({ dir });
+  t.strictSame(findings, []);
 });

@@ -156,3 +156,22 @@ t.test('an agent without a grant does not exist', async (t) => {
   t.match(await runEcho(narrow, 't1'), { status: 400, body: { error: 'agent not found: echo' } });
   t.match(await narrow.post('/v1/ai-sdk/chat', { agentId: 'echo', messages: [] }), { status: 400 });
 });
+
+t.test('runs of users are recovered by the next process', async (t) => {
+  const service = await withUsers(t);
+  const alice = service.user('alice');
+  const { body: thread } = await alice.post('/v1/threads', {});
+  await alice.post(`/v1/threads/${thread.id}/messages`, { agent_id: 'slow', ...hello });
+  const run = async () => {
+    const { body } = await alice.get(`/v1/threads/${thread.id}/runs/latest`);
+    return body as { status?: string; user?: string };
+  };
+  await eventually(run, ({ status }) => status === 'running');
+  await service.restart();
+  await eventually(
+    async () => service.models.waiting(),
+    (waiting) => waiting > 0,
+  );
+  service.models.releaseAll();
+  t.match(await eventually(run, ({ status }) => status === 'done'), { user: 'alice' });
+});
