@@ -38,6 +38,7 @@ const modules = {
     'src/store',
     'src/schema',
   ],
+  'src/identity': ['src/store', 'src/schema'],
   'src/http': ['src/schema'],
   'src/identity': ['src/store', 'src/schema'],
   'src/settings': ['src/schema'],

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { openConfiguration } from './composition/configuration.ts';
 import { createExecution, type Execution } from './composition/execution.ts';
 import { type Foundation, openFoundation } from './composition/foundation.ts';
+import { openIdentity } from './composition/identity.ts';
 import type { AppInput } from './composition/input.ts';
 import { createPeers, type Peers } from './composition/peers.ts';
 import { createServer, type Server } from './composition/server.ts';
@@ -114,7 +115,8 @@ const createParts = async (input: AppInput): Promise<Parts> => {
   });
   peers.publishTo(config);
   const execution = await createExecution(foundation, config);
-  const server = createServer(foundation, { peers, config, execution });
+  const identity = openIdentity(foundation, config);
+  const server = createServer(foundation, { peers, config, execution, identity });
   return { foundation, peers, config, execution, server };
 };
 

@@ -9,6 +9,7 @@ import { chooseHttpServer } from '../http/uws.ts';
 import { createAccess } from '../identity/access/access.ts';
 import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
+import type { Identity } from '../identity/index.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
 import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
@@ -38,7 +39,7 @@ export type Server = {
 };
 
 /** The parts that the routes expose. */
-type Exposed = { peers: Peers; config: Configuration; execution: Execution };
+type Exposed = { peers: Peers; config: Configuration; execution: Execution; identity: Identity };
 
 export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
   const { settings, log, metrics } = foundation;
@@ -93,7 +94,7 @@ const createRouteDeps = (
     programs,
     uptimeSeconds,
   }: Foundation,
-  { peers, config, execution }: Exposed,
+  { peers, config, execution, identity }: Exposed,
   inspection: InspectionPort,
 ): RouteDeps => {
   const { events, observability, evals, assistant, runtime, chatStreams } = execution;
@@ -113,6 +114,7 @@ const createRouteDeps = (
     findTool: config.live.tool,
     isAgent: (id) => config.live.agents().ids.includes(id),
     publishDraft: config.live.publishDraft,
+    identity,
     config: config.service,
     assistant,
     metrics: {
@@ -203,6 +205,8 @@ const createHttp = (
       resolveScope: input.resolveScope,
       authenticate: input.authenticate,
       anonymous,
+      judgeKey: routeDeps.identity.judge,
+      actFor: routeDeps.identity.actFor,
       guesses: createGuesses({
         token: settings.AdminApiConfig.bearer_token,
         observe: metrics.http.adminRefused,

@@ -3,11 +3,11 @@ import type { Surface } from '../schema/presented.ts';
 import { forbidden, may, type Need, type Principal } from '../schema/principal.ts';
 
 /**
- * The right that a route needs before its body is read (identity.md 3.4): nothing, a grant, or one of several. A pattern may name
- * a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by any pattern of the
- * principal: what it concerns is known to the handler only.
+ * The right that a route needs before its body is read (identity.md 3.4): nothing, any principal, a grant, or one of
+ * several. A pattern may name a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by
+ * any pattern of the principal: what it concerns is known to the handler only.
  */
-export type Needs = 'nothing' | GrantText | readonly [GrantText, ...GrantText[]];
+export type Needs = 'nothing' | 'principal' | GrantText | readonly [GrantText, ...GrantText[]];
 
 export type GrantText = GrantWord | `${GrantWord}:${string}`;
 
@@ -21,6 +21,7 @@ export type Door = {
 };
 
 export const createDoor = (needs: Needs): Door => {
+  if (needs === 'principal') return { surface: 'agent-invocation', grants: [], check() {} };
   const grants = needs === 'nothing' ? [] : typeof needs === 'string' ? [needs] : needs;
   const [first, ...others] = grants.map(compile);
   if (!first) return { surface: undefined, grants, check() {} };

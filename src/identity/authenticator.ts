@@ -2,8 +2,11 @@ import { Unauthorized } from '../schema/outcome.ts';
 import type { Authenticate, Presented, Surface } from '../schema/presented.ts';
 import { adminIn, anonymousIn, type Principal } from '../schema/principal.ts';
 import { type Bearer, readBearer } from './bearer.ts';
+import { INVALID_CREDENTIAL as INVALID, type Judge, type JudgedPrincipal } from './credentials/judge.ts';
+import { KEY_PREFIX } from './credentials/key-format.ts';
 import type { Guesses } from './guesses.ts';
 import { type RequestHead, resolveScope, type ScopeProvider } from './scope.ts';
+import { type ActFor, USER_HEADER, userHeaderOf } from './service-user.ts';
 import { createTokenCheck } from './token.ts';
 
 /**
@@ -21,6 +24,10 @@ export type AuthenticatorDeps = {
   authenticate?: PrincipalProvider | undefined;
   anonymous: AnonymousAccess;
   guesses: Guesses;
+  /** Judges API keys. @throws Unauthorized */
+  judgeKey: Judge;
+  /** Resolves the end user that a principal names in a header. */
+  actFor: ActFor;
 };
 
 /** Where requests without a credential may invoke agents. */
@@ -45,6 +52,7 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
   const isAdminToken = adminToken === undefined ? undefined : createTokenCheck(adminToken);
 
   const judgeToken = (presented: Presented, token: string): Judged => {
+    if (token.startsWith(KEY_PREFIX)) return { principal: deps.judgeKey(token, presented.address) };
     if (!isAdminToken) return 'unrecognized';
     guesses.check(presented.address);
     return isAdminToken(token) ? 'admin' : 'unrecognized';
@@ -62,7 +70,8 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
       if (judged === 'unrecognized') checkIgnorable(presented, bearer);
       return judged;
     } catch (error) {
-      throw error instanceof Unauthorized ? guesses.failed(presented.address(), error) : error;
+      if (!(error instanceof Unauthorized)) throw error;
+      throw guesses.failed(presented.address(), inTermsOf(presented.surface, error));
     }
   };
 
@@ -78,17 +87,32 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
     else throw new Unauthorized(refusalOf(presented.surface, bearer));
   };
 
-  const principalOf = (presented: Presented): Principal | Promise<Principal> => {
-    const judged = judge(presented);
+  const callerOf = (presented: Presented, judged: Judged): Principal | Promise<Principal> => {
+    if (typeof judged === 'object') return inOwnScope(deps, presented, judged.principal);
     if (judged !== 'admin' && !isOpen(presented)) throw new Unauthorized(required(presented.surface));
-    const make = judged === 'admin' ? adminIn : anonymousIn;
-    const { resolveScope: provider } = deps;
-    if (!provider) return make(deps.scope_id);
-    const scope = resolveScope(provider, presented.surface, presented);
-    return typeof scope === 'string' ? make(scope) : scope.then((resolved) => make(resolved));
+    return inScope(deps, presented, judged === 'admin' ? adminIn : anonymousIn);
   };
 
-  const { authenticate } = deps;
+  const principalOf = (presented: Presented): Principal | Promise<Principal> => {
+    const judged = judge(presented);
+    // Read now, because the headers are no longer readable when a promise resolves.
+    const endUser = presented.header(
+      typeof judged === 'object' ? userHeaderOf(judged.principal) : USER_HEADER,
+    );
+    const caller = callerOf(presented, judged);
+    return caller instanceof Promise
+      ? caller.then((principal) => deps.actFor(principal, endUser))
+      : deps.actFor(caller, endUser);
+  };
+
+  return withProgram(deps.authenticate, principalOf);
+};
+
+/** Asks the program first, if it has a hook. */
+const withProgram = (
+  authenticate: PrincipalProvider | undefined,
+  principalOf: Authenticate,
+): Authenticate => {
   if (!authenticate) return principalOf;
   return (presented) => {
     const given = askProgram(authenticate, presented);
@@ -99,7 +123,36 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
   };
 };
 
-type Judged = 'admin' | 'none' | 'unrecognized';
+const inScope = (
+  { resolveScope: provider, scope_id }: Pick<AuthenticatorDeps, 'resolveScope' | 'scope_id'>,
+  presented: Presented,
+  make: (scope: string) => Principal,
+): Principal | Promise<Principal> => {
+  if (!provider) return make(scope_id);
+  const scope = resolveScope(provider, presented.surface, presented);
+  return typeof scope === 'string' ? make(scope) : scope.then((resolved) => make(resolved));
+};
+
+/** A scope that the embedding program resolves must be that of the credential. */
+const inOwnScope = (
+  deps: Pick<AuthenticatorDeps, 'resolveScope' | 'scope_id'>,
+  presented: Presented,
+  principal: Principal,
+): Principal | Promise<Principal> => {
+  if (!deps.resolveScope) return principal;
+  return inScope(deps, presented, (scope) => {
+    if (scope !== principal.scope) throw new Unauthorized('the credential is of another scope');
+    return principal;
+  });
+};
+
+type Judged = 'admin' | 'none' | 'unrecognized' | { principal: JudgedPrincipal };
+
+/** The admin surface has a separate text for unknown credentials (identity.md 3.1). */
+const inTermsOf = (surface: Surface, error: Unauthorized): Unauthorized =>
+  surface === 'admin' && error.message === INVALID
+    ? new Unauthorized(refusalOf(surface, { kind: 'bearer', token: '' }))
+    : error;
 
 /** Runs now, and returns or throws the outcome later. */
 const attempt = <Value>(work: () => Value): (() => Value) => {
@@ -129,8 +182,6 @@ const refuse = (error: unknown): never => {
   const reason = error instanceof Error ? error.message : String(error);
   throw new Unauthorized(`authentication failed: ${reason}`, { cause: error });
 };
-
-const INVALID = 'invalid credential';
 
 const refusalOf = (surface: Surface, { kind }: Bearer): string => {
   if (surface !== 'admin') return INVALID;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
 import { AuditAction, AuditPage } from '../schema/audit-event.ts';
+import { Invalid } from '../schema/outcome.ts';
 import { Cursor, count } from '../schema/paging.ts';
 import { requireConfig } from './managed.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -13,7 +14,8 @@ const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(
 const AuditQuery = z.object({
   resource: z.string().optional().meta({ description: 'exact, or the part before a `/`' }),
   action: AuditAction.optional().meta({ description: 'only this kind of change' }),
-  actor: z.string().optional().meta({ description: 'prefix' }),
+  actor: z.string().optional().meta({ description: 'prefix; not together with `user`' }),
+  user: z.string().optional().meta({ description: 'only changes by this user; `~admin`: the admin token' }),
   since: instant.optional().meta({ description: 'RFC 3339, inclusive' }),
   until: instant.optional().meta({ description: 'RFC 3339, exclusive' }),
   limit: count.transform(Number).optional().meta({ description: 'clamped to 1..1000; default 100' }),
@@ -31,6 +33,9 @@ export const auditLogRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     query: AuditQuery,
     responses: { 200: AuditPage },
     handle({ query }) {
+      if (query.actor !== undefined && query.user !== undefined) {
+        throw new Invalid('give either actor or user: an actor is a credential of one user');
+      }
       const { texts, next_cursor } = requireConfig(deps).audit.page(query);
       return listReply('items', texts, { next_cursor });
     },

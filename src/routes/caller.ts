@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../configuration/control-plane/api.ts';
 import type { RouteRequest } from '../http/route.ts';
+import type { By } from '../identity/index.ts';
+import type { Caller } from '../schema/audit-event.ts';
+import { nameOf } from '../schema/principal.ts';
 
 /** Identifies the caller in the audit log (config.md 9.1, 9.2). The token itself is never included. */
 export const identifyCaller = (
-  request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'ip' | 'requestId'>,
+  request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'ip' | 'requestId' | 'principal'>,
 ): Caller => ({
   actor: actorOf(request.header('authorization'), request.header('x-service-actor')),
   ip: request.ip(),
   request_id: request.requestId,
+  user: nameOf(request.principal),
+  scope: request.principal.scope,
+  credential: request.principal.credential,
 });
 
 const ACTOR_DIGITS = 16;
@@ -28,3 +33,9 @@ const actorOf = (authorization: string | undefined, label = ''): string => {
 
 /** Printable ASCII. */
 const LABEL = /^[\x20-\x7e]{1,64}$/;
+
+/** The principal of a request, and the same in the form of the audit log. */
+export const byOf = (request: Parameters<typeof identifyCaller>[0]): By => ({
+  principal: request.principal,
+  caller: identifyCaller(request),
+});

@@ -4,6 +4,7 @@ import type { ConfigService } from '../configuration/control-plane/api.ts';
 import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Access } from '../identity/access/access.ts';
+import type { Identity } from '../identity/index.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { McpManager } from '../mcp/index.ts';
@@ -49,6 +50,7 @@ export type RouteDeps = {
   isAgent(agentId: string): boolean;
   /** Publishes a draft of an agent for its own runs only. @throws Invalid */
   publishDraft(draft: unknown): Promise<ResolvedAgent>;
+  identity: Identity;
   /** If absent, the configuration routes report that the API is not enabled. */
   config?: ConfigService;
   /** Present together with `config`. */

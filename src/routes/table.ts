@@ -11,6 +11,7 @@ import { evalRunRoutes } from './eval-runs.ts';
 import { eventRoutes } from './events.ts';
 import { inputRoutes } from './inputs.ts';
 import { inspectionRoutes } from './inspection.ts';
+import { keyRoutes } from './keys.ts';
 import { messageRoutes } from './messages.ts';
 import { programRoutes } from './programs.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -19,6 +20,7 @@ import { runtimeStatsRoutes } from './runtime-stats.ts';
 import { systemRoutes } from './system.ts';
 import { threadRoutes } from './threads.ts';
 import { traceRoutes } from './traces.ts';
+import { userRoutes } from './users.ts';
 
 /** Returns all routes that are not part of a protocol family. */
 export const createRouteTable = (deps: RouteDeps): Route[] => [
@@ -40,5 +42,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...previewRoutes(deps),
   ...agUiRunRoutes(deps),
   ...agUiThreadRoutes(deps),
+  ...keyRoutes(deps),
+  ...userRoutes(deps),
   ...controlPlaneRoutes(deps),
 ];

@@ -20,6 +20,25 @@ export type AuditAction = z.infer<typeof AuditAction>;
 
 const Payload = JsonObject;
 
+const AuditedCredential = z
+  .object({ kind: z.string(), id: z.string().optional() })
+  .meta({ description: 'kind of the credential, and its id if it has one' });
+
+/** The caller of a change for the audit log (config.md 9, identity.md 7). */
+export type Caller = {
+  actor: string;
+  ip?: string;
+  request_id: string | null;
+  user?: string;
+  scope?: string;
+  credential?: { kind: string; id?: string };
+};
+
+/** An event before it has an id, a time and a caller. */
+export type AuditDraft = { action: AuditAction; resource: string } & Partial<
+  Pick<AuditEvent, 'before' | 'after' | 'restored_from' | 'error' | 'forced' | 'overrides'>
+>;
+
 export const AuditEvent = z
   .object({
     id: z.string().meta({ description: 'ULID; events are ordered by it' }),
@@ -29,6 +48,9 @@ export const AuditEvent = z
     resource: z.string().meta({ description: '`<namespace>/<id>`' }),
     before: Payload.optional(),
     after: Payload.optional(),
+    user: z.string().optional().meta({ description: 'the user, or `~admin`' }),
+    scope: z.string().optional().meta({ description: 'scope of the user' }),
+    credential: AuditedCredential.optional(),
     ip: z.string(),
     request_id: z.string().nullable(),
     restored_from: z.string().nullable(),

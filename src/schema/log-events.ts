@@ -168,6 +168,7 @@ export const LOG_EVENTS = {
     message: 'could not publish discovered agents and tools yet',
   },
   'skill.unusable': { level: 'warn', message: 'skill is invalid and not offered' },
+  'identity.use_not_written': { level: 'warn', message: 'could not write the last use of an API key' },
   'audit.write_failed': { level: 'warn', message: 'could not write an audit event' },
   'audit.prune_failed': { level: 'warn', message: 'could not remove expired audit events' },
   'assistant.tool_called': { level: 'info', message: 'admin assistant calls a tool' },

@@ -12,6 +12,7 @@ export type { Deadline } from './tables/deadlines.ts';
 export type { OpenDispatch } from './tables/dispatches.ts';
 export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './tables/eval-runs.ts';
 export type { EventScope } from './tables/events.ts';
+export type { KeyRow } from './tables/keys.ts';
 export type { ListedRun } from './tables/listed-runs.ts';
 export type { MessageBounds, MessageRow } from './tables/messages.ts';
 export type { ScopedPending } from './tables/pending.ts';
@@ -31,3 +32,4 @@ export type {
   TraceReference,
   TraceTable,
 } from './tables/traces.ts';
+export type { UserRow } from './tables/users.ts';

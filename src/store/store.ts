@@ -23,12 +23,14 @@ import { createRemovals, type Removals } from './engine/removals.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
 import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
 import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
+import { type CredentialTable, createCredentialTable } from './tables/credentials.ts';
 import { createDatasetTable, type DatasetTable } from './tables/datasets.ts';
 import { createDeadlineTable, type DeadlineTable } from './tables/deadlines.ts';
 import { createDispatchTable, type DispatchTable } from './tables/dispatches.ts';
 import { createEndedWork } from './tables/ended-work.ts';
 import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
 import { createEventTable, type EventTable } from './tables/events.ts';
+import { createKeyTable, type KeyTable } from './tables/keys.ts';
 import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
 import { createMessageTable, type MessageTable } from './tables/messages.ts';
 import { createOpenWork } from './tables/open-work.ts';
@@ -44,6 +46,7 @@ import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
 import { createThreadTable, type ThreadTable } from './tables/threads.ts';
 import { createTicketTable, type TicketTable } from './tables/tickets.ts';
 import { createTraceTable, type TraceTable } from './tables/traces.ts';
+import { createUserTable, type UserTable } from './tables/users.ts';
 
 export type StoreOptions = {
   dir: string;
@@ -84,6 +87,10 @@ type Tables = {
   readonly datasets: DatasetTable;
   readonly evalRuns: EvalRunTable;
   readonly runtimeStats: RuntimeStatsTable;
+  readonly users: UserTable;
+  readonly keys: KeyTable;
+  /** Digests of credentials. */
+  readonly credentials: CredentialTable;
 };
 
 type Operations = {
@@ -265,6 +272,9 @@ const createTables = (
     datasets: createDatasetTable(env),
     evalRuns: createEvalRunTable(env),
     runtimeStats: createRuntimeStatsTable(env),
+    users: createUserTable(env),
+    keys: createKeyTable(env),
+    credentials: createCredentialTable(env),
   };
 };
 

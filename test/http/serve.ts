@@ -6,6 +6,7 @@ import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http
 import { chooseHttpServer } from '../../src/http/uws.ts';
 import { type AuthenticatorDeps, createAuthenticator } from '../../src/identity/authenticator.ts';
 import { createGuesses } from '../../src/identity/guesses.ts';
+import { Unauthorized } from '../../src/schema/outcome.ts';
 import { HTTP_SERVER } from './listener.ts';
 
 /** A real server on a free port, and clients that see every byte. */
@@ -65,6 +66,8 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       resolveScope,
       authenticate,
       anonymous,
+      judgeKey: refuseKey,
+      actFor: (principal) => principal,
       guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
     }),
     observe: {
@@ -190,4 +193,8 @@ export const defer = <Value = void>(): Deferred<Value> => {
 export const errorOf = async (response: Response): Promise<string> => {
   const body: unknown = await response.json();
   return z.strictObject({ error: z.string() }).parse(body).error;
+};
+
+const refuseKey = (): never => {
+  throw new Unauthorized('invalid credential');
 };

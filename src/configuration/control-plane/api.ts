@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEvent } from '../../schema/audit-event.ts';
+import type { AuditAction, AuditEvent, Caller } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
@@ -16,8 +16,7 @@ import type { UnknownModelWarning } from '../unknown-models.ts';
  * Problems are thrown as the classes of `schema/outcome.ts` with the messages of config.md 2.3.
  */
 
-/** The caller of a change for the audit log (config.md 9). */
-export type Caller = { actor: string; ip?: string; request_id: string | null };
+export type { Caller };
 
 export type Page = { offset?: number; limit?: number };
 
@@ -40,6 +39,7 @@ export type AuditFilter = {
   resource?: string;
   action?: AuditAction;
   actor?: string;
+  user?: string;
   /** Time in milliseconds. */
   since?: number;
   until?: number;

@@ -1,11 +1,17 @@
 import { decodeTime } from 'ulid';
-import { type AuditAction, type AuditEvent, isUlid } from '../../schema/audit-event.ts';
+import {
+  type AuditAction,
+  type AuditDraft,
+  type AuditEvent,
+  type Caller,
+  isUlid,
+} from '../../schema/audit-event.ts';
 import type { Clock } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Invalid, Unavailable } from '../../schema/outcome.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { Batch, Store } from '../../store/index.ts';
-import type { AuditFilter, Caller } from './api.ts';
+import type { AuditFilter } from './api.ts';
 
 /**
  * The audit log (config.md 9).
@@ -26,10 +32,6 @@ export type AuditLog = {
   page(filter: AuditFilter): { items: AuditEvent[]; texts: string[]; next_cursor?: string };
   close(): void;
 };
-
-export type AuditDraft = { action: AuditAction; resource: string } & Partial<
-  Pick<AuditEvent, 'before' | 'after' | 'restored_from' | 'error' | 'forced' | 'overrides'>
->;
 
 export type AuditSettings = { enabled: boolean; retention_days: number; sweep_interval_secs: number };
 
@@ -64,8 +66,8 @@ export const createAuditLog = (deps: AuditDeps): AuditLog => {
 
   const eventOf = ({ restored_from = null, ...draft }: AuditDraft, caller: Caller): AuditEvent => {
     const id = deps.ulid(clock.now());
-    const { actor, ip = '', request_id } = caller;
-    return { id, ts: new Date(decodeTime(id)).toISOString(), actor, ...draft, ip, request_id, restored_from };
+    const { ip = '', ...by } = caller;
+    return { id, ts: new Date(decodeTime(id)).toISOString(), ...by, ...draft, ip, restored_from };
   };
 
   const put: AuditLog['put'] = (batch, drafts, caller) => {

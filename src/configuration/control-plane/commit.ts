@@ -1,9 +1,10 @@
+import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import type { Publication } from '../../schema/publication.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import type { Caller } from './api.ts';
-import type { AuditDraft, AuditLog } from './audit-log.ts';
+import type { AuditLog } from './audit-log.ts';
 import { SCOPE, type Versioned } from './publication.ts';
 import type { Change } from './stored.ts';
 

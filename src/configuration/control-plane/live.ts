@@ -1,5 +1,6 @@
 import type { Provider } from '../../models/model.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
+import type { Lock } from '../../schema/lock.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../../schema/model.ts';
 import type { Store } from '../../store/index.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -8,7 +9,6 @@ import type { Models } from '../models.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import type { Namespaces } from '../namespaces/namespaces.ts';
 import { resolveSpec } from './content.ts';
-import type { Lock } from './lock.ts';
 import { createPart } from './parts.ts';
 import { SCOPE } from './publication.ts';
 import type { Publisher } from './publisher.ts';

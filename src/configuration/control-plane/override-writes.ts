@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { NotFound } from '../../schema/outcome.ts';
 import { redact } from '../../schema/redaction/redact.ts';
 import { asPayload, type OverrideRules } from '../namespaces/namespace.ts';
 import type { Caller, ConfigService } from './api.ts';
-import type { AuditDraft } from './audit-log.ts';
 import { resolveSpec } from './content.ts';
 import { missing } from './entries.ts';
 import { refuseProblems } from './problems.ts';

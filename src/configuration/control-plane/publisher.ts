@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditDraft } from '../../schema/audit-event.ts';
 import { changedPath } from '../../schema/redaction/addresses.ts';
 import type { Caller } from './api.ts';
-import type { AuditDraft } from './audit-log.ts';
 import { type Commit, createCommit } from './commit.ts';
 import type { Content } from './content.ts';
 import type { Part } from './parts.ts';

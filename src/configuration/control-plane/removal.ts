@@ -1,9 +1,9 @@
+import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import { Conflict } from '../../schema/outcome.ts';
 import { previewRemoval, type Referrers, unusedModels, usedBy } from '../dependents.ts';
 import { refuseReadOnly } from '../namespaces/namespaces.ts';
 import type { ConfigService } from './api.ts';
-import type { AuditDraft } from './audit-log.ts';
 import { missing } from './entries.ts';
 import { entriesOf } from './parts.ts';
 import type { Publisher } from './publisher.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditDraft } from '../../schema/audit-event.ts';
 import { CONFIG_NAMESPACES, type ConfigNamespace, type ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
-import type { AuditDraft } from './audit-log.ts';
 import { nextRecord } from './records.ts';
 import type { Change, Stored } from './stored.ts';
 

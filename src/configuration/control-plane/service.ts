@@ -6,6 +6,7 @@ import type { Plugin } from '../../plugins/plugin.ts';
 import type { SkillSet, SkillSource } from '../../plugins/skills/source.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import { createLock } from '../../schema/lock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { keepSecrets } from '../../schema/redaction/known-secrets.ts';
 import { timerMs } from '../../schema/timer.ts';
@@ -17,13 +18,12 @@ import { createNamespaces } from '../namespaces/namespaces.ts';
 import type { Records } from '../records.ts';
 import type { ConfigService } from './api.ts';
 import { createAssembly } from './assembly.ts';
-import { type AuditObserver, type AuditSettings, createAuditLog } from './audit-log.ts';
+import { type AuditLog, type AuditObserver, type AuditSettings, createAuditLog } from './audit-log.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createContentReader } from './content.ts';
 import { createReads } from './entries.ts';
 import { createFetch } from './fetch.ts';
 import { createLive, type Live } from './live.ts';
-import { createLock } from './lock.ts';
 import { createOverrideWrites } from './override-writes.ts';
 import { startPublisher } from './publisher.ts';
 import { createRemoval } from './removal.ts';
@@ -43,6 +43,8 @@ import { createWrites } from './writes.ts';
 export type Configuration = {
   service: ConfigService;
   live: Live;
+  /** For changes that are not of the configuration. */
+  audit: Pick<AuditLog, 'put' | 'written'>;
   close(): void;
 };
 
@@ -123,7 +125,6 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   const reading = reloadEvery(deps.refreshMs ?? 0, () => lock(publisher.reload), log);
   const { records } = publisher.live();
   fetch.all(records.providers, records.models).catch((err) => log.warn('config.model_lists_failed', { err }));
-
   const registered = new Set(program.tools.map(({ descriptor }) => descriptor.id));
   const service: ConfigService = {
     ...createReads({ store, namespaces }),
@@ -144,6 +145,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   };
   return {
     service,
+    audit,
     live: createLive({ store, publisher, namespaces, lock, program, refresh }),
     close() {
       closed = true;

@@ -103,6 +103,27 @@ export const serverSettings = [
     doc: 'requests without a credential: `loopback` accepts those from this host only, `always` all, `never` none; default `loopback`, `never` if `public_url` is not on loopback or the program authenticates requests, `always` if the program only assigns scopes',
   }),
   setting({
+    key: 'identity.key_max_days',
+    env: 'SERVICE_KEY_MAX_DAYS',
+    type: integer({ max: 36_500 }),
+    default: 0,
+    doc: 'longest life of a new API key in days; 0 = any, also without an end',
+  }),
+  setting({
+    key: 'identity.sso_key_idle_days',
+    env: 'SERVICE_SSO_KEY_IDLE_DAYS',
+    type: integer({ min: 1, max: 36_500 }),
+    default: 30,
+    doc: 'days after the newest token of a user until its API keys stop, if all its grants come from an identity provider',
+  }),
+  setting({
+    key: 'identity.max_users',
+    env: 'SERVICE_MAX_USERS',
+    type: integer({ min: 1 }),
+    default: 100_000,
+    doc: 'users of a scope beyond which tokens and `X-Service-User` create no more',
+  }),
+  setting({
     key: 'trust_forwarded_headers',
     env: 'SERVICE_TRUST_FORWARDED_HEADERS',
     type: boolean(),

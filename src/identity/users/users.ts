@@ -1,0 +1,204 @@
+import type { Clock } from '../../schema/clock.ts';
+import { Conflict, Forbidden, NotFound } from '../../schema/outcome.ts';
+import { demand, type Principal } from '../../schema/principal.ts';
+import type { NewUser, User, UserChange, UserKind } from '../../schema/user.ts';
+import type { Store, UserRow } from '../../store/index.ts';
+import type { By, Change, Changes } from '../changes.ts';
+import { demandGivable, demandNotAbove, scopeFor } from './rights.ts';
+import { checkedEmail, checkedName, checkedUserId, foldedId } from './texts.ts';
+
+/**
+ * Users of a scope, and the rights to read and change them (identity.md 1.1, 1.2, 2.2).
+ *
+ * Guarantees: `manage` changes only users all of whose grants the caller has; no caller gives a grant that it lacks; an
+ * id, and every id that looks like it, belongs to one user, as long as threads of a deleted user remain.
+ */
+export type Users = {
+  /** A caller reads itself without a grant. @throws NotFound, Forbidden */
+  get(principal: Principal, id: string, of_scope?: string): User;
+  /** Returns the scope whose users the principal may list. @throws Forbidden */
+  listed(principal: Principal, of_scope?: string): string;
+  view(row: UserRow): User;
+  /** @throws Forbidden without `admin` */
+  scopes(principal: Principal): string[];
+  create(by: By, user: NewUser): Promise<User>;
+  /** @throws NotFound, Forbidden, Invalid */
+  update(by: By, id: string, change: UserChange, of_scope?: string): Promise<User>;
+  /** Ends its sessions, and rejects tokens that were issued before now. */
+  signOut(by: By, id: string, of_scope?: string): Promise<User>;
+  /** Ends its keys. Its threads stay, or are deleted, which needs `write:all`. */
+  remove(
+    by: By,
+    id: string,
+    options: { of_scope?: string | undefined; threads: 'keep' | 'delete' },
+  ): Promise<void>;
+};
+
+/** The threads of a user, which another module owns. */
+export type OwnedThreads = {
+  any(scope: string, user: string): boolean;
+  remove(scope: string, user: string): Promise<void>;
+};
+
+export type UsersDeps = {
+  store: Pick<Store, 'users' | 'keys'>;
+  clock: Clock;
+  changes: Changes;
+  threads: OwnedThreads;
+};
+
+export const createUsers = ({ store, clock, changes, threads }: UsersDeps): Users => {
+  const { users, keys } = store;
+
+  const view = (row: UserRow): User => ({
+    ...audited(row),
+    last_seen_at: users.seenAt(row.scope, row.id) ?? null,
+  });
+
+  /** @throws NotFound, Forbidden */
+  const managed = (principal: Principal, id: string, of_scope: string | undefined): UserRow => {
+    demand(principal, ['manage']);
+    const user = found(users.get(scopeFor(principal, of_scope), id.normalize('NFC')), id);
+    demandNotAbove(principal, user);
+    return user;
+  };
+
+  const stored = (change: Change, user: UserRow, before: UserRow | undefined): User => {
+    users.put(change.batch, user, before);
+    change.audit({
+      action: before ? 'update' : 'create',
+      resource: resourceOf(user),
+      ...(before && { before: audited(before) }),
+      after: audited(user),
+    });
+    if (before) change.affects({ scope: user.scope, user: user.id });
+    return view(user);
+  };
+
+  return {
+    view,
+    get(principal, id, of_scope) {
+      const [scope, name] = [scopeFor(principal, of_scope), id.normalize('NFC')];
+      if (scope !== principal.scope || name !== principal.user) demand(principal, ['manage']);
+      return view(found(users.get(scope, name), id));
+    },
+    listed(principal, of_scope) {
+      demand(principal, ['manage']);
+      return scopeFor(principal, of_scope);
+    },
+    scopes: (principal) => {
+      demand(principal, ['admin']);
+      return users.scopes();
+    },
+    create: (by, given) =>
+      changes.write(by, (change) => {
+        demand(by.principal, ['manage']);
+        const { of_scope, id, kind, ...rest } = given;
+        const user = newUser({ scope: scopeFor(by.principal, of_scope), id, kind, now: clock.now() });
+        demandFree({ users, threads }, user);
+        demandGivable(by.principal, rest.grants ?? []);
+        return stored(change, changed(user, rest), undefined);
+      }),
+    update: (by, id, given, of_scope) =>
+      changes.write(by, (change) => {
+        const before = managed(by.principal, id, of_scope);
+        const added = given.grants?.filter((grant) => !before.grants.includes(grant)) ?? [];
+        demandGivable(by.principal, added);
+        if (given.identity !== undefined) demand(by.principal, ['admin']);
+        return stored(change, changed(before, given), before);
+      }),
+    signOut: (by, id, of_scope) =>
+      changes.write(by, (change) => {
+        const before = managed(by.principal, id, of_scope);
+        return stored(change, { ...before, tokens_not_before: clock.now() }, before);
+      }),
+    async remove(by, id, { of_scope, threads: ofThreads }) {
+      if (ofThreads === 'delete') demand(by.principal, ['write', 'all']);
+      const { scope, id: user } = await changes.write(by, (change) => {
+        const row = managed(by.principal, id, of_scope);
+        return removeUser({ users, keys }, by.principal, row, { change, now: clock.now() });
+      });
+      if (ofThreads === 'delete') await threads.remove(scope, user);
+    },
+  };
+};
+
+/** Removes a user and revokes its keys, which stay listed. @throws Forbidden */
+const removeUser = (
+  { users, keys }: Pick<Store, 'users' | 'keys'>,
+  { scope, user }: Principal,
+  row: UserRow,
+  { change, now }: { change: Change; now: number },
+): UserRow => {
+  if (row.scope === scope && row.id === user) {
+    throw new Forbidden('a user cannot delete itself', { code: 'forbidden' });
+  }
+  users.remove(change.batch, row);
+  for (const key of keys.ofUser(row.scope, row.id)) {
+    if (key.revoked_at === null) keys.put(change.batch, { ...key, revoked_at: now });
+  }
+  change.audit({ action: 'delete', resource: resourceOf(row), before: audited(row) });
+  change.affects({ scope: row.scope, user: row.id });
+  return row;
+};
+
+const found = (user: UserRow | undefined, id: string): UserRow => {
+  if (!user) throw new NotFound(`user not found: ${id}`);
+  return user;
+};
+
+/** @throws Invalid */
+export const newUser = (of: { scope: string; id: string; kind: UserKind; now: number }): UserRow => {
+  const id = checkedUserId('user id', of.id);
+  return {
+    id,
+    scope: of.scope,
+    kind: of.kind,
+    grants: [],
+    token_grants: [],
+    disabled: false,
+    tokens_not_before: 0,
+    created_at: of.now,
+    folded: foldedId(id),
+    token_iat: 0,
+  };
+};
+
+/** Returns why a new user cannot have its id. */
+export const takenBy = (
+  { users, threads }: { users: Store['users']; threads: OwnedThreads },
+  { scope, id, folded }: Pick<UserRow, 'scope' | 'id' | 'folded'>,
+): string | undefined => {
+  const owner = users.withFolded(scope, folded);
+  if (owner === id) return `user already exists: ${id}`;
+  if (owner !== undefined) return `user id '${id}' looks like the existing '${owner}'`;
+  return threads.any(scope, id) ? `user id '${id}' still owns threads of a deleted user` : undefined;
+};
+
+/** @throws Conflict */
+export const demandFree = (
+  deps: Parameters<typeof takenBy>[0],
+  user: Pick<UserRow, 'scope' | 'id' | 'folded'>,
+): void => {
+  const reason = takenBy(deps, user);
+  if (reason !== undefined) throw new Conflict(reason);
+};
+
+const changed = (user: UserRow, change: UserChange): UserRow => {
+  const { name = user.name, email = user.email, identity = user.identity } = change;
+  const { name: _, email: __, identity: ___, ...rest } = user;
+  return {
+    ...rest,
+    grants: change.grants ?? user.grants,
+    disabled: change.disabled ?? user.disabled,
+    ...(typeof name === 'string' && { name: checkedName('name', name) }),
+    ...(typeof email === 'string' && { email: checkedEmail('email', email) }),
+    ...(identity && { identity }),
+  };
+};
+
+/** `users/<scope>/<id>`, each part percent-encoded (identity.md 7). */
+export const resourceOf = ({ scope, id }: Pick<UserRow, 'scope' | 'id'>): string =>
+  `users/${encodeURIComponent(scope)}/${encodeURIComponent(id)}`;
+
+export const audited = ({ folded: _, token_iat: __, ...user }: UserRow): Omit<User, 'last_seen_at'> => user;

@@ -1,0 +1,23 @@
+/**
+ * Ids of users, scopes, names and email addresses that a token or a request names (identity.md 1.1). They are compared
+ * byte for byte, so the same text must always have the same bytes, and two texts that look the same must not differ.
+ */
+
+export const MOST_USER_ID_BYTES = 256;
+export const MOST_SCOPE_BYTES = 512;
+
+/** Control, format, private-use, unassigned and invisible characters, and separators of lines. */
+const FORBIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Returns the text in NFC, or `undefined` if it is not allowed. */
+export const identityText = (text: string, mostBytes: number): string | undefined => {
+  const composed = text.normalize('NFC');
+  const bytes = Buffer.byteLength(composed);
+  const allowed =
+    bytes > 0 &&
+    bytes <= mostBytes &&
+    composed.trim() === composed &&
+    !composed.startsWith('~') &&
+    !FORBIDDEN.test(composed);
+  return allowed ? composed : undefined;
+};
