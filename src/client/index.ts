@@ -14,12 +14,14 @@ import { type Audit, type Config, createAudit, createConfig } from './config.ts'
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
 import { createEvals, type Evals } from './evals.ts';
 import { follow, followLog } from './follow.ts';
+import { createKeys, createUsers, type Keys, type Users } from './identity.ts';
 import { type Paged, paged } from './pages.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { createSystem, type System } from './system.ts';
 import { createThreads, type Threads } from './threads.ts';
 import { createTraces, type Traces } from './traces.ts';
 
+export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
 export type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answers.ts';
@@ -37,6 +39,7 @@ export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
+export type { NewUser, User, UserChange } from '../schema/user.ts';
 export { digestOfCall } from './call-digest.ts';
 export type {
   Audit,
@@ -60,6 +63,7 @@ export {
 } from './errors.ts';
 export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
 export { fileBlock } from './file-block.ts';
+export type { Keys, Users } from './identity.ts';
 export type { Paged } from './pages.ts';
 export type { RunMessage, RunRequest } from './run-request.ts';
 export type { RunEnd, RunStream } from './run-stream.ts';
@@ -161,6 +165,8 @@ export type Client = {
   };
   readonly config: Config;
   readonly audit: Audit;
+  readonly keys: Keys;
+  readonly users: Users;
   readonly traces: Traces;
   readonly evals: Evals;
   readonly system: System;
@@ -260,6 +266,8 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     },
     config: createConfig(connection),
     audit: createAudit(connection),
+    keys: createKeys(connection),
+    users: createUsers(connection),
     traces: createTraces(connection),
     evals: createEvals(connection),
     system: createSystem(connection),

@@ -19,6 +19,8 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['backup', async () => (await import('./backup.ts')).backupCommand],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand],
   ['systemd', async () => (await import('./systemd.ts')).systemdCommand],
+  ['keys', async () => (await import('./keys.ts')).keysCommand],
+  ['users', async () => (await import('./users.ts')).usersCommand],
   ['config', async () => (await import('./config.ts')).configCommand],
   ['eval', async () => (await import('./eval.ts')).evalCommand],
   ['bench', async () => (await import('./bench.ts')).benchCommand],

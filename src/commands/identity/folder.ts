@@ -1,0 +1,82 @@
+import { monotonicFactory } from 'ulid';
+import { createIds } from '../../composition/ids.ts';
+import { createAuditLog } from '../../configuration/control-plane/audit-log.ts';
+import { createIdentity } from '../../identity/index.ts';
+import { adminIn, nameOf } from '../../schema/principal.ts';
+import { openStore, type Page, type Position } from '../../store/index.ts';
+import { readEnvironment } from '../environment.ts';
+import { givenFlags, readSettings } from '../setting-flags.ts';
+import type { IdentityService, ServiceOptions } from './api.ts';
+
+/**
+ * The keys and users in the data directory of a stopped service. A user of the host who can write the directory acts as
+ * the admin, and changes are audited as those of `~admin`.
+ *
+ * @throws Unavailable while a service uses the directory
+ */
+export const openFolder = async (options: ServiceOptions): Promise<IdentityService> => {
+  const {
+    storage_dir: dir,
+    secrets_key,
+    scope_id,
+    audit_log,
+    identity: settings,
+  } = await readSettings(givenFlags(options), readEnvironment());
+  const warn = (problem: string): void => {
+    process.stderr.write(`${problem}\n`);
+  };
+  const store = await openStore({
+    dir,
+    durability: 'power',
+    warn,
+    ...(secrets_key !== undefined && { secretsKey: secrets_key }),
+  });
+  const clock = { now: Date.now };
+  const audit = createAuditLog({
+    store,
+    clock,
+    ulid: monotonicFactory(),
+    settings: audit_log,
+    observe: { event() {}, failed() {}, pruned() {} },
+    log: { warn },
+  });
+  const { keys, users } = createIdentity({
+    store,
+    clock,
+    ids: createIds(),
+    audit,
+    threads: { any: () => false, async remove() {} },
+    settings,
+    failed() {},
+  });
+  const principal = adminIn(options.ofScope ?? scope_id);
+  const { scope, credential } = principal;
+  const user = nameOf(principal);
+  const by = { principal, caller: { actor: user, request_id: null, user, scope, credential } };
+  return {
+    createKey: (key) => keys.create(by, key),
+    keys: async () => everyRow((page) => store.keys.page({ scope }, page, keys.view)).map(keys.view),
+    rotateKey: (id, grace_secs) => keys.rotate(by, id, grace_secs),
+    revokeKey: (id) => keys.revoke(by, id),
+    users: async () => everyRow((page) => store.users.page(scope, page, users.view)).map(users.view),
+    user: async (id) => users.get(principal, id),
+    changeUser: (id, change) => users.update(by, id, change),
+    async close() {
+      audit.close();
+      await store.close();
+    },
+  };
+};
+
+const PAGE = 1000;
+
+const everyRow = <Row>(read: (page: Page) => { items: Row[]; next?: Position }): Row[] => {
+  const rows: Row[] = [];
+  let after: Position | undefined;
+  do {
+    const page = read({ limit: PAGE, offset: 0, ...(after && { after }) });
+    rows.push(...page.items);
+    after = page.next;
+  } while (after);
+  return rows;
+};

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { ApiKeyList, CreatedKey } from '../../schema/api-key.ts';
+import { User, UserList } from '../../schema/user.ts';
+import { addressed, connectAdmin } from '../admin-client.ts';
+import type { IdentityService, ServiceOptions } from './api.ts';
+import { openFolder } from './folder.ts';
+
+export const reaching = (command: Command): Command =>
+  addressed(command)
+    .option('--of-scope <scope>', 'scope of the users and keys; default: that of the credential')
+    .option('--offline', 'work on the data directory of a stopped service')
+    .option('--storage-dir <folder>', 'with --offline: the data directory')
+    .option('--settings-file <file>', 'with --offline: settings file that names it');
+
+/** Calls `work` with the service, and closes it afterwards. */
+export const withIdentity = async (
+  options: ServiceOptions,
+  work: (service: IdentityService) => Promise<void>,
+): Promise<void> => {
+  const service = options.offline ? await openFolder(options) : connect(options);
+  try {
+    await work(service);
+  } finally {
+    await service.close();
+  }
+};
+
+const connect = (options: ServiceOptions): IdentityService => {
+  const { ask } = connectAdmin(options);
+  const { ofScope } = options;
+  const scoped = ofScope === undefined ? '' : `?of_scope=${encodeURIComponent(ofScope)}`;
+  return {
+    createKey: (body) => ask('POST', ['v1', 'keys'], { body, schema: CreatedKey }),
+    keys: () => everyPage((query) => ask('GET', ['v1', 'keys'], { query, schema: ApiKeyList }), ofScope),
+    rotateKey: (id, grace_secs) =>
+      ask('POST', ['v1', 'keys', id, 'rotate'], { body: { grace_secs }, schema: CreatedKey }),
+    revokeKey: (id) => ask('DELETE', ['v1', 'keys', id], { schema: z.undefined() }),
+    users: () => everyPage((query) => ask('GET', ['v1', 'users'], { query, schema: UserList }), ofScope),
+    user: (id) => ask('GET', ['v1', 'users', id], { query: scoped, schema: User }),
+    changeUser: (id, body) => ask('PATCH', ['v1', 'users', id], { query: scoped, body, schema: User }),
+    async close() {},
+  };
+};
+
+const everyPage = async <Item>(
+  read: (query: string) => Promise<{ items: Item[]; next_cursor: string | null }>,
+  ofScope: string | undefined,
+): Promise<Item[]> => {
+  const all: Item[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const query = new URLSearchParams({
+      limit: '200',
+      ...(cursor !== '' && { cursor }),
+      ...(ofScope !== undefined && { of_scope: ofScope }),
+    });
+    const page = await read(`?${query}`);
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return all;
+};

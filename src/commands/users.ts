@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import type { User } from '../schema/user.ts';
+import type { ServiceOptions } from './identity/api.ts';
+import { reaching, withIdentity } from './identity/service.ts';
+import { guarded } from './usage.ts';
+
+/** `troupe users`: lists users, gives them grants, disables and enables them (identity.md 2.2, 11). */
+
+export const usersCommand = new Command('users').description('manage users');
+
+reaching(usersCommand.command('list'))
+  .description('list users')
+  .option('--json', 'print one JSON object per line')
+  .action(
+    guarded((options: ServiceOptions & { json?: boolean }) =>
+      withIdentity(options, async (service) => {
+        for (const user of await service.users()) {
+          process.stdout.write(`${options.json ? JSON.stringify(user) : describeUser(user)}\n`);
+        }
+      }),
+    ),
+  );
+
+const CONFIGURE = `
+configure:mcp-servers amounts to admin: it runs programs as the user of the service.`;
+
+reaching(usersCommand.command('grant'))
+  .description('give grants to a user, in addition to those that it has')
+  .argument('<id>', 'id of the user')
+  .argument('<grants...>', 'such as member, or invoke:support')
+  .addHelpText('after', CONFIGURE)
+  .action(
+    guarded((id: string, given: string[], options: ServiceOptions) =>
+      withIdentity(options, async (service) => {
+        const { grants } = await service.user(id);
+        const changed = await service.changeUser(id, { grants: [...new Set([...grants, ...given])] });
+        process.stdout.write(`${describeUser(changed)}\n`);
+      }),
+    ),
+  );
+
+for (const [verb, disabled, description] of [
+  ['disable', true, 'reject every credential of a user'],
+  ['enable', false, 'accept the credentials of a user again'],
+] as const) {
+  reaching(usersCommand.command(verb))
+    .description(description)
+    .argument('<id>', 'id of the user')
+    .action(
+      guarded((id: string, options: ServiceOptions) =>
+        withIdentity(options, async (service) => {
+          process.stdout.write(`${describeUser(await service.changeUser(id, { disabled }))}\n`);
+        }),
+      ),
+    );
+}
+
+const describeUser = ({ id, kind, disabled, grants, token_grants, name }: User): string =>
+  [
+    id,
+    kind.padEnd(7),
+    disabled ? 'disabled' : 'enabled ',
+    [...grants, ...token_grants].join(',') || '-',
+    ...(name === undefined ? [] : [name]),
+  ].join('  ');

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { runCommand } from './service.ts';
+
+/** `troupe keys` and `troupe users`: identity.md 11, and check 23. */
+
+const TOKEN = 'a-token-of-twenty-characters';
+const ADMIN = { SERVICE_ADMIN_API_BEARER_TOKEN: TOKEN };
+
+const run = async (t: Test, args: readonly string[], env: Record<string, string> = {}) => {
+  const command = runCommand(t, args, env);
+  const code = await command.ended();
+  return { code, output: command.output(), errors: command.errors() };
+};
+
+const serve = async (t: Test, data: string, env: Record<string, string> = ADMIN) => {
+  const flags = ['--http-addr', '127.0.0.1:0', '--storage-dir', data];
+  const service = runCommand(t, ['serve', ...flags], env);
+  const [url] = await service.says(/http:\/\/[\d.:]+/);
+  return { service, url };
+};
+
+const BOT = ['--user', 'ci-bot', '--new-user', 'service', '--user-grant', 'member', 'observe'];
+
+t.test('prints a new key alone, and manages keys and users of a running service', async (t) => {
+  const data = join(t.testdir(), 'data');
+  const { url } = await serve(t, data);
+  const at = ['--url', url];
+  const troupe = (...args: string[]) => run(t, [...args, ...at], ADMIN);
+  const created = await troupe('keys', 'create', '--name', 'ci', ...BOT, '--expires', '30d');
+  t.match(created, { code: 0, output: /^tpk_[0-9A-Za-z]{49}\n$/, errors: '' });
+  const key = created.output.trim();
+  const status = async (path = '/v1/threads') =>
+    (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).status;
+  t.equal(await status('/v1/system/info'), 200);
+  const listed = await troupe('keys', 'list', '--json');
+  const [{ id, user, expires_at, created_at }] = listed.output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match({ user, life: expires_at - created_at }, { user: 'ci-bot', life: 30 * 86_400_000 });
+  t.match(
+    (await troupe('users', 'grant', 'ci-bot', 'keys')).output,
+    /ci-bot {2}service {2}enabled {3}member,observe,keys/,
+  );
+  await troupe('users', 'disable', 'ci-bot');
+  t.equal(await status(), 401);
+  await troupe('users', 'enable', 'ci-bot');
+  t.equal(await status(), 200);
+  const rotated = await troupe('keys', 'rotate', id, '--grace', '24h');
+  t.match(rotated.output, /^tpk_\w{49}\n$/);
+  t.equal(await status(), 200);
+  t.strictSame(await troupe('keys', 'revoke', id), { code: 0, output: '', errors: '' });
+  t.equal(await status(), 401);
+  t.match(await troupe('users', 'grant', 'ci-bot', 'nonsense'), { code: 1, errors: /'nonsense' is unknown/ });
+  t.match(await troupe('keys', 'create', '--name', 'x', '--expires', 'soon'), {
+    code: 1,
+    errors: /90d, 24h/,
+  });
+  t.match(await run(t, ['keys', 'list', '--storage-dir', data, '--offline']), {
+    code: 1,
+    errors: /in use/,
+  });
+});
+
+t.test('works on the folder of a stopped service', async (t) => {
+  const data = join(t.testdir(), 'data');
+  const offline = (...args: string[]) => run(t, [...args, '--offline', '--storage-dir', data]);
+  const created = await offline('keys', 'create', '--name', 'ci', ...BOT);
+  t.match(created, { code: 0, output: /^tpk_\w{49}\n$/ });
+  t.match((await offline('users', 'list')).output, /^ci-bot {2}service {2}enabled/);
+  t.match((await offline('keys', 'list')).output, /active {3}ci-bot {2}"ci"/);
+  const { url } = await serve(t, data);
+  const key = created.output.trim();
+  const info = await fetch(`${url}/v1/audit-log?user=~admin`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  t.match(await info.json(), {
+    items: [
+      { action: 'create', resource: /^keys\//, actor: '~admin', user: '~admin' },
+      { action: 'create', resource: 'users/default/ci-bot' },
+    ],
+  });
+});
