@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { checkHost } from '../outbound/fetch-text.ts';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import { phrases } from '../schema/phrases.ts';
 import { firstProblem } from '../schema/problems.ts';
-import { checkHost } from './fetch-text.ts';
 
 /**
  * Converts a card to the agent that it describes (a2a.md 13.2).

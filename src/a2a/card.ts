@@ -1,8 +1,8 @@
+import { fetchText, HostRefused } from '../outbound/fetch-text.ts';
+import { isPublicAddress, type Resolve, resolveName } from '../outbound/public-address.ts';
 import { type Clock, monotonic } from '../schema/clock.ts';
 import { isObject } from '../schema/endpoint.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
-import { fetchText, HostRefused } from './fetch-text.ts';
-import { isPublicAddress, type Resolve, resolveName } from './public-address.ts';
 
 /**
  * Reads the card of a remote agent from an A2A server (config.md 13.5).

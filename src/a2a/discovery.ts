@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isPublicAddress, type Resolve } from '../outbound/public-address.ts';
 import { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import { createCardFetch } from './card.ts';
-import { isPublicAddress, type Resolve } from './public-address.ts';
 import { type ServerWatch, type Timers, watchServer } from './server-watch.ts';
 
 /**

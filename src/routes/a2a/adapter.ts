@@ -1,6 +1,6 @@
-import { isPublicAddress, resolveName } from '../../a2a/public-address.ts';
 import type { Family } from '../../http/family.ts';
 import type { Scheme } from '../../http/listen-address.ts';
+import { isPublicAddress, resolveName } from '../../outbound/public-address.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
 import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';

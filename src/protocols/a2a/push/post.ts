@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { checkedLookup, checkHost } from '../../../a2a/fetch-text.ts';
-import type { Resolve } from '../../../a2a/public-address.ts';
+import { checkedLookup, checkHost } from '../../../outbound/fetch-text.ts';
+import type { Resolve } from '../../../outbound/public-address.ts';
 import { loadHttps } from '../../../schema/https.ts';
 import { timerMs } from '../../../schema/timer.ts';
 import type { PushTarget } from '../../../store/index.ts';
