@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { type IssuerSpec, issuerSpecs } from '../schema/issuer.ts';
+import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { ReasoningEffort } from '../schema/model-settings.ts';
 import { LONGEST_TIMER_MS } from '../schema/timer.ts';
@@ -20,6 +22,8 @@ export type Kind<T> = {
   fromText(text: string): unknown;
   /** Built for a setting that is given: building all of them takes a noticeable part of a start. */
   schema(): z.ZodType<T>;
+  /** The value has parts, and an error message names the part that is not allowed. */
+  parts?: true;
 };
 
 const trimmed = (text: string): string | undefined => text.trim() || undefined;
@@ -280,6 +284,16 @@ export const proportion = (): Kind<number> =>
         ])
         .pipe(z.number().min(0).max(1)),
   });
+
+export const issuers = (): Kind<IssuerSpec[]> => ({
+  type: 'JSON list',
+  allowed: 'a list of issuers, as JSON',
+  placeholder: 'json',
+  // Text that is not JSON has no part of a list, so the schema rejects it as a whole.
+  fromText: (list) => (list.trim() === '' ? undefined : (jsonOrUndefined(list) ?? list)),
+  schema: issuerSpecs,
+  parts: true,
+});
 
 export const fieldNames = (): Kind<string[]> => ({
   type: 'list of field names',

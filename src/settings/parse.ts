@@ -1,4 +1,6 @@
 import { inspect } from 'node:util';
+import type { IssuerInput } from '../schema/issuer.ts';
+import { pathText, phrases, toProblem } from '../schema/phrases.ts';
 import { type Entries, type EntriesInput, entryListNames, parseEntries } from './entries.ts';
 import { SettingsError } from './error.ts';
 import { parseSettingsFile } from './file.ts';
@@ -29,7 +31,10 @@ type DeepPartial<T> = T extends readonly unknown[]
     : T;
 
 /** Input of the embedding API: any part of the settings; omitted settings have their defaults. */
-export type SettingsInput = DeepPartial<Omit<Settings, 'entries'>> & { entries?: EntriesInput };
+export type SettingsInput = DeepPartial<Omit<Settings, 'entries' | 'identity'>> & {
+  identity?: DeepPartial<Omit<Settings['identity'], 'issuers'>> & { issuers?: readonly IssuerInput[] };
+  entries?: EntriesInput;
+};
 
 /** A tree of values, its allowed keys, and the names of its positions in messages. */
 type Source = {
@@ -109,8 +114,13 @@ const settle = (
 
 const validated = (row: Setting, given: GivenValue | undefined, problems: string[]): unknown => {
   if (!given) return structuredClone(row.default);
-  const parsed = row.type.schema().safeParse(given.value);
+  const parsed = row.type.schema().safeParse(given.value, phrases);
   if (parsed.success) return parsed.data;
+  const parts = row.type.parts ? parsed.error.issues.map((issue) => toProblem(issue)) : [];
+  if (parts.some(({ path }) => path.length > 0)) {
+    problems.push(...parts.map(({ path, text }) => `${given.where}${pathText(path)}: ${text}`));
+    return undefined;
+  }
   const subject = row.secret ? 'the value' : shown(given.value);
   problems.push(`${given.where}: ${subject} is not allowed; allowed: ${row.type.allowed}`);
   return undefined;

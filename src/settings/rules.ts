@@ -1,4 +1,5 @@
 import { SettingsError } from './error.ts';
+import { issuerProblems } from './issuer-rules.ts';
 import type { Settings } from './table.ts';
 
 type Rule = { broken(settings: Settings): boolean; problem(settings: Settings): string };
@@ -28,8 +29,10 @@ const crossRules: readonly Rule[] = [
 const TLS_CERT_FILE = 'SERVICE_TLS_CERT_FILE (tls.cert_file)';
 const TLS_KEY_FILE = 'SERVICE_TLS_KEY_FILE (tls.key_file)';
 
-export const crossProblems = (settings: Settings): string[] =>
-  crossRules.filter((rule) => rule.broken(settings)).map((rule) => rule.problem(settings));
+export const crossProblems = (settings: Settings): string[] => [
+  ...crossRules.filter((rule) => rule.broken(settings)).map((rule) => rule.problem(settings)),
+  ...issuerProblems(settings),
+];
 
 /**
  * The startup rule (config.md 1.2), for any listen address: without a token, none of the three groups of admin routes

@@ -3,6 +3,7 @@ import { a2aSettings } from './rows/a2a.ts';
 import { adminSettings } from './rows/admin.ts';
 import { configurationSettings } from './rows/configuration.ts';
 import { evalSettings } from './rows/evals.ts';
+import { identitySettings } from './rows/identity.ts';
 import { mcpSettings } from './rows/mcp.ts';
 import { mailboxSettings, runSettings } from './rows/runs.ts';
 import { seedSettings } from './rows/seed.ts';
@@ -15,6 +16,7 @@ import type { Setting } from './setting.ts';
 export const settingGroups = [
   { title: 'Server', rows: serverSettings },
   { title: 'Admin API', rows: adminSettings },
+  { title: 'Identity', rows: identitySettings },
   { title: 'Configuration', rows: configurationSettings },
   { title: 'Seed', rows: seedSettings },
   { title: 'Mailbox', rows: mailboxSettings },

@@ -9,6 +9,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_TLS_CERT_FILE', 'tls.cert_file', 'path', 'unset'],
   ['SERVICE_TLS_KEY_FILE', 'tls.key_file', 'path', 'unset'],
   ['SERVICE_ALLOWED_HOSTS', 'allowed_hosts', 'host names', 'unset'],
+  ['SERVICE_PUBLIC_URL', 'public_url', 'URL', 'unset'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_INSPECTION_ADDR', 'inspection_addr', 'loopback host:port', 'unset'],
   ['SERVICE_STORAGE_DIR', 'storage_dir', 'path', './sessions'],
@@ -42,6 +43,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_CONSOLE_ENABLED', 'console.enabled', 'bool', 'true'],
   ['SERVICE_CONSOLE_BACKEND_URL', 'console.backend_url', 'URL', 'unset'],
   ['SERVICE_CONSOLE_TITLE', 'console.title', 'string', 'unset'],
+  ['SERVICE_IDENTITY_ISSUERS', 'identity.issuers', 'JSON list, *secret*', ''],
+  ['SERVICE_JWKS_STALE_SECS', 'identity.jwks_stale_secs', 'int', '86400'],
   ['SERVICE_LOCAL_BACKEND_KIND', 'local_backend_kind', 'string', 'local'],
   ['SERVICE_CONFIG_REFRESH_INTERVAL_SECS', 'config_refresh_interval_secs', 'int', '5'],
   ['SERVICE_AUDIT_LOG_ENABLED', 'audit_log.enabled', 'bool', 'true'],

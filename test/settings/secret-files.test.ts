@@ -34,16 +34,26 @@ const problemsOf = (t: Test, env: Record<string, string>): readonly string[] => 
 t.test('every secret, and every key of a provider, can be in a file', async (t) => {
   const dir = t.testdir();
   const variables = [...secretVariables, 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OTEL_EXPORTER_OTLP_HEADERS'];
-  t.match(variables, ['SERVICE_SECRETS_KEY', 'SERVICE_ADMIN_API_BEARER_TOKEN', 'OPENAI_API_KEY']);
-  for (const name of variables) writeFileSync(join(dir, name), `value of ${name}\n`);
+  for (const name of [
+    'SERVICE_SECRETS_KEY',
+    'SERVICE_ADMIN_API_BEARER_TOKEN',
+    'SERVICE_IDENTITY_ISSUERS',
+    'OPENAI_API_KEY',
+  ])
+    t.ok(variables.includes(name), name);
+  const issuers = '[{"id":"acme","issuer":"https://login.acme.example","audiences":["a"]}]';
+  const contentOf = (name: string): string =>
+    name === 'SERVICE_IDENTITY_ISSUERS' ? issuers : `value of ${name}`;
+  for (const name of variables) writeFileSync(join(dir, name), `${contentOf(name)}\n`);
   const env = Object.fromEntries(variables.map((name) => [`${name}_FILE`, join(dir, name)]));
   withEnvironment(t, env);
   const read = readEnvironment();
-  for (const name of variables) t.equal(read[name], `value of ${name}`);
+  for (const name of variables) t.equal(read[name], contentOf(name));
   const settings = await loadSettings({ flags: {}, env: read, readFile: () => '' });
   t.equal(settings.secrets_key, 'value of SERVICE_SECRETS_KEY');
   t.equal(settings.AdminApiConfig.bearer_token, 'value of SERVICE_ADMIN_API_BEARER_TOKEN');
   t.equal(settings.a2a_remote_bearer_token, 'value of SERVICE_A2A_REMOTE_BEARER_TOKEN');
+  t.match(settings.identity.issuers, [{ id: 'acme' }]);
   t.strictSame(unknownVariables(env), []);
   for (const name of secretVariables.filter((name) => name.startsWith('SERVICE_')))
     t.match(settingsHelp(), `${name}_FILE names a file that holds it`);

@@ -40,6 +40,7 @@ t.test('the manual groups its tables under headings', async (t) => {
   t.strictSame(headings, [
     '### Server',
     '### Admin API',
+    '### Identity',
     '### Configuration',
     '### Seed',
     '### Mailbox',
@@ -92,7 +93,13 @@ t.test('the help of a secret says that a flag is visible to every user of the ho
   const warned = settingFlags.filter(({ help }) => help.includes('visible to every user of the host'));
   t.strictSame(
     warned.map(({ name }) => name),
-    ['secrets-key', 'admin-api-bearer-token', 'a2a-extended-card-bearer-token', 'a2a-remote-bearer-token'],
+    [
+      'secrets-key',
+      'admin-api-bearer-token',
+      'identity-issuers',
+      'a2a-extended-card-bearer-token',
+      'a2a-remote-bearer-token',
+    ],
   );
   t.match(settingsHelp(), /visible to every user of the host/);
 });
