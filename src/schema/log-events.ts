@@ -42,6 +42,10 @@ export const LOG_EVENTS = {
     level: 'warn',
     message: 'the admin token is short enough to be guessed; use at least 20 characters',
   },
+  'identity.keys_unavailable': {
+    level: 'warn',
+    message: 'could not fetch the keys of an issuer of access tokens; using the known ones',
+  },
   'http.uws_unavailable': {
     level: 'info',
     message: 'uWebSockets.js cannot be loaded; using node:http, with more CPU time per run',
