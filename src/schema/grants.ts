@@ -107,6 +107,7 @@ export const isServiceWord = (word: GrantWord): boolean => SERVICE_WORDS.has(wor
 
 export const withoutServiceGrants = (grants: Grants): Grants => {
   const list = grants.list.filter(({ word }) => !SERVICE_WORDS.has(word));
+  if (list.length === grants.list.length) return grants;
   return { texts: list.map(textOf), list };
 };
 

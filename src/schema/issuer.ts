@@ -63,7 +63,10 @@ const issuerSpec = () =>
       id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must have 1 to 64 letters, digits, _ and -'),
       issuer: trustedUrl(),
       audiences: z.array(z.string().min(1)).min(1).optional(),
-      jwks_uri: trustedUrl().optional(),
+      jwks_uri: z
+        .string()
+        .refine(isTrustedAddress, 'must be an https URL, or http on a loopback host')
+        .optional(),
       jwks: z.looseObject({ keys: z.array(publicKey()).min(1).max(MOST_KEYS) }).optional(),
       algorithms: z
         .array(z.enum(SIGNATURE_ALGORITHMS))
@@ -150,8 +153,11 @@ const trustedUrl = () =>
     .string()
     .refine(isTrustedUrl, 'must be an https URL, or http on a loopback host, without a query or user');
 
-export const isTrustedUrl = (text: string): boolean => {
-  if (!URL.canParse(text) || /[\s?#]/.test(text)) return false;
+const isTrustedUrl = (text: string): boolean => isTrustedAddress(text) && !text.includes('?');
+
+/** Returns whether an address may serve the keys of an issuer. */
+export const isTrustedAddress = (text: string): boolean => {
+  if (!URL.canParse(text) || /[\s#]/.test(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   return (
     username === '' &&

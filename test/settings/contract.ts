@@ -16,6 +16,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_DURABILITY', 'durability', 'process | power', 'power'],
   ['SERVICE_SECRETS_KEY', 'secrets_key', 'string, *secret*', 'unset'],
   ['SERVICE_SCOPE_ID', 'scope_id', 'string, 1..512 bytes', 'default'],
+  ['SERVICE_ANONYMOUS_ACCESS', 'identity.anonymous', 'loopback | always | never', 'unset'],
   ['SERVICE_TRUST_FORWARDED_HEADERS', 'trust_forwarded_headers', 'bool', 'true'],
   ['SERVICE_TRUSTED_PROXIES', 'trusted_proxies', 'networks', 'loopback'],
   ['SERVICE_BODY_LIMIT_BYTES', 'body_limit_bytes', 'int ≥ 1', '2097152'],

@@ -82,7 +82,7 @@ t.test('rejects fields with their position, and no value of the secret', async (
   );
   await field({ provision: 'never' }, /^provision: must be one of 'auto', 'known'/);
   await field({ max_age_secs: 0 }, /^max_age_secs: must be at least 1/);
-  await field({ secret: 'hush' }, /^unknown field 'secret'/);
+  await field({ secret: 'hush' }, /^: unknown field 'secret'/);
   await field({ claims: { user: 'a..b' } }, /^claims\.user: must be names of claims/);
 });
 

@@ -17,25 +17,30 @@ import { invalidToken } from './refusal.ts';
  * Returns the grants that the claims of a token give in a scope: those of its roles, or the default grants if its roles
  * give none, and with `scope_grants` those of its OAuth scope. `limit` is the OAuth scope as a restriction.
  */
-export type AuthorityOf = (claims: Claims, scope: string) => { grants: Grants; limit: Grants | undefined };
+export type AuthorityOf = (
+  claims: Claims,
+  scope: string,
+) => { grants: Grants; narrowing: Grants | undefined };
 
 export const createAuthority = (spec: IssuerSpec): AuthorityOf => {
   const counted = spec.service_grants ? (grants: Grants) => grants : withoutServiceGrants;
-  const maps = mapsOf(spec);
+  const maps = mapsOf(spec, counted);
   const defaults = parseGrants(spec.default_grants);
   return (claims, scope) => {
     const roles = spec.claims.roles ? rolesOf(valueAt(claims, spec.claims.roles)) : [];
-    const mapped = counted(mappedBy(maps, scope, roles));
+    const mapped = mappedBy(maps, scope, roles);
     const granted = mapped.list.length > 0 ? mapped : defaults;
-    const limit = scopeGrants(claims);
-    const grants = spec.scope_grants && limit ? unite(granted, counted(limit)) : granted;
-    return { grants, limit };
+    const narrowing = scopeGrants(claims);
+    const grants = spec.scope_grants && narrowing ? unite(granted, counted(narrowing)) : granted;
+    return { grants, narrowing };
   };
 };
 
 type ScopedMap = { matches: Glob; roles: ReadonlyMap<string, Grants> };
 
-const mapsOf = ({ map, claims }: IssuerSpec): readonly ScopedMap[] => {
+const mapsOf = ({ map, claims }: IssuerSpec, counted: (grants: Grants) => Grants): readonly ScopedMap[] => {
+  const grantsOf = (roles: RoleMap): ReadonlyMap<string, Grants> =>
+    new Map(Object.entries(roles).map(([role, texts]) => [role, counted(parseGrants(texts))]));
   // The casts hold because the schema requires one of the forms, by whether `claims.scope` is given.
   if (claims.scope === undefined) return [{ matches: () => true, roles: grantsOf(map as RoleMap) }];
   return Object.entries(map as Readonly<Record<string, RoleMap>>).map(([pattern, roles]) => ({
@@ -43,9 +48,6 @@ const mapsOf = ({ map, claims }: IssuerSpec): readonly ScopedMap[] => {
     roles: grantsOf(roles),
   }));
 };
-
-const grantsOf = (roles: RoleMap): ReadonlyMap<string, Grants> =>
-  new Map(Object.entries(roles).map(([role, texts]) => [role, parseGrants(texts)]));
 
 const mappedBy = (maps: readonly ScopedMap[], scope: string, roles: readonly string[]): Grants =>
   maps

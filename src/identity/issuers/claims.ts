@@ -21,10 +21,23 @@ export const createClaimsReader = (spec: IssuerSpec, scopeId: string): ReadClaim
     const subject = subjectOf(claims);
     const user = userOf(claims, paths);
     const scope = scopeOf(claims);
-    const { grants, limit } = authorityOf(claims, scope);
+    const { grants, narrowing } = authorityOf(claims, scope);
     const name = textAt(claims, paths.name);
     const email = textAt(claims, paths.email)?.toLowerCase();
-    return { issuerId: id, issuer, subject, scope, user, name, email, grants, limit, iat, exp, provision };
+    return {
+      issuerId: id,
+      issuer,
+      subject,
+      scope,
+      user,
+      name,
+      email,
+      grants,
+      narrowing,
+      iat,
+      exp,
+      provision,
+    };
   };
 };
 

@@ -1,7 +1,7 @@
 import { fetchText } from '../../outbound/fetch-text.ts';
 import { resolveName } from '../../outbound/public-address.ts';
 import { isObject } from '../../schema/endpoint.ts';
-import { type IssuerSpec, isTrustedUrl } from '../../schema/issuer.ts';
+import { type IssuerSpec, isTrustedAddress } from '../../schema/issuer.ts';
 import { type PublicKey, parseKeySet } from './public-keys.ts';
 
 /**
@@ -38,13 +38,10 @@ const discoverKeys = async (issuer: string, deadline: number): Promise<string> =
   const metadata = await fetchJson(url, deadline);
   const { issuer: named, jwks_uri } = isObject(metadata) ? metadata : {};
   if (named !== issuer) throw new Error(`${url} is the metadata of another issuer`);
-  if (typeof jwks_uri !== 'string' || !isTrustedKeyUrl(jwks_uri))
+  if (typeof jwks_uri !== 'string' || !isTrustedAddress(jwks_uri))
     throw new Error(`the jwks_uri of ${url} is not an https URL`);
   return jwks_uri;
 };
-
-/** Unlike an issuer, an address of keys may have a query. */
-const isTrustedKeyUrl = (url: string): boolean => isTrustedUrl(url.replace(/\?[^#]*$/, ''));
 
 const fetchJson = async (url: string, deadline: number): Promise<unknown> =>
   JSON.parse(

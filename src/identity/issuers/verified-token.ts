@@ -16,7 +16,7 @@ export type VerifiedToken = {
   /** The authority that the claims give. */
   readonly grants: Grants;
   /** The grants that its OAuth scope names: a token that names any is limited to them. */
-  readonly limit: Grants | undefined;
+  readonly narrowing: Grants | undefined;
   /** Seconds since the epoch, as in the token. */
   readonly iat: number;
   readonly exp: number;
