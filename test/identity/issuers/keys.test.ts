@@ -77,7 +77,7 @@ t.test('uses known keys during an outage, until they are too old', async (t) => 
   state.answer = DOWN;
   clock.seconds += 60;
   t.equal(await outcomeOf(issuers, unknown), NOT_NOW);
-  t.equal(await outcomeOf(issuers, unknown), NOT_NOW, 'also while no fetch is due');
+  t.equal(await outcomeOf(issuers, unknown), NOT_NOW, 'the answer is the same while no fetch is due');
   t.equal(fetches(), 2);
   t.match(log, [['identity.keys_unavailable', { issuer: 'acme', error: 'status 503' }]]);
   const error: unknown = await Promise.resolve(issuers.verify(unknown)).catch((thrown: unknown) => thrown);
