@@ -16,7 +16,7 @@ export const anonymousAccess = (
   { authenticate, resolveScope }: Pick<Embedding, 'authenticate' | 'resolveScope'>,
 ): AnonymousAccess => {
   if (identity.anonymous !== undefined) return identity.anonymous;
-  if (authenticate || isOutside(public_url)) return 'never';
+  if (authenticate || identity.issuers.length > 0 || isOutside(public_url)) return 'never';
   return resolveScope ? 'always' : 'loopback';
 };
 

@@ -10,6 +10,7 @@ import { createAccess } from '../identity/access/access.ts';
 import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
 import type { Identity } from '../identity/index.ts';
+import type { JudgeToken } from '../identity/issuers/index.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
 import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
@@ -25,6 +26,7 @@ import { anonymousAccess, isOpen, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
+import { createAccessTokens } from './issuers.ts';
 import type { Peers } from './peers.ts';
 import { consoleFolder, manualFolder, version } from './version.ts';
 
@@ -58,7 +60,8 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
     isOpen: boundary.isOpen,
   });
   const families = [...a2a.families, ...mcp.families];
-  const http = createHttp(foundation, routeDeps, { families, host, tls, boundary });
+  const judgeAccessToken = createAccessTokens(foundation, exposed.identity);
+  const http = createHttp(foundation, routeDeps, { families, host, tls, boundary, judgeAccessToken });
   return {
     http,
     a2a,
@@ -175,11 +178,13 @@ const createHttp = (
     host,
     tls,
     boundary: { anonymous, isLocalListener, isOpen },
+    judgeAccessToken,
   }: {
     families: A2aAdapter['families'];
     host: string;
     tls: TlsFiles | undefined;
     boundary: { anonymous: AnonymousAccess; isLocalListener: boolean; isOpen: boolean };
+    judgeAccessToken: JudgeToken | undefined;
   },
 ): HttpServer =>
   createHttpServer({
@@ -206,6 +211,7 @@ const createHttp = (
       authenticate: input.authenticate,
       anonymous,
       judgeKey: routeDeps.identity.judge,
+      judgeAccessToken,
       actFor: routeDeps.identity.actFor,
       guesses: createGuesses({
         token: settings.AdminApiConfig.bearer_token,

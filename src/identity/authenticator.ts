@@ -4,7 +4,8 @@ import { adminIn, anonymousIn, type Principal } from '../schema/principal.ts';
 import { type Bearer, readBearer } from './bearer.ts';
 import { INVALID_CREDENTIAL as INVALID, type Judge, type JudgedPrincipal } from './credentials/judge.ts';
 import { KEY_PREFIX } from './credentials/key-format.ts';
-import type { Guesses } from './guesses.ts';
+import { type Guesses, SHORT_TOKEN } from './guesses.ts';
+import { isCompactToken, type JudgeToken } from './issuers/index.ts';
 import { type RequestHead, resolveScope, type ScopeProvider } from './scope.ts';
 import { type ActFor, USER_HEADER, userHeaderOf } from './service-user.ts';
 import { createTokenCheck } from './token.ts';
@@ -26,6 +27,8 @@ export type AuthenticatorDeps = {
   guesses: Guesses;
   /** Judges API keys. @throws Unauthorized */
   judgeKey: Judge;
+  /** Judges access tokens of identity providers; absent without issuers. */
+  judgeAccessToken?: JudgeToken | undefined;
   /** Resolves the end user that a principal names in a header. */
   actFor: ActFor;
 };
@@ -49,19 +52,13 @@ export type PrincipalProvider = (head: RequestHead) => Principal | undefined | P
 
 export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
   const { adminToken, guesses } = deps;
-  const isAdminToken = adminToken === undefined ? undefined : createTokenCheck(adminToken);
-
-  const judgeToken = (presented: Presented, token: string): Judged => {
-    if (token.startsWith(KEY_PREFIX)) return { principal: deps.judgeKey(token, presented.address) };
-    if (!isAdminToken) return 'unrecognized';
-    guesses.check(presented.address);
-    return isAdminToken(token) ? 'admin' : 'unrecognized';
-  };
+  const judgeToken = createBearerJudge(deps);
 
   /** @throws Unauthorized */
   const judge = (presented: Presented): Judged => {
     const isAdminSurface = presented.surface === 'admin';
-    if (isAdminSurface && !isAdminToken) throw new Unauthorized('admin authentication is not configured');
+    if (isAdminSurface && adminToken === undefined)
+      throw new Unauthorized('admin authentication is not configured');
     const values = presented.authorization();
     if (values.length === 0) return 'none';
     try {
@@ -70,8 +67,7 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
       if (judged === 'unrecognized') checkIgnorable(presented, bearer);
       return judged;
     } catch (error) {
-      if (!(error instanceof Unauthorized)) throw error;
-      throw guesses.failed(presented.address(), inTermsOf(presented.surface, error));
+      throw counted(guesses, presented.address(), presented.surface, error);
     }
   };
 
@@ -97,7 +93,9 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
     const judged = judge(presented);
     // Read now, because the headers are no longer readable when a promise resolves.
     const endUser = presented.header(
-      typeof judged === 'object' ? userHeaderOf(judged.principal) : USER_HEADER,
+      typeof judged === 'object' && !(judged.principal instanceof Promise)
+        ? userHeaderOf(judged.principal)
+        : USER_HEADER,
     );
     const caller = callerOf(presented, judged);
     return caller instanceof Promise
@@ -107,6 +105,44 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
 
   return withProgram(deps.authenticate, principalOf);
 };
+
+/** Judges the token of a bearer. @throws Unauthorized, RateLimited */
+const createBearerJudge = ({
+  adminToken,
+  guesses,
+  judgeKey,
+  judgeAccessToken,
+}: AuthenticatorDeps): ((presented: Presented, token: string) => Judged) => {
+  const isAdminToken = adminToken === undefined ? undefined : createTokenCheck(adminToken);
+  return (presented, token) => {
+    if (token.startsWith(KEY_PREFIX)) return { principal: judgeKey(token, presented.address) };
+    const judgeJwt = isCompactToken(token) ? judgeAccessToken : undefined;
+    // A longer token is not an attempt to guess a short one.
+    if (isAdminToken && !(judgeJwt && token.length >= SHORT_TOKEN)) guesses.check(presented.address);
+    if (isAdminToken?.(token)) return 'admin';
+    if (!judgeJwt) return 'unrecognized';
+    const principal = judgeJwt(token);
+    return { principal: principal instanceof Promise ? counting(guesses, presented, principal) : principal };
+  };
+};
+
+/** Counts a rejection as a failed attempt. */
+const counting = (
+  guesses: Guesses,
+  { address, surface }: Presented,
+  principal: Promise<Principal>,
+): Promise<Principal> => {
+  // Read now, because a request is valid only during its callback.
+  const from = address();
+  const judged = principal.catch((error: unknown) => {
+    throw counted(guesses, from, surface, error);
+  });
+  return handled(judged);
+};
+
+/** Returns the error to send. */
+const counted = (guesses: Guesses, address: string, surface: Surface, error: unknown): unknown =>
+  error instanceof Unauthorized ? guesses.failed(address, inTermsOf(surface, error)) : error;
 
 /** Asks the program first, if it has a hook. */
 const withProgram = (
@@ -123,11 +159,11 @@ const withProgram = (
   };
 };
 
-const inScope = (
+const inScope = <Value>(
   { resolveScope: provider, scope_id }: Pick<AuthenticatorDeps, 'resolveScope' | 'scope_id'>,
   presented: Presented,
-  make: (scope: string) => Principal,
-): Principal | Promise<Principal> => {
+  make: (scope: string) => Value,
+): Value | Promise<Value> => {
   if (!provider) return make(scope_id);
   const scope = resolveScope(provider, presented.surface, presented);
   return typeof scope === 'string' ? make(scope) : scope.then((resolved) => make(resolved));
@@ -137,16 +173,26 @@ const inScope = (
 const inOwnScope = (
   deps: Pick<AuthenticatorDeps, 'resolveScope' | 'scope_id'>,
   presented: Presented,
-  principal: Principal,
+  principal: Principal | Promise<Principal>,
 ): Principal | Promise<Principal> => {
   if (!deps.resolveScope) return principal;
-  return inScope(deps, presented, (scope) => {
-    if (scope !== principal.scope) throw new Unauthorized('the credential is of another scope');
-    return principal;
-  });
+  const check = (own: Principal, scope: string): Principal => {
+    if (scope !== own.scope) throw new Unauthorized('the credential is of another scope');
+    return own;
+  };
+  if (!(principal instanceof Promise)) return inScope(deps, presented, (scope) => check(principal, scope));
+  // The provider reads headers, which are valid only now.
+  const scope = inScope(deps, presented, (resolved) => resolved);
+  return Promise.all([principal, scope]).then(([own, resolved]) => check(own, resolved));
 };
 
-type Judged = 'admin' | 'none' | 'unrecognized' | { principal: JudgedPrincipal };
+type Judged = 'admin' | 'none' | 'unrecognized' | { principal: JudgedPrincipal | Promise<JudgedPrincipal> };
+
+/** Prevents an unhandled rejection of a promise whose outcome may not be needed. */
+const handled = <Value>(promise: Promise<Value>): Promise<Value> => {
+  promise.catch(() => {});
+  return promise;
+};
 
 /** The admin surface has a separate text for unknown credentials (identity.md 3.1). */
 const inTermsOf = (surface: Surface, error: Unauthorized): Unauthorized =>
@@ -158,6 +204,7 @@ const inTermsOf = (surface: Surface, error: Unauthorized): Unauthorized =>
 const attempt = <Value>(work: () => Value): (() => Value) => {
   try {
     const value = work();
+    if (value instanceof Promise) handled(value);
     return () => value;
   } catch (error) {
     return () => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { VerifiedToken } from '../../src/identity/users/bind.ts';
+import type { VerifiedToken } from '../../src/identity/issuers/index.ts';
 import { NO_GRANTS, parseTokenGrants } from '../../src/schema/grants.ts';
 import { adminIn, may } from '../../src/schema/principal.ts';
 import { ADMIN, by, IP, openIdentity, START, userWith } from './open.ts';

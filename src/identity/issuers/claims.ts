@@ -14,7 +14,7 @@ const MOST_SUBJECT_BYTES = 512;
 
 /** @param scopeId is the scope of an issuer that names none */
 export const createClaimsReader = (spec: IssuerSpec, scopeId: string): ReadClaims => {
-  const { id, issuer, claims: paths, provision } = spec;
+  const { issuer, claims: paths, provision } = spec;
   const scopeOf = createScope(spec, scopeId);
   const authorityOf = createAuthority(spec);
   return (claims, { iat, exp }) => {
@@ -25,7 +25,6 @@ export const createClaimsReader = (spec: IssuerSpec, scopeId: string): ReadClaim
     const name = textAt(claims, paths.name);
     const email = textAt(claims, paths.email)?.toLowerCase();
     return {
-      issuerId: id,
       issuer,
       subject,
       scope,

@@ -26,8 +26,6 @@ export type Issuers = {
    * @throws Unavailable while the keys of the issuer cannot be fetched
    */
   verify(token: string): VerifiedToken | Promise<VerifiedToken>;
-  /** Age of the fetched keys in seconds, by the id of the issuer. */
-  keyAges(): readonly (readonly [seconds: number, id: string])[];
 };
 
 export type IssuersDeps = {
@@ -85,11 +83,6 @@ export const createIssuers = (deps: IssuersDeps): Issuers => {
   return {
     recall,
     verify: (text) => recall(text) ?? verifyNew(text),
-    keyAges: () =>
-      [...issuers.values()].flatMap(({ spec: { id }, keys }) => {
-        const age = keys.ageSeconds();
-        return age === undefined ? [] : [[age, id] as const];
-      }),
   };
 };
 

@@ -21,8 +21,6 @@ export type KeySource = {
    * @throws Unavailable while the keys of the issuer cannot be fetched
    */
   find(keyId: string | undefined): Promise<Found>;
-  /** Returns the seconds since the last successful fetch; undefined before the first one, and for fixed keys. */
-  ageSeconds(): number | undefined;
 };
 
 /** Matching keys, and all of the same time, as `current` returns them. */
@@ -86,7 +84,6 @@ export const createKeySource = ({ id, clock, fetchKeys, staleMs, fetched }: Deps
       if (now && (now.matching.length > 0 || !tried.failed)) return now;
       throw new Unavailable(`cannot verify tokens of '${id}' now`, { retryAfterSecs: PAUSE_MS / 1000 });
     },
-    ageSeconds: () => known && Math.floor((monotonic(clock) - known.at) / 1000),
   };
 };
 
@@ -94,7 +91,6 @@ export const createKeySource = ({ id, clock, fetchKeys, staleMs, fetched }: Deps
 export const fixedKeys = (keys: readonly PublicKey[]): KeySource => ({
   current: () => keys,
   find: async (keyId) => matching(keys, keyId),
-  ageSeconds: () => undefined,
 });
 
 const matching = (all: readonly PublicKey[], keyId: string | undefined): Found => ({

@@ -1,10 +1,11 @@
 import type { Clock } from '../../schema/clock.ts';
-import { type Authority, type Grants, parseTokenGrants, unite } from '../../schema/grants.ts';
+import { type Authority, parseTokenGrants, unite } from '../../schema/grants.ts';
 import { identityText, MOST_SCOPE_BYTES, MOST_USER_ID_BYTES } from '../../schema/identity-text.ts';
 import { RateLimited, Unauthorized } from '../../schema/outcome.ts';
 import { nameOf, type Principal } from '../../schema/principal.ts';
 import type { Store, UserRow } from '../../store/index.ts';
 import type { Change, Changes } from '../changes.ts';
+import type { VerifiedToken } from '../issuers/index.ts';
 import { audited, newUser, type OwnedThreads, resourceOf, takenBy } from './users.ts';
 
 /**
@@ -15,22 +16,6 @@ import { audited, newUser, type OwnedThreads, resourceOf, takenBy } from './user
  * sessions, also when an older token arrives later.
  * Cost: a token object that was bound before, and no change since, costs one read of a map.
  */
-export type VerifiedToken = {
-  readonly scope: string;
-  readonly user: string;
-  readonly name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly grants: Grants;
-  /** Grants that the token names as its limit. */
-  readonly narrowing?: Grants | undefined;
-  readonly issuer: string;
-  readonly subject: string;
-  /** Seconds since the epoch. */
-  readonly iat: number;
-  readonly exp: number;
-  /** `known`: the token creates no user. */
-  readonly provision?: 'auto' | 'known' | undefined;
-};
 
 /** @throws Unauthorized, RateLimited; rejects with the same if a user has to be written */
 export type Bind = (token: VerifiedToken) => Principal | Promise<Principal>;

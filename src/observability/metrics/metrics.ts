@@ -10,6 +10,7 @@ import {
   createReading,
   type Families,
 } from './families.ts';
+import { createIdentityMetrics } from './identity-metrics.ts';
 import { createMailboxMetrics } from './mailbox-metrics.ts';
 import { createOutputMetrics } from './output-metrics.ts';
 import { processRegistry } from './process-metrics.ts';
@@ -326,6 +327,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
   });
   return {
     http: createHttpMetrics(families),
+    identity: createIdentityMetrics(families),
     runs: createRunMetrics(families),
     inference: createInferenceMetrics(families),
     tools: createToolMetrics(families),

@@ -16,7 +16,6 @@ const DOWN = { status: 503, body: 'down' };
 t.test('discovers and fetches keys with the first token, and once for many', async (t) => {
   const { issuers, state, sign, results } = await start(t);
   t.strictSame(state.requests, []);
-  t.strictSame(issuers.keyAges(), []);
   const tokens = await Promise.all([sign(), sign({ sub: 'b' }), sign({ sub: 'c' })]);
   for (const outcome of await Promise.all(tokens.map((token) => outcomeOf(issuers, token))))
     t.equal(outcome, 'accepted');
@@ -60,13 +59,11 @@ t.test('fetches again after 10 minutes, without delaying a token', async (t) => 
   clock.seconds += 599;
   t.equal(issuers.verify(token), verified);
   t.equal(fetches(), 1);
-  t.strictSame(issuers.keyAges(), [[599, 'acme']]);
   clock.seconds += 1;
   t.equal(issuers.verify(token), verified);
   while (results.length < 2) await new Promise(setImmediate);
   t.equal(fetches(), 2);
   t.equal(issuers.verify(token), verified, 'unchanged keys keep remembered tokens');
-  t.strictSame(issuers.keyAges(), [[0, 'acme']]);
 });
 
 t.test('uses known keys during an outage, until they are too old', async (t) => {

@@ -14,11 +14,7 @@ t.test('accepts tokens that are signed with RS256, PS256, ES256 and EdDSA', asyn
   const { issuers } = verifying([{ id: 'acme', issuer, audiences: [AUDIENCE], scope: 'acme' }]);
   for (const key of state.keys) {
     const verified = await issuers.verify(await sign({}, { key }));
-    t.match(
-      verified,
-      { issuerId: 'acme', issuer, subject: '00u1', user: '00u1', scope: 'acme', iat: NOW },
-      key.alg,
-    );
+    t.match(verified, { issuer, subject: '00u1', user: '00u1', scope: 'acme', iat: NOW }, key.alg);
   }
 });
 
@@ -120,7 +116,6 @@ t.test('verifies with the keys of the settings, without a request', async (t) =>
   t.equal(await outcomeOf(issuers, await sign()), 'accepted');
   t.equal(await outcomeOf(issuers, await sign({}, { key: await createKey('k2') })), 'signature');
   t.equal(fetches(), 0);
-  t.strictSame(issuers.keyAges(), []);
 });
 
 t.test('verifies a token with the limits of its issuer', async (t) => {
