@@ -3,7 +3,7 @@ import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from './kinds.ts';
 import type { Settings } from './table.ts';
 
-/** Rules that involve an issuer and other settings (identity.md 2.3, 2.4). */
+/** Rules that involve an issuer and other settings (identity.md 2.3). */
 
 type Rule = { field: string; problem: string; broken(spec: IssuerSpec, settings: Settings): boolean };
 

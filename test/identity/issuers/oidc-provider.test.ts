@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { freePort } from '../../ports.ts';
 import { outcomeOf, verifying } from './provider.ts';
 
-/** Tokens of a real identity provider: identity.md 12, check 24, and the ID tokens of check 25. */
+/** Tokens of a real identity provider: identity.md 2.3, check 24, and the ID tokens of check 25. */
 
 const AUDIENCE = 'https://agents.example/v1/mcp';
 
