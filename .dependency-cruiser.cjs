@@ -38,7 +38,6 @@ const modules = {
     'src/store',
     'src/schema',
   ],
-  'src/identity': ['src/store', 'src/schema'],
   'src/http': ['src/schema'],
   'src/identity': ['src/store', 'src/outbound', 'src/schema'],
   'src/outbound': ['src/schema'],
