@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import {
+  BUDGET_PROPERTIES,
+  type BudgetProperty,
+  type BudgetSpec,
+  type BudgetSubject,
+} from '../schema/budget.ts';
+import { compileGlob, type Glob } from '../schema/glob.ts';
+import { nanoLimit } from './money.ts';
+
+/** An entry of the configuration, compiled once. */
+export type Budget = {
+  readonly spec: BudgetSpec;
+  /**
+   * The counters of two versions of an entry are the same if both select and divide alike; a change of a limit keeps
+   * what was spent.
+   */
+  readonly identity: string;
+  /** Undefined without such a limit. */
+  readonly tokens: number | undefined;
+  readonly nano: number | undefined;
+  readonly matches: (subject: BudgetSubject) => boolean;
+  /** Returns the values of `per`, in a fixed order, as one text. */
+  readonly combinationOf: (subject: BudgetSubject) => string;
+};
+
+export const compileBudget = (spec: BudgetSpec): Budget => {
+  const { match, per, window, limits } = spec;
+  const patterns = Object.entries(match)
+    .filter(([, text]) => text !== undefined && text !== '*')
+    // The keys of a parsed match are properties.
+    .map(([property, text]): [BudgetProperty, Glob] => [
+      property as BudgetProperty,
+      compileGlob(text ?? '*'),
+    ]);
+  const properties = BUDGET_PROPERTIES.filter((property) => per.includes(property));
+  return {
+    spec,
+    identity: createHash('sha256')
+      .update(JSON.stringify([sorted(match), properties, window?.every, window?.zone ?? 'UTC']))
+      .digest('hex')
+      .slice(0, 16),
+    tokens: limits.tokens,
+    nano: limits.usd === undefined ? undefined : nanoLimit(limits.usd),
+    matches: (subject) => patterns.every(([property, glob]) => glob(subject[property])),
+    combinationOf: (subject) => JSON.stringify(properties.map((property) => subject[property])),
+  };
+};
+
+const sorted = (match: BudgetSpec['match']) =>
+  Object.entries(match)
+    .filter(([, text]) => text !== undefined && text !== '*')
+    .sort(([one], [other]) => (one < other ? -1 : 1));

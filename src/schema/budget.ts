@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { nullsAbsent } from './endpoint.ts';
+import { compileGlob } from './glob.ts';
+import { listOf } from './list.ts';
+import { requiredText } from './problems.ts';
+
+/** Budgets: limits of what scopes, users, keys, agents, models and runs may spend (identity.md 5.1). */
+
+/** The properties of an inference that a budget can select and divide by. */
+export const BUDGET_PROPERTIES = ['scope', 'user', 'key', 'agent', 'model', 'run'] as const;
+export type BudgetProperty = (typeof BUDGET_PROPERTIES)[number];
+
+/**
+ * Who and what an inference is counted for. `user`: the user that the run acts for. `key`: the id of the API key, or
+ * the kind of the credential. `run`: the root run.
+ */
+export type BudgetSubject = Readonly<Record<BudgetProperty, string>>;
+
+const pattern = (field: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        compileGlob(text);
+      } catch (error) {
+        context.addIssue(`field 'match.${field}': ${error instanceof Error ? error.message : String(error)}`);
+      }
+    })
+    .optional();
+
+const MatchFields = z.strictObject({
+  scope: pattern('scope'),
+  user: pattern('user'),
+  key: pattern('key'),
+  agent: pattern('agent'),
+  model: pattern('model'),
+});
+
+const isZone = (zone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+const WindowFields = z.strictObject({
+  every: z.enum(['minute', 'hour', 'day', 'week', 'month', 'total']).meta({
+    description: 'when counting restarts; weeks begin on Monday',
+  }),
+  zone: z
+    .string()
+    .refine(isZone, "field 'window.zone' must be an IANA time zone, such as 'Europe/Berlin'")
+    .optional()
+    .meta({ description: 'IANA time zone of the calendar; default UTC' }),
+});
+export type BudgetWindow = z.infer<typeof WindowFields>;
+
+/** The largest amount whose nano-USD are exact integers. */
+const MOST_USD = 9_000_000;
+
+const LimitFields = z.strictObject({
+  tokens: z.int().min(1).optional().meta({ description: 'input and output tokens' }),
+  usd: z
+    .number()
+    .refine((usd) => usd > 0 && usd <= MOST_USD, `field 'limits.usd' must be above 0 and at most ${MOST_USD}`)
+    .meta({ exclusiveMinimum: 0, maximum: MOST_USD })
+    .optional(),
+});
+
+const share = z
+  .number()
+  .refine((part) => part > 0 && part < 1, "field 'warn_at' must contain shares between 0 and 1")
+  .meta({ exclusiveMinimum: 0, exclusiveMaximum: 1 });
+
+const Fields = z
+  .strictObject({
+    id: requiredText('id'),
+    match: nullsAbsent(MatchFields).prefault({}).meta({
+      description:
+        'patterns of what counts, in which `*` stands for any text; an absent one matches everything',
+    }),
+    per: listOf(z.enum(BUDGET_PROPERTIES)).default([]).meta({
+      description: 'each combination of these has its own counter; none: one counter for all',
+      uniqueItems: true,
+    }),
+    window: nullsAbsent(WindowFields).optional(),
+    limits: nullsAbsent(LimitFields),
+    warn_at: listOf(share).default([]).meta({ description: 'shares of the limits, ascending' }),
+    on_exceeded: z.enum(['stop', 'observe']).meta({
+      description: 'stop: runs end and new ones are refused; observe: only events, metrics and the log',
+    }),
+    unpriced: z.enum(['refuse', 'ignore']).default('refuse').meta({
+      description: 'with a limit in USD: whether a model without prices is refused or not counted in USD',
+    }),
+  })
+  .superRefine(({ per, window, limits, warn_at }, context) => {
+    if (Object.keys(limits).length === 0) context.addIssue("field 'limits' must have at least one limit");
+    if (new Set(per).size < per.length) context.addIssue("field 'per' must not repeat a property");
+    if (per.includes('run') && window) context.addIssue("field 'window' is not allowed with 'run' in 'per'");
+    if (!per.includes('run') && !window) context.addIssue("missing field 'window'");
+    if (warn_at.some((part, index) => part <= (warn_at[index - 1] ?? 0)))
+      context.addIssue("field 'warn_at' must be in ascending order");
+  });
+
+export const BudgetSpec = nullsAbsent(Fields).meta({
+  id: 'BudgetSpec',
+  description: 'A limit of the tokens and the money that runs may spend.',
+});
+export type BudgetSpec = z.infer<typeof BudgetSpec>;
+
+export type BudgetUnit = 'tokens' | 'usd';
