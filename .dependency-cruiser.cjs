@@ -17,6 +17,7 @@ const modules = {
   'src/react': ['src/client', 'src/schema'],
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
+  'src/budgets': ['src/store', 'src/schema'],
   'src/models': ['machines', 'src/processes', 'src/schema'],
   'src/ai-sdk': ['src/models', 'src/schema'],
   'src/tools': ['src/schema'],

@@ -13,11 +13,17 @@ export type RunEnding =
 /** The final state of a run. */
 export type RunEnd = 'completed' | 'cancelled' | 'blocked' | 'failed';
 
+/** Stop codes with which a run has not succeeded. */
+const FAILURES: readonly unknown[] = ['budget'];
+
 /** Returns the final state of a run with this ending. */
-export const endOf = ({ type }: { type: string }): RunEnd => {
-  if (type === 'error') return 'failed';
+export const endOf = ({ type, value }: { type: string; value?: unknown }): RunEnd => {
+  if (type === 'error' || (type === 'stopped' && isFailure(value))) return 'failed';
   return type === 'cancelled' || type === 'blocked' ? type : 'completed';
 };
+
+const isFailure = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'code' in value && FAILURES.includes(value.code);
 
 /** The kinds of waits of a run; each is a separate state below `waiting`. */
 export type WaitsFor = 'forDecision' | 'forInput' | 'forAuthentication' | 'forTasks';

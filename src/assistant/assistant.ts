@@ -1,6 +1,6 @@
 import type { Caller, ConfigService } from '../configuration/control-plane/api.ts';
 import type { LiveModels } from '../configuration/control-plane/live.ts';
-import type { EphemeralInput, EphemeralRun, Runtime } from '../runtime/index.ts';
+import { ADMIN, type EphemeralInput, type EphemeralRun, type Runtime } from '../runtime/index.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { Conflict } from '../schema/outcome.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
@@ -24,7 +24,7 @@ export type Assistant = {
   open(caller: Caller): AssistantSession;
 };
 
-export type AssistantRun = Omit<EphemeralInput, 'agent' | 'adapter' | 'failed'>;
+export type AssistantRun = Omit<EphemeralInput, 'agent' | 'adapter' | 'failed' | 'spender'>;
 
 /** The model and the settings are those at the time it was opened. */
 export type AssistantSession = { run(input: AssistantRun): EphemeralRun };
@@ -85,6 +85,7 @@ export const createAssistant = (deps: AssistantDeps): Assistant => {
             ...input,
             agent,
             adapter: 'ai_sdk',
+            spender: ADMIN,
             failed: (reason) => `admin assistant run failed: ${maskForeign(reason)}`,
           }),
       };

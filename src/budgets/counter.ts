@@ -1,4 +1,5 @@
 import type { BudgetUnit } from '../schema/budget.ts';
+import type { ReachedLimit } from '../schema/spending.ts';
 import type { Budget } from './budget.ts';
 import { usdOf } from './money.ts';
 
@@ -20,8 +21,10 @@ export type Counter = {
   readonly waiting: Set<() => boolean>;
   /** Number of shares of `warn_at` that were reported. */
   warned: number;
-  /** Units whose exhaustion was reported in this window. */
-  readonly exceeded: Set<BudgetUnit>;
+  /** The limits that were reported as exceeded in this window. */
+  readonly exceeded: Map<BudgetUnit, number>;
+  /** The limits that leave no room for an inference without input. */
+  readonly full: Map<BudgetUnit, number>;
 };
 
 export type CounterKey = {
@@ -41,7 +44,8 @@ export const createCounter = (key: CounterKey, to: number | undefined, stored: A
   holders: 0,
   waiting: new Set(),
   warned: 0,
-  exceeded: new Set(),
+  exceeded: new Map(),
+  full: new Map(),
 });
 
 /** A counter with the current version of its entry. */
@@ -63,10 +67,14 @@ export const hold = ({ reserved }: Counter, { tokens, nano }: Amount, sign: 1 | 
   reserved.nano += sign * nano;
 };
 
-/** The state of a limit, in tokens or USD. */
-export type Reached = { budget: string; unit: BudgetUnit; spent: number; limit: number; resets_at?: number };
+/** Returns the limit in tokens or nano-USD. */
+export const limitOf = ({ budget }: Claim, unit: BudgetUnit): number | undefined =>
+  unit === 'tokens' ? budget.tokens : budget.nano;
 
-export const reachedOf = ({ budget, counter }: Claim, unit: BudgetUnit): Reached => ({
+export const spentOf = ({ counter: { spent } }: Claim, unit: BudgetUnit): number =>
+  unit === 'tokens' ? spent.tokens : spent.nano;
+
+export const reachedOf = ({ budget, counter }: Claim, unit: BudgetUnit): ReachedLimit => ({
   budget: budget.spec.id,
   unit,
   spent: unit === 'tokens' ? counter.spent.tokens : usdOf(counter.spent.nano),
@@ -74,9 +82,14 @@ export const reachedOf = ({ budget, counter }: Claim, unit: BudgetUnit): Reached
   ...(counter.to !== undefined && { resets_at: counter.to }),
 });
 
-/** Returns the largest share of a limit that is spent. */
-export const spentShare = ({ budget, counter: { spent } }: Claim): number =>
-  Math.max(
-    budget.tokens === undefined ? 0 : spent.tokens / budget.tokens,
-    budget.nano === undefined ? 0 : spent.nano / budget.nano,
-  );
+export const UNITS = ['tokens', 'usd'] as const satisfies readonly BudgetUnit[];
+
+/** Returns the share of a limit that is spent; 0 without the limit. */
+export const spentShare = (claim: Claim, unit: BudgetUnit): number => {
+  const limit = limitOf(claim, unit);
+  return limit === undefined ? 0 : spentOf(claim, unit) / limit;
+};
+
+/** Returns the unit of which the largest share is spent. */
+export const fullestUnit = (claim: Claim): BudgetUnit =>
+  spentShare(claim, 'tokens') >= spentShare(claim, 'usd') ? 'tokens' : 'usd';

@@ -43,7 +43,7 @@ export type Reserving = {
 export const MOST_WAIT_MS = 30_000;
 
 /** The fewest tokens of output that an inference is worth. */
-const LEAST_OUTPUT = 256;
+export const LEAST_OUTPUT = 256;
 
 export const reserve = (
   timer: Timer,

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentInput } from '../schema/agent.ts';
 import type { AuditAction, AuditEvent, AuditPage } from '../schema/audit-event.ts';
+import type { BudgetSpec } from '../schema/budget.ts';
 import type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answers.ts';
 import type { JsonObject } from '../schema/json.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
@@ -36,6 +37,7 @@ export type EntrySpecs = {
   };
   tools: z.input<typeof ToolSpec>;
   'a2a-servers': z.input<typeof A2aServerSpec>;
+  budgets: z.input<typeof BudgetSpec>;
 };
 
 /**

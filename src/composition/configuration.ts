@@ -71,6 +71,7 @@ export const openConfiguration = async (
     remoteAgents: peers.remoteAgents,
     mcp: peers.mcp,
     a2a: peers.a2a,
+    budgets: foundation.meter,
     assistant: () => execution().assistant.capabilities(),
     localKind: settings.local_backend_kind,
     refreshMs: settings.config_refresh_interval_secs * 1000,

@@ -28,7 +28,7 @@ export type Execution = {
 };
 
 export const createExecution = async (foundation: Foundation, config: Configuration): Promise<Execution> => {
-  const { input, settings, log, clock, ids, metrics, stores, store, actors } = foundation;
+  const { input, settings, log, clock, ids, metrics, stores, store, meter, actors } = foundation;
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
@@ -45,6 +45,7 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     traces: observability.runs,
     runs: tasks.runWatch,
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
+    meter,
     actors,
     clock,
     ids,

@@ -1,4 +1,5 @@
 import type { AnyActorRef } from 'xstate';
+import type { Meter } from '../budgets/meter.ts';
 import { createInspector, type Inspector } from '../inspection/inspector.ts';
 import { nameOf, type WorksFor } from '../inspection/name.ts';
 import { type Breakers, createBreakers } from '../models/breakers.ts';
@@ -11,6 +12,7 @@ import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
 import { baseOf } from '../schema/partition.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
+import { createBudgetMeter } from './budgets.ts';
 import { createIds } from './ids.ts';
 import type { AppInput } from './input.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -28,6 +30,7 @@ export type Foundation = {
   readonly transport: Transport;
   readonly stores: Stores;
   readonly store: Store;
+  readonly meter: Meter;
   readonly inspector: Inspector;
   readonly programs: Programs;
   /** Notified of each new actor; the returned function is called when the actor ends. */
@@ -49,6 +52,7 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     env: input.env ?? {},
   });
   const stores = await openStores(settings, (problem) => log.warn('store.notice', { problem }));
+  const { store } = stores;
   const inspector = createInspector({ clock });
   return {
     input,
@@ -60,7 +64,8 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     breakers,
     transport,
     stores,
-    store: stores.store,
+    store,
+    meter: createBudgetMeter({ store, clock, log, metrics }),
     inspector,
     programs: createPrograms(clock),
     actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, baseOf(scope), of)) },

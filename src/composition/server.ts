@@ -150,7 +150,7 @@ const createRouteDeps = (
 
 /** Creates the servers of other protocols, which publications and the metrics refer to. */
 const createAdapters = (
-  { settings, log, clock, metrics, store, breakers, actors, uptimeSeconds }: Foundation,
+  { settings, log, clock, metrics, store, breakers, meter, actors, uptimeSeconds }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
   { host, scheme, isOpen }: { host: string; scheme: Scheme; isOpen: boolean },
@@ -165,6 +165,7 @@ const createAdapters = (
     breakers: breakers.states,
     work: runtime.work,
     sessions: mcp.sessions,
+    budgets: meter.spentShares,
     mcpServers: peers.mcp.states,
   });
   return { a2a, mcp };

@@ -31,6 +31,7 @@ export type Resolved = {
   readonly model: Model;
   readonly accepts?: AcceptedInput;
   readonly takesTools?: boolean;
+  readonly mostOutput?: number | undefined;
   readonly remote?: RemoteAgent;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly plugins: readonly { readonly id: string; readonly parts: PluginParts }[];
@@ -95,7 +96,7 @@ export const createResolver = ({
     checkAgent(spec);
     const remote = remoteOf(spec, 'agent');
     if (remote) return { spec, remote, ...NOTHING_HERE, model: nameOnly(spec), resolution_id };
-    const { route, facts, accepts, takesTools } = models.target(spec.model_id);
+    const { route, facts, accepts, takesTools, mostOutput } = models.target(spec.model_id);
     const retry = retrySettings(spec);
     const model = route(retry);
     const { active_hook_filter: filter } = spec;
@@ -116,6 +117,7 @@ export const createResolver = ({
       model,
       accepts,
       takesTools,
+      mostOutput,
       tools,
       plugins: acting,
       stop: createStopPolicies({ ...spec, stop_conditions: [...spec.stop_conditions, ...more] }),

@@ -29,6 +29,8 @@ export type Target = {
   accepts: AcceptedInput;
   /** False for a model that is known not to support tools, and for a pool with such a member. */
   takesTools: boolean;
+  /** The most tokens of an answer, unless a request limits them; undefined if unknown, or unknown for a member. */
+  mostOutput: number | undefined;
 };
 
 export type Models = {
@@ -203,7 +205,8 @@ const resolveTarget = (id: string, entries: Entries, facts: Facts): Target => {
     const { spec, route } = taken(entries.model(id), `model not found: ${id}`);
     const capabilities = facts.capabilities(spec);
     const accepts = acceptedInput(capabilities);
-    return { route, facts: capabilities, accepts, takesTools: facts.takesTools(spec) };
+    const mostOutput = mostOutputOf(spec, capabilities);
+    return { route, facts: capabilities, accepts, takesTools: facts.takesTools(spec), mostOutput };
   }
   const { route, members } = taken(entries.pool(id), `model not found: ${id}`);
   const each = members.map(({ spec }) => facts.capabilities(spec));
@@ -212,8 +215,18 @@ const resolveTarget = (id: string, entries: Entries, facts: Facts): Target => {
     facts: sharedCapabilities(each),
     accepts: acceptedByAny(each),
     takesTools: members.every(({ spec }) => facts.takesTools(spec)),
+    mostOutput: largest(members.map(({ spec }) => mostOutputOf(spec, facts.capabilities(spec)))),
   };
 };
+
+const mostOutputOf = ({ max_tokens }: ModelSpec, { max_output_tokens }: Capabilities): number | undefined =>
+  max_tokens ?? max_output_tokens;
+
+/** Undefined if one of them is unknown. */
+const largest = (counts: readonly (number | undefined)[]): number | undefined =>
+  counts.reduce((most, count) =>
+    most === undefined || count === undefined ? undefined : Math.max(most, count),
+  );
 
 const buildProviders = ({
   records,

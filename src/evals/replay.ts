@@ -1,12 +1,13 @@
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Replay as ReplayTrace, Traces } from '../observability/traces/traces.ts';
-import type {
-  EphemeralInput,
-  EphemeralRun,
-  ReplaySpans,
-  RunTraces,
-  RuntimeObserver,
-  WaitingCall,
+import {
+  ADMIN,
+  type EphemeralInput,
+  type EphemeralRun,
+  type ReplaySpans,
+  type RunTraces,
+  type RuntimeObserver,
+  type WaitingCall,
 } from '../runtime/index.ts';
 import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
 import type { EvalMode } from '../schema/eval-run.ts';
@@ -111,7 +112,7 @@ const DENIED: NonNullable<WaitingCall['decision']> = {
 };
 
 const inputOf = (
-  { scope, thread_id, agent, messages, signal }: Replay,
+  { scope, thread_id, agent, mode, messages, signal }: Replay,
   waiting: readonly WaitingCall[],
   observed: NonNullable<EphemeralInput['observed']>,
 ): EphemeralInput => ({
@@ -124,6 +125,7 @@ const inputOf = (
   signal,
   observed,
   attempts: 1,
+  spender: mode === 'live' ? ADMIN : undefined,
   failed: (reason) => reason,
   attach() {},
 });

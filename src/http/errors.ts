@@ -1,4 +1,5 @@
 import {
+  BudgetExhausted,
   Conflict,
   Forbidden,
   Gone,
@@ -19,6 +20,7 @@ import { type Reply, reply } from './reply.ts';
 const statuses = [
   [Invalid, 400],
   [Unauthorized, 401],
+  [BudgetExhausted, 402],
   [Forbidden, 403],
   [NotFound, 404],
   [Conflict, 409],

@@ -15,6 +15,8 @@ export type ResolvedAgent = {
   readonly model: Model;
   /** Input modalities that the model is known to accept; undefined if unknown. */
   readonly accepts?: AcceptedInput;
+  /** The most tokens of an answer, unless a request limits them; undefined if unknown. */
+  readonly mostOutput?: number | undefined;
   /** False for a model that is known not to support tools. */
   readonly takesTools?: boolean;
   /** The remote service that runs the agent, if any. */

@@ -3,6 +3,7 @@ import type { InferenceRequest, InferenceSink, SentSettings } from '../models/mo
 import { NOOP_SINK } from '../models/noop-sink.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { ModelAnswer, ModelQuestion } from '../tools/ask-model.ts';
+import { allow, purposeOf, refusedError, withinAllowance } from './allowance.ts';
 import { trackAttempts } from './attempts.ts';
 import { observeInference } from './observe-inference.ts';
 import { countUsage } from './rounds.ts';
@@ -55,22 +56,30 @@ export const askModel = async (
       attempts.restart();
     },
   };
-  const cutOff = (): void => attempts.brokeOff();
+  const cutOff = (): void => {
+    attempts.brokeOff();
+    attempts.end();
+  };
   // The record of a cancelled run is written before the model call has failed.
   signal.addEventListener('abort', cutOff, { once: true });
-  attempts.begin(request);
-  const completion = model.stream(request, sink, signal);
+  const purpose = purposeOf(turn.agent);
+  const allowance = await allow(turn.account(), purpose, request, signal);
+  if (allowance && allowance.kind !== 'granted') throw refusedError(allowance, purpose);
+  const allowed = allowance ? withinAllowance(request, purpose, allowance) : request;
+  attempts.begin(allowed, allowance);
+  const completion = model.stream(allowed, sink, signal);
   const end = await completion
     .catch((error: unknown) => {
       attempts.brokeOff(usageIn(error), byIn(error));
+      attempts.end();
       const traced = { sent, lost: attempts.lost() };
       observeInference(turn, signal.aborted ? { startedAt, error } : { startedAt, error, traced });
       throw error;
     })
     .finally(() => {
-      attempts.end();
       signal.removeEventListener('abort', cutOff);
     });
+  attempts.end(end);
   countUsage(turn, end);
   observeInference(turn, {
     startedAt,

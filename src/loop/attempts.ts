@@ -1,8 +1,10 @@
 import type { InferenceRequest, InferenceUsage } from '../models/model.ts';
-import { estimateMessages, estimateText, estimateTools } from '../plugins/context/estimate.ts';
+import { estimateRequest, estimateText } from '../plugins/context/estimate.ts';
 import { textTokens } from '../plugins/context/text-tokens.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
+import type { Granted } from '../schema/spending.ts';
 import { addUsd } from '../schema/usd.ts';
+import { usedBy } from './allowance.ts';
 import { countTokens } from './rounds.ts';
 import type { Attempts, Turn } from './turn.ts';
 
@@ -18,24 +20,30 @@ import type { Attempts, Turn } from './turn.ts';
  */
 export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
   const lost: Spent = { input: 0, output: 0 };
+  let sent: InferenceRequest | undefined;
+  let allowance: Granted | undefined;
+  let before: Spent | undefined;
   let requestTokens: number | undefined;
   let upstream: string | null | undefined;
   let length = 0;
   return {
-    begin(request) {
+    begin(request, permitted, lostBefore) {
+      sent = request;
+      allowance = permitted;
+      before = lostBefore;
       requestTokens = estimateRequest(request);
       upstream = request.overrides.upstream_model;
     },
     brokeOff(usage, by) {
       if (requestTokens === undefined) return;
-      const before = length;
+      const start = length;
       const text = received();
       length = text.length;
-      if (length === before && !usage) return;
+      if (length === start && !usage) return;
       const tokens = {
         // A request that continues an answer contains the output that was received before.
-        input: usage?.prompt_tokens || requestTokens + textTokens(text.slice(0, before)),
-        output: Math.max(usage?.completion_tokens ?? 0, estimateText(text.slice(before))),
+        input: usage?.prompt_tokens || requestTokens + textTokens(text.slice(0, start)),
+        output: Math.max(usage?.completion_tokens ?? 0, estimateText(text.slice(start))),
       };
       const usd = turn.agent.model.costUsd?.(usageOf(tokens, usage), upstream, by);
       lost.input += tokens.input;
@@ -46,7 +54,15 @@ export const trackAttempts = (turn: Turn, received: () => string): Attempts => {
     restart() {
       length = 0;
     },
-    end() {
+    end(completed) {
+      if (allowance && sent) {
+        const used = completed && usedBy(turn.agent.model, sent, completed, () => received().slice(length));
+        allowance.settle({
+          tokens: tokensIn(lost) + tokensIn(before) + (used?.tokens ?? 0),
+          usd: addUsd(addUsd(lost.usd, before?.usd), used?.usd),
+        });
+      }
+      allowance = undefined;
       requestTokens = undefined;
     },
     lost: () => lost,
@@ -60,18 +76,20 @@ const usageOf = ({ input, output }: Tokens, usage: InferenceUsage | undefined): 
   completion_tokens: output,
 });
 
-const estimateRequest = ({ system, messages, tools }: InferenceRequest): number =>
-  system.reduce((sum, each) => sum + estimateText(each), 0) +
-  estimateMessages(messages) +
-  estimateTools(tools);
+const tokensIn = (spent: Spent | undefined): number => (spent ? spent.input + spent.output : 0);
 
-/** Counts an attempt that was lost with its process: its request was sent, its output is unknown. */
-export const noteLostAttempt = (turn: Turn, request: InferenceRequest): void => {
-  if (!turn.lostAttempt) return;
+/**
+ * Counts an attempt that was lost with its process: its request was sent, its output is unknown. Returns what it has
+ * spent.
+ */
+export const noteLostAttempt = (turn: Turn, request: InferenceRequest): Spent | undefined => {
+  if (!turn.lostAttempt) return undefined;
   turn.lostAttempt = false;
   const tokens = { input: estimateRequest(request), output: 0 };
   const { upstream_model } = request.overrides;
-  noteLost(turn, { ...tokens, usd: turn.agent.model.costUsd?.(usageOf(tokens, undefined), upstream_model) });
+  const usd = turn.agent.model.costUsd?.(usageOf(tokens, undefined), upstream_model);
+  noteLost(turn, { ...tokens, usd });
+  return { ...tokens, usd };
 };
 
 /** Counts the tokens of an aborted attempt. */

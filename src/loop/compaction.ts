@@ -13,6 +13,7 @@ import {
 import type { SummaryInference } from '../plugins/context/compactor.ts';
 import { foldHistory } from '../plugins/context/fold.ts';
 import { update } from '../tools/state.ts';
+import { metered, purposeOf } from './allowance.ts';
 import { noteLost } from './attempts.ts';
 import { observeInference } from './observe-inference.ts';
 import { countUsage } from './rounds.ts';
@@ -32,7 +33,8 @@ export const beginCompaction = (turn: Turn, request: InferenceRequest): void => 
   const marks = turn.state.view().get(compactionMarks) ?? NO_COMPACTIONS;
   const plan = planCompaction(turn.committed(), agent.contextPolicy, marks.tried_to_seq);
   if (plan?.kind === 'skip') recordCompaction(turn, compactionSkipped(marks, plan));
-  const task = plan?.kind === 'compact' ? compactor.begin(plan) : undefined;
+  const model = agent.compaction && metered(turn.account(), { ...purposeOf(agent), ...agent.compaction });
+  const task = plan?.kind === 'compact' ? compactor.begin(plan, model) : undefined;
   if (task) turn.logCompaction(compactionStarted(turn.thread_id, task));
 };
 

@@ -3,7 +3,9 @@ import { byIn, ModelError, usageIn } from '../models/errors.ts';
 import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
+import type { Account, Granted } from '../schema/spending.ts';
 import { addUsd } from '../schema/usd.ts';
+import { allow, purposeOf, refusedEnding, withinAllowance } from './allowance.ts';
 import {
   createContent,
   type Ending,
@@ -122,6 +124,8 @@ type ModelCall = {
   readonly receiver: StreamReceiver;
   request?: InferenceRequest;
   plan?: OutputPlan | undefined;
+  /** What budgets have reserved for it. */
+  allowance?: Granted;
 };
 
 const callModel = async (
@@ -137,11 +141,16 @@ const callModel = async (
   try {
     const request = prepareRequest(turn, call, signal);
     if (wanted && !call.plan) return stopped(refusedMode(turn, wanted));
-    end = await sendRequest(turn, call, request, signal);
+    const sent = call.plan ? requestWithOutput(turn, call.plan, request) : request;
+    // Without budgets, nothing is awaited.
+    const account = turn.account();
+    const refused = account && (await reserve(turn, call, { account, sent, signal }));
+    if (refused) return stopped(refused);
+    end = await sendRequest(turn, call, sent, signal);
   } catch (error) {
     return failCall(turn, call, error, signal);
   }
-  call.receiver.attempts.end();
+  call.receiver.attempts.end(end);
   return signal.aborted ? NOTHING : finishModelCall(turn, call, end, signal);
 };
 
@@ -152,17 +161,30 @@ const prepareRequest = (turn: Turn, call: ModelCall, signal: AbortSignal): Infer
   return request;
 };
 
+/** Reserves what the request may cost. Returns how the run ends if a budget does not permit it. */
+const reserve = async (
+  { agent }: Turn,
+  call: ModelCall,
+  { account, sent, signal }: { account: Account; sent: InferenceRequest; signal: AbortSignal },
+): Promise<Ending | undefined> => {
+  const purpose = purposeOf(agent);
+  const allowance = await allow(account, purpose, sent, signal);
+  if (allowance?.kind === 'granted') call.allowance = allowance;
+  return allowance && allowance.kind !== 'granted' ? refusedEnding(allowance, purpose) : undefined;
+};
+
 const sendRequest = (
   turn: Turn,
-  { plan, output, receiver: { sink, attempts } }: ModelCall,
+  { plan, output, allowance, receiver: { sink, attempts } }: ModelCall,
   request: InferenceRequest,
   signal: AbortSignal,
 ): Promise<InferenceEnd> => {
-  const sent = plan ? requestWithOutput(turn, plan, request) : request;
+  const { agent } = turn;
+  const sent = allowance ? withinAllowance(request, purposeOf(agent), allowance) : request;
   const receiving = plan && output ? output.sinkFor(plan, sink) : sink;
-  noteLostAttempt(turn, sent);
-  attempts.begin(sent);
-  return turn.agent.model.stream(sent, receiving, signal);
+  const lost = noteLostAttempt(turn, sent);
+  attempts.begin(sent, allowance, lost);
+  return agent.model.stream(sent, receiving, signal);
 };
 
 /** @throws InferenceFailed unless the failures of the run stop it */

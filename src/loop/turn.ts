@@ -1,6 +1,12 @@
 import type { StateValueFrom } from 'xstate';
 import type { toolCallMachine } from '../../machines/tool-call.ts';
-import type { AnsweredBy, InferenceRequest, InferenceUsage, SentSettings } from '../models/model.ts';
+import type {
+  AnsweredBy,
+  InferenceEnd,
+  InferenceRequest,
+  InferenceUsage,
+  SentSettings,
+} from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
@@ -15,6 +21,7 @@ import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts'
 import type { Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
 import type { RepeatedRequest, RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
 import type { InferenceOverrides } from '../schema/run-overrides.ts';
+import type { Account, Granted } from '../schema/spending.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
 import type { Json, ToolOutput } from '../tools/tool.ts';
@@ -102,14 +109,17 @@ export type StepCall = {
 
 /** The attempts of one inference (`attempts.ts`). */
 export type Attempts = {
-  /** A request is sent to the model. */
-  begin(request: InferenceRequest): void;
+  /**
+   * A request is sent to the model. `allowance`: what budgets have reserved for it. `lost`: what an attempt of an
+   * earlier process has spent.
+   */
+  begin(request: InferenceRequest, allowance?: Granted, lost?: Spent): void;
   /** The current attempt ended without an answer; another one may follow. */
   brokeOff(usage?: InferenceUsage, by?: AnsweredBy): void;
   /** The received output is void: the next attempt starts from the beginning. */
   restart(): void;
-  /** The last attempt has ended. */
-  end(): void;
+  /** The last attempt has ended, with a completion or without one; what was reserved is settled. */
+  end(completed?: InferenceEnd): void;
   /** Tokens of all aborted attempts of the inference. */
   lost(): Spent;
 };
@@ -205,6 +215,8 @@ export type Turn = {
   /** Its background tasks; undefined for a run that cannot have any. */
   readonly tasks: RunTasks | undefined;
   readonly mail: Mailer | undefined;
+  /** The account that its inferences are charged to; undefined while there are no budgets. */
+  account(): Account | undefined;
   /** Logs an event about the thread, without a run, with the next commit. */
   logCompaction(event: CompactionEvent): void;
   /** A note to the model before its next answer, after the results of the step. */

@@ -193,7 +193,10 @@ export type Model = {
   provider: string;
   /** The name of the model at the provider; for a pool, its id. */
   upstream: string;
-  /** The cost of tokens; undefined if the model that used them has no price. `by`: see `InferenceSink.brokeOff`. */
+  /**
+   * The cost of tokens; undefined if the model that used them has no price. `by`: see `InferenceSink.brokeOff`; without
+   * it, a pool returns the cost of its most expensive member.
+   */
   costUsd?(usage: InferenceUsage, upstream?: string | null, by?: AnsweredBy): number | undefined;
   /**
    * Whether the provider has a field for this schema of a completion, and accepts tools in the same request.

@@ -58,7 +58,9 @@ export const createPool = (deps: PoolDeps): Pool => {
       provider: POOL,
       upstream: spec.id,
       costUsd: (usage, upstream, by) =>
-        members.find(({ model }) => model.id === by?.id)?.model.costUsd?.(usage, upstream),
+        by
+          ? members.find(({ model }) => model.id === by.id)?.model.costUsd?.(usage, upstream)
+          : highest(members.map(({ model }) => model.costUsd?.(usage, upstream))),
       structured: (schema, upstream) =>
         weakest(members.map(({ model }) => model.structured?.(schema, upstream))),
       stream: (request, sink, signal) =>
@@ -66,6 +68,10 @@ export const createPool = (deps: PoolDeps): Pool => {
     }),
   };
 };
+
+/** The cost if the most expensive member responds; undefined if one of them has no price. */
+const highest = (costs: readonly (number | undefined)[]): number | undefined =>
+  costs.reduce((most, cost) => (most === undefined || cost === undefined ? undefined : Math.max(most, cost)));
 
 type PoolMember = { model: Model; breaker: Breaker };
 

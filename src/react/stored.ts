@@ -1,6 +1,8 @@
 import type { UIMessage } from 'ai';
 import { call, path } from '../client/connection.ts';
 import { NotFound } from '../client/errors.ts';
+import type { Run } from '../schema/run.ts';
+import { failureOf } from '../schema/run-failure.ts';
 import type { ThreadChat } from './thread.ts';
 
 /** Reads the stored state of a thread; every function sends a request. @throws TroupeError, ConnectionLost */
@@ -42,8 +44,9 @@ const recordOf = async (thread: ThreadChat): Promise<string> => {
 /** Checks an error that a stream has reported: a stopped service resumes its runs, which may then succeed. */
 export const hasFailed = async ({ chat, connection }: ThreadChat): Promise<boolean> => {
   const latest = path`/v1/threads/${chat.id}/runs/latest`;
-  const run = await ifThere(call<{ termination_reason?: { type: string } }>(connection, 'GET', latest));
-  return run?.termination_reason?.type === 'error';
+  const run = await ifThere(call<Run>(connection, 'GET', latest));
+  const end = run?.termination_reason;
+  return end !== undefined && failureOf(end) !== undefined;
 };
 
 /** Returns whether the thread is unchanged since it was read. */

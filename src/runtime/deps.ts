@@ -2,6 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
+import type { BudgetSubject } from '../schema/budget.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
@@ -9,6 +10,7 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Run, Termination } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
+import type { Account, BudgetNotice, Payer, ReachedLimit } from '../schema/spending.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
 import type { Batch, Store } from '../store/index.ts';
 import type { CaptureMode } from './run/capture.ts';
@@ -126,6 +128,23 @@ export type ReplaySpans = {
   settle(verdict?: EvaluationResult): void;
 };
 
+/** What a run spends, written in the commits that it makes anyway. */
+export type RunAccount = Account & {
+  /** Adds what was spent since the last commit. */
+  write(batch: Batch): void;
+  /** The run makes no further commits. */
+  close(): void;
+};
+
+export type BudgetMeter = {
+  /** False while there are no budgets. */
+  isActive(): boolean;
+  /** `isStored`: whether the commits of the run reach the store. `notify` receives what its inferences reach. */
+  open(options: { payer: Payer; isStored: boolean; notify(notice: BudgetNotice): void }): RunAccount;
+  /** Returns the exhausted limit because of which no new run of this subject may start. */
+  exhausted(subject: BudgetSubject): ReachedLimit | undefined;
+};
+
 export type RuntimeDeps = {
   store: Store;
   /** Without it, no event is logged. */
@@ -136,6 +155,8 @@ export type RuntimeDeps = {
   runs?: RunWatch | undefined;
   /** Returns the reader of a run that is claimed from the store while no client of this process reads it. */
   resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
+  /** Without it, nothing is limited. */
+  meter?: BudgetMeter | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

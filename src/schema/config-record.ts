@@ -16,6 +16,7 @@ export const CONFIG_NAMESPACES = [
   'skills',
   'tools',
   'a2a-servers',
+  'budgets',
 ] as const;
 export type ConfigNamespace = (typeof CONFIG_NAMESPACES)[number];
 

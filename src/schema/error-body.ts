@@ -7,6 +7,7 @@ export const ErrorCode = z.enum([
   'forbidden',
   'cross_site',
   'rate_limited',
+  'budget_exceeded',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;
 

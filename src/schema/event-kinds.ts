@@ -28,6 +28,8 @@ const EVAL_END = [
   ...['ended_at_secs', 'persisted'],
 ];
 
+const BUDGET = ['budget', 'unit', 'spent', 'limit', 'share', 'resets_at?'];
+
 const COMPACTION = ['task_id', 'boundary_message_id'];
 
 /** Kinds whose payload is not an event of a run, by the object that they are about. */
@@ -103,6 +105,10 @@ export const EVENT_KINDS = {
       when: 'the run that waited for the summary ended',
       payload: [...COMPACTION, 'cancelled_at_ms'],
     },
+  },
+  budget: {
+    BudgetWarning: { when: 'an inference reached a share of a limit', payload: BUDGET },
+    BudgetExceeded: { when: 'an inference reached, or would exceed, a limit', payload: BUDGET },
   },
   eval: {
     EvalRunStarted: { when: 'an eval run started', payload: [...EVAL_RUN, 'planned_item_count'] },

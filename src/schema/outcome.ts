@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-body.ts';
+import type { ReachedLimit } from './spending.ts';
 
 /**
  * The ways in which an operation can fail, one class per outcome. Modules throw these; `src/http/errors.ts` maps them
@@ -35,6 +36,14 @@ export class Invalid extends Outcome {}
 export class Unprocessable extends Outcome {}
 /** The credential is missing, wrong or unusable; or no scope could be resolved. */
 export class Unauthorized extends Outcome {}
+/** A budget is exhausted. */
+export class BudgetExhausted extends Outcome {
+  constructor({ budget, resets_at }: ReachedLimit) {
+    const until = resets_at === undefined ? '' : ` until ${new Date(resets_at).toISOString()}`;
+    const details = { budget, ...(resets_at !== undefined && { resets_at }) };
+    super(`budget '${budget}' is exhausted${until}`, { code: 'budget_exceeded', details });
+  }
+}
 /** The principal sees the entity, but lacks the right to this act. */
 export class Forbidden extends Outcome {}
 /** The entity does not exist in this scope, or not for this principal. */

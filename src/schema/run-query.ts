@@ -1,3 +1,4 @@
+import { endOf } from '../../machines/run-types.ts';
 import type { Termination } from './run.ts';
 
 /** Filters and orders of lists of runs, shared by the routes, the store and the console. */
@@ -40,9 +41,11 @@ const OUTCOME: Readonly<Record<Termination['type'], RunOutcome>> = {
 /** Returns undefined for a run that has not ended, or with a reason that this version does not know. */
 export const outcomeOf = (run: {
   status: string;
-  termination_reason?: { type: string } | undefined;
+  termination_reason?: { type: string; value?: unknown } | undefined;
 }): RunOutcome | undefined => {
   if (run.status !== 'done') return undefined;
+  const termination = run.termination_reason ?? { type: 'natural_end' };
+  if (endOf(termination) === 'failed') return 'failed';
   const outcomes: Readonly<Record<string, RunOutcome | undefined>> = OUTCOME;
-  return outcomes[run.termination_reason?.type ?? 'natural_end'];
+  return outcomes[termination.type];
 };

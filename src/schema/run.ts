@@ -30,6 +30,7 @@ export const StopCode = z.enum([
   'content_match_invalid_regex',
   'loop_detection',
   'invalid_output',
+  'budget',
 ]);
 export type StopCode = z.infer<typeof StopCode>;
 

@@ -22,6 +22,7 @@ import { makeFolderPrivate } from './engine/private-files.ts';
 import { createRemovals, type Removals } from './engine/removals.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
 import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
+import { type BudgetCounterTable, createBudgetCounterTable } from './tables/budget-counters.ts';
 import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
 import { type CredentialTable, createCredentialTable } from './tables/credentials.ts';
 import { createDatasetTable, type DatasetTable } from './tables/datasets.ts';
@@ -91,6 +92,7 @@ type Tables = {
   readonly keys: KeyTable;
   /** Digests of credentials. */
   readonly credentials: CredentialTable;
+  readonly budgetCounters: BudgetCounterTable;
 };
 
 type Operations = {
@@ -275,6 +277,7 @@ const createTables = (
     users: createUserTable(env),
     keys: createKeyTable(env),
     credentials: createCredentialTable(env),
+    budgetCounters: createBudgetCounterTable(env),
   };
 };
 

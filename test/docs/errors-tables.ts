@@ -59,6 +59,10 @@ const HTTP_CODES: Readonly<Record<ErrorCode, Advised>> = {
     '400: the agent cannot do what the request needs. Its model does not accept the kind of input, or an agent of another service does not support decisions, client tools or overrides.',
     'Change the request, or select another agent.',
   ],
+  budget_exceeded: [
+    '402: a budget that applies to the request is exhausted; `budget` is its id, and `resets_at` the end of its window.',
+    'Wait until `resets_at`, or ask the operator to raise the limit.',
+  ],
   data_integrity: [
     '500: a stored row that must exist is missing, or contradicts another.',
     'Stop the service and run `troupe doctor`.',
@@ -111,6 +115,10 @@ const STOP_CODES: Readonly<Record<StopCode, Advised>> = {
   invalid_output: [
     'The result does not conform to the schema after the last repair; `detail` names the problems.',
     'Simplify the schema, or allow more repairs.',
+  ],
+  budget: [
+    'A budget with `stop` is exceeded; `detail` is its id. The run counts as failed.',
+    'Wait for the next window, or raise the limit.',
   ],
 };
 
@@ -177,6 +185,10 @@ const A2A_ADVICE: Readonly<Record<(typeof REASONS)[number], Advised>> = {
     'Start a new task.',
   ],
   PUSH_NOTIFICATION_NOT_SUPPORTED: ['400: push notifications are disabled', 'Subscribe to the task instead.'],
+  BUDGET_EXCEEDED: [
+    '402: a budget that applies to the request is exhausted; `metadata.budget` is its id',
+    'Wait until `metadata.resets_at`, or ask the operator to raise the limit.',
+  ],
   UNAUTHENTICATED: ['401: the token of the extended agent card is missing or wrong', 'Send the token.'],
 };
 

@@ -127,6 +127,7 @@ export const scene = (tools: Record<string, Options>) => {
     trace: undefined,
     context: undefined,
     traceFor: () => undefined,
+    account: () => undefined,
     observe: {
       inference: { ended() {}, cutOff() {} },
       tools: { ended() {} },

@@ -62,6 +62,7 @@ const start = async (t: Test, ...steps: Inference[]) => {
       adapter: 'internal',
       messages: [user('hi')],
       waiting: [],
+      spender: undefined,
       signal: new AbortController().signal,
       failed: (reason) => `it failed: ${reason}`,
       attach: (channel) => {

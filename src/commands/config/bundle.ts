@@ -27,6 +27,7 @@ export const NAMESPACES = [
   'a2a-servers',
   'skills',
   'agents',
+  'budgets',
 ] as const;
 export type BundleNamespace = (typeof NAMESPACES)[number];
 

@@ -1,6 +1,7 @@
 import type { AuditAction, AuditEvent, Caller } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import type { BudgetWarning } from '../budget-warnings.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Dependent } from '../dependents.ts';
 import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
@@ -78,6 +79,7 @@ export type ConfigService = {
     | SettingWarning
     | UnknownModelWarning
     | ProviderToolWarning
+    | BudgetWarning
   )[];
   removalPreview(providerId: string): JsonObject;
   /** Returns the entries because of which a plain `remove` is refused. @throws NotFound */

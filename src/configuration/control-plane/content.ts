@@ -1,4 +1,5 @@
 import { A2aServerSpec } from '../../schema/a2a-server.ts';
+import { BudgetSpec } from '../../schema/budget.ts';
 import type { ConfigNamespace, ConfigRecord, ConfigVersion } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
@@ -23,6 +24,7 @@ export type Content = {
   descriptions: ReadonlyMap<string, string>;
   mcpServers: readonly McpServerSpec[];
   a2aServers: readonly A2aServerSpec[];
+  budgets: readonly BudgetSpec[];
   sources: SourceRevision[];
 };
 
@@ -33,7 +35,8 @@ type Read =
   | { part: Part }
   | { tool: { id: string; description: string } }
   | { mcpServer: McpServerSpec }
-  | { a2aServer: A2aServerSpec };
+  | { a2aServer: A2aServerSpec }
+  | { budget: BudgetSpec };
 
 type Warn = Pick<ServiceLog, 'warn'>;
 
@@ -76,6 +79,7 @@ export const createContentReader = ({ namespaces, log }: { namespaces: Namespace
       ),
       mcpServers: found.flatMap((entry) => ('mcpServer' in entry ? entry.mcpServer : [])),
       a2aServers: found.flatMap((entry) => ('a2aServer' in entry ? entry.a2aServer : [])),
+      budgets: found.flatMap((entry) => ('budget' in entry ? entry.budget : [])),
       sources,
     };
   };
@@ -93,6 +97,7 @@ const READERS: Record<ConfigNamespace, (id: string, spec: JsonObject) => Read> =
   tools: (id, { description }) => ({ tool: { id, description: String(description) } }),
   'mcp-servers': (_, spec) => ({ mcpServer: parseWorded('mcp server spec', McpServerSpec, spec) }),
   'a2a-servers': (_, spec) => ({ a2aServer: parseWorded('a2a server spec', A2aServerSpec, spec) }),
+  budgets: (_, spec) => ({ budget: parseWorded('budget spec', BudgetSpec, spec) }),
 };
 
 /** If overrides no longer fit a changed base, they are ignored. */

@@ -121,12 +121,13 @@ type State = ReturnType<typeof createConfigState>;
 
 const now = (state: State): ConfigState => state.getSnapshot().context;
 
-/** Passes the configured servers to their clients, now and after each change. */
-const applyServers = ({ secrets, mcp, a2a }: PublisherDeps, state: State): void => {
-  const apply = ({ mcpServers, a2aServers }: Content): void => {
+/** Passes the configured servers and budgets to their users, now and after each change. */
+const applyServers = ({ secrets, mcp, a2a, budgets: meter }: PublisherDeps, state: State): void => {
+  const apply = ({ mcpServers, a2aServers, budgets }: Content): void => {
     for (const server of a2aServers) secrets.note(server);
     mcp?.apply(mcpServers);
     a2a?.apply(a2aServers);
+    meter?.apply(budgets);
   };
   apply(now(state).content);
   state.select(({ content }) => content).subscribe(apply);

@@ -1,4 +1,5 @@
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
+import { budgetWarnings } from '../budget-warnings.ts';
 import { delegateCircles } from '../delegate-circles.ts';
 import type { ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
@@ -26,6 +27,7 @@ export const createReports = (
       ...delegateCircles(snapshot.records.agents),
       ...settingWarnings(snapshot.records),
       ...unknownModels(snapshot.registry.models),
+      ...budgetWarnings(snapshot.budgets, snapshot.records, snapshot.registry.models.gaps()),
     ];
   },
   permissionPreview(agentId) {

@@ -1,5 +1,6 @@
 import type { A2aServerSpec } from '../../schema/a2a-server.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
+import type { BudgetSpec } from '../../schema/budget.ts';
 import type { McpServerSpec } from '../../schema/mcp-server.ts';
 import type { Tool } from '../../tools/tool.ts';
 
@@ -31,3 +32,6 @@ export type A2aServers = {
   discovered(): readonly AgentSpec[];
   apply(specs: readonly A2aServerSpec[]): void;
 };
+
+/** Receives the published budgets; must not throw. */
+export type Budgets = { apply(specs: readonly BudgetSpec[]): void };

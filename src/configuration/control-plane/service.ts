@@ -30,7 +30,7 @@ import { createRemoval } from './removal.ts';
 import { createReports } from './reports.ts';
 import { createRestore } from './restore.ts';
 import { createSectionNotes } from './section-notes.ts';
-import type { A2aServers, McpServers } from './servers.ts';
+import type { A2aServers, Budgets, McpServers } from './servers.ts';
 import { createStart } from './start.ts';
 import { createWrites } from './writes.ts';
 
@@ -80,13 +80,14 @@ export type ConfigDeps = {
   refreshMs?: number;
   mcp?: McpServers;
   a2a?: A2aServers;
+  budgets?: Budgets;
   /** Returns the part of the capabilities that the assistant provides. */
   assistant?(): JsonObject;
 };
 
 /** @throws Invalid when the content of the program is invalid; then nothing is stored */
 export const createConfigService = async (deps: ConfigDeps): Promise<Configuration> => {
-  const { store, clock, log, program, mcp, a2a, localKind = 'local' } = deps;
+  const { store, clock, log, program, mcp, a2a, budgets, localKind = 'local' } = deps;
   const namespaces = createNamespaces({ localKind });
   const audit = createAuditLog({ ...deps, ...deps.audit });
   const discovery = createDiscovery(deps);
@@ -106,7 +107,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   const secrets = keepSecrets();
   secrets.add(deps.secrets ?? []);
   const publisher = await startPublisher(
-    { secrets, store, clock, ids: deps.ids, audit, read, assembly, discovery, mcp, a2a, snapshots, notes },
+    { ...deps, mcp, a2a, budgets, secrets, audit, read, assembly, discovery, snapshots, notes },
     createStart({ program, clock, snapshots, assembly, a2a, log }),
   ).catch((error) => {
     secrets.close();

@@ -7,7 +7,7 @@ import type { Content, createContentReader } from './content.ts';
 import type { Part } from './parts.ts';
 import { isSame, type Versioned, versioned } from './publication.ts';
 import type { SectionNotes } from './section-notes.ts';
-import type { A2aServers, McpServers } from './servers.ts';
+import type { A2aServers, Budgets, McpServers } from './servers.ts';
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.ts';
 import type { ConfigState, Published } from './state.ts';
 
@@ -19,6 +19,7 @@ export type PublisherDeps = CommitDeps & {
   discovery: Pick<Discovery, 'known'>;
   mcp: McpServers | undefined;
   a2a: A2aServers | undefined;
+  budgets: Budgets | undefined;
   snapshots: SnapshotDeps;
   notes: SectionNotes;
   secrets: Pick<SecretKeeper, 'note'>;
@@ -79,19 +80,20 @@ export const draftPublication = (
 type Build = (
   resolution_id: string,
   parts: readonly Part[],
-  content: Pick<Content, 'mcpServers'>,
+  content: Pick<Content, 'mcpServers' | 'budgets'>,
   from: { previous: Snapshot | undefined; fetched?: Fetched },
 ) => Snapshot;
 
 export const createBuilder =
   ({ snapshots, discovery, secrets }: Pick<PublisherDeps, 'snapshots' | 'discovery' | 'secrets'>): Build =>
-  (resolution_id, parts, { mcpServers }, { previous, fetched: { models } = {} }) => {
+  (resolution_id, parts, { mcpServers, budgets }, { previous, fetched: { models } = {} }) => {
     for (const { kind, entry } of parts) if (kind === 'provider' || kind === 'agent') secrets.note(entry);
     for (const server of mcpServers) secrets.note(server);
     return createSnapshot(snapshots, {
       resolution_id,
       parts,
       mcpServers: mcpServers.map(({ id }) => id),
+      budgets,
       discovered: (provider, model) =>
         models?.provider === provider.id ? models.of(provider, model) : discovery.known(provider, model),
       previous,

@@ -3,6 +3,7 @@ import type { Plugin } from '../../plugins/plugin.ts';
 import type { Skill } from '../../plugins/skills/skill.ts';
 import { createSkillSource, type SkillSet, type SkillSource } from '../../plugins/skills/source.ts';
 import { AgentSpec } from '../../schema/agent.ts';
+import type { BudgetSpec } from '../../schema/budget.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import { createCatalogue } from '../../tools/catalogue.ts';
 import { clientToolOf } from '../../tools/client-tool.ts';
@@ -26,6 +27,7 @@ export type Snapshot = {
   /** Includes skills that are not entries. */
   readonly skills: readonly Skill[];
   readonly mcpServers: readonly string[];
+  readonly budgets: readonly BudgetSpec[];
   readonly plugins: readonly Plugin[];
   /** Tools of the catalog. */
   readonly tools: readonly Tool[];
@@ -46,13 +48,14 @@ export type SnapshotInput = {
   resolution_id: string;
   parts: readonly Part[];
   mcpServers: readonly string[];
+  budgets: readonly BudgetSpec[];
   discovered: ModelsInput['discovered'];
   previous: Snapshot | undefined;
 };
 
 export const createSnapshot = (
   { plugins: pluginsFor, fileSkills, ...deps }: SnapshotDeps,
-  { resolution_id, parts, mcpServers, discovered, previous }: SnapshotInput,
+  { resolution_id, parts, mcpServers, budgets, discovered, previous }: SnapshotInput,
 ): Snapshot => {
   const records: Records = {
     providers: entriesOf(parts, 'provider'),
@@ -92,6 +95,7 @@ export const createSnapshot = (
     registry,
     skills,
     mcpServers,
+    budgets,
     plugins,
     tools,
     pluginTools: toolsOfPlugins,

@@ -75,6 +75,7 @@ const problemsAlone = (deps: StartDeps, seed: Seed): readonly string[] => {
     resolution_id: '',
     parts,
     mcpServers: [],
+    budgets: [],
     discovered: undefined,
     previous: undefined,
   });

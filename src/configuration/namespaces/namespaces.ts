@@ -2,6 +2,7 @@ import { hintOf } from '../../schema/nearest.ts';
 import { NotFound } from '../../schema/outcome.ts';
 import { a2aServersNamespace } from './a2a-servers.ts';
 import { createAgentsNamespace } from './agents.ts';
+import { budgetsNamespace } from './budgets.ts';
 import { mcpServersNamespace } from './mcp-servers.ts';
 import { modelPoolsNamespace } from './model-pools.ts';
 import { modelsNamespace } from './models.ts';
@@ -28,6 +29,7 @@ export const createNamespaces = ({ localKind }: { localKind?: string } = {}): Na
     skillsNamespace,
     toolsNamespace,
     a2aServersNamespace,
+    budgetsNamespace,
   ];
   const byName = new Map<string, Namespace>(all.map((namespace) => [namespace.name, namespace]));
   return {

@@ -2,6 +2,7 @@ import type { Spent } from '../../schema/cut-off.ts';
 import type { RunOutcome } from '../../schema/dispatch.ts';
 import type { Usage } from '../../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
+import { createBudgetMetrics } from './budget-metrics.ts';
 import {
   createCounter,
   createDurations,
@@ -336,6 +337,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     tasks: createTaskMetrics(families),
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
+    budgets: createBudgetMetrics(families),
     mcpServers: createMcpServerMetrics(families),
     traces: createTraceMetrics(families),
     /** Counts a failure that was logged but not reported to any client. */

@@ -15,12 +15,14 @@ export type Readings = {
   work(): { waiting: number };
   /** Number of open sessions of MCP clients. */
   sessions(): number;
+  /** The largest share of each budget that one of its counters has spent. */
+  budgets(): Iterable<readonly [share: number, budget: string]>;
   mcpServers(): readonly { server: string; state: McpState }[];
 };
 
 export const createReadings = (
   families: Families,
-  { store, breakers, work, sessions, mcpServers }: Readings,
+  { store, breakers, work, sessions, budgets, mcpServers }: Readings,
 ): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
@@ -43,6 +45,12 @@ export const createReadings = (
   createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
     [sessions()],
   ]);
+  createReading(
+    families,
+    ['budget'],
+    { suffix: 'budget_spent_ratio', help: 'Largest share of a limit of the budget that a counter has spent' },
+    budgets,
+  );
   createStates(
     families,
     { label: 'model', states: breakerStates },

@@ -49,8 +49,8 @@ export type CompactionTask = {
 };
 
 export type Compactor = {
-  /** Returns `undefined` while a task is running or its outcome was not taken. */
-  begin(plan: CompactionPlan): CompactionTask | undefined;
+  /** Returns `undefined` while a task is running or its outcome was not taken. `model`: replaces that of the agent. */
+  begin(plan: CompactionPlan, model?: Model): CompactionTask | undefined;
   /** Returns the outcome of an ended task once. */
   take(): CompactionOutcome | undefined;
   /** Ends the running task as cancelled. */
@@ -72,7 +72,7 @@ export const createCompactor = (deps: CompactorDeps): Compactor => {
   let running: AbortController | undefined;
   let ended: CompactionOutcome | undefined;
   return {
-    begin(plan) {
+    begin(plan, model = deps.model) {
       if (running || ended || deps.settings.mode === 'off') return undefined;
       const controller = new AbortController();
       running = controller;
@@ -81,7 +81,7 @@ export const createCompactor = (deps: CompactorDeps): Compactor => {
       const observe = (observed: SummaryInference): void => {
         inference = observed;
       };
-      const outcome = outcomeOf({ ...deps, observe }, plan, controller.signal).then((result) => {
+      const outcome = outcomeOf({ ...deps, model, observe }, plan, controller.signal).then((result) => {
         running = undefined;
         ended = { task_id, plan, inference, ended_at_ms: deps.clock.now(), result };
         return ended;

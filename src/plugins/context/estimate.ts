@@ -1,3 +1,4 @@
+import type { InferenceRequest } from '../../models/model.ts';
 import { describePart, isPartBlock } from '../../schema/answer-part.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { isSource } from '../../schema/provider-tool.ts';
@@ -80,3 +81,12 @@ export const estimateTools = (tools: readonly ToolDescriptor[]): number => {
   for (const tool of tools) sum += estimateTool(tool);
   return sum;
 };
+
+export const estimateRequest = ({
+  system,
+  messages,
+  tools,
+}: Pick<InferenceRequest, 'system' | 'messages' | 'tools'>): number =>
+  system.reduce((sum, each) => sum + estimateText(each), 0) +
+  estimateMessages(messages) +
+  estimateTools(tools);

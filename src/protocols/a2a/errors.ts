@@ -15,6 +15,7 @@ export const REASONS = [
   'UNSUPPORTED_OPERATION',
   'PUSH_NOTIFICATION_NOT_SUPPORTED',
   'UNAUTHENTICATED',
+  'BUDGET_EXCEEDED',
 ] as const;
 
 type Reason = (typeof REASONS)[number];

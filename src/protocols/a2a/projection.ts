@@ -6,6 +6,7 @@ import type { ContentBlock, Message, MessageMetadata } from '../../schema/messag
 import { fillPage } from '../../schema/page-rows.ts';
 import { isProviderCall, isSource } from '../../schema/provider-tool.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
+import { failureOf } from '../../schema/run-failure.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
 import type { A2aMessage, Artifact, Part, StatusUpdate, Task, TaskStatus } from './model.ts';
@@ -203,5 +204,6 @@ const questionOf = ({
 
 const endReasons = ({ termination_reason: end }: Run, word: A2aMessage | undefined): Part[] => {
   if (end?.type === 'blocked') return [{ text: end.value }];
-  return end?.type === 'error' && !word ? [{ text: end.value }] : [];
+  const failure = end && failureOf(end);
+  return failure && !word ? [{ text: failure.message }] : [];
 };

@@ -1,6 +1,7 @@
 import type { Message as AgUiMessage, JsonPatch } from '@ag-ui/core';
 import type { Encoder, Protocol } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import { failureOf } from '../../schema/run-failure.ts';
 import {
   type Answer,
   beginReasoning,
@@ -228,11 +229,11 @@ const start = (state: State, event: RunEventOf<'run_start'>): string => {
 const finish = (state: State, event: RunEventOf<'run_finish'>): string => {
   const { thread_id, run_id, termination, result } = event;
   const run = { threadId: thread_id, runId: run_id };
-  const failed = termination.type === 'error';
-  const opening = state.phase === 'before' && !failed ? frame('RUN_STARTED', run) : '';
+  const failure = failureOf(termination);
+  const opening = state.phase === 'before' && !failure ? frame('RUN_STARTED', run) : '';
   const before = opening + closeAll(state) + owedSnapshot(state);
   state.phase = 'over';
-  if (failed) return before + frame('RUN_ERROR', { message: termination.value });
+  if (failure) return before + frame('RUN_ERROR', failure);
   if (termination.type === 'suspended') return before + runSuspended(event, state.tickets, state.strict);
   return before + frame('RUN_FINISHED', { ...run, result });
 };

@@ -1,5 +1,6 @@
 import type { Encoder, Protocol } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import { failureOf } from '../../schema/run-failure.ts';
 import { activityDelta, activitySnapshot, isPart } from './activities.ts';
 import {
   type Blocks,
@@ -105,8 +106,9 @@ const HANDLERS: Handlers = {
   run_finish: (state, { termination, result }) => {
     const closed = allLost(state) + closeStep(state.blocks) + structuredOutput(result);
     state.over = true;
-    const failed = termination.type === 'error' ? errorFrame(termination.value) : '';
-    return closed + failed + finish(FINISH[termination.type]);
+    const failure = failureOf(termination);
+    if (failure) return closed + errorFrame(failure.message) + finish('error');
+    return closed + finish(FINISH[termination.type]);
   },
   error: (state, { message }) => {
     const closed = allLost(state) + closeStep(state.blocks);

@@ -3,6 +3,7 @@ import type { Json } from '../../schema/json.ts';
 import { callOfActivity, type ProviderCall } from '../../schema/provider-tool.ts';
 import type { Run, Termination } from '../../schema/run.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import { failureOf } from '../../schema/run-failure.ts';
 
 /**
  * Reports the run of a call to its client (mcp.md A9): log lines during the run, and a final text. Implemented as an
@@ -181,6 +182,8 @@ export const leftBehind = ({ run_id, thread_id, agent_id }: Run): CallOutcome =>
 export const NO_RESPONSE = '(no response)';
 
 const outcomeOf = (termination: Termination, text: string): CallOutcome => {
+  const failure = failureOf(termination);
+  if (failure) return failed(failure.message);
   switch (termination.type) {
     case 'cancelled':
       return { kind: 'failed', text: 'agent run cancelled' };
@@ -188,8 +191,6 @@ const outcomeOf = (termination: Termination, text: string): CallOutcome => {
       return { kind: 'failed', text: `agent run blocked: ${termination.value}` };
     case 'suspended':
       return { kind: 'asked', text: 'agent run suspended' };
-    case 'error':
-      return failed(termination.value);
     default:
       return { kind: 'ended', text: text || NO_RESPONSE };
   }

@@ -1,8 +1,9 @@
 import { type ErrorForm, headersOf, internalError, Refusal } from '../../http/errors.ts';
 import { isReply, JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
 import { isEventStream } from '../../http/sse.ts';
-import { A2aError, errorBody, invalidRequest } from '../../protocols/a2a/errors.ts';
+import { A2aError, errorBody, errorInfo, invalidRequest } from '../../protocols/a2a/errors.ts';
 import {
+  BudgetExhausted,
   Conflict,
   Forbidden,
   Gone,
@@ -43,12 +44,20 @@ const asA2a = (error: unknown, requestId: string): A2aError => {
   if (error instanceof Invalid || error instanceof Unprocessable) {
     return invalidRequest([{ field: 'request', description: error.message }]);
   }
+  if (error instanceof BudgetExhausted) return budgetExhausted(error);
   const found = outcomes.find(([Outcome]) => error instanceof Outcome);
   if (!found) return new A2aError(500, 'INTERNAL', internalError(requestId));
   const [, code, status, text] = found;
   const headers = headersOf(error, code);
   return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), {
     ...(headers && { headers }),
+  });
+};
+
+const budgetExhausted = ({ message, details = {} }: BudgetExhausted): A2aError => {
+  const metadata = Object.fromEntries(Object.entries(details).map(([name, value]) => [name, String(value)]));
+  return new A2aError(402, 'RESOURCE_EXHAUSTED', message, {
+    details: [errorInfo('BUDGET_EXCEEDED', metadata)],
   });
 };
 

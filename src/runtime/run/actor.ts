@@ -65,7 +65,10 @@ function asAnswered(input: RunInput) {
 function settle(execution: Execution): void {
   const { deps, owner, stream, actor, startedAt } = execution;
   count(execution, false);
-  if (execution.dropped) return;
+  if (execution.dropped) {
+    execution.account?.close();
+    return;
+  }
   const how = actor && hasEnded(actor.getSnapshot()) ? 'ended' : 'released';
   execution.reportEnd();
   if (how === 'released') releaseStream(execution);
@@ -82,6 +85,7 @@ function settle(execution: Execution): void {
       isWhole: execution.from === 'created',
       dispatch,
     });
+  execution.account?.close();
   owner.settled(execution, how);
 }
 

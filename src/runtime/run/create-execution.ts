@@ -8,13 +8,14 @@ import { monotonic } from '../../schema/clock.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import { entryOf, type RunRecord } from '../../schema/run-state.ts';
 import { stageEvent } from '../delegation/wake.ts';
-import type { RuntimeDeps } from '../deps.ts';
+import type { BudgetMeter, RunAccount, RuntimeDeps } from '../deps.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { targetedAt } from '../ledger/pending.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { commitProgress } from './commit-steps.ts';
 import { beginStream, correlationOf, type Execution, type RunOwner } from './execution.ts';
 import type { Channel } from './live-channel.ts';
+import { payerOf } from './payer.ts';
 import { putRecord, takeInput } from './record.ts';
 import { createLoggedStream } from './stream.ts';
 import { createTurn } from './turn.ts';
@@ -57,6 +58,10 @@ export function createExecution(deps: RuntimeDeps, input: ExecutionInput): Execu
       execution.trace = deps.traces?.observes(each) ? deps.traces.open(execution.run) : undefined;
       return execution.trace;
     },
+    account() {
+      if (deps.meter?.isActive()) execution.account ??= openAccount(deps.meter, execution);
+      return execution.account;
+    },
   });
   const execution: Execution = {
     deps,
@@ -66,6 +71,7 @@ export function createExecution(deps: RuntimeDeps, input: ExecutionInput): Execu
     stream,
     turn,
     trace: undefined,
+    account: undefined,
     from,
     epoch: dispatch?.dispatch_epoch ?? ledger.epoch,
     startedAt: monotonic(deps.clock),
@@ -86,6 +92,13 @@ export function createExecution(deps: RuntimeDeps, input: ExecutionInput): Execu
   turn.trace = turn.traceFor(agent);
   return execution;
 }
+
+const openAccount = (meter: BudgetMeter, { run, ledger, owner, stream }: Execution): RunAccount =>
+  meter.open({
+    payer: payerOf(ledger.scope, run),
+    isStored: owner.isStored,
+    notify: ({ kind, action: _, ...notice }) => stream.record(kind, notice),
+  });
 
 const nothing = (): void => {};
 

@@ -4,9 +4,10 @@ import type { StepCall } from '../../loop/turn.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import type { Resume, ResumeMode, Run, RunAdapter } from '../../schema/run.ts';
-import type { RunTraces, RuntimeDeps, RuntimeObserver } from '../deps.ts';
+import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver } from '../deps.ts';
 import { unstoredLedger } from '../ledger/in-memory.ts';
 import { historyOf } from '../ledger/ledger.ts';
+import { refuseExhausted } from '../thread/exhausted.ts';
 import type { DecisionInput } from '../thread/submission.ts';
 import { acceptDecision } from '../thread/tickets.ts';
 import { startActor } from './actor.ts';
@@ -14,6 +15,7 @@ import { abandonRun, releaseRun } from './control.ts';
 import { createExecution } from './create-execution.ts';
 import { beginStream, type Execution, type RunOwner } from './execution.ts';
 import { type Attach, createChannel } from './live-channel.ts';
+import type { Spender } from './payer.ts';
 import { newRun } from './transitions.ts';
 
 /**
@@ -36,6 +38,8 @@ export type EphemeralInput = {
   waiting: readonly WaitingCall[];
   attach: Attach;
   signal: AbortSignal;
+  /** Who its inferences are charged to; undefined for a replayed script, which costs nothing. */
+  spender: Spender | undefined;
   /** Returns the public text of a failure for the stream. */
   failed(reason: string): string;
   /** Traces and observer of the run, in place of the general ones. */
@@ -87,6 +91,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
   return {
     start(input) {
       if (closed) throw new Unavailable('service is shutting down');
+      if (input.spender) refuseExhausted(deps, input.scope, input.agent, input.spender);
       let resolveEnd = (_end: End): void => {};
       const done = new Promise<End>((resolve) => {
         resolveEnd = resolve;
@@ -115,11 +120,8 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
   };
 };
 
-const createFor = (
-  deps: RuntimeDeps,
-  { scope, thread_id, agent, adapter, messages, waiting, failed, observed, attempts }: EphemeralInput,
-  ended: (end: End) => void,
-): Execution => {
+const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) => void): Execution => {
+  const { scope, thread_id, agent, adapter, messages, waiting, failed, observed, attempts, spender } = input;
   const at = deps.clock.now();
   const run = newRun({
     run_id: deps.ids.uuid(),
@@ -134,6 +136,7 @@ const createFor = (
   const own: RuntimeDeps = {
     ...deps,
     runs: undefined,
+    meter: spender && deps.meter && meterOf(deps.meter, spender),
     traces: observed?.traces,
     observe: observed?.observe ?? deps.observe,
     ...(attempts !== undefined && { settings: withAttempts(deps, attempts) }),
@@ -164,6 +167,11 @@ const createFor = (
   return execution;
 };
 
+const meterOf = (meter: BudgetMeter, spender: Spender): BudgetMeter => ({
+  ...meter,
+  open: ({ payer, ...options }) => meter.open({ ...options, payer: { ...payer, ...spender } }),
+});
+
 const withAttempts = ({ settings }: RuntimeDeps, max_attempts: number): RuntimeDeps['settings'] => ({
   ...settings,
   mailbox: { ...settings.mailbox, max_attempts },
@@ -184,6 +192,7 @@ const ownerOf = (publicReason: RunOwner['publicReason'], ended: (end: End) => vo
   let isSuspended = false;
   return {
     isObserved: false,
+    isStored: false,
     progressed() {},
     suspended(execution) {
       isSuspended = true;

@@ -7,7 +7,7 @@ import type { Turn } from '../../loop/turn.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
-import type { RuntimeDeps, ThreadName, TraceWriter } from '../deps.ts';
+import type { RunAccount, RuntimeDeps, ThreadName, TraceWriter } from '../deps.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Write } from '../ledger/transaction.ts';
 import type { Channel } from './live-channel.ts';
@@ -29,6 +29,8 @@ export type Execution = {
   readonly turn: Turn;
   /** Set while the run is observed. */
   trace: TraceWriter | undefined;
+  /** Set from the first inference to which budgets may apply. */
+  account: RunAccount | undefined;
   /** The state of the run before: not started, interrupted by a crash, or waiting. */
   readonly from: 'created' | 'running' | 'waiting';
   /** The epoch of the thread when the work was accepted. */
@@ -63,6 +65,8 @@ export type Execution = {
 export type RunOwner = {
   /** Whether its runs are counted and their ends logged. */
   readonly isObserved: boolean;
+  /** Whether its commits reach the store. */
+  readonly isStored: boolean;
   /** The thread that the run works for. */
   readonly thread?: ThreadName;
   /** A change made by the run is durable. */

@@ -60,6 +60,7 @@ export const gather = (execution: Execution, write: Write, state: RunState): voi
   noteTasks(turn);
   stream.flush(write, correlationOf(execution));
   execution.trace?.write(write.batch, 'now');
+  execution.account?.write(write.batch);
   const produced = appendMessages(write, turn.produced, run_id);
   turn.produced = [];
   const kept = turn.state.takePersisted();
@@ -95,6 +96,7 @@ const noteCutOff = (run: RunRecord, { lost, costUsd }: Turn): void => {
 export const putCutOff = (execution: Execution, write: Write): void => {
   const run = { ...execution.stored };
   noteCutOff(run, execution.turn);
+  execution.account?.write(write.batch);
   setRecord(execution, write, run);
 };
 

@@ -17,6 +17,8 @@ export type LoggedStream = RunStream & {
   log(event: RunEvent): void;
   /** Logs an event about the thread, without a run. */
   tell(kind: EventKind, payload: Record<string, unknown>): void;
+  /** Logs an event of the run that its stream does not contain. */
+  record(kind: EventKind, payload: Record<string, unknown>): void;
   /** Adds the events since the last commit to the write. */
   flush(write: Write, correlation_id: string): void;
   isOpen(): boolean;
@@ -70,6 +72,9 @@ export function createLoggedStream(
     },
     tell(kind, payload) {
       if (mode !== 'disabled') capture.captured.push({ kind, payload, ofThread: true });
+    },
+    record(kind, payload) {
+      if (mode !== 'disabled') capture.captured.push({ kind, payload });
     },
     flush: (write, correlation_id) => flush(capture, write, correlation_id),
     isOpen: () => open,

@@ -33,7 +33,8 @@ export const createTurn = (
     checkpoint,
     logCompaction,
     traceFor,
-  }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor'>,
+    account,
+  }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor' | 'account'>,
 ): Turn => {
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, keptFor(ledger, run_id));
@@ -52,6 +53,7 @@ export const createTurn = (
     trace: undefined,
     context: run.activation?.trace.context,
     traceFor,
+    account,
     warn: (event, fields) => deps.log.warn(event, { run_id, thread_id, ...fields }),
     committed: () => historyOf(ledger),
     committedBytes: () => historyBytes(ledger),

@@ -10,6 +10,7 @@ import { armAlarm } from './timer.ts';
 export function createRunOwner(id: string, thread: () => Thread): RunOwner {
   return {
     isObserved: true,
+    isStored: true,
     thread: { machine: 'thread', id },
     progressed() {
       thread().failures = 0;

@@ -102,7 +102,7 @@ t.test('lists every part sorted by id, and calls the assistant each time', async
   });
   t.strictSame(
     rowsOf(document.namespaces).map(({ namespace }) => namespace),
-    ['agents', 'models', 'model-pools', 'providers', 'mcp-servers', 'skills', 'tools'],
+    ['agents', 'models', 'model-pools', 'providers', 'mcp-servers', 'skills', 'tools', 'budgets'],
   );
   t.notMatch(JSON.stringify(document), 'sk-secret');
   t.strictSame(document.admin_assistant, { asked: 1 });

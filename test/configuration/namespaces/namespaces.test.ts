@@ -72,6 +72,10 @@ const SCHEMAS: Record<string, { required: string[]; open?: true; example: JsonOb
     required: ['id', 'base_url'],
     example: { id: 's', base_url: 'http://h', auth: { type: 'bearer', token: 't' } },
   },
+  budgets: {
+    required: ['id', 'limits', 'on_exceeded'],
+    example: { id: 'b', window: { every: 'day' }, limits: { usd: 1 }, on_exceeded: 'stop' },
+  },
 };
 
 for (const { name, schema: schemaOf } of namespaces.all) {

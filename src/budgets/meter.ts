@@ -1,0 +1,68 @@
+import type { BudgetSpec, BudgetSubject } from '../schema/budget.ts';
+import type { Clock } from '../schema/clock.ts';
+import type { ReachedLimit } from '../schema/spending.ts';
+import { type AccountDeps, type AccountOptions, openAccount, type RunAccount } from './account.ts';
+import { type Budget, compileBudget } from './budget.ts';
+import { type Claim, type Counter, fullestUnit, reachedOf, spentShare } from './counter.ts';
+import { createCounters } from './counters.ts';
+import { exhaustedUnit } from './notices.ts';
+import { retryWaiting } from './reservations.ts';
+
+/**
+ * The budgets of the service (identity.md 5).
+ *
+ * Guarantees: a changed entry applies from the next inference on, and to inferences that wait.
+ * Cost: without a matching budget, a pass over the patterns of the entries; no counter and no store operation.
+ */
+export type Meter = {
+  /** False while there are no budgets. */
+  isActive(): boolean;
+  /** Replaces the entries; must not throw. */
+  apply(specs: readonly BudgetSpec[]): void;
+  open(options: AccountOptions): RunAccount;
+  /** Returns the exhausted limit because of which no new run of this subject may start. */
+  exhausted(subject: BudgetSubject): ReachedLimit | undefined;
+  /** Returns the largest share of each budget that one of its counters in memory has spent. */
+  spentShares(): Iterable<readonly [share: number, budget: string]>;
+};
+
+export type MeterDeps = Omit<AccountDeps, 'claimsOf'> & { clock: Clock };
+
+export const createMeter = (deps: MeterDeps): Meter => {
+  const counters = createCounters(deps.store.budgetCounters);
+  let budgets: readonly Budget[] = [];
+  const claimsOf = (subject: BudgetSubject): Claim[] => {
+    const now = deps.clock.now();
+    const claims: Claim[] = [];
+    for (const budget of budgets)
+      if (budget.matches(subject)) claims.push(counters.claim(budget, subject, now));
+    return claims;
+  };
+  const accounts = { ...deps, claimsOf };
+  return {
+    isActive: () => budgets.length > 0,
+    apply(specs) {
+      budgets = specs.map(compileBudget);
+      for (const counter of counters.all()) retryWaiting(counter);
+    },
+    open: (options) => openAccount(accounts, options),
+    exhausted(subject) {
+      for (const claim of claimsOf(subject)) {
+        const unit = exhaustedUnit(claim);
+        if (unit) return reachedOf(claim, unit);
+      }
+      return undefined;
+    },
+    spentShares: () => budgets.map((budget) => [worstShare(budget, counters.all()), budget.spec.id] as const),
+  };
+};
+
+const worstShare = (budget: Budget, counters: Iterable<Counter>): number => {
+  let worst = 0;
+  for (const counter of counters) {
+    if (counter.key.budget !== budget.spec.id || counter.key.identity !== budget.identity) continue;
+    const claim = { budget, counter };
+    worst = Math.max(worst, spentShare(claim, fullestUnit(claim)));
+  }
+  return worst;
+};

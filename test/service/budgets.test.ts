@@ -1,0 +1,334 @@
+import t, { type Test } from 'tap';
+import { ModelError } from '../../src/models/errors.ts';
+import type { Clock } from '../../src/schema/clock.ts';
+import type { EntriesInput } from '../../src/settings/index.ts';
+import { only, say, startWith } from './agent-loop/agents.ts';
+import { asks, type Inference } from './models.ts';
+import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
+
+/** Budgets in a running service (identity.md 5). The estimate of the input of these runs is below 100 tokens. */
+
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+const uses =
+  (input: number, output: number): Inference =>
+  (sink) => {
+    sink.text('done');
+    return { stop: 'EndTurn', usage: { prompt_tokens: input, completion_tokens: output } };
+  };
+
+const M = 1_000_000;
+const MODEL = {
+  id: 'steps',
+  provider_id: 'test',
+  upstream_model: 'steps-upstream',
+  max_tokens: 500,
+  input_token_price_per_million_usd: 1,
+  output_token_price_per_million_usd: 2,
+};
+
+const start = async (t: Test, entries: EntriesInput & { clock?: Clock } = {}): Promise<Troupe> => {
+  const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 0 };
+  const troupe = await startWith(t, {
+    agents: [{ id: 'own', model_id: 'steps', allowed_tools: ['get_weather'], sections: { retry } }],
+    ...entries,
+  });
+  t.equal((await troupe.call('PUT', '/v1/config/models/steps', MODEL, admin)).status, 200);
+  return troupe;
+};
+
+const save = async (t: Test, troupe: Troupe, budget: object): Promise<void> => {
+  const entry = { id: 'b', window: { every: 'total' }, on_exceeded: 'stop', ...budget };
+  const { status, body } = await troupe.call('PUT', '/v1/config/budgets/b', entry, admin);
+  t.equal(status, 200, JSON.stringify(body));
+};
+
+const latest = async (troupe: Troupe, thread: string) =>
+  Object((await troupe.call('GET', `/v1/threads/${thread}/runs/latest`)).body);
+
+const finishOf = async (troupe: Troupe, body: object) => only(await troupe.runToEnd(body), 'run_finish')[0];
+
+const noticesOf = async (troupe: Troupe, thread: string) => {
+  const { body } = await troupe.call('GET', `/v1/threads/${thread}/events?limit=200`);
+  const { items = [] } = Object(body);
+  return items
+    .filter(({ event_kind }: { event_kind: string }) => event_kind.startsWith('Budget'))
+    .map(({ event_kind, payload, run_id }: { event_kind: string; payload: object; run_id: string }) => ({
+      event_kind,
+      payload,
+      run_id,
+    }));
+};
+
+const STOPPED = { type: 'stopped', value: { code: 'budget', detail: 'b' } };
+
+t.test(
+  'a run ends at a budget that stops, and new runs are refused before anything is written',
+  async (t) => {
+    const troupe = await start(t);
+    await save(t, troupe, { limits: { tokens: 1000 } });
+    troupe.models.steps.push(asks(['c', 'get_weather', { location: 'Rome' }]), uses(700, 100));
+    t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: { type: 'natural_end' } });
+    t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: STOPPED });
+    t.match(await latest(troupe, 'B'), { status: 'done', termination_reason: STOPPED });
+    const { items } = Object((await troupe.call('GET', '/v1/runs?outcome=failed')).body);
+    t.equal(items.length, 1, 'it counts as failed');
+    const refused = await troupe.post('/v1/runs', say('own', 'x', 'C'));
+    t.equal(refused.status, 402);
+    t.strictSame(refused.body, { error: "budget 'b' is exhausted", code: 'budget_exceeded', budget: 'b' });
+    t.equal((await troupe.call('GET', '/v1/threads/C')).status, 404);
+    t.match(await noticesOf(troupe, 'B'), [
+      { event_kind: 'BudgetExceeded', payload: { budget: 'b', unit: 'tokens' } },
+    ]);
+  },
+);
+
+t.test('a budget that is written or raised applies from the next inference on', async (t) => {
+  const troupe = await start(t);
+  troupe.models.steps.push(
+    asks(['c', 'get_weather', { location: 'Rome' }]),
+    asks(['d', 'get_weather', { location: 'Oslo' }]),
+    uses(10, 10),
+  );
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  t.equal((await latest(troupe, 'A')).termination_reason.type, 'natural_end');
+  await save(t, troupe, { limits: { tokens: 30 } });
+  t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: STOPPED });
+  await save(t, troupe, { limits: { tokens: 100_000 } });
+  troupe.models.steps.push(uses(10, 10));
+  t.match(await finishOf(troupe, say('own', 'x', 'C')), { termination: { type: 'natural_end' } });
+});
+
+t.test('the output is lowered to what fits', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 450 } });
+  troupe.models.steps.push(uses(10, 20));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  const [sent] = troupe.models.requests;
+  const most = Number(sent?.request.overrides.max_tokens);
+  t.ok(most >= 256 && most < 450, `${most} tokens`);
+});
+
+t.test('without a matching budget a request is unchanged', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { match: { agent: 'other' }, limits: { tokens: 1 } });
+  troupe.models.steps.push(uses(10, 20));
+  t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: { type: 'natural_end' } });
+});
+
+t.test('concurrent runs stay within a budget in USD', async (t) => {
+  const troupe = await start(t);
+  const limit = 0.01;
+  await save(t, troupe, { limits: { usd: limit } });
+  const count = 30;
+  troupe.models.steps.push(...Array.from({ length: count }, () => uses(100, 400)));
+  const ends = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const { status } = await troupe.call('POST', '/v1/runs', say('own', 'x', `T${index}`));
+      return status;
+    }),
+  );
+  t.ok(
+    ends.every((status) => status === 200 || status === 402),
+    ends.join(' '),
+  );
+  const runs = Object((await troupe.call('GET', '/v1/runs?limit=100')).body).items;
+  const spent = runs.reduce((sum: number, { cost_usd = 0 }) => sum + cost_usd, 0);
+  t.ok(spent <= limit, `${spent} USD`);
+  t.ok(spent > limit / 2, `${spent} USD`);
+  t.ok(runs.every(({ status }: { status: string }) => status === 'done'));
+});
+
+t.test('usage that is not reported is estimated', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 1000 }, warn_at: [0.3] });
+  troupe.models.steps.push((sink) => {
+    sink.text('word '.repeat(400));
+    return { stop: 'EndTurn', usage: { prompt_tokens: 0, completion_tokens: 0 } };
+  });
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  t.match(await noticesOf(troupe, 'A'), [{ event_kind: 'BudgetWarning' }]);
+});
+
+t.test('a warning is an event of the run, once per window', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 10_000 }, warn_at: [0.1, 0.2, 0.9] });
+  troupe.models.steps.push(uses(2000, 100), uses(100, 100));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  const payload = { budget: 'b', unit: 'tokens', spent: 2100, limit: 10_000 };
+  const notices = await noticesOf(troupe, 'A');
+  t.match(notices, [
+    { event_kind: 'BudgetWarning', payload: { ...payload, share: 0.1 } },
+    { event_kind: 'BudgetWarning', payload: { ...payload, share: 0.2 } },
+  ]);
+  t.equal(notices.length, 2);
+  t.type(notices[0]?.run_id, 'string');
+});
+
+t.test('an observing budget reports and never stops', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 10 }, on_exceeded: 'observe' });
+  troupe.models.steps.push(uses(100, 100), uses(100, 100));
+  t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: { type: 'natural_end' } });
+  t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: { type: 'natural_end' } });
+  const notices = await noticesOf(troupe, 'A');
+  t.match(notices, [{ event_kind: 'BudgetExceeded', payload: { spent: 200, limit: 10 } }]);
+  t.equal(notices.length, 1);
+  const metrics = await (await fetch(`${troupe.url}/metrics`)).text();
+  t.match(metrics, 'service_budget_exceeded_total{budget="b",action="observe"} 1');
+  t.match(metrics, 'service_budget_spent_ratio{budget="b"} 40');
+});
+
+t.test('a model without prices is refused by a limit in USD, or ignored', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { usd: 1 } });
+  t.match(await finishOf(troupe, say('echo', 'x', 'A')), {
+    termination: { type: 'error', value: "model 'echo' has no price (budget 'b')" },
+  });
+  await save(t, troupe, { limits: { usd: 1 }, unpriced: 'ignore' });
+  t.match(await finishOf(troupe, say('echo', 'x', 'B')), { termination: { type: 'natural_end' } });
+});
+
+t.test('spent survives a restart, and a new window starts from zero', async (t) => {
+  let now = Date.UTC(2026, 10, 28, 12);
+  const troupe = await start(t, { clock: { now: () => now, monotonic: () => performance.now() } });
+  await save(t, troupe, { limits: { tokens: 500 }, window: { every: 'day' } });
+  troupe.models.steps.push(uses(400, 100));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  await troupe.restart();
+  const refused = await troupe.post('/v1/runs', say('own', 'x', 'B'));
+  t.match(refused, { status: 402, body: { resets_at: Date.UTC(2026, 10, 29) } });
+  now = Date.UTC(2026, 10, 29);
+  troupe.models.steps.push(uses(10, 10));
+  t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: { type: 'natural_end' } });
+});
+
+t.test('failed openings cost nothing, and interrupted streams what was received', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { usd: 1 }, warn_at: [0.0001] });
+  troupe.models.steps.push(() => {
+    throw new ModelError('invalid_request', 'no');
+  });
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  t.same(await noticesOf(troupe, 'A'), []);
+  troupe.models.steps.push((sink) => {
+    sink.text('x'.repeat(4000));
+    throw new ModelError('invalid_request', 'no', { usage: { prompt_tokens: M / 10, completion_tokens: 0 } });
+  });
+  await troupe.runToEnd(say('own', 'x', 'B'));
+  t.match(await noticesOf(troupe, 'B'), [{ event_kind: 'BudgetWarning', payload: { unit: 'usd' } }]);
+});
+
+t.test('delegates spend for the budget of their root run', async (t) => {
+  const troupe = await start(t, {
+    agents: [
+      { id: 'own', model_id: 'steps', delegates: ['helper'], allowed_tools: ['agent_run_helper'] },
+      { id: 'helper', model_id: 'steps', allowed_tools: ['get_weather'] },
+    ],
+  });
+  const { window: _, ...perRun } = { window: undefined, per: ['run'], limits: { tokens: 1500 } };
+  const entry = { id: 'b', on_exceeded: 'stop', ...perRun };
+  t.equal((await troupe.call('PUT', '/v1/config/budgets/b', entry, admin)).status, 200);
+  troupe.models.steps.push(
+    asks(['c', 'agent_run_helper', { prompt: 'help' }]),
+    uses(1200, 200),
+    uses(10, 10),
+  );
+  t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: STOPPED });
+  troupe.models.steps.splice(0, 9, uses(1000, 100));
+  t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: { type: 'natural_end' } });
+});
+
+t.test('diagnostics name models without prices and budgets that match nothing', async (t) => {
+  const troupe = await start(t, {
+    providers: [{ id: 'p', adapter: 'openai', api_key: 'k' }],
+    models: [{ id: 'odd', provider_id: 'p', upstream_model: 'nobody-knows-it' }],
+  });
+  await save(t, troupe, { limits: { usd: 1 } });
+  await troupe.call(
+    'PUT',
+    '/v1/config/budgets/lost',
+    {
+      id: 'lost',
+      match: { agent: 'gone-*' },
+      window: { every: 'day' },
+      limits: { usd: 1 },
+      on_exceeded: 'stop',
+    },
+    admin,
+  );
+  const { diagnostics } = Object((await troupe.admin('GET', '/v1/config/diagnostics')).body);
+  const found = diagnostics.filter(({ code }: { code: string }) => code.startsWith('budget_'));
+  t.match(found, [
+    { code: 'budget_unpriced_model', resource: { namespace: 'budgets', id: 'b' }, depends_on: { id: 'odd' } },
+    { code: 'budget_unpriced_model', resource: { id: 'lost' } },
+    { code: 'budget_matches_nothing', resource: { namespace: 'budgets', id: 'lost' } },
+  ]);
+});
+
+t.test('an entry is audited, restored and listed last in the capabilities', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 1000 } });
+  await save(t, troupe, { limits: { tokens: 2000 } });
+  const { items } = Object((await troupe.admin('GET', '/v1/audit-log?resource=budgets/b')).body);
+  t.match(items, [
+    { action: 'update', after: { limits: { tokens: 2000 } } },
+    { after: { limits: { tokens: 1000 } } },
+  ]);
+  const restored = await troupe.call('POST', '/v1/config/budgets/b/restore', { version: items[1].id }, admin);
+  t.match(restored, { status: 200, body: { limits: { tokens: 1000 } } });
+  const { namespaces } = Object((await troupe.admin('GET', '/v1/capabilities')).body);
+  t.equal(namespaces.at(-1).namespace, 'budgets');
+  await eventually(
+    () => troupe.call('DELETE', '/v1/config/budgets/b', undefined, admin),
+    ({ status }) => status === 204 || status === 200,
+  );
+});
+
+t.test('an exceeded budget is a failure on every protocol', async (t) => {
+  const troupe = await start(t, {
+    agents: [{ id: 'own', model_id: 'steps', allowed_tools: ['get_weather'] }],
+  });
+  const json = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+  const post = async (path: string, body: object): Promise<string> => {
+    const response = await fetch(troupe.url + path, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify(body),
+    });
+    return response.text();
+  };
+  const chat = (threadId: string) => ({
+    agentId: 'own',
+    threadId,
+    messages: [{ id: `u-${threadId}`, role: 'user', parts: [{ type: 'text', text: 'x' }] }],
+  });
+  const agUi = (threadId: string) => ({
+    agentId: 'own',
+    threadId,
+    runId: `run-${threadId}`,
+    messages: [{ id: `u-${threadId}`, role: 'user', content: 'x' }],
+    tools: [],
+    context: [],
+    state: {},
+    forwardedProps: {},
+  });
+  const task = (contextId: string) => ({
+    message: { messageId: `m-${contextId}`, contextId, role: 'ROLE_USER', parts: [{ text: 'x' }] },
+  });
+  // The input does not fit, but the limit is not exhausted: each run starts, and is stopped.
+  await save(t, troupe, { limits: { tokens: 300 } });
+  t.match(await post('/v1/ai-sdk/chat', chat('chat')), `"errorText":"budget 'b' is exceeded"`);
+  t.match(await post('/v1/ag-ui/run', agUi('agui')), '"code":"budget_exceeded"');
+  t.match(await post('/v1/a2a/own/message:send', task('a2a')), 'TASK_STATE_FAILED');
+  await save(t, troupe, { limits: { tokens: 1 } });
+  await troupe.runToEnd(say('own', 'x', 'exhausts'));
+  t.match(JSON.parse(await post('/v1/ai-sdk/chat', chat('chat-2'))), {
+    code: 'budget_exceeded',
+    budget: 'b',
+  });
+  t.match(JSON.parse(await post('/v1/a2a/own/message:send', task('a2a-2'))), {
+    error: { code: 402, status: 'RESOURCE_EXHAUSTED', details: [{ reason: 'BUDGET_EXCEEDED' }] },
+  });
+});
