@@ -97,6 +97,31 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await troupe.call('DELETE', '/v1/config/models/on-it', undefined, headers);
   });
 
+  t.test('creates and changes a budget', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/budgets');
+    await button(page, 'New Budget').first().click();
+    await page.getByLabel('Budget ID').fill('monthly');
+    await page.getByLabel('USD').fill('20');
+    await page.getByLabel('Counting restarts every').selectOption('day');
+    await button(page, 'Add a property').click();
+    await page.getByLabel('Property 1').selectOption('agent');
+    await button(page, 'Save').click();
+    await toast(page, 'Budget "monthly" created');
+    await rowOf(page, 'monthly').getByText('$20.00').waitFor();
+    t.match(await get('/v1/config/budgets/monthly'), {
+      limits: { usd: 20 },
+      window: { every: 'day' },
+      per: ['agent'],
+      on_exceeded: 'stop',
+    });
+    await rowOf(page, 'monthly').getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Beyond the limit').selectOption('only report');
+    await button(page, 'Save').click();
+    await toast(page, 'Budget "monthly" saved');
+    await rowOf(page, 'monthly').getByText('only report').waitFor();
+  });
+
   t.test('validates a model before sending, tests it and adds it to a pool', async (t) => {
     const { page, go, asked } = await house.visit(t);
     await go('/models');

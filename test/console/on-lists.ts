@@ -19,6 +19,7 @@ const LISTS = [
   '/providers',
   '/models',
   '/model-pools',
+  '/budgets',
   '/mcp-servers',
   '/a2a-servers',
   '/datasets',
@@ -95,6 +96,14 @@ export const onLists = async (t: Test, house: House): Promise<void> => {
     transport: 'stdio',
     command: process.execPath,
     args: [MEMORY],
+  });
+  await create('budgets', {
+    id: 'monthly-budget-of-customer-support',
+    window: { every: 'month' },
+    limits: { usd: 1000, tokens: 1_000_000_000 },
+    per: ['scope', 'user', 'key', 'agent'],
+    on_exceeded: 'observe',
+    unpriced: 'ignore',
   });
   await ask(troupe, agent.id, LONG);
   await askWith(troupe, agent.id, asks(['long-wait', 'get_weather', { location: 'Oslo' }]));

@@ -13,7 +13,8 @@ export type Namespace =
   | 'mcp-servers'
   | 'skills'
   | 'tools'
-  | 'a2a-servers';
+  | 'a2a-servers'
+  | 'budgets';
 
 /** Maximum page size of the service. */
 const PAGE = 100;

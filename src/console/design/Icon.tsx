@@ -10,6 +10,7 @@ const PATHS = {
   providers: 'M4.5 12.5a3 3 0 0 1-.4-6 4.2 4.2 0 0 1 8-.6 3.3 3.3 0 0 1-.6 6.6z',
   models: 'M8 1.8l5.5 3.1v6.2L8 14.2l-5.5-3.1V4.9zM2.5 4.9L8 8l5.5-3.1M8 8v6.2',
   pools: 'M8 2l6 3-6 3-6-3zM2 8l6 3 6-3M2 11l6 3 6-3',
+  budgets: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 8V2M8 8l4.2 4.2',
   inbox: 'M2 9l2-6h8l2 6v4H2zM2 9h3.5l1 2h3l1-2H14',
   runs: 'M5 3l8 5-8 5z',
   threads: 'M2.5 3h11v8h-6l-3 2.5V11h-2z',

@@ -31,6 +31,7 @@ export { texts as agentStats } from '../screens/agent-stats/texts.ts';
 export { texts as agents } from '../screens/agents/texts.ts';
 export { texts as assistantScreen } from '../screens/assistant/texts.ts';
 export { texts as auditLog } from '../screens/audit-log/texts.ts';
+export { texts as budgets } from '../screens/budgets/texts.ts';
 export { texts as dashboard } from '../screens/dashboard/texts.ts';
 export { texts as datasets } from '../screens/datasets/texts.ts';
 export { texts as diagnostics } from '../screens/diagnostics/texts.ts';

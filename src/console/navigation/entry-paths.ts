@@ -9,6 +9,7 @@ const PATHS = {
   providers: '/providers?edit=',
   models: '/models?edit=',
   'model-pools': '/model-pools?edit=',
+  budgets: '/budgets?edit=',
   datasets: '/datasets/',
 } as const;
 

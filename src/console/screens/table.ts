@@ -162,6 +162,12 @@ export const screens: readonly Screen[] = [
     load: () => import('./model-pools/ModelPools.tsx'),
   },
   {
+    path: '/budgets',
+    label: 'nav.budgets',
+    nav: { group: 'models', icon: 'budgets' },
+    load: () => import('./budgets/Budgets.tsx'),
+  },
+  {
     path: '/datasets',
     label: 'nav.datasets',
     nav: { group: 'evaluate', icon: 'datasets' },

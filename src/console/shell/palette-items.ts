@@ -36,6 +36,7 @@ const KINDS: Readonly<Record<Namespace, readonly [icon: IconName, Entity]>> = {
   'a2a-servers': ['a2a', 'entity.a2aServer'],
   skills: ['skills', 'entity.skill'],
   tools: ['tools', 'entity.tool'],
+  budgets: ['budgets', 'entity.budget'],
 };
 
 /** Namespaces that are read as lists; tools are in the capabilities. */
@@ -91,6 +92,7 @@ const NEW: readonly (readonly [href: string, Namespace])[] = [
   ['/providers?new=1', 'providers'],
   ['/models?new=1', 'models'],
   ['/model-pools?new=1', 'model-pools'],
+  ['/budgets?new=1', 'budgets'],
 ];
 
 /** In the middle of a sentence: `MCP server`, but `agent`. */

@@ -1,0 +1,10 @@
+import type { EntryDescriptor } from '../../entry/EntryFields.tsx';
+import { texts } from './texts.ts';
+
+export const BUDGET: EntryDescriptor = {
+  namespace: 'budgets',
+  entity: 'entity.budget',
+  texts,
+  start: { id: '', window: { every: 'month' }, limits: {}, on_exceeded: 'stop' },
+  fields: () => ['id', 'limits', 'window', 'per', 'match', 'on_exceeded', 'warn_at', 'unpriced'],
+};

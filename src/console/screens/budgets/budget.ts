@@ -1,0 +1,13 @@
+import { type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { recordsOf } from '../../data/records.ts';
+
+const Budget = object({
+  id: text,
+  per: withDefault(list(text), []),
+  window: optional(object({ every: text, zone: optional(text) })),
+  limits: object({ tokens: optional(number), usd: optional(number) }),
+  on_exceeded: text,
+});
+export type Budget = Guarded<typeof Budget>;
+
+export const BUDGETS = recordsOf('budgets', Budget);
