@@ -88,7 +88,7 @@ export const createExecution = async (foundation: Foundation, config: Configurat
 };
 
 const createEvaluations = (
-  { input, settings, log, clock, ids, metrics, store, actors }: Foundation,
+  { input, settings, log, clock, ids, metrics, store, meter, actors }: Foundation,
   { live }: Configuration,
   { runtime, observability, events }: Pick<Execution, 'runtime' | 'observability' | 'events'>,
 ): Evals =>
@@ -98,6 +98,7 @@ const createEvaluations = (
     ids,
     run: (given) => runtime.ephemeral(given),
     live,
+    meter,
     traces: observability.traces,
     spans: observability.replaySpans,
     // Replays do not count in the statistics of agents.

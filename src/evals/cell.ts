@@ -1,6 +1,8 @@
 import type { Live } from '../configuration/control-plane/live.ts';
+import { metered } from '../loop/allowance.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
+import { ADMIN, type BudgetMeter } from '../runtime/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
@@ -23,6 +25,8 @@ import { countJudged, spentTokens } from './tally.ts';
 
 export type CellDeps = ReplayDeps & {
   live: Pick<Live, 'spec' | 'compile' | 'models'>;
+  /** Without it, no judgement is limited. */
+  meter?: BudgetMeter | undefined;
   log: Pick<ServiceLog, 'warn'>;
 };
 
@@ -164,14 +168,17 @@ const playAndRevise = async (deps: CellDeps, task: LiveTask, replay: Replay): Pr
 
 /** @throws errors of the model, the reason of the signal, or Error if the completion is not a verdict */
 const verdictOn = async (
-  { live, clock, observe }: CellDeps,
+  { live, clock, observe, meter }: CellDeps,
   { plan, unit: { fixture } }: LiveTask,
-  { answer, signal, thread_id, agent, tally }: Replay,
+  { answer, signal, scope, thread_id, agent, tally }: Replay,
 ): Promise<Verdict> => {
   signal.throwIfAborted();
   const startedAt = monotonic(clock);
   const { model_id = '', rubric = '' } = plan.judge ?? {};
-  const model = live.models().target(model_id).route(DEFAULT_RETRY);
+  const { route, mostOutput } = live.models().target(model_id);
+  const payer = { scope, ...ADMIN, run: thread_id };
+  const account = meter?.isActive() ? meter.open({ payer, isStored: false, notify() {} }) : undefined;
+  const model = metered(account, { agent: agent.spec.id, model: route(DEFAULT_RETRY), mostOutput });
   const inputs = [fixture.user_input, ...(fixture.continued_turns ?? []).map((turn) => turn.user_input)];
   const question = createQuestion({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
   const answered = (end: InferenceEnd): void => {
@@ -186,7 +193,8 @@ const verdictOn = async (
       ...(end.usage && { usage: end.usage }),
     });
   };
-  return unlessAborted(judge(model, question, signal, answered), signal);
+  const verdict = judge(model, question, signal, answered).finally(() => account?.close());
+  return unlessAborted(verdict, signal);
 };
 
 /** Stops waiting for a judge that ignores the signal. */

@@ -20,6 +20,8 @@ export type StoredBudgetCounter = BudgetCounterKey & BudgetCounter;
 export type BudgetCounterTable = {
   get(key: BudgetCounterKey): BudgetCounter | undefined;
   put(batch: Batch, counter: StoredBudgetCounter): void;
+  /** Returns all counters of a budget. */
+  of(budget: string): Iterable<StoredBudgetCounter>;
 };
 
 export const createBudgetCounterTable = (env: Environment): BudgetCounterTable => {
@@ -33,5 +35,6 @@ export const createBudgetCounterTable = (env: Environment): BudgetCounterTable =
   return {
     get: (key) => rows.get(keyOf(key)),
     put: (batch, counter) => rows.put(batch, keyOf(counter), counter),
+    of: (budget) => rows.values({ prefix: [indexed(budget)] }),
   };
 };
