@@ -115,11 +115,17 @@ const add = (spent: Spent, counter: Counter, { tokens, nano }: Amount): void => 
   spent.set(counter, { tokens: tokens + (before?.tokens ?? 0), nano: nano + (before?.nano ?? 0) });
 };
 
-const store = ({ spent, store: { budgetCounters } }: Open, batch: Batch): void => {
-  for (const [{ key, stored }, amount] of spent) {
+const store = ({ spent, timer, store: { budgetCounters } }: Open, batch: Batch): void => {
+  for (const [{ key, stored, to, isOfRun }, amount] of spent) {
     stored.tokens += amount.tokens;
     stored.nano += amount.nano;
-    budgetCounters.put(batch, { ...key, tokens: stored.tokens, nano_usd: stored.nano });
+    const ended_at = to ?? (isOfRun ? timer.now() : undefined);
+    budgetCounters.put(batch, {
+      ...key,
+      tokens: stored.tokens,
+      nano_usd: stored.nano,
+      ...(ended_at !== undefined && { ended_at }),
+    });
   }
   spent.clear();
 };

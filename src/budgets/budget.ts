@@ -16,12 +16,16 @@ export type Budget = {
    * what was spent.
    */
   readonly identity: string;
+  /** Whether each run has its own counter. */
+  readonly isPerRun: boolean;
   /** Undefined without such a limit. */
   readonly tokens: number | undefined;
   readonly nano: number | undefined;
   readonly matches: (subject: BudgetSubject) => boolean;
   /** Returns the values of `per`, in a fixed order, as one text. */
   readonly combinationOf: (subject: BudgetSubject) => string;
+  /** Returns the values in such a text, by property. */
+  readonly valuesIn: (combination: string) => Record<string, string>;
 };
 
 export const compileBudget = (spec: BudgetSpec): Budget => {
@@ -40,10 +44,15 @@ export const compileBudget = (spec: BudgetSpec): Budget => {
       .update(JSON.stringify([sorted(match), properties, window?.every, window?.zone ?? 'UTC']))
       .digest('hex')
       .slice(0, 16),
+    isPerRun: per.includes('run'),
     tokens: limits.tokens,
     nano: limits.usd === undefined ? undefined : nanoLimit(limits.usd),
     matches: (subject) => patterns.every(([property, glob]) => glob(subject[property])),
     combinationOf: (subject) => JSON.stringify(properties.map((property) => subject[property])),
+    valuesIn(combination) {
+      const values: unknown[] = JSON.parse(combination);
+      return Object.fromEntries(properties.map((property, index) => [property, String(values[index])]));
+    },
   };
 };
 

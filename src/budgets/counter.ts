@@ -11,6 +11,8 @@ export type Counter = {
   readonly key: CounterKey;
   /** End of the window in milliseconds. */
   readonly to: number | undefined;
+  /** Whether it counts one run, and not a window. */
+  readonly isOfRun: boolean;
   readonly spent: Amount;
   /** The part of `spent` that commits contain. */
   readonly stored: Amount;
@@ -35,9 +37,14 @@ export type CounterKey = {
   from: number;
 };
 
-export const createCounter = (key: CounterKey, to: number | undefined, stored: Amount): Counter => ({
+export const createCounter = (
+  key: CounterKey,
+  { to, isOfRun }: Pick<Counter, 'to' | 'isOfRun'>,
+  stored: Amount,
+): Counter => ({
   key,
   to,
+  isOfRun,
   spent: { ...stored },
   stored: { ...stored },
   reserved: { tokens: 0, nano: 0 },

@@ -23,6 +23,8 @@ import { type Period, periodAt } from './window.ts';
 export type Counters = {
   claim(budget: Budget, subject: BudgetSubject, now: number): Claim;
   all(): Iterable<Counter>;
+  /** Returns the current window of a budget. */
+  periodOf(budget: Budget, now: number): Period;
 };
 
 /** Number of counters in memory from which idle ones are dropped. */
@@ -47,7 +49,11 @@ export const createCounters = (stored: Pick<BudgetCounterTable, 'get'>): Counter
       if (known && known.key.from === from) return { budget, counter: known };
       const key = { budget: budget.spec.id, identity: budget.identity, combination, from };
       const row = stored.get(key);
-      const counter = createCounter(key, to, { tokens: row?.tokens ?? 0, nano: row?.nano_usd ?? 0 });
+      const counter = createCounter(
+        key,
+        { to, isOfRun: budget.isPerRun },
+        { tokens: row?.tokens ?? 0, nano: row?.nano_usd ?? 0 },
+      );
       const claim = { budget, counter };
       noteReported(claim);
       loaded.set(place, counter);
@@ -55,6 +61,7 @@ export const createCounters = (stored: Pick<BudgetCounterTable, 'get'>): Counter
       return claim;
     },
     all: () => loaded.values(),
+    periodOf,
   };
 };
 

@@ -1,4 +1,4 @@
-import type { BudgetSpec, BudgetSubject } from '../schema/budget.ts';
+import type { BudgetSpec, BudgetSubject, BudgetUsage } from '../schema/budget.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { ReachedLimit } from '../schema/spending.ts';
 import { type AccountDeps, type AccountOptions, openAccount, type RunAccount } from './account.ts';
@@ -7,6 +7,7 @@ import { type Claim, type Counter, fullestUnit, reachedOf, spentShare } from './
 import { createCounters } from './counters.ts';
 import { exhaustedUnit } from './notices.ts';
 import { retryWaiting } from './reservations.ts';
+import { usageOf } from './usage.ts';
 
 /**
  * The budgets of the service (identity.md 5).
@@ -22,6 +23,8 @@ export type Meter = {
   open(options: AccountOptions): RunAccount;
   /** Returns the exhausted limit because of which no new run of this subject may start. */
   exhausted(subject: BudgetSubject): ReachedLimit | undefined;
+  /** Returns the counters of a budget, the fullest first; undefined if there is no such budget. */
+  usage(id: string, limit: number): BudgetUsage | undefined;
   /** Returns the largest share of each budget that one of its counters in memory has spent. */
   spentShares(): Iterable<readonly [share: number, budget: string]>;
 };
@@ -52,6 +55,11 @@ export const createMeter = (deps: MeterDeps): Meter => {
         if (unit) return reachedOf(claim, unit);
       }
       return undefined;
+    },
+    usage(id, limit) {
+      const budget = budgets.find(({ spec }) => spec.id === id);
+      const { clock, store } = deps;
+      return budget && usageOf(budget, counters, store.budgetCounters, { now: clock.now(), limit });
     },
     spentShares: () => budgets.map((budget) => [worstShare(budget, counters.all()), budget.spec.id] as const),
   };

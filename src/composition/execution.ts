@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Assistant, createAssistant } from '../assistant/assistant.ts';
+import { sweepCounters } from '../budgets/sweep.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
@@ -65,6 +66,7 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     hasRejectedKey: (provider) => observability.stats?.hasRejectedKey(provider) ?? false,
     log,
   });
+  const sweepBudgets = sweepingCounters(foundation);
   const sweep = setInterval(() => chatStreams.sweep(monotonic(clock)), SWEEP_MS).unref();
   return {
     events,
@@ -81,11 +83,19 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     },
     async stop(patience, waiting) {
       clearInterval(sweep);
+      clearInterval(sweepBudgets);
       await evals.runs.stop();
       await runtime.stop(patience, waiting);
     },
   };
 };
+
+/** Removes expired counters of budgets, at first after an hour. */
+const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.Timeout =>
+  setInterval(() => {
+    const until = clock.now() - settings.usage.retention_days * DAY_MS;
+    sweepCounters(store, until).catch((err) => log.warn('budget.sweep_failed', { err }));
+  }, COUNTERS_MS).unref();
 
 const createEvaluations = (
   { input, settings, log, clock, ids, metrics, store, meter, actors }: Foundation,
@@ -115,3 +125,7 @@ const createEvaluations = (
 
 /** Interval at which abandoned streams are swept. */
 const SWEEP_MS = 30_000;
+
+/** Interval at which counters of budgets are swept. */
+const COUNTERS_MS = 3_600_000;
+const DAY_MS = 86_400_000;

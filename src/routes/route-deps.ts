@@ -15,6 +15,7 @@ import type { RuntimeStats } from '../observability/statistics/runtime-stats.ts'
 import type { Traces } from '../observability/traces/traces.ts';
 import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { BudgetUsage } from '../schema/budget.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { ProviderSpec } from '../schema/model.ts';
@@ -55,6 +56,8 @@ export type RouteDeps = {
   config?: ConfigService;
   /** Present together with `config`. */
   assistant?: Assistant;
+  /** Returns the fullest counters of a budget; undefined if there is no such budget. */
+  budgetUsage(id: string, limit: number): BudgetUsage | undefined;
   mcp: Pick<McpManager, 'status' | 'inventory' | 'restart' | 'acceptTools'>;
   readCard(server: CardServer): Promise<CardStatus>;
   /** @param stored the spec of the provider, including its secrets */

@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts';
 import { agUiRunRoutes } from './ag-ui/runs.ts';
 import { agUiThreadRoutes } from './ag-ui/threads.ts';
+import { budgetRoutes } from './budgets.ts';
 import { previewRoutes } from './chat/previews.ts';
 import { chatRunRoutes } from './chat/runs.ts';
 import { chatThreadRoutes } from './chat/threads.ts';
@@ -45,4 +46,5 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...keyRoutes(deps),
   ...userRoutes(deps),
   ...controlPlaneRoutes(deps),
+  ...budgetRoutes(deps),
 ];

@@ -110,3 +110,20 @@ export const BudgetSpec = nullsAbsent(Fields).meta({
 export type BudgetSpec = z.infer<typeof BudgetSpec>;
 
 export type BudgetUnit = 'tokens' | 'usd';
+
+const BudgetAmount = z.object({ tokens: z.int(), usd: z.number() });
+
+export const BudgetUsage = z
+  .object({
+    items: z.array(
+      z.object({
+        key: z.record(z.string(), z.string()).meta({ description: 'the values of the properties in `per`' }),
+        spent: BudgetAmount,
+        reserved: BudgetAmount.meta({ description: 'for inferences that have not ended' }),
+        limit: LimitFields,
+        resets_at: z.int().optional().meta({ description: 'end of the window in milliseconds' }),
+      }),
+    ),
+  })
+  .meta({ id: 'BudgetUsage', description: 'Counters of a budget in its current window.' });
+export type BudgetUsage = z.infer<typeof BudgetUsage>;

@@ -175,6 +175,7 @@ export const LOG_EVENTS = {
   'identity.use_not_written': { level: 'warn', message: 'could not write the last use of an API key' },
   'budget.warning': { level: 'warn', message: 'a share of a budget is spent' },
   'budget.exceeded': { level: 'warn', message: 'a budget is exceeded' },
+  'budget.sweep_failed': { level: 'warn', message: 'could not remove expired counters of budgets' },
   'budget.commit_failed': { level: 'error', message: 'could not store what was spent' },
   'audit.write_failed': { level: 'warn', message: 'could not write an audit event' },
   'audit.prune_failed': { level: 'warn', message: 'could not remove expired audit events' },

@@ -35,7 +35,7 @@ const fakeTimer = (): Timer & { pass(ms: number): void } => {
 const claimOf = (spec: object, to?: number): Claim => {
   const budget: Budget = createBudget(spec);
   const key = { budget: budget.spec.id, identity: budget.identity, combination: '[]', from: 0 };
-  return { budget, counter: createCounter(key, to, { tokens: 0, nano: 0 }) };
+  return { budget, counter: createCounter(key, { to, isOfRun: false }, { tokens: 0, nano: 0 }) };
 };
 
 const asking = (input: number, output: number, nanoOf: Ask['nanoOf'] = () => 0): Ask => ({

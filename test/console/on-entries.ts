@@ -105,7 +105,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('USD').fill('20');
     await page.getByLabel('Counting restarts every').selectOption('day');
     await button(page, 'Add a property').click();
-    await page.getByLabel('Property 1').selectOption('agent');
+    await page.getByLabel('Property 1', { exact: true }).selectOption('agent');
     await button(page, 'Save').click();
     await toast(page, 'Budget "monthly" created');
     await rowOf(page, 'monthly').getByText('$20.00').waitFor();

@@ -50,6 +50,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_CONFIG_REFRESH_INTERVAL_SECS', 'config_refresh_interval_secs', 'int', '5'],
   ['SERVICE_AUDIT_LOG_ENABLED', 'audit_log.enabled', 'bool', 'true'],
   ['SERVICE_AUDIT_LOG_RETENTION_DAYS', 'audit_log.retention_days', 'int ≥ 1', '90'],
+  ['SERVICE_USAGE_RETENTION_DAYS', 'usage.retention_days', 'int ≥ 1', '400'],
   ['SERVICE_AUDIT_LOG_SWEEP_INTERVAL_SECS', 'audit_log.sweep_interval_secs', 'int', '3600'],
   ['SERVICE_MCP_REFRESH_INTERVAL_SECS', 'mcp_refresh_interval_secs', 'int', '60'],
   // Not in settings.md: additions of this service.

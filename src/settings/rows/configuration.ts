@@ -34,6 +34,13 @@ export const configurationSettings = [
     doc: 'age at which audit events are removed',
   }),
   setting({
+    key: 'usage.retention_days',
+    env: 'SERVICE_USAGE_RETENTION_DAYS',
+    type: integer({ min: 1 }),
+    default: 400,
+    doc: 'days for which counters of past windows and ended runs are kept',
+  }),
+  setting({
     key: 'audit_log.sweep_interval_secs',
     env: 'SERVICE_AUDIT_LOG_SWEEP_INTERVAL_SECS',
     type: integer(),

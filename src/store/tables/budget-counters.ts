@@ -4,37 +4,46 @@ import { indexed, type Key } from '../engine/keys.ts';
 
 /** What the counters of budgets have spent (identity.md 10.1), by budget, version of its division, and window. */
 
-export type BudgetCounterKey = {
+/** Identifies the counters of one budget in one window. */
+export type BudgetWindowKey = {
   budget: string;
   /** Identifies the properties by which the budget selects and divides. */
   identity: string;
-  combination: string;
   /** Start of the window in milliseconds. */
   from: number;
 };
 
-export type BudgetCounter = { tokens: number; nano_usd: number };
+export type BudgetCounterKey = BudgetWindowKey & { combination: string };
+
+export type BudgetCounter = {
+  tokens: number;
+  nano_usd: number;
+  /** When it no longer counts: the end of its window or, for the counter of a run, its last change. */
+  ended_at?: number;
+};
 
 export type StoredBudgetCounter = BudgetCounterKey & BudgetCounter;
 
 export type BudgetCounterTable = {
   get(key: BudgetCounterKey): BudgetCounter | undefined;
   put(batch: Batch, counter: StoredBudgetCounter): void;
-  /** Returns all counters of a budget. */
-  of(budget: string): Iterable<StoredBudgetCounter>;
+  remove(batch: Batch, key: BudgetCounterKey): void;
+  /** Returns the counters of a window, in no particular order. */
+  inWindow(window: BudgetWindowKey, limit: number): Iterable<StoredBudgetCounter>;
+  /** Returns up to `limit` counters of all budgets that follow `after`. */
+  all(after: BudgetCounterKey | undefined, limit: number): StoredBudgetCounter[];
 };
 
 export const createBudgetCounterTable = (env: Environment): BudgetCounterTable => {
   const rows = env.table<StoredBudgetCounter>('counters_spent');
-  const keyOf = ({ budget, identity, combination, from }: BudgetCounterKey): Key => [
-    indexed(budget),
-    identity,
-    from,
-    indexed(combination),
-  ];
+  const windowOf = ({ budget, identity, from }: BudgetWindowKey): Key => [indexed(budget), identity, from];
+  const keyOf = (key: BudgetCounterKey): Key => [...windowOf(key), indexed(key.combination)];
   return {
     get: (key) => rows.get(keyOf(key)),
     put: (batch, counter) => rows.put(batch, keyOf(counter), counter),
-    of: (budget) => rows.values({ prefix: [indexed(budget)] }),
+    remove: (batch, key) => rows.remove(batch, keyOf(key)),
+    inWindow: (window, limit) => rows.values({ prefix: windowOf(window), limit }),
+    all: (after, limit) =>
+      Array.from(rows.values({ prefix: [], limit, ...(after && { after: keyOf(after) }) })),
   };
 };
