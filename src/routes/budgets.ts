@@ -14,7 +14,7 @@ export const budgetRoutes = ({ budgetUsage }: Pick<RouteDeps, 'budgetUsage'>) =>
     description:
       'The counters of the current window, the fullest first. What running inferences have reserved is not part of `spent`.',
     tag: 'config',
-    scope: 'admin',
+    needs: 'observe',
     params: EntryParams,
     query: z.object({
       limit: z.coerce
