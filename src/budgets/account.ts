@@ -7,7 +7,7 @@ import { noteFull, noticeExceeded, noticeReached } from './notices.ts';
 import { type Exceeded, LEAST_OUTPUT, type Reserved, reserve, type Timer } from './reservations.ts';
 
 /**
- * What one run spends.
+ * The account of one run.
  *
  * Guarantees: what an inference has used is stored in the commit that keeps its step, and in a separate one only if its
  * run has no further commit.
@@ -107,7 +107,7 @@ const report = ({ observe, notify }: Open, notice: BudgetNotice): void => {
   notify(notice);
 };
 
-/** What was spent since the last commit. */
+/** Amounts since the last commit. */
 type Spent = Map<Counter, Amount>;
 
 const add = (spent: Spent, counter: Counter, { tokens, nano }: Amount): void => {

@@ -65,7 +65,7 @@ export const createCounters = (stored: Pick<BudgetCounterTable, 'get'>): Counter
   };
 };
 
-/** What a stored counter has reached was reported by the process that stored it. */
+/** The process that stored a counter has reported the limits that it had reached. */
 const noteReported = (claim: Claim): void => {
   const { budget, counter } = claim;
   const share = spentShare(claim, fullestUnit(claim));

@@ -27,7 +27,7 @@ export const usageOf = (
     );
     claims.set(combination, { budget, counter });
   }
-  // Those in memory also contain what is reserved, or not stored yet.
+  // Counters in memory also contain reservations, and amounts that are not stored yet.
   for (const counter of counters.all()) {
     const { budget: id, identity, from: since, combination } = counter.key;
     if (id === window.budget && identity === window.identity && since === from)

@@ -73,7 +73,7 @@ export const refusedError = (
       : unpricedText(refused.budget, model),
   );
 
-/** What a completed inference has used. A provider that reports no tokens is charged by the estimate. */
+/** Returns the usage of a completed inference. A provider that reports no tokens is charged by the estimate. */
 export const usedBy = (
   { costUsd }: Pick<Model, 'costUsd'>,
   request: InferenceRequest,
@@ -91,7 +91,7 @@ export const usedBy = (
 };
 
 /**
- * Wraps a model for inferences without attempts of their own: summaries and judgements. Without an account it is the
+ * Wraps a model for inferences that do not track attempts: summaries and judgements. Without an account it is the
  * model itself.
  */
 export const metered = (account: Account | undefined, purpose: Purpose): Model => {

@@ -124,7 +124,7 @@ type ModelCall = {
   readonly receiver: StreamReceiver;
   request?: InferenceRequest;
   plan?: OutputPlan | undefined;
-  /** What budgets have reserved for it. */
+  /** The reservation of budgets for it. */
   allowance?: Granted;
 };
 

@@ -128,7 +128,7 @@ export type ReplaySpans = {
   settle(verdict?: EvaluationResult): void;
 };
 
-/** What a run spends, written in the commits that it makes anyway. */
+/** The account of a run, written in the commits that it makes anyway. */
 export type RunAccount = Account & {
   /** Adds what was spent since the last commit. */
   write(batch: Batch): void;

@@ -11,7 +11,7 @@ export const BUDGET_PROPERTIES = ['scope', 'user', 'key', 'agent', 'model', 'run
 export type BudgetProperty = (typeof BUDGET_PROPERTIES)[number];
 
 /**
- * Who and what an inference is counted for. `user`: the user that the run acts for. `key`: the id of the API key, or
+ * The properties of one inference. `user`: the user that the run acts for. `key`: the id of the API key, or
  * the kind of the credential. `run`: the root run.
  */
 export type BudgetSubject = Readonly<Record<BudgetProperty, string>>;

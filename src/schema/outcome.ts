@@ -1,5 +1,4 @@
 import type { ErrorCode } from './error-body.ts';
-import type { ReachedLimit } from './spending.ts';
 
 /**
  * The ways in which an operation can fail, one class per outcome. Modules throw these; `src/http/errors.ts` maps them
@@ -38,7 +37,7 @@ export class Unprocessable extends Outcome {}
 export class Unauthorized extends Outcome {}
 /** A budget is exhausted. */
 export class BudgetExhausted extends Outcome {
-  constructor({ budget, resets_at }: ReachedLimit) {
+  constructor({ budget, resets_at }: { budget: string; resets_at?: number }) {
     const until = resets_at === undefined ? '' : ` until ${new Date(resets_at).toISOString()}`;
     const details = { budget, ...(resets_at !== undefined && { resets_at }) };
     super(`budget '${budget}' is exhausted${until}`, { code: 'budget_exceeded', details });

@@ -3,7 +3,7 @@ import type { Usage } from './run-event.ts';
 
 /** What an inference asks of the budgets, and what it receives (identity.md 5.2). */
 
-/** Who a run spends for; the agent and the model differ between its inferences. */
+/** The properties of a run for its budgets; the agent and the model differ between its inferences. */
 export type Payer = Omit<BudgetSubject, 'agent' | 'model'>;
 
 export type Spending = Pick<BudgetSubject, 'agent' | 'model'> & {

@@ -7,7 +7,7 @@ import { startChild } from '../store/child.ts';
 import { ADMIN_TOKEN, type Client, clientOf, eventually } from './troupe.ts';
 
 /**
- * What budgets have counted after kills (identity.md 5.2, check 79): exactly the usage of the committed steps, and the
+ * Counters of budgets after kills (identity.md 5.2, check 79): exactly the usage of the committed steps, and the
  * attempts that were lost with a process. `TROUPE_TEST_LONG` kills 200 times.
  */
 
@@ -17,7 +17,7 @@ const RUNS_PER_LIFE = 6;
 type Service = ReturnType<typeof startChild> & { client: Client };
 
 const serve = async (t: Test, dir: string): Promise<Service> => {
-  const child = startChild(t, '../service/budget-serve.ts', [dir]);
+  const child = startChild(t, '../service/child-budget.ts', [dir]);
   for (;;) {
     const [, url] = /^listens on (.*)/.exec(await child.line()) ?? [];
     if (url !== undefined) return { ...child, client: clientOf(() => url) };

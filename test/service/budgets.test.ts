@@ -72,7 +72,7 @@ t.test(
     t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: STOPPED });
     t.match(await latest(troupe, 'B'), { status: 'done', termination_reason: STOPPED });
     const { items } = Object((await troupe.call('GET', '/v1/runs?outcome=failed')).body);
-    t.equal(items.length, 1, 'it counts as failed');
+    t.equal(items.length, 1, 'the run counts as failed');
     const refused = await troupe.post('/v1/runs', say('own', 'x', 'C'));
     t.equal(refused.status, 402);
     t.strictSame(refused.body, { error: "budget 'b' is exhausted", code: 'budget_exceeded', budget: 'b' });

@@ -38,7 +38,7 @@ export type EphemeralInput = {
   waiting: readonly WaitingCall[];
   attach: Attach;
   signal: AbortSignal;
-  /** Who its inferences are charged to; undefined for a replayed script, which costs nothing. */
+  /** The user and the key that its inferences are charged to; undefined for a replayed script, which costs nothing. */
   spender: Spender | undefined;
   /** Returns the public text of a failure for the stream. */
   failed(reason: string): string;
