@@ -332,3 +332,19 @@ t.test('an exceeded budget is a failure on every protocol', async (t) => {
     error: { code: 402, status: 'RESOURCE_EXHAUSTED', details: [{ reason: 'BUDGET_EXCEEDED' }] },
   });
 });
+
+t.test('the usage of a budget lists its counters', async (t) => {
+  const troupe = await start(t);
+  await save(t, troupe, { limits: { tokens: 1000 }, per: ['agent'] });
+  troupe.models.steps.push(uses(100, 50));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  const usage = await troupe.admin('GET', '/v1/budgets/b/usage');
+  t.equal(usage.status, 200);
+  const { spent } = Object(usage.body).items[0];
+  t.equal(spent.tokens, 150);
+  t.match(usage.body, {
+    items: [{ key: { agent: 'own' }, reserved: { tokens: 0 }, limit: { tokens: 1000 } }],
+  });
+  t.equal((await troupe.admin('GET', '/v1/budgets/none/usage')).status, 404);
+  t.match(await troupe.admin('GET', '/v1/budgets/b/usage?limit=0'), { status: 400 });
+});
