@@ -10,7 +10,7 @@ import { retryWaiting } from './reservations.ts';
 import { usageOf } from './usage.ts';
 
 /**
- * The budgets of the service (identity.md 5).
+ * The budgets of the service.
  *
  * Guarantees: a changed entry applies from the next inference on, and to inferences that wait.
  * Cost: without a matching budget, a pass over the patterns of the entries; no counter and no store operation.

@@ -1,4 +1,4 @@
-/** Money is counted in integer nano-USD, so that sums are exact (identity.md 5.2). */
+/** Money is counted in integer nano-USD, so that sums are exact. */
 
 const PER_USD = 1e9;
 

@@ -12,7 +12,7 @@ import {
   UNITS,
 } from './counter.ts';
 
-/** Events of budgets (identity.md 5.3): each is reported once per counter and window. */
+/** Events of budgets: each is reported once per counter and window. */
 
 type Report = (notice: BudgetNotice) => void;
 

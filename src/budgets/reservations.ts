@@ -3,7 +3,7 @@ import { type Amount, type Claim, type Counter, excessOf, hold, isBlocking } fro
 
 /**
  * Reservations: before an inference, its greatest cost is reserved in every counter that applies to it; afterwards the
- * actual cost replaces the reservation (identity.md 5.2).
+ * actual cost replaces the reservation.
  *
  * Guarantees: a reservation is made in all counters in one event-loop tick, or in none. A counter exceeds its limit only
  * by what an inference costs beyond its reservation, whatever the concurrency. Requests that wait for a counter are

@@ -1,7 +1,7 @@
 import type { BudgetWindow } from '../schema/budget.ts';
 
 /**
- * Calendar windows of budgets (identity.md 5.1): the minute, hour, day, week or month of a time zone.
+ * Calendar windows of budgets: the minute, hour, day, week or month of a time zone.
  *
  * Guarantees: windows follow each other without gaps and overlaps, also when the clocks of the zone change. A window
  * that would start in an hour that the zone skips starts after it.

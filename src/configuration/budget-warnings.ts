@@ -3,7 +3,7 @@ import { compileGlob } from '../schema/glob.ts';
 import type { ModelGap } from './models.ts';
 import type { Records } from './records.ts';
 
-/** Reports budgets that refuse models without prices, and budgets that apply to nothing (identity.md 5.1). */
+/** Reports budgets that refuse models without prices, and budgets that apply to nothing. */
 
 export type BudgetWarning = {
   code: 'budget_unpriced_model' | 'budget_matches_nothing';

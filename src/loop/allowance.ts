@@ -5,7 +5,7 @@ import type { Termination } from '../schema/run.ts';
 import type { Account, Allowance, Granted, Used } from '../schema/spending.ts';
 import type { ResolvedAgent } from './agent.ts';
 
-/** Budgets of inferences (identity.md 5.2): each is permitted before it starts, and charged afterwards. */
+/** Budgets of inferences: each is permitted before it starts, and charged afterwards. */
 
 /** The output of a model whose limit is unknown. */
 const USUAL_OUTPUT = 4096;

@@ -6,7 +6,7 @@ import { NotFound } from '../schema/outcome.ts';
 import { EntryParams } from './managed.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-/** Counters of budgets (identity.md 5.5). */
+/** Counters of budgets. */
 export const budgetRoutes = ({ budgetUsage }: Pick<RouteDeps, 'budgetUsage'>) => [
   route.get('/v1/budgets/:id/usage', {
     id: 'getBudgetUsage',

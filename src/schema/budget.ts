@@ -4,7 +4,7 @@ import { compileGlob } from './glob.ts';
 import { listOf } from './list.ts';
 import { requiredText } from './problems.ts';
 
-/** Budgets: limits of what scopes, users, keys, agents, models and runs may spend (identity.md 5.1). */
+/** Budgets: limits of what scopes, users, keys, agents, models and runs may spend. */
 
 /** The properties of an inference that a budget can select and divide by. */
 export const BUDGET_PROPERTIES = ['scope', 'user', 'key', 'agent', 'model', 'run'] as const;

@@ -1,7 +1,7 @@
 import type { BudgetSpec, BudgetSubject, BudgetUnit } from './budget.ts';
 import type { Usage } from './run-event.ts';
 
-/** What an inference asks of the budgets, and what it receives (identity.md 5.2). */
+/** What an inference asks of the budgets, and what it receives. */
 
 /** The properties of a run for its budgets; the agent and the model differ between its inferences. */
 export type Payer = Omit<BudgetSubject, 'agent' | 'model'>;

@@ -7,7 +7,7 @@ import { startChild } from '../store/child.ts';
 import { ADMIN_TOKEN, type Client, clientOf, eventually } from './troupe.ts';
 
 /**
- * Counters of budgets after kills (identity.md 5.2, check 79): exactly the usage of the committed steps, and the
+ * Counters of budgets after kills: exactly the usage of the committed steps, and the
  * attempts that were lost with a process. `TROUPE_TEST_LONG` kills 200 times.
  */
 

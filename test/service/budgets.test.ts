@@ -6,7 +6,7 @@ import { only, say, startWith } from './agent-loop/agents.ts';
 import { asks, type Inference } from './models.ts';
 import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
 
-/** Budgets in a running service (identity.md 5). The estimate of the input of these runs is below 100 tokens. */
+/** Budgets in a running service. The estimate of the input of these runs is below 100 tokens. */
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 

@@ -3,7 +3,7 @@ import { parseWorded } from '../../schema/problems.ts';
 import { entrySchema } from './json-schema.ts';
 import { type Namespace, PLAIN, withoutOverrides } from './namespace.ts';
 
-/** Implements identity.md 5.1. Entries are stored and returned as submitted. */
+/** Entries are stored and returned as submitted. */
 export const budgetsNamespace: Namespace = {
   ...PLAIN,
   name: 'budgets',

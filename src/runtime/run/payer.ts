@@ -3,7 +3,7 @@ import type { BudgetSubject } from '../../schema/budget.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Payer } from '../../schema/spending.ts';
 
-/** The user and the key that a run spends for (identity.md 5.1). */
+/** The user and the key that a run spends for. */
 
 /** `key`: the kind of a credential that is no API key. */
 export type Spender = Pick<Payer, 'user' | 'key'>;

@@ -2,7 +2,7 @@ import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { indexed, type Key } from '../engine/keys.ts';
 
-/** Counters of budgets (identity.md 10.1), by budget, version of its division, and window. */
+/** Counters of budgets, by budget, version of its division, and window. */
 
 /** Identifies the counters of one budget in one window. */
 export type BudgetWindowKey = {
