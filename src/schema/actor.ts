@@ -6,6 +6,10 @@ export const Actor = z.object({
   credential: z.object({
     kind: z.enum(['admin', 'key', 'jwt', 'session', 'ticket', 'program', 'anonymous']),
     id: z.string().optional(),
+    line: z
+      .string()
+      .optional()
+      .meta({ description: 'the first key of a chain of rotations, if `id` is a later one' }),
   }),
 });
 export type Actor = z.infer<typeof Actor>;
@@ -13,6 +17,8 @@ export type Actor = z.infer<typeof Actor>;
 /** Undefined for the admin token and for requests without a credential, which act for no user. */
 export const actorOf = ({
   user,
-  credential: { kind, id },
+  credential: { kind, id, line },
 }: Pick<Partial<Actor>, 'user'> & Pick<Actor, 'credential'>): Actor | undefined =>
-  user === undefined ? undefined : { user, credential: { kind, ...(id !== undefined && { id }) } };
+  user === undefined
+    ? undefined
+    : { user, credential: { kind, ...(id !== undefined && { id }), ...(line !== undefined && { line }) } };

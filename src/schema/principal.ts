@@ -6,8 +6,10 @@ import { isReservedScope } from './partition.ts';
 
 export type CredentialKind = 'admin' | 'key' | 'jwt' | 'session' | 'ticket' | 'program' | 'anonymous';
 
-/** `id` is absent for kinds that have no record. */
-export type Credential = { readonly kind: CredentialKind; readonly id?: string };
+/**
+ * `id` is absent for kinds that have no record. `line` is the first key of a chain of rotations, if `id` is a later one.
+ */
+export type Credential = { readonly kind: CredentialKind; readonly id?: string; readonly line?: string };
 
 export type Principal = {
   readonly scope: string;

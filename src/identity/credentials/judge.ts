@@ -112,7 +112,7 @@ const principalOf = (key: KeyRow, user: UserRow): JudgedPrincipal => {
     scope: key.scope,
     user: key.user,
     authority,
-    credential: { kind: 'key', id: key.id },
+    credential: { kind: 'key', id: key.id, ...(key.line !== key.id && { line: key.line }) },
     ...(key.user_header !== undefined && { userHeader: key.user_header }),
   };
 };

@@ -1,5 +1,7 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import type { Actor } from '../../schema/actor.ts';
 import type { BudgetSubject } from '../../schema/budget.ts';
+import { baseOf } from '../../schema/partition.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Payer } from '../../schema/spending.ts';
 
@@ -11,15 +13,21 @@ export type Spender = Pick<Payer, 'user' | 'key'>;
 export const ANONYMOUS: Spender = { user: '~anonymous', key: 'anonymous' };
 export const ADMIN: Spender = { user: '~admin', key: 'admin' };
 
+/** Returns the spender of input with this user and credential; both are absent without a user. */
+export const spenderOf = ({ user, credential }: Partial<Actor>): Spender =>
+  user === undefined
+    ? ANONYMOUS
+    : { user, key: credential?.line ?? credential?.id ?? credential?.kind ?? ANONYMOUS.key };
+
 /** Runs of sub-agents spend for the root run. */
 export const payerOf = (
   scope: string,
-  { run_id, activation }: Pick<Run, 'run_id' | 'activation'>,
-): Payer => ({ scope, ...ANONYMOUS, run: activation?.trace.root_run_id ?? run_id });
+  { run_id, activation, ...run }: Pick<Run, 'run_id' | 'activation' | 'user' | 'credential'>,
+): Payer => ({ scope: baseOf(scope), ...spenderOf(run), run: activation?.trace.root_run_id ?? run_id });
 
 /** The subject of a run that does not exist yet. */
 export const subjectOfNew = (
   scope: string,
   { spec, model }: Pick<ResolvedAgent, 'spec' | 'model'>,
   spender: Spender = ANONYMOUS,
-): BudgetSubject => ({ scope, ...spender, run: '', agent: spec.id, model: model.id });
+): BudgetSubject => ({ scope: baseOf(scope), ...spender, run: '', agent: spec.id, model: model.id });

@@ -13,9 +13,9 @@ import { expiredDecisions } from '../maintenance/expiry.ts';
 import { endStray } from '../maintenance/stray-runs.ts';
 import { followRun, isRunPausing } from '../run/control.ts';
 import type { Attach } from '../run/live-channel.ts';
-import { continuedRun, refuseForeign } from './open-run.ts';
+import { spenderOf } from '../run/payer.ts';
 import { refuseExhausted } from './exhausted.ts';
-import { continuedRun } from './open-run.ts';
+import { continuedRun, refuseForeign } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
 import { hasWork, refuseDuplicate, workOf } from './queue.ts';
 import type { ChildStrategy, Requests } from './request-types.ts';
@@ -93,7 +93,9 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
   refuseExcess(ledger, submission.messages, deps.settings.thread_limit_bytes);
   refuseDuplicate(queue, submission.dedupe_key, (active ?? suspended)?.dispatch);
   const agent = continues ? deps.resolve(continues.agent_id, continues.resolution_id) : submission.agent;
-  if (submission.mode !== 'sub_agent') refuseExhausted(deps, thread.scope, agent);
+  if (submission.mode !== 'sub_agent') {
+    refuseExhausted(deps, thread.scope, agent, spenderOf(submission.by ?? {}));
+  }
   refuseUnsupported(agent, submission);
   refuseUnaccepted(agent, submission);
   if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
