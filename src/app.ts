@@ -115,7 +115,7 @@ const createParts = async (input: AppInput): Promise<Parts> => {
   });
   peers.publishTo(config);
   const execution = await createExecution(foundation, config);
-  const identity = openIdentity(foundation, config);
+  const identity = openIdentity(foundation, config, execution);
   const server = createServer(foundation, { peers, config, execution, identity });
   return { foundation, peers, config, execution, server };
 };

@@ -1,7 +1,9 @@
 import { monotonicFactory } from 'ulid';
 import { createIds } from '../../composition/ids.ts';
 import { createAuditLog } from '../../configuration/control-plane/audit-log.ts';
+import { createOwnedThreads } from '../../identity/access/owned-threads.ts';
 import { createIdentity } from '../../identity/index.ts';
+import { Unavailable } from '../../schema/outcome.ts';
 import { adminIn, nameOf } from '../../schema/principal.ts';
 import { openStore, type Page, type Position } from '../../store/index.ts';
 import { readEnvironment } from '../environment.ts';
@@ -45,7 +47,9 @@ export const openFolder = async (options: ServiceOptions): Promise<IdentityServi
     clock,
     ids: createIds(),
     audit,
-    threads: { any: () => false, async remove() {} },
+    threads: createOwnedThreads(store, () =>
+      Promise.reject(new Unavailable('start the service to delete threads')),
+    ),
     settings,
     failed() {},
   });

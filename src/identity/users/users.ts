@@ -172,7 +172,7 @@ export const takenBy = (
   const owner = users.withFolded(scope, folded);
   if (owner === id) return `user already exists: ${id}`;
   if (owner !== undefined) return `user id '${id}' looks like the existing '${owner}'`;
-  return threads.any(scope, id) ? `user id '${id}' still owns threads of a deleted user` : undefined;
+  return threads.any(scope, id) ? `user id '${id}' owns threads already` : undefined;
 };
 
 /** @throws Conflict */

@@ -39,6 +39,8 @@ export type ThreadTable = {
   ): PageOf<ThreadRecord>;
   /** Returns the ids of the direct children. */
   children(scope: string, id: string): string[];
+  /** Returns the ids of up to `limit` threads in a partition, shared ones included. */
+  idsIn(scope: string, limit: number): string[];
   /** Returns up to `limit` partitions that have a thread with this id in the list across partitions. */
   partitionsWith(list: string, id: string, limit: number): string[];
 };
@@ -87,6 +89,7 @@ export const createThreadTable = (env: Environment, counters: Counters): ThreadT
       ];
       return lists.flatMap((prefix) => Array.from(index.values({ prefix })));
     },
+    idsIn: (scope, limit) => Array.from(records.keys({ prefix: [scope], limit }), ([, id]) => String(id)),
     partitionsWith: (list, id, limit) => findPartitions(index, namesIn(list, id), limit),
   };
 };
