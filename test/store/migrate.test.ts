@@ -346,7 +346,7 @@ for (const version of [4, 5]) {
     t.equal(second.runs.find(SCOPE, 'r1')?.changed_at, changed_at);
     const ended = run('r1', { status: 'done', updated_at: created.updated_at + 1 });
     await write(second, (batch) => second.runs.put(batch, SCOPE, ended, created));
-    t.match(second.tasks.list(SCOPE, {}, { limit: 9 }), { ids: ['r1'], total: 1 });
+    t.match(second.tasks.list(SCOPE, {}, { limit: 9 }), { places: [{ scope: SCOPE, id: 'r1' }], total: 1 });
     await second.close();
     t.strictSame((await examine({ dir })).findings, []);
   });
