@@ -183,7 +183,7 @@ for (const slices of [0, 1, 2, 3]) {
     t.equal(states.filter((state) => state !== undefined).length, Math.min(slices * 1000, COUNT + 2));
     t.strictSame((await examine({ dir })).findings, [], 'half of an upgrade is not damage');
     const older = openStoreOfFormat(options, { ...FORMAT, version: 4 });
-    if (slices > 0) await t.rejects(older, { message: /has format 5, this version supports up to 4/ });
+    if (slices > 0) await t.rejects(older, { message: /has format 6, this version supports up to 4/ });
     else await (await older).close();
     await (await openStore(options)).close();
     t.strictSame(await storedStates(dir), EXPECTED);

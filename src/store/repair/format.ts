@@ -25,13 +25,15 @@ export type Format = {
 export const WITH_RUN_STATES = 5;
 
 export const FORMAT: Format = {
-  version: WITH_RUN_STATES,
+  version: 6,
   migrations: {
     1: rebuildIndexes,
     2: rebuildIndexes,
     // Rows with secrets are sealed after the folder is opened, see `control-plane.ts`. Older programs cannot read them.
     3: () => {},
     4: addRunStates,
+    // Threads of users are in partitions, in which older programs find nothing.
+    5: () => {},
   },
 };
 
