@@ -135,3 +135,14 @@ t.test('starts with few files, and loads no part of the service for its statecha
   t.notOk(help.includes('src/app.ts'), 'the help of a command loads no service');
   t.end();
 });
+
+/** Code that only some requests need is imported by them. */
+const MOST_BYTES_AT_START = 3_200_000;
+
+t.test('limits the code that a start reads', (t) => {
+  const sizes = atStart.flatMap((path) => Object.values(outputs[path]?.inputs ?? {}));
+  const bytes = sizes.reduce((sum, { bytesInOutput }) => sum + bytesInOutput, 0);
+  t.ok(bytes > 1_000_000, 'the search finds the code');
+  t.ok(bytes < MOST_BYTES_AT_START, `a start reads ${bytes} bytes`);
+  t.end();
+});
