@@ -7,7 +7,7 @@ import type { OwnedThreads } from '../users/users.ts';
  * The threads that a user owns (identity.md 2.2). While a deleted user has some, its id cannot be taken again: the new
  * user would inherit them.
  *
- * @param removeThread stops the runs of a thread and removes it; throws `NotFound` if it was removed meanwhile
+ * @param removeThread stops the runs of a thread and removes it; throws `NotFound` for an unknown thread
  */
 export const createOwnedThreads = (
   { threads }: { threads: Pick<Store['threads'], 'idsIn'> },
