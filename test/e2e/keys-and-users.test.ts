@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { runCommand } from './service.ts';
 
-/** `troupe keys` and `troupe users`: identity.md 11, and check 23. */
+/** `troupe keys` and `troupe users`: identity.md 2.1, 2.2. */
 
 const TOKEN = 'a-token-of-twenty-characters';
 const ADMIN = { SERVICE_ADMIN_API_BEARER_TOKEN: TOKEN };
