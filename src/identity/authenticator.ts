@@ -41,10 +41,10 @@ export type AnonymousAccess = 'loopback' | 'always' | 'never';
  *
  * @example
  * ```ts
- * const member = (user: string) => troupe.principal({ scope: 'acme', user, grants: ['member'] });
+ * const users = new Map([['session-of-alice', 'alice']]);
  * const authenticate: PrincipalProvider = ({ header }) => {
  *   const user = users.get(header('x-session') ?? '');
- *   return user && member(user);
+ *   return user === undefined ? undefined : createPrincipal({ scope: 'acme', user, grants: ['member'] });
  * };
  * ```
  */
