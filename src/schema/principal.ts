@@ -11,6 +11,14 @@ export type CredentialKind = 'admin' | 'key' | 'jwt' | 'session' | 'ticket' | 'p
  */
 export type Credential = { readonly kind: CredentialKind; readonly id?: string; readonly line?: string };
 
+/**
+ * The user, rights and credential that a request acts with (identity.md 1).
+ *
+ * @example
+ * ```ts
+ * const alice: Principal = createPrincipal({ scope: 'acme', user: 'alice', grants: ['member'] });
+ * ```
+ */
 export type Principal = {
   readonly scope: string;
   /** Absent for the admin token and for requests without a credential; those stand in records as `~admin`, `~anonymous`. */
@@ -55,7 +63,9 @@ export const checkScope = (scope: string): string => {
  * A principal as an embedding program describes it.
  *
  * @example
+ * ```ts
  * const alice = createPrincipal({ scope: 'acme', user: 'alice', grants: ['member'] });
+ * ```
  * @throws Invalid
  */
 export const createPrincipal = ({
