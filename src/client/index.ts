@@ -10,6 +10,7 @@ import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import type { Json } from '../schema/json.ts';
 import type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 import { withoutTrailing } from '../schema/trailing.ts';
+import type { Who } from '../schema/who.ts';
 import { type Audit, type Config, createAudit, createConfig } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
 import { createEvals, type Evals } from './evals.ts';
@@ -40,6 +41,7 @@ export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
 export type { NewUser, User, UserChange } from '../schema/user.ts';
+export type { Who } from '../schema/who.ts';
 export { digestOfCall } from './call-digest.ts';
 export type {
   Audit,
@@ -165,6 +167,13 @@ export type Client = {
   };
   readonly config: Config;
   readonly audit: Audit;
+  /**
+   * Returns whom the requests of this client act for, and what they may do. Without a credential, `authenticated` is
+   * false.
+   *
+   * @throws Unauthorized for a bad credential
+   */
+  identity(options?: Options): Promise<Who>;
   readonly keys: Keys;
   readonly users: Users;
   readonly traces: Traces;
@@ -266,6 +275,7 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     },
     config: createConfig(connection),
     audit: createAudit(connection),
+    identity: (options) => call(connection, 'GET', '/v1/identity', options),
     keys: createKeys(connection),
     users: createUsers(connection),
     traces: createTraces(connection),

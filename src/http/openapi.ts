@@ -133,8 +133,10 @@ const securityOf = (
   spec: Route['spec'],
   isOpen: boolean,
 ): { security: Record<string, string[]>[]; 'x-grants'?: string[] } => {
-  const { surface, grants } = createDoor(spec.needs);
-  const isOptional = isOpen && (surface === 'agent-invocation' || spec.anonymous === true);
+  const { surface, isOptional: admitsNobody, grants } = createDoor(spec.needs);
+  const isOptional =
+    (admitsNobody && surface !== undefined) ||
+    (isOpen && (surface === 'agent-invocation' || spec.anonymous === true));
   return {
     security: [...(isOptional ? [{}] : []), ...schemeNames(spec).map((scheme) => ({ [scheme]: [] }))],
     ...(grants.length > 0 && { 'x-grants': [...grants] }),

@@ -191,10 +191,11 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
 
 const presented = (
   { senders }: Pipeline,
-  { exchange, headers, from }: Arrival,
+  { exchange, endpoint, headers, from }: Arrival,
   { surface, req }: { surface: Surface; req: WireRequest },
 ): Presented => ({
   surface,
+  isOptional: endpoint.door.isOptional,
   method: exchange.method,
   path: req.getUrl(),
   header: headers.get,

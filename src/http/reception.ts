@@ -1,5 +1,5 @@
 import { partitionOf } from '../schema/partition.ts';
-import type { Principal } from '../schema/principal.ts';
+import { NOBODY, type Principal } from '../schema/principal.ts';
 import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
 import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -162,9 +162,6 @@ const scopeOf = ({ door }: Arrival['endpoint'], principal: Principal | undefined
   if (!principal) return '';
   return door.surface === 'admin' ? principal.scope : partitionOf(principal);
 };
-
-/** The principal of routes that need nothing. */
-const NOBODY: Principal = { scope: '', user: undefined, authority: [], credential: { kind: 'anonymous' } };
 
 /**
  * Minimum length, in characters, of a body that is processed in separate ticks: shorter ones take a few milliseconds at

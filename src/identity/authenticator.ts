@@ -1,6 +1,6 @@
 import { Unauthorized } from '../schema/outcome.ts';
 import type { Authenticate, Presented, Surface } from '../schema/presented.ts';
-import { adminIn, anonymousIn, type Principal } from '../schema/principal.ts';
+import { adminIn, anonymousIn, NOBODY, type Principal } from '../schema/principal.ts';
 import { type Bearer, readBearer } from './bearer.ts';
 import { INVALID_CREDENTIAL as INVALID, type Judge, type JudgedPrincipal } from './credentials/judge.ts';
 import { KEY_PREFIX } from './credentials/key-format.ts';
@@ -85,7 +85,10 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
 
   const callerOf = (presented: Presented, judged: Judged): Principal | Promise<Principal> => {
     if (typeof judged === 'object') return inOwnScope(deps, presented, judged.principal);
-    if (judged !== 'admin' && !isOpen(presented)) throw new Unauthorized(required(presented.surface));
+    if (judged !== 'admin' && !isOpen(presented)) {
+      if (presented.isOptional) return NOBODY;
+      throw new Unauthorized(required(presented.surface));
+    }
     return inScope(deps, presented, judged === 'admin' ? adminIn : anonymousIn);
   };
 

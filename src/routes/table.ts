@@ -10,6 +10,7 @@ import { controlPlaneRoutes } from './control-plane.ts';
 import { evalDatasetRoutes } from './eval-datasets.ts';
 import { evalRunRoutes } from './eval-runs.ts';
 import { eventRoutes } from './events.ts';
+import { identityRoutes } from './identity.ts';
 import { inputRoutes } from './inputs.ts';
 import { inspectionRoutes } from './inspection.ts';
 import { keyRoutes } from './keys.ts';
@@ -43,6 +44,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...previewRoutes(deps),
   ...agUiRunRoutes(deps),
   ...agUiThreadRoutes(deps),
+  ...identityRoutes(deps),
   ...keyRoutes(deps),
   ...userRoutes(deps),
   ...controlPlaneRoutes(deps),

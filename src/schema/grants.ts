@@ -97,6 +97,25 @@ export const firstBeyond = (authority: Authority, given: Grants): string | undef
   return beyond && textOf(beyond);
 };
 
+/**
+ * Returns the grants that every list of an authority provably includes, each once. Overlapping patterns of which none
+ * includes the other are omitted.
+ */
+export const commonGrants = (authority: Authority): string[] => {
+  const shared = authority
+    .flatMap(({ list }) => list)
+    .filter((inner) => authority.every(({ list }) => list.some((outer) => includes(outer, inner))));
+  const isRedundant = (inner: Grant, at: number): boolean =>
+    shared.some(
+      (outer, index) =>
+        index !== at &&
+        outer.word === inner.word &&
+        includes(outer, inner) &&
+        (index < at || !includes(inner, outer)),
+    );
+  return shared.filter((grant, at) => !isRedundant(grant, at)).map(textOf);
+};
+
 /** Returns the first service grant, which only `admin` gives. */
 export const firstServiceGrant = ({ list }: Grants): string | undefined => {
   const found = list.find(({ word }) => SERVICE_WORDS.has(word));

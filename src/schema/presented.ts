@@ -9,6 +9,8 @@ export type Surface = 'admin' | 'agent-invocation';
  */
 export type Presented = {
   readonly surface: Surface;
+  /** Whether the route admits requests without a credential, as `NOBODY`, where anonymous access does not hold. */
+  readonly isOptional: boolean;
   readonly method: string;
   /** Without the query. */
   readonly path: string;

@@ -94,6 +94,14 @@ export const anonymousIn = (scope: string): Principal => ({
   credential: { kind: 'anonymous' },
 });
 
+/** A request without a credential where anonymous access does not hold, and any request on a route that needs nothing. */
+export const NOBODY: Principal = {
+  scope: '',
+  user: undefined,
+  authority: [],
+  credential: { kind: 'anonymous' },
+};
+
 /** The admin token, or the embedding program. */
 export const adminIn = (scope: string, kind: 'admin' | 'program' = 'admin'): Principal => ({
   scope,

@@ -11,6 +11,7 @@ t.test('manages keys and users', async (t) => {
   await admin.users.create({ id: 'alice', kind: 'person', grants: ['member', 'keys'] });
   const { key, id } = await admin.keys.create({ name: 'first', user: 'alice' });
   const alice = createClient({ url, headers: { authorization: `Bearer ${key}` } });
+  t.match(await alice.identity(), { authenticated: true, user: 'alice', credential: { kind: 'key', id } });
   const second = await alice.keys.create({ name: 'second', grants: ['invoke:default'] });
   const names: string[] = [];
   for await (const { name } of alice.keys.list({ limit: 1 })) names.push(name);

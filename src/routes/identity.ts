@@ -1,0 +1,36 @@
+import { reply, route } from '../http/route.ts';
+import { commonGrants } from '../schema/grants.ts';
+import { NOBODY, type Principal } from '../schema/principal.ts';
+import { Who } from '../schema/who.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+/** The principal of a request (identity.md 2.4). */
+export const identityRoutes = ({ store: { users } }: Pick<RouteDeps, 'store'>) => [
+  route.get('/v1/identity', {
+    id: 'getIdentity',
+    summary: 'Whom this request acts for',
+    description:
+      'Without a credential, `authenticated` is false, and `anonymous` reports whether the service serves such requests. A bad credential is rejected.',
+    tag: 'identity',
+    needs: 'anyone',
+    responses: { 200: Who },
+    handle: ({ principal }) => reply(200, describe(users, principal), { 'cache-control': 'no-store' }),
+  }),
+];
+
+const describe = (users: RouteDeps['store']['users'], principal: Principal): Who => {
+  if (principal === NOBODY) return { authenticated: false, anonymous: false, grants: [], sign_in: [] };
+  const { scope, user, authority, credential } = principal;
+  const { kind, id } = credential;
+  const name = user === undefined ? undefined : users.get(scope, user)?.name;
+  return {
+    authenticated: kind !== 'anonymous',
+    anonymous: kind === 'anonymous',
+    scope,
+    ...(user !== undefined && { user }),
+    ...(name !== undefined && { name }),
+    grants: commonGrants(authority),
+    ...(kind !== 'anonymous' && { credential: { kind, ...(id !== undefined && { id }) } }),
+    sign_in: [],
+  };
+};
