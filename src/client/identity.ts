@@ -31,8 +31,8 @@ export type Keys = {
   update(id: string, change: KeyChange, options?: Options): Promise<ApiKey>;
   /** Replaces a key; the previous one works for `grace_secs` longer. @throws NotFound, Conflict */
   rotate(id: string, how?: { grace_secs?: number }, options?: Options): Promise<CreatedKey>;
-  /** @throws NotFound */
-  revoke(id: string, options?: Options): Promise<void>;
+  /** Ends a key, and with `runs: 'cancel'` also the open runs that it started. @throws NotFound */
+  revoke(id: string, how?: { runs?: 'keep' | 'cancel' }, options?: Options): Promise<void>;
 };
 
 /**
@@ -69,7 +69,8 @@ export const createKeys = (connection: Connection): Keys => ({
   update: (id, body, options) => call(connection, 'PATCH', path`/v1/keys/${id}`, { ...options, body }),
   rotate: (id, body = {}, options) =>
     call(connection, 'POST', path`/v1/keys/${id}/rotate`, { ...options, body }),
-  revoke: (id, options) => call(connection, 'DELETE', path`/v1/keys/${id}`, options),
+  revoke: (id, query = {}, options) =>
+    call(connection, 'DELETE', path`/v1/keys/${id}`, { ...options, query }),
 });
 
 export const createUsers = (connection: Connection): Users => ({

@@ -93,9 +93,10 @@ reaching(keysCommand.command('rotate'))
 reaching(keysCommand.command('revoke'))
   .description('revoke an API key')
   .argument('<id>', 'id of the key')
+  .option('--cancel-runs', 'also cancel the open runs that the key started')
   .action(
-    guarded((id: string, options: ServiceOptions) =>
-      withIdentity(options, (service) => service.revokeKey(id)),
+    guarded((id: string, options: ServiceOptions & { cancelRuns?: boolean }) =>
+      withIdentity(options, (service) => service.revokeKey(id, { cancelRuns: options.cancelRuns === true })),
     ),
   );
 

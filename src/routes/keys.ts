@@ -5,6 +5,7 @@ import { reply, route } from '../http/route.ts';
 import { ApiKey, ApiKeyList, CreatedKey, KeyChange, KeyState, NewKey, Rotation } from '../schema/api-key.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
+import type { Credential } from '../schema/principal.ts';
 import { MOST_EXAMINED, type Page, Position } from '../store/index.ts';
 import { byOf } from './caller.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -27,12 +28,19 @@ const KeyQuery = z.object({
 });
 type KeyQuery = z.output<typeof KeyQuery>;
 
+const Revocation = z.object({
+  runs: z.enum(['keep', 'cancel']).default('keep').meta({
+    description:
+      '`cancel`: also cancels the open runs that the key started, and those of the keys that it replaced or that replaced it; default: `keep`',
+  }),
+});
+
 const about = { tag: 'identity' } as const;
 
 /** A key is created for oneself, for users that the caller manages, or for an end user. */
 const MAKES = ['keys', 'manage', 'act'] as const;
 
-export const keyRoutes = (deps: Pick<RouteDeps, 'identity' | 'store'>) => [
+export const keyRoutes = (deps: Pick<RouteDeps, 'identity' | 'store' | 'runtime'>) => [
   ...collectionRoutes(deps),
   ...keyRoutesOf(deps),
 ];
@@ -66,7 +74,7 @@ const collectionRoutes = ({ identity: { keys }, store }: Pick<RouteDeps, 'identi
   }),
 ];
 
-const keyRoutesOf = ({ identity: { keys } }: Pick<RouteDeps, 'identity'>) => [
+const keyRoutesOf = ({ identity: { keys }, runtime }: Pick<RouteDeps, 'identity' | 'runtime'>) => [
   route.get('/v1/keys/:id', {
     ...about,
     id: 'getKey',
@@ -105,16 +113,25 @@ const keyRoutesOf = ({ identity: { keys } }: Pick<RouteDeps, 'identity'>) => [
     ...about,
     id: 'revokeKey',
     summary: 'Revoke a key',
-    description: 'Requests after the response are rejected. Runs that it started continue.',
+    description:
+      'Requests after the response are rejected. Runs that it started continue, unless `runs=cancel` is given; the response then follows the cancellation.',
     needs: 'principal',
     params: KeyParams,
+    query: Revocation,
     responses: { 204: 'revoked', 404: ErrorBody },
     async handle(request) {
-      await keys.revoke(byOf(request), request.params.id);
+      const { scope, line } = await keys.revoke(byOf(request), request.params.id);
+      if (request.query.runs === 'cancel') await runtime.cancelRunsOf(scope, isOfLine(line));
       return reply(204);
     },
   }),
 ];
+
+/** Returns whether a credential is a key of this chain of rotations. */
+const isOfLine =
+  (line: string) =>
+  ({ kind, id, line: own = id }: Credential): boolean =>
+    kind === 'key' && own === line;
 
 const listKeys = (
   keys: RouteDeps['identity']['keys'],

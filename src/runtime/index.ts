@@ -1,4 +1,5 @@
 import { NotFound } from '../schema/outcome.ts';
+import type { Credential } from '../schema/principal.ts';
 import type { Run } from '../schema/run.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import { createSubAgents } from './delegation/sub-agents.ts';
@@ -8,6 +9,7 @@ import { createRecovery } from './maintenance/recovery.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './run/ephemeral.ts';
 import type { Attach } from './run/live-channel.ts';
 import { type Shutdown, shutDown } from './shutdown.ts';
+import { cancelMatching } from './thread/cancel-runs.ts';
 import { createPendingEdits, type PendingEdits } from './thread/pending-edits.ts';
 import {
   cancelInThread,
@@ -84,6 +86,8 @@ export type Runtime = {
   cancel(scope: string, id: string, kind: 'run' | 'thread'): Promise<void>;
   /** Cancels exactly this run, even if the id has other meanings. False when there is nothing left to cancel. */
   cancelRun(scope: string, thread_id: string, run_id: string): Promise<boolean>;
+  /** Cancels the open runs of a scope, of all owners, whose input these credentials gave. */
+  cancelRunsOf(scope: string, isMeant: (credential: Credential) => boolean): Promise<void>;
   /** Returns the number of superseded dispatches. @throws NotFound when there was nothing to interrupt */
   interrupt(scope: string, thread_id: string): Promise<number>;
   /**
@@ -133,6 +137,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     cancel: (scope, id, kind) => cancelTarget(places, scope, { id, kind }),
     cancelRun: (scope, thread_id, run_id) =>
       use(scope, thread_id, (thread) => cancelInThread(thread, run_id)),
+    cancelRunsOf: (scope, isMeant) =>
+      cancelMatching(places, scope, ({ credential }) => credential !== undefined && isMeant(credential)),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
       const superseded = await use(scope, thread_id, interruptThread);

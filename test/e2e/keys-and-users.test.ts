@@ -50,7 +50,14 @@ t.test('prints a new key alone, and manages keys and users of a running service'
   const rotated = await troupe('keys', 'rotate', id, '--grace', '24h');
   t.match(rotated.output, /^tpk_\w{49}\n$/);
   t.equal(await status(), 200);
-  t.strictSame(await troupe('keys', 'revoke', id), { code: 0, output: '', errors: '' });
+  t.match(
+    await run(t, ['keys', 'revoke', id, '--cancel-runs', '--offline', '--storage-dir', join(data, 'x')]),
+    {
+      code: 1,
+      errors: /--cancel-runs needs a running service/,
+    },
+  );
+  t.strictSame(await troupe('keys', 'revoke', id, '--cancel-runs'), { code: 0, output: '', errors: '' });
   t.equal(await status(), 401);
   t.match(await troupe('users', 'grant', 'ci-bot', 'nonsense'), { code: 1, errors: /'nonsense' is unknown/ });
   t.match(await troupe('keys', 'create', '--name', 'x', '--expires', 'soon'), {

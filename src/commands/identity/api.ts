@@ -8,7 +8,8 @@ export type IdentityService = {
   createKey(key: NewKey): Promise<CreatedKey>;
   keys(): Promise<ApiKey[]>;
   rotateKey(id: string, grace_secs: number): Promise<CreatedKey>;
-  revokeKey(id: string): Promise<void>;
+  /** @throws Error for `cancelRuns` if the service is stopped */
+  revokeKey(id: string, how: { cancelRuns: boolean }): Promise<void>;
   users(): Promise<User[]>;
   user(id: string): Promise<User>;
   changeUser(id: string, change: UserChange): Promise<User>;

@@ -4,6 +4,7 @@ import { createAuditLog } from '../../configuration/control-plane/audit-log.ts';
 import { createOwnedThreads } from '../../identity/access/owned-threads.ts';
 import { createIdentity } from '../../identity/index.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { Invalid } from '../../schema/outcome.ts';
 import { adminIn, nameOf } from '../../schema/principal.ts';
 import { openStore, type Page, type Position } from '../../store/index.ts';
 import { readEnvironment } from '../environment.ts';
@@ -61,7 +62,10 @@ export const openFolder = async (options: ServiceOptions): Promise<IdentityServi
     createKey: (key) => keys.create(by, key),
     keys: async () => everyRow((page) => store.keys.page({ scope }, page, keys.view)).map(keys.view),
     rotateKey: (id, grace_secs) => keys.rotate(by, id, grace_secs),
-    revokeKey: (id) => keys.revoke(by, id),
+    async revokeKey(id, { cancelRuns }) {
+      if (cancelRuns) throw new Invalid('--cancel-runs needs a running service: not allowed with --offline');
+      await keys.revoke(by, id);
+    },
     users: async () => everyRow((page) => store.users.page(scope, page, users.view)).map(users.view),
     user: async (id) => users.get(principal, id),
     changeUser: (id, change) => users.update(by, id, change),

@@ -35,7 +35,8 @@ const connect = (options: ServiceOptions): IdentityService => {
     keys: () => everyPage((query) => ask('GET', ['v1', 'keys'], { query, schema: ApiKeyList }), ofScope),
     rotateKey: (id, grace_secs) =>
       ask('POST', ['v1', 'keys', id, 'rotate'], { body: { grace_secs }, schema: CreatedKey }),
-    revokeKey: (id) => ask('DELETE', ['v1', 'keys', id], { schema: z.undefined() }),
+    revokeKey: (id, { cancelRuns }) =>
+      ask('DELETE', ['v1', 'keys', id], { query: cancelRuns ? '?runs=cancel' : '', schema: z.undefined() }),
     users: () => everyPage((query) => ask('GET', ['v1', 'users'], { query, schema: UserList }), ofScope),
     user: (id) => ask('GET', ['v1', 'users', id], { query: scoped, schema: User }),
     changeUser: (id, body) => ask('PATCH', ['v1', 'users', id], { query: scoped, body, schema: User }),

@@ -42,7 +42,8 @@ export type Keys = {
   update(by: By, id: string, change: KeyChange): Promise<ApiKey>;
   /** Replaces a key; the previous one works until the grace period ends. */
   rotate(by: By, id: string, grace_secs: number): Promise<CreatedKey>;
-  revoke(by: By, id: string): Promise<void>;
+  /** Returns the scope and the line of the key, which may have ended before. @throws NotFound, Forbidden */
+  revoke(by: By, id: string): Promise<Pick<KeyRow, 'scope' | 'line'>>;
 };
 
 export const createKeys = (deps: KeysDeps): Keys => {
@@ -81,10 +82,11 @@ export const createKeys = (deps: KeysDeps): Keys => {
     revoke: (by, id) =>
       changes.write(by, (change) => {
         const row = controlled(by.principal, id);
-        if (row.revoked_at !== null) return;
+        if (row.revoked_at !== null) return row;
         keys.put(change.batch, { ...row, revoked_at: clock.now() });
         change.audit({ action: 'delete', resource: `keys/${id}`, before: auditedKey(row) });
         change.affects({ scope: row.scope, user: row.user, key: id });
+        return row;
       }),
   };
 };
