@@ -2,7 +2,7 @@ import type { AnonymousAccess } from '../identity/authenticator.ts';
 import { SHORT_TOKEN } from '../identity/guesses.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import { isLoopback } from '../schema/loopback.ts';
-import type { Settings } from '../settings/index.ts';
+import { type Settings, SettingsError } from '../settings/index.ts';
 import type { Embedding } from './input.ts';
 
 /** The requests that are accepted without a credential, and warnings about them at the start (identity.md 3.2). */
@@ -23,6 +23,29 @@ export const anonymousAccess = (
 /** Returns whether requests without a credential are accepted from anywhere. */
 export const isOpen = (anonymous: AnonymousAccess, isLocalListener: boolean): boolean =>
   anonymous === 'always' || (anonymous === 'loopback' && isLocalListener);
+
+/**
+ * Rejects a start after which no request could be authenticated, and none would be accepted without a credential.
+ *
+ * @throws SettingsError with the settings that open the service
+ */
+export const assertReachable = (
+  { AdminApiConfig, identity }: Pick<Settings, 'AdminApiConfig' | 'identity'>,
+  {
+    authenticate,
+    isOpen: isOpenToSome,
+    hasActiveKey,
+  }: Pick<Embedding, 'authenticate'> & { isOpen: boolean; hasActiveKey(): boolean },
+): void => {
+  const hasCredentials =
+    AdminApiConfig.bearer_token !== undefined || identity.issuers.length > 0 || authenticate !== undefined;
+  if (hasCredentials || isOpenToSome || hasActiveKey()) return;
+  throw new SettingsError([
+    'no request could be authenticated: set SERVICE_ADMIN_API_BEARER_TOKEN (AdminApiConfig.bearer_token), ' +
+      'SERVICE_IDENTITY_ISSUERS (identity.issuers) or SERVICE_ANONYMOUS_ACCESS=always (identity.anonymous), or create ' +
+      'an API key with troupe keys create --offline',
+  ]);
+};
 
 const isOutside = (publicUrl: string | undefined): boolean =>
   publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);

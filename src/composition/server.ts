@@ -22,7 +22,7 @@ import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
-import { anonymousAccess, isOpen, reportBoundary } from './boundary.ts';
+import { anonymousAccess, assertReachable, isOpen, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
@@ -68,6 +68,11 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
     mcp,
     inspection,
     async listen() {
+      assertReachable(settings, {
+        authenticate: foundation.input.authenticate,
+        isOpen: boundary.isOpen,
+        hasActiveKey: () => foundation.store.keys.hasActive(foundation.clock.now()),
+      });
       const server = chooseHttpServer(settings.http_server, log);
       await inspection.listen(server);
       const { port } = await http.listen(server, address);

@@ -32,7 +32,8 @@ export type KeyTable = {
   ofUser(scope: string, user: string): Iterable<KeyRow>;
   /** Newest first. */
   page(list: KeyList, page: Page, shown: (row: KeyRow) => unknown, search?: Search<KeyRow>): PageOf<KeyRow>;
-  any(): boolean;
+  /** Returns whether any key has not ended. */
+  hasActive(now: number): boolean;
   put(batch: Batch, key: KeyRow): void;
   remove(batch: Batch, key: KeyRow): void;
   use(id: string): KeyUse | undefined;
@@ -72,7 +73,7 @@ export const createKeyTable = (env: Environment): KeyTable => {
         { ...page, reverse: true },
         { read: (_, key) => listed(String(key[0])), shown, search },
       ),
-    any: () => rows.firstKey({ prefix: [] }) !== undefined,
+    hasActive: (now) => rows.count({ prefix: [] }) > ends.count({ prefix: [], to: [now] }),
     put(batch, key) {
       const before = get(key.id);
       if (before) ends.remove(batch, [endOf(before), key.id]);
