@@ -7,6 +7,7 @@ import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
 import { createAccess } from '../identity/access/access.ts';
+import { createAuthObserver } from '../identity/auth-observer.ts';
 import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
 import type { Identity } from '../identity/index.ts';
@@ -227,6 +228,7 @@ const createHttp = (
         log,
       }),
     }),
+    observeAuth: createAuthObserver(metrics.identity.requested),
     observe: metrics.http,
     log,
     openApi: { ...ABOUT, version, isOpen },

@@ -1,5 +1,5 @@
-import type { Authenticate, Presented, Surface } from '../schema/presented.ts';
-import type { Principal } from '../schema/principal.ts';
+import type { Authenticate, AuthObserver } from '../schema/presented.ts';
+import { admit, authenticate, presented } from './authorize.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Caller } from './call.ts';
 import { createOriginCheck, isPreflight, preflight } from './cors.ts';
@@ -35,6 +35,7 @@ export type PipelineDeps = SenderDeps & {
   /** If absent, any host is accepted. */
   acceptsHost?: HostCheck | undefined;
   authenticate: Authenticate;
+  observeAuth: AuthObserver;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -173,43 +174,15 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
     return;
   }
   exchange.confidential = surface === 'admin';
-  const principal =
-    from.from === 'program'
-      ? from.principal
-      : pipeline.authenticate(presented(pipeline, arrival, { surface, req }));
-  if (!(principal instanceof Promise)) {
-    admit(arrival, principal);
-    receive(pipeline, arrival, principal);
+  if (from.from === 'program') {
+    admit(arrival, from.principal);
+    receive(pipeline, arrival, from.principal);
     return;
   }
-  const admitted = principal.then((resolved) => {
-    admit(arrival, resolved);
-    return resolved;
-  });
-  receiveLater(pipeline, arrival, admitted).catch((error) => pipeline.caller.fail(exchange, error));
-};
-
-const presented = (
-  { senders }: Pipeline,
-  { exchange, endpoint, headers, from }: Arrival,
-  { surface, req }: { surface: Surface; req: WireRequest },
-): Presented => ({
-  surface,
-  isOptional: endpoint.door.isOptional,
-  method: exchange.method,
-  path: req.getUrl(),
-  header: headers.get,
-  authorization: () => headers.lines('authorization'),
-  isLocal: () => senders.isLocal(from, req),
-  address: () => senders.addressOf(exchange, headers),
-});
-
-/** @throws Forbidden */
-const admit = ({ endpoint, params, headers, isCrossSite }: Arrival, principal: Principal): void => {
-  const isAnonymous = principal.credential.kind === 'anonymous';
-  // A header that did not authenticate the request proves nothing.
-  if (isCrossSite && isAnonymous) throw crossSite(headers.get('origin') ?? '');
-  if (!(endpoint.anonymous && isAnonymous)) endpoint.door.check(principal, params);
+  const admitted = authenticate(pipeline, arrival, presented(pipeline, arrival, { surface, req }));
+  if (admitted instanceof Promise) {
+    receiveLater(pipeline, arrival, admitted).catch((error) => pipeline.caller.fail(exchange, error));
+  } else receive(pipeline, arrival, admitted);
 };
 
 const readUnrouted = (

@@ -1,5 +1,5 @@
 import type { ServiceLog } from '../schema/log-events.ts';
-import type { Authenticate } from '../schema/presented.ts';
+import type { Authenticate, AuthObserver } from '../schema/presented.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
@@ -54,6 +54,7 @@ export type HttpDeps = {
   /** Whether only clients on this host can connect. */
   isLocalListener: boolean;
   authenticate: Authenticate;
+  observeAuth: AuthObserver;
   /**
    * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
    */

@@ -67,7 +67,7 @@ export const createActFor =
   };
 
 const actingFor = (judged: Principal, user: UserRow): Principal => {
-  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
   if (user.kind === 'service') {
     throw new Forbidden(`'${user.id}' is a service: act is for persons`, { code: 'forbidden' });
   }

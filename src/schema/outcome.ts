@@ -33,8 +33,21 @@ export abstract class Outcome extends Error {
 export class Invalid extends Outcome {}
 /** The request is JSON, but not of the shape that the route requires. */
 export class Unprocessable extends Outcome {}
+/** Why a credential is rejected: it is wrong or missing, or it was right once. */
+export type Rejection = 'invalid' | 'expired' | 'revoked' | 'disabled';
+
 /** The credential is missing, wrong or unusable; or no scope could be resolved. */
-export class Unauthorized extends Outcome {}
+export class Unauthorized extends Outcome {
+  readonly reason: Rejection;
+
+  constructor(
+    message: string,
+    { reason = 'invalid', ...options }: { reason?: Rejection; cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
 /** A budget is exhausted. */
 export class BudgetExhausted extends Outcome {
   constructor({ budget, resets_at }: { budget: string; resets_at?: number }) {

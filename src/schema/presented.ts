@@ -27,6 +27,13 @@ export type Presented = {
   address(): string;
 };
 
+/** Receives the outcome of each authentication, including the right that the route needs. */
+export type AuthObserver = {
+  admitted(principal: Principal): void;
+  /** @param by the principal if it was resolved, else the unmodified values of all `Authorization` lines */
+  rejected(by: Principal | readonly string[], error: unknown): void;
+};
+
 /**
  * Resolves whom a request acts for, at once or later.
  *

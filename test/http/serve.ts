@@ -33,7 +33,7 @@ export type Served = {
 };
 
 export type ServeOptions = { settings?: Partial<HttpDeps['settings']> } & Partial<
-  Omit<HttpDeps, 'settings' | 'routes' | 'authenticate'> & Omit<AuthenticatorDeps, 'guesses'>
+  Omit<HttpDeps, 'settings' | 'routes' | 'authenticate' | 'observeAuth'> & Omit<AuthenticatorDeps, 'guesses'>
 >;
 
 const QUIET: HttpDeps['log'] = {
@@ -70,6 +70,7 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       actFor: (principal) => principal,
       guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
     }),
+    observeAuth: { admitted() {}, rejected() {} },
     observe: {
       request: (method, route, status, seconds) => observed.push({ method, route, status, seconds }),
       inFlight: (delta) => {

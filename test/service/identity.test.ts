@@ -32,7 +32,7 @@ t.test('reports the user of a key, with the grants that the key leaves', async (
     scope: 'default',
     user: 'alice',
     name: 'Alice',
-    grants: ['invoke:support'],
+    grants: ['read:own', 'invoke:support'],
     credential: { kind: 'key', id: made.id },
     sign_in: [],
   });
@@ -104,4 +104,63 @@ t.test('describes the route as open', async (t) => {
   const { paths } = body as { paths: Record<string, { get?: { security?: object[] } }> };
   t.strictSame(paths['/v1/identity']?.get?.security, [{}, { adminBearer: [] }, { bearer: [] }]);
   t.strictSame(paths['/v1/keys']?.get?.security, [{ adminBearer: [] }, { bearer: [] }]);
+});
+
+t.test('counts authentications by kind of credential and result', async (t) => {
+  const { troupe } = await started(t, 'never', {
+    authenticate: ({ header }) =>
+      header('x-later') === undefined
+        ? undefined
+        : Promise.resolve(createPrincipal({ scope: 'acme', user: 'bob', grants: ['member'] })),
+  });
+  const key = async (user: string, body = {}) =>
+    (
+      await troupe.call(
+        'POST',
+        '/v1/keys',
+        { name: user, user, new_user: { kind: 'person', grants: ['member'] }, ...body },
+        bearer(ADMIN_TOKEN),
+      )
+    ).body;
+  const good = await key('alice');
+  const revoked = await key('bob');
+  const disabled = await key('carl');
+  await troupe.call('DELETE', `/v1/keys/${revoked.id}`, undefined, bearer(ADMIN_TOKEN));
+  await troupe.call('PATCH', '/v1/users/carl', { disabled: true }, bearer(ADMIN_TOKEN));
+  const get = (headers: Record<string, string>, path = '/v1/threads') =>
+    troupe.call('GET', path, undefined, headers);
+  await get(bearer(good.key));
+  await get(bearer(good.key), '/v1/users');
+  await get(bearer(revoked.key));
+  await get(bearer(disabled.key));
+  await get(bearer('tpk_x'));
+  await get(bearer('a.b.c'));
+  await get(bearer('nope'));
+  await get({ authorization: 'Basic x' });
+  await get({});
+  await get({}, '/v1/identity');
+  await get({}, '/health');
+  await get({ 'x-later': '1' });
+  await get({ 'x-later': '1' }, '/v1/users');
+  const { body } = await get(bearer(ADMIN_TOKEN), '/metrics');
+  const counts = String(body.text)
+    .split('\n')
+    .filter((line) => line.startsWith('service_auth_requests_total{'))
+    .map((line) => line.slice('service_auth_requests_total'.length))
+    .sort();
+  t.strictSame(counts, [
+    '{kind="admin",result="invalid"} 1',
+    // Three keys, a revocation, a change of a user, and the metrics.
+    '{kind="admin",result="ok"} 6',
+    '{kind="jwt",result="invalid"} 1',
+    '{kind="key",result="disabled"} 1',
+    '{kind="key",result="forbidden"} 1',
+    '{kind="key",result="invalid"} 1',
+    '{kind="key",result="ok"} 1',
+    '{kind="key",result="revoked"} 1',
+    '{kind="none",result="invalid"} 2',
+    '{kind="none",result="ok"} 1',
+    '{kind="program",result="forbidden"} 1',
+    '{kind="program",result="ok"} 1',
+  ]);
 });

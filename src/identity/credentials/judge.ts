@@ -61,9 +61,9 @@ export const createJudge = (deps: JudgeDeps): Judge => {
     demandLive(key, now);
     const user = store.users.get(key.scope, key.user);
     if (!user) throw new Unauthorized(INVALID_CREDENTIAL);
-    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
     const vouchedUntil = vouchedUntilOf(user, deps.ssoKeyIdleDays);
-    if (now >= vouchedUntil) throw new Unauthorized('sign in again');
+    if (now >= vouchedUntil) throw new Unauthorized('sign in again', { reason: 'expired' });
     const seenAt = store.keys.use(key.id)?.at ?? Number.NEGATIVE_INFINITY;
     return {
       principal: principalOf(key, user),
@@ -101,8 +101,10 @@ export const createJudge = (deps: JudgeDeps): Judge => {
 
 /** @throws Unauthorized */
 const demandLive = ({ name, expires_at, revoked_at }: KeyRow, now: number): void => {
-  if (revoked_at !== null) throw new Unauthorized(`API key '${name}' has been revoked`);
-  if (expires_at !== null && expires_at <= now) throw new Unauthorized(`API key '${name}' has expired`);
+  if (revoked_at !== null)
+    throw new Unauthorized(`API key '${name}' has been revoked`, { reason: 'revoked' });
+  if (expires_at !== null && expires_at <= now)
+    throw new Unauthorized(`API key '${name}' has expired`, { reason: 'expired' });
 };
 
 const principalOf = (key: KeyRow, user: UserRow): JudgedPrincipal => {

@@ -14,4 +14,5 @@ export type Reason =
   | 'claims'
   | 'scope';
 
-export const invalidToken = (reason: Reason): Unauthorized => new Unauthorized(`invalid token: ${reason}`);
+export const invalidToken = (reason: Reason): Unauthorized =>
+  new Unauthorized(`invalid token: ${reason}`, { reason: reason === 'expired' ? 'expired' : 'invalid' });

@@ -73,8 +73,9 @@ const demandOwn = (user: UserRow, { issuer, subject, iat }: VerifiedToken): void
   const { identity } = user;
   const isOwn = typeof identity === 'object' && identity.issuer === issuer && identity.subject === subject;
   if (!isOwn || user.kind !== 'person') throw new Unauthorized(IDENTITY);
-  if (user.disabled) throw new Unauthorized('invalid token: disabled');
-  if (iat * 1000 < user.tokens_not_before) throw new Unauthorized('invalid token: expired');
+  if (user.disabled) throw new Unauthorized('invalid token: disabled', { reason: 'disabled' });
+  if (iat * 1000 < user.tokens_not_before)
+    throw new Unauthorized('invalid token: expired', { reason: 'expired' });
 };
 
 const isNewer = (user: UserRow, token: VerifiedToken): boolean =>
@@ -109,7 +110,7 @@ const demandBindable = (
 ): void => {
   const isTaken = users.withIdentity(scope, { issuer, subject }) !== undefined;
   if (isTaken || before?.kind === 'service') throw new Unauthorized(IDENTITY);
-  if (before?.disabled) throw new Unauthorized('invalid token: disabled');
+  if (before?.disabled) throw new Unauthorized('invalid token: disabled', { reason: 'disabled' });
 };
 
 /** @throws Unauthorized, RateLimited */
