@@ -224,7 +224,10 @@ const itemRoutes = (deps: RouteDeps) => {
       responses: { 204: 'deleted', 404: ErrorBody },
       async handle({ principal, params, query }) {
         const { scope, id } = access.thread(principal, params.id, 'write');
-        await runtime.threads.remove(scope, id, query);
+        await runtime.threads.remove(scope, id, query, {
+          sees: (child) => access.sees(principal, { scope, id: child }),
+          check: (child) => access.check(principal, { scope, id: child }, 'write'),
+        });
         return reply(204);
       },
     }),
@@ -242,7 +245,7 @@ const createUpdate = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>
     params: ThreadParams,
     body: UpdateThread,
     responses: { 200: Thread, 404: ErrorBody },
-    handle({
+    async handle({
       principal,
       params,
       body,
@@ -253,7 +256,12 @@ const createUpdate = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>
     }) {
       const place = access.thread(principal, params.id, 'write');
       if (body.visibility !== undefined) access.checkSharing(principal, place);
-      return runtime.threads.update(place.scope, place.id, body);
+      const { parent_thread_id: parent, ...patch } = body;
+      if (!parent) return runtime.threads.update(place.scope, place.id, body);
+      const above = access.thread(principal, parent, 'write');
+      // A thread and its parent have the same owner, so the parent of another owner is unknown.
+      if (above.scope !== place.scope) throw new Invalid(`parent thread not found: ${parent}`);
+      return runtime.threads.update(place.scope, place.id, { ...patch, parent_thread_id: above.id });
     },
   }) as const;
 

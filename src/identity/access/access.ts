@@ -31,6 +31,8 @@ export type Access = {
   work(principal: Principal, id: string, right: Right): Place;
   /** Returns the names of the lists that contain everything that the principal may read, and nothing else. */
   lists(principal: Principal): Lists;
+  /** Returns whether the principal may read a thread. */
+  sees(principal: Principal, place: Place): boolean;
   /** Returns whether the principal has the right on a thread that it may read. */
   may(principal: Principal, place: Place, right: Right): boolean;
   /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
@@ -93,6 +95,10 @@ export const createAccess = (store: AccessStore): Access => {
       return place(isRun ? runs : threads, principal, id, right);
     },
     lists: listsFor,
+    sees: (principal, at) =>
+      isOwner(principal, at.scope) ||
+      may(principal, READ_ALL) ||
+      (principal.user !== undefined && visibilityOf(at) !== 'private'),
     may: (principal, at, right) =>
       missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
     check: (principal, at, right) =>

@@ -27,8 +27,19 @@ export type ThreadPatch = {
 export type Threads = {
   create(scope: string, input: NewThread): Promise<Thread>;
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
-  remove(scope: string, id: string, strategy: ChildStrategy): Promise<void>;
+  /** Descendants that the caller does not see are detached. @throws Invalid, NotFound, and what `check` throws */
+  remove(scope: string, id: string, strategy: ChildStrategy, caller?: Remover): Promise<void>;
 };
+
+/** The rights of a caller on the descendants of a thread that it deletes. */
+export type Remover = {
+  sees(id: string): boolean;
+  /** @throws Forbidden if the caller may not delete a thread that it sees */
+  check(id: string): void;
+};
+
+/** The service itself sees and deletes everything. */
+const PROGRAM: Remover = { sees: () => true, check() {} };
 
 type ThreadsDeps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store'> & { supervisor: Supervisor };
 
@@ -40,7 +51,8 @@ export function createThreads(
   return {
     create: (scope, input) => create(deps, scope, input),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
-    remove: (scope, id, strategy) => supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy)),
+    remove: (scope, id, strategy, caller = PROGRAM) =>
+      supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy, caller)),
   };
 }
 
@@ -92,19 +104,27 @@ function relistRuns({ runs }: Pick<Store, 'runs'>, { ledger, batch, at }: Write)
   for (const run of runs.ofThread(scope, id)) runs.put(batch, scope, run, run, at, shared);
 }
 
-async function remove(deps: ThreadsDeps, thread: ThreadActor, strategy: ChildStrategy): Promise<void> {
+async function remove(
+  deps: ThreadsDeps,
+  thread: ThreadActor,
+  strategy: ChildStrategy,
+  { sees, check }: Remover,
+): Promise<void> {
   const { store, supervisor } = deps;
   const { scope, id } = thread;
   existing(supervisor, scope, id);
-  const children = store.threads.children(scope, id);
-  if (strategy === 'reject' && children.length > 0) {
+  if (strategy === 'reject' && store.threads.children(scope, id).some(sees)) {
     throw new Invalid(`thread '${id}' has child threads; choose 'detach' or 'cascade'`);
   }
-  const below = strategy === 'cascade' ? descendants(store.threads.children, scope, id) : [];
+  const childrenOf = (above: string): string[] => store.threads.children(scope, above);
+  const below = strategy === 'cascade' ? descendants((above) => childrenOf(above).filter(sees), id) : [];
+  for (const each of below) check(each);
+  const doomed = new Set(below);
+  const orphans = [id, ...below].flatMap(childrenOf).filter((child) => !doomed.has(child));
   await Promise.all([
     deleteThread(thread, strategy),
-    ...below.map((each) => supervisor.reach(scope, each, (doomed) => removeIfThere(doomed, strategy))),
-    ...(strategy === 'cascade' ? [] : children.map((child) => detach(deps, scope, child))),
+    ...below.map((each) => supervisor.reach(scope, each, (child) => removeIfThere(child, strategy))),
+    ...orphans.map((child) => detach(deps, scope, child)),
   ]);
 }
 
@@ -174,15 +194,11 @@ const checkLineage = (
  * Returns all threads below a thread, nearest first. Lineage has no cycles, but a corrupt one must not hang the
  * service.
  */
-const descendants = (
-  children: (scope: string, id: string) => string[],
-  scope: string,
-  id: string,
-): string[] => {
+const descendants = (children: (id: string) => string[], id: string): string[] => {
   const found = new Set<string>();
   const open = [id];
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    for (const child of children(scope, next)) {
+    for (const child of children(next)) {
       if (found.has(child) || child === id) continue;
       found.add(child);
       open.push(child);
