@@ -111,6 +111,31 @@ t.test('threads of delegates and children have the owner of their parent', async
   t.match(await alice.get('/v1/threads'), { body: { total: 0 } });
 });
 
+t.test('a user with whom a thread is shared does not reach the private threads around it', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  await runEcho(alice, 'shared');
+  await runEcho(alice, 'private');
+  await alice.call('PATCH', '/v1/threads/shared', { visibility: 'write' });
+  const move = (user: User, parent_thread_id: string) =>
+    user.call('PATCH', '/v1/threads/shared', { parent_thread_id });
+  for (const parent of ['private', 'unused']) {
+    t.match(await move(bob, parent), { status: 400, body: { error: `parent thread not found: ${parent}` } });
+  }
+  t.match(await move(alice, 'private'), { status: 200, body: { parent_thread_id: 'private' } });
+  t.equal((await alice.call('PATCH', '/v1/threads/shared', { parent_thread_id: null })).status, 200);
+  t.equal((await alice.call('PATCH', '/v1/threads/private', { parent_thread_id: 'shared' })).status, 200);
+  const { body: seen } = await bob.post('/v1/threads', { parent_thread_id: 'shared' });
+  await alice.call('PATCH', `/v1/threads/${seen.id}`, { visibility: 'read' });
+  t.match(await bob.call('DELETE', '/v1/threads/shared?child_strategy=cascade'), { status: 403 });
+  await alice.call('PATCH', `/v1/threads/${seen.id}`, { visibility: 'write' });
+  t.equal((await bob.call('DELETE', '/v1/threads/shared?child_strategy=cascade')).status, 204);
+  t.equal((await alice.get(`/v1/threads/${seen.id}`)).status, 404);
+  const { status, body } = await alice.get('/v1/threads/private');
+  t.equal(status, 200, 'the private child is detached');
+  t.notOk(body.parent_thread_id);
+});
+
 t.test('input of another user is a separate run', async (t) => {
   const service = await withUsers(t);
   const [alice, bob] = [service.user('alice'), service.user('bob', 'member', 'write:all')];
@@ -155,6 +180,15 @@ t.test('an agent without a grant does not exist', async (t) => {
   const narrow = service.user('alice', 'invoke:slow');
   t.match(await runEcho(narrow, 't1'), { status: 400, body: { error: 'agent not found: echo' } });
   t.match(await narrow.post('/v1/ai-sdk/chat', { agentId: 'echo', messages: [] }), { status: 400 });
+  const bob = service.user('bob');
+  await runEcho(bob, 'shared');
+  await bob.call('PATCH', '/v1/threads/shared', { visibility: 'write' });
+  const [run] = (await ids(bob, '/v1/runs')).ids;
+  t.match(await narrow.post(`/v1/runs/${run}/inputs`, hello), {
+    status: 400,
+    body: { error: 'agent not found: echo' },
+  });
+  t.equal((await bob.post(`/v1/runs/${run}/inputs`, hello)).status, 202);
 });
 
 t.test('runs of users are recovered by the next process', async (t) => {
