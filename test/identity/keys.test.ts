@@ -250,6 +250,23 @@ t.test('creates short keys of persons with act (check 19)', async (t) => {
   t.equal((await opened.keys.create(app, { name: 'x', user: 'bob' })).expires_at, START + DAY);
 });
 
+t.test('limits keys that act creates also for callers with manage', async (t) => {
+  const opened = await openIdentity(t);
+  const bob = await member(opened, 'bob', ['member', 'keys']);
+  const both = userWith('op', ['operator', 'act']);
+  const own = await opened.keys.create(bob, { name: 'x', expires_in_secs: 3600 });
+  const made = [
+    await opened.keys.create(both, { name: 'x', user: 'bob' }),
+    await opened.keys.create(both, { name: 'x', user: 'bob', grants: ['keys', 'member'] }),
+    await opened.keys.rotate(both, own.id, 0),
+  ];
+  for (const { key } of made) {
+    const principal = opened.judge(key, IP);
+    t.ok(may(principal, ['invoke', 'a']));
+    t.notOk(may(principal, ['keys']), 'it cannot create a key that lasts longer');
+  }
+});
+
 t.test('does not show keys of other users', async (t) => {
   const opened = await openIdentity(t);
   const alice = await member(opened, 'alice');

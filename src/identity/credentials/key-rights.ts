@@ -17,7 +17,7 @@ export const isSelf = ({ scope, user }: Principal, of: { scope: string; user: st
 /** The longest life of a key that `act` creates for an end user, in seconds. */
 export const MOST_ACT_SECS = 86_400;
 
-/** Returns the longest life that the key may have, or `undefined` for any. @throws Forbidden */
+/** Returns the longest life of a key that `act` creates, or `undefined` for any other key. @throws Forbidden */
 export const demandMaking = (principal: Principal, user: UserRow, isNew: boolean): number | undefined => {
   if (isSelf(principal, { scope: user.scope, user: user.id })) {
     if (!may(principal, ['keys']) && !may(principal, ['manage'])) throw forbidden(['keys']);
@@ -44,15 +44,22 @@ export const demandMaking = (principal: Principal, user: UserRow, isNew: boolean
  * Returns the lists that limit a new key in addition to the grants of its user and those it is given.
  *
  * @param isGiven whether the key is given grants, all of which the caller has
+ * @param isByAct whether only `act` lets the caller create the key
  */
-export const limitsFor = (principal: Principal, user: UserRow, isGiven: boolean): string[][] => {
+export const limitsFor = (
+  principal: Principal,
+  user: UserRow,
+  { isGiven, isByAct }: { isGiven: boolean; isByAct: boolean },
+): string[][] => {
   if (isSelf(principal, { scope: user.scope, user: user.id })) {
     // The first list of an authority has the grants of the user itself, which the key follows at each request.
     return isGiven ? [] : limitsOf(principal.authority.slice(1));
   }
-  const isByAct = user.kind === 'person' && !may(principal, ['admin']) && !may(principal, ['manage']);
-  return [...(isGiven ? [] : limitsOf(principal.authority)), ...(isByAct ? [['member']] : [])];
+  return [...(isGiven ? [] : limitsOf(principal.authority)), ...(isByAct ? [BY_ACT] : [])];
 };
+
+/** The most that a key which `act` creates can do. */
+export const BY_ACT = ['member'];
 
 /** @throws Forbidden if the key can do what the caller cannot */
 export const demandCovering = ({ authority }: Principal, key: KeyRow, user: UserRow): void => {

@@ -4,7 +4,15 @@ import { demand, may, nameOf, type Principal } from '../../schema/principal.ts';
 import type { KeyRow } from '../../store/index.ts';
 import type { By, Change } from '../changes.ts';
 import { demandGivable, scopeFor } from '../users/rights.ts';
-import { demandControl, demandCovering, demandMaking, isSelf, limitsFor, seesKey } from './key-rights.ts';
+import {
+  BY_ACT,
+  demandControl,
+  demandCovering,
+  demandMaking,
+  isSelf,
+  limitsFor,
+  seesKey,
+} from './key-rights.ts';
 import {
   addKey,
   auditedKey,
@@ -104,6 +112,10 @@ const listedKeys: Keys['listed'] = (principal, { user, of_scope }) => {
 const created = (deps: KeysDeps, principal: Principal, given: NewKey, change: Change): CreatedKey => {
   const { user, isNew } = userFor(deps, principal, given, change);
   const mostSecs = demandMaking(principal, user, isNew);
+  const limits = limitsFor(principal, user, {
+    isGiven: given.grants !== undefined,
+    isByAct: mostSecs !== undefined,
+  });
   const now = deps.clock.now();
   if (given.grants) demandGivable(principal, given.grants);
   if (given.user_header !== undefined) demand(principal, ['act']);
@@ -111,7 +123,7 @@ const created = (deps: KeysDeps, principal: Principal, given: NewKey, change: Ch
     name: checkedKeyName(given.name),
     scope: user.scope,
     user: user.id,
-    ...narrowingOf(given.grants, limitsFor(principal, user, given.grants !== undefined)),
+    ...narrowingOf(given.grants, limits),
     ...(given.user_header !== undefined && { user_header: checkedHeader(given.user_header) }),
     created_at: now,
     created_by: nameOf(principal),
@@ -145,6 +157,7 @@ const rotated = (
     change,
     {
       ...same,
+      ...(mostSecs !== undefined && { limits: [...(before.limits ?? []), BY_ACT] }),
       created_at: now,
       created_by: nameOf(principal),
       expires_at: expiryOf(secs, { now, maxDays: 0, mostSecs }),
