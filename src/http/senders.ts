@@ -64,29 +64,22 @@ export const createSenders = ({ isLocalListener, publicHost, settings }: SenderD
     },
     isLocal({ from }, req) {
       if (from !== 'network') return true;
-      return (
-        isLocalListener &&
-        isLocalHost(req.getHeader('host')) &&
-        !OF_PROXIES.some((name) => req.getHeader(name))
-      );
+      return isLocalListener && isLocalHost(req.getHeader('host')) && !hasPassedProxy(req);
     },
   };
 };
 
-/** Headers of proxies: a request that has one does not come from this host, whatever its last hop was. */
-const OF_PROXIES = [
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-forwarded-server',
-  'x-forwarded-prefix',
-  'x-forwarded-ssl',
-  'x-forwarded-user',
-];
+/** Headers of proxies: a request that has one, even empty, does not come from this host, whatever its last hop was. */
+const OF_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
+
+/** A proxy may append a line behind an empty one of the client, so every line counts. */
+const hasPassedProxy = (req: WireRequest): boolean => {
+  let found = false;
+  req.forEach((name, _value) => {
+    found ||= OF_PROXIES.test(name);
+  });
+  return found;
+};
 
 /** Returns the address in its short form. It is not available after the response has ended. */
 const peerOf = (res: WireResponse): string =>

@@ -1,4 +1,5 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
+import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
 import { Forbidden, Invalid } from './outcome.ts';
 import { isReservedScope } from './partition.ts';
 
@@ -78,10 +79,19 @@ export const createPrincipal = ({
   grants: readonly string[];
 }): Principal => ({
   scope: checkScope(scope),
-  user,
+  user: user === undefined ? undefined : checkUser(user),
   authority: [parseGrants(grants)],
   credential: { kind: 'program' },
 });
+
+/** The name of a user becomes part of names in the store, so an empty one must not be the list of all users. */
+const checkUser = (user: string): string => {
+  const checked = identityText(user, MOST_USER_ID_BYTES);
+  if (checked !== undefined) return checked;
+  throw new Invalid(
+    `the user must have 1 to ${MOST_USER_ID_BYTES} bytes, no blanks at its ends, no leading '~', and no control or invisible characters`,
+  );
+};
 
 const MEMBER = parseGrants(['member']);
 const ADMIN = parseGrants(['admin']);

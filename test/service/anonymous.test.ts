@@ -8,17 +8,15 @@ import { ADMIN_TOKEN, startTroupe, type TroupeOptions } from './troupe.ts';
 
 /** Requests without a credential, and the admin token, on every surface (identity.md 3.1, 3.2). */
 
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
 type Sent = { status: number; body: Record<string, unknown>; header(name: string): string | undefined };
 
 /** Sends these headers unmodified, `Host` included. */
 const send = (
   url: string,
   path: string,
-  {
-    method = 'GET',
-    headers = {},
-    body,
-  }: { method?: string; headers?: Record<string, string>; body?: object } = {},
+  { method = 'GET', headers = {}, body }: { method?: string; headers?: Headers; body?: object } = {},
 ): Promise<Sent> =>
   new Promise((resolve, reject) => {
     const text = body && JSON.stringify(body);
@@ -52,9 +50,8 @@ const started = async (t: Test, settings: TroupeOptions['settings'] = {}, app: T
   const { url } = await startTroupe(t, { settings: { storage_dir: join(dir, 'data'), ...settings }, app });
   return {
     url,
-    get: (path: string, headers: Record<string, string> = {}) => send(url, path, { headers }),
-    run: (headers: Record<string, string> = {}) =>
-      send(url, '/v1/runs', { method: 'POST', headers, body: RUN }),
+    get: (path: string, headers: Headers = {}) => send(url, path, { headers }),
+    run: (headers: Headers = {}) => send(url, '/v1/runs', { method: 'POST', headers, body: RUN }),
   };
 };
 
@@ -79,17 +76,23 @@ for (const [header, value] of [
   ['x-real-ip', '127.0.0.1'],
   ['forwarded', 'for=127.0.0.1'],
   ['via', '1.1 proxy'],
+  ['x-forwarded-for', ''],
+  ['x-forwarded-for', ['', '203.0.113.7']],
+  ['x-forwarded-client-cert', 'Hash=1'],
 ] as const) {
-  t.test(`requires a credential of a request with ${header}: ${value}, which a proxy sent`, async (t) => {
-    const { get, run } = await started(t);
-    const refused = await run({ [header]: value });
-    t.equal(refused.status, 401);
-    t.same(refused.body, { error: 'authentication required' });
-    t.equal(refused.header('www-authenticate'), 'Bearer');
-    t.equal((await get('/metrics', { [header]: value })).status, 401);
-    const authorization = `Bearer ${ADMIN_TOKEN}`;
-    t.equal((await get('/v1/threads', { [header]: value, authorization })).status, 200);
-  });
+  t.test(
+    `requires a credential of a request with ${header}: ${JSON.stringify(value)}, which a proxy sent`,
+    async (t) => {
+      const { get, run } = await started(t);
+      const refused = await run({ [header]: value });
+      t.equal(refused.status, 401);
+      t.same(refused.body, { error: 'authentication required' });
+      t.equal(refused.header('www-authenticate'), 'Bearer');
+      t.equal((await get('/metrics', { [header]: value })).status, 401);
+      const authorization = `Bearer ${ADMIN_TOKEN}`;
+      t.equal((await get('/v1/threads', { [header]: value, authorization })).status, 200);
+    },
+  );
 }
 
 t.test('`never` and an outside public URL require a credential on all but the open paths', async (t) => {
@@ -227,6 +230,12 @@ t.test(
     }
   },
 );
+
+t.test('a principal of a program has a user that can be stored', async (t) => {
+  for (const user of ['', ' ', '~admin', 'a\u0000b', 'x'.repeat(257)]) {
+    t.throws(() => createPrincipal({ scope: 'acme', user, grants: [] }), { name: 'Invalid' }, user);
+  }
+});
 
 t.test('every route checks its grant before its body', async (t) => {
   const { url } = await started(
