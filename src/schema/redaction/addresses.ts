@@ -26,9 +26,15 @@ const PLACES: ReadonlySet<string> = new Set([
   'proxy',
   'region',
   'resource',
+  'target',
   'tenant_id',
   'transport',
 ]);
+
+/** Members of these objects are destinations, because each adapter reads others: all but what only sets the pace. */
+const CONNECTIONS: ReadonlySet<string> = new Set(['adapter_options', 'config', 'options']);
+
+const PACE = /^(?:history_length|poll_.*|restart_policy|return_immediately|timeout_(?:ms|secs))$/;
 
 /** Options belong to the object that contains them. */
 const isOptions = (key: string): boolean =>
@@ -39,28 +45,40 @@ type Places = Map<string, unknown>;
 const placesOf = (
   value: Readonly<Record<string, unknown>>,
   prefix = '',
-  found: Places = new Map(),
+  { found = new Map(), isConnection = false }: { found?: Places; isConnection?: boolean } = {},
 ): Places => {
   for (const [key, member] of Object.entries(value)) {
-    const place = placeIn(key, member);
+    const place = placeIn(key, member) ?? (isConnection ? optionIn(key, member) : undefined);
     if (place !== undefined) found.set(prefix + key, place);
-    else if (isObject(member) && isOptions(key)) placesOf(member, `${prefix}${key}.`, found);
+    else if (isObject(member) && isOptions(key))
+      placesOf(member, `${prefix}${key}.`, { found, isConnection: CONNECTIONS.has(key) });
   }
   return found;
 };
+
+const optionIn = (key: string, member: unknown): unknown =>
+  isSecret(key) || PACE.test(key) || !['string', 'number', 'boolean'].includes(typeof member)
+    ? undefined
+    : String(member) || undefined;
 
 /** Undefined for a field that names no destination, such as a secret. */
 const placeIn = (key: string, member: unknown): unknown => {
   if (key === 'args' && Array.isArray(member))
     return member.length > 0 ? redactArgs(member.map(String)) : undefined;
-  if (key === 'env') {
-    const isSet = member === REDACTED || (isObject(member) && Object.keys(member).length > 0);
-    return isSet ? member : undefined;
-  }
+  if (key === 'env') return isSet(member) ? member : undefined;
+  if (key === 'headers' && isObject(member)) return headerNames(member);
   if (isSecret(key)) return undefined;
   return typeof member === 'string' || typeof member === 'number'
     ? placeOfText(key, String(member)) || undefined
     : undefined;
+};
+
+const isSet = (env: unknown): boolean => env === REDACTED || (isObject(env) && Object.keys(env).length > 0);
+
+/** A header can name a destination, such as `Host`; its value may be replaced like any secret. */
+const headerNames = (headers: Readonly<Record<string, unknown>>): string[] | undefined => {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return names.length > 0 ? names.sort() : undefined;
 };
 
 const isSecret = (key: string): boolean => isSecretName(key) && !PLACES.has(key);

@@ -52,6 +52,31 @@ refused(
 
 const withHeaders: JsonObject = { ...provider, adapter_options: { headers: { 'X-Key': 'hush-header' } } };
 
+refused('providers', provider, [
+  [
+    'a header that names a destination',
+    {
+      id: 'p',
+      adapter: 'openai',
+      base_url: 'https://one.example/v1',
+      adapter_options: { headers: { Host: 'two.example' } },
+    },
+    'api_key',
+    'adapter_options.headers',
+  ],
+  [
+    'another option',
+    {
+      id: 'p',
+      adapter: 'openai',
+      base_url: 'https://one.example/v1',
+      adapter_options: { organization: 'two' },
+    },
+    'api_key',
+    'adapter_options.organization',
+  ],
+]);
+
 refused('providers', withHeaders, [
   [
     'another host with a new key and an old header',
@@ -100,6 +125,7 @@ const CLIENT_SECRET = 'adapter_options.client_secret';
 
 refused('providers', azure, [
   ['another resource', azureWith({ resource: 'two' }), CLIENT_SECRET, 'adapter_options.resource'],
+  ['another client', azureWith({ client_id: 'app-2' }), CLIENT_SECRET, 'adapter_options.client_id'],
   ['another tenant', azureWith({ tenant_id: 'tenant-2' }), CLIENT_SECRET, 'adapter_options.tenant_id'],
   [
     'another authority',
@@ -144,8 +170,8 @@ for (const name of ['access_key_id', 'secret_access_key', 'session_token']) {
 t.test('providers: masks secrets of options, and keeps them for an unchanged target', async (t) => {
   const of = namespace('providers');
   t.match(of.redact(azure), { adapter_options: { client_id: 'app', client_secret: '***' } });
-  t.match(write(of, azureWith({ client_id: 'app-2' }), azure), {
-    adapter_options: { client_id: 'app-2', client_secret: 'hush-secret' },
+  t.match(write(of, { ...azureWith({}), timeout_secs: 5 }, azure), {
+    adapter_options: { client_id: 'app', client_secret: 'hush-secret' },
   });
 });
 
@@ -214,6 +240,18 @@ const a2a: JsonObject = {
   options: { headers: { 'X-Key': 'hush-header' } },
 };
 
+const plainA2a: JsonObject = {
+  id: 'a',
+  base_url: 'https://one.example/a2a',
+  target: 'one',
+  auth: { type: 'bearer', token: 'hush' },
+};
+
+refused('a2a-servers', plainA2a, [
+  ['another target', { id: 'a', base_url: 'https://one.example/a2a', target: 'two' }, 'auth.token', 'target'],
+  ['no target', { id: 'a', base_url: 'https://one.example/a2a', target: '' }, 'auth.token', 'target'],
+]);
+
 refused('a2a-servers', a2a, [
   ['another address', { id: 'a', base_url: 'https://two.example/a2a' }, 'auth.token', 'base_url'],
   [
@@ -241,6 +279,13 @@ t.test('agents: binds tokens of endpoints and sections to their URLs', async (t)
   const auth = { type: 'bearer', token: '***' };
   const moved = { id: 'g', endpoint: { base_url: 'https://two.example', auth } };
   t.throws(() => write(of, moved, stored), { message: /field 'endpoint\.auth\.token' must be given again/ });
+  const changes: JsonObject[] = [{ target: 'two' }, { options: { a2a_server_id: 'other' } }];
+  for (const change of changes) {
+    const endpoint = { ...agent.endpoint, auth, ...change };
+    const again = { message: /field 'endpoint\.auth\.token' must be given again/ };
+    t.throws(() => write(of, { id: 'g', endpoint }, stored), again);
+    t.throws(() => of.overrides?.merge(stored, {}, { endpoint }), again);
+  }
   const hook = { url: 'https://two.example/hook', token: '***' };
   t.throws(() => write(of, { ...agent, sections: { hook } }, stored), {
     message: /field 'sections\.hook\.token' must be given again/,
@@ -258,7 +303,6 @@ t.test('keeps the stored secrets if no target changes', async (t) => {
     { timeout_secs: 5 },
     { base_url: 'https://ONE.example:443/v1/' },
     { adapter: ' OpenAI' },
-    { adapter_options: { headers: { 'X-Title': 'me' } } },
   ];
   for (const fields of unmoved) {
     const { api_key: _, ...rest } = provider;
@@ -274,10 +318,17 @@ t.test('keeps the stored secrets if no target changes', async (t) => {
     args: stdio.args,
   });
   t.match(
-    write(namespace('a2a-servers'), { id: 'a', base_url: 'https://one.example/a2a/', timeout_ms: 5 }, a2a),
-    {
-      auth: a2a.auth,
-    },
+    write(
+      namespace('a2a-servers'),
+      {
+        id: 'a',
+        base_url: 'https://one.example/a2a/',
+        timeout_ms: 5,
+        options: { headers: { 'X-Key': '***' }, poll_interval_ms: 5 },
+      },
+      a2a,
+    ),
+    { auth: a2a.auth },
   );
 });
 
