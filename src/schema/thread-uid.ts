@@ -8,8 +8,14 @@ import { ownerOf } from './partition.ts';
 export const uidOf = (partition: string, id: string): string | undefined => {
   const owner = ownerOf(partition);
   if (owner === undefined) return undefined;
-  return MADE_HERE.test(id) ? id : `${id}~${digestOf(owner)}`;
+  return isMadeHere(id) ? id : longUidOf(owner, id);
 };
+
+/** The form that is unique also if the owner chose an id of the form that the service makes. */
+export const longUidOf = (owner: string, id: string): string => `${id}~${digestOf(owner)}`;
+
+/** Returns whether the id has the form of those that the service makes. */
+export const isMadeHere = (id: string): boolean => MADE_HERE.test(id);
 
 /** Returns the id within its partition that a uid contains; undefined for a text that is none. */
 export const idInUid = (uid: string): string | undefined => UID.exec(uid)?.[1];

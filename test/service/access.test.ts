@@ -1,4 +1,5 @@
 import t from 'tap';
+import { longUidOf } from '../../src/schema/thread-uid.ts';
 import { asks } from './models.ts';
 import { eventually } from './troupe.ts';
 import { runEcho, type User, withUsers } from './users.ts';
@@ -41,6 +42,18 @@ t.test('a name belongs to its owner', async (t) => {
   t.match(await service.admin('GET', '/v1/threads'), { body: { total: 2 } });
   t.match(await service.admin('GET', '/v1/runs?preview=true&q=hello'), {
     body: { items: [{ preview: 'Hello', owner: 'alice', user: 'alice' }, { owner: 'bob' }] },
+  });
+});
+
+t.test('a user who takes the id of another thread does not hide it from readers', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, reader] = [service.user('alice'), service.user('bob'), service.user('rita', 'viewer')];
+  const { body: made } = await alice.post('/v1/threads', { title: 'first' });
+  t.equal((await runEcho(bob, String(made.id))).status, 200);
+  t.match(await reader.get(`/v1/threads/${made.id}`), { status: 200, body: { owner: 'alice' } });
+  t.match(await reader.get(`/v1/threads/${longUidOf('bob', String(made.id))}`), {
+    status: 200,
+    body: { owner: 'bob' },
   });
 });
 

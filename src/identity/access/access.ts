@@ -2,7 +2,7 @@ import { Conflict } from '../../schema/outcome.ts';
 import { type Lists, ownedIn, ownerOf, type Place, partitionOf, sharedIn } from '../../schema/partition.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
 import type { Visibility } from '../../schema/thread.ts';
-import { idInUid, uidOf } from '../../schema/thread-uid.ts';
+import { idInUid, isMadeHere, longUidOf } from '../../schema/thread-uid.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
@@ -54,6 +54,7 @@ type Finder = {
   kind: 'thread' | 'run';
   has(scope: string, id: string): boolean;
   partitionsWith(list: string, id: string, limit: number): string[];
+  createdAt(scope: string, id: string): number;
   /** Returns the thread whose owner and visibility decide. */
   threadOf(place: Place): Place | undefined;
 };
@@ -63,12 +64,14 @@ export const createAccess = (store: AccessStore): Access => {
     kind: 'thread',
     has: (scope, id) => store.threads.get(scope, id) !== undefined,
     partitionsWith: store.threads.partitionsWith,
+    createdAt: (scope, id) => store.threads.get(scope, id)?.thread.metadata.created_at ?? 0,
     threadOf: (place) => place,
   };
   const runs: Finder = {
     kind: 'run',
     has: (scope, id) => store.runs.get(scope, id) !== undefined,
     partitionsWith: store.runs.partitionsWith,
+    createdAt: (scope, id) => store.runs.get(scope, id)?.created_at ?? 0,
     threadOf({ scope, id }) {
       const run = store.runs.get(scope, id);
       return run && { scope, id: run.thread_id };
@@ -132,10 +135,15 @@ const findByUid = (finder: Finder, principal: Principal, uid: string): Place | u
   const id = finder.kind === 'thread' ? idInUid(uid) : undefined;
   if (id === undefined) return undefined;
   const own = partitionOf(principal);
-  if (uidOf(own, id) === uid && finder.has(own, id)) return { scope: own, id };
+  if (isUidOf(uid, own, id) && finder.has(own, id)) return { scope: own, id };
   const list = listSeenBy(principal, may(principal, READ_ALL));
-  const scope = finder.partitionsWith(list, id, MOST_OF_A_NAME).find((each) => uidOf(each, id) === uid);
+  const scope = finder.partitionsWith(list, id, MOST_OF_A_NAME).find((each) => isUidOf(uid, each, id));
   return scope === undefined ? undefined : { scope, id };
+};
+
+const isUidOf = (uid: string, partition: string, id: string): boolean => {
+  const owner = ownerOf(partition);
+  return owner !== undefined && longUidOf(owner, id) === uid;
 };
 
 /** Beyond so many visible threads of one name, a uid among them may not be found. */
@@ -148,14 +156,21 @@ const findByName = (
   readsAll: boolean,
 ): Place | undefined => {
   const base = readsAll && principal.user !== undefined && finder.has(principal.scope, id);
+  const isUid = isMadeHere(id);
+  const list = listSeenBy(principal, readsAll);
   const found = [
     ...(base ? [principal.scope] : []),
-    ...finder.partitionsWith(listSeenBy(principal, readsAll), id, MOST_FOUND),
+    ...finder.partitionsWith(list, id, isUid ? MOST_OF_A_NAME : MOST_FOUND),
   ];
+  if (isUid && found.length > 1) return { scope: oldest(finder, found, id), id };
   const [scope, another] = found;
   if (another !== undefined) throw new Conflict(`'${id}' names more than one thread: use its uid`);
   return scope === undefined ? undefined : { scope, id };
 };
+
+/** The id that the service made is the uid of the oldest: whoever chooses the same learned it from that one. */
+const oldest = (finder: Finder, partitions: readonly string[], id: string): string =>
+  partitions.reduce((one, other) => (finder.createdAt(other, id) < finder.createdAt(one, id) ? other : one));
 
 const listsFor = (principal: Principal): Lists => {
   const { scope, user } = principal;
