@@ -165,7 +165,8 @@ const createAdapters = (
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
   const common = { ...routeDeps, clock, settings, version, host, scheme, isOpen, log, actors };
   const a2a = createA2aAdapter({ ...common, tasks, published: live.agents });
-  const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds });
+  const { add: addReader } = routeDeps.identity.readers;
+  const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds, addReader });
   live.watch(mcp.published);
   live.watch(() => breakers.keep(live.models().models.map(({ id }) => id)));
   metrics.read({
@@ -229,6 +230,7 @@ const createHttp = (
       }),
     }),
     observeAuth: createAuthObserver(metrics.identity.requested),
+    addReader: routeDeps.identity.readers.add,
     observe: metrics.http,
     log,
     openApi: { ...ABOUT, version, isOpen },

@@ -1,11 +1,13 @@
 import type { ServiceLog } from '../schema/log-events.ts';
+import type { Principal } from '../schema/principal.ts';
+import type { AddReader } from '../schema/reader.ts';
 import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { isReply, reply } from './reply.ts';
 import type { RouteRequest } from './route.ts';
 import type { Endpoint } from './router.ts';
-import { bindStream, isEventStream, type StreamHub } from './sse.ts';
+import { bindStream, isEventStream, type Stream, type StreamHub } from './sse.ts';
 
 /**
  * Calls a handler: acquires a slot of the gate, executes the handler and sends its result as the response.
@@ -17,6 +19,7 @@ import { bindStream, isEventStream, type StreamHub } from './sse.ts';
 export type Call = {
   exchange: Exchange;
   endpoint: Endpoint;
+  params: Readonly<Record<string, string>>;
   /** Whether the call occupies a slot of the gate. */
   inside: boolean;
 };
@@ -36,8 +39,10 @@ export const createCaller = (deps: {
   gate: Gate;
   hub: StreamHub;
   log: Pick<ServiceLog, 'error'>;
+  /** Receives the event streams of users, which end with the rights of their principals. */
+  addReader?: AddReader | undefined;
 }): Caller => {
-  const { gate, hub, log } = deps;
+  const { gate, hub, log, addReader = ignoreReader } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const answer = exchange.errors(error, exchange.requestId);
@@ -54,11 +59,13 @@ export const createCaller = (deps: {
     gate.leave();
   };
 
-  const succeeded = (call: Call, result: unknown): void => {
+  const succeeded = (call: Call, principal: Principal, result: unknown): void => {
     const { exchange } = call;
     try {
-      if (isEventStream(result)) bindStream(result, exchange, hub);
-      else sendReply(exchange, isReply(result) ? result : reply(200, result));
+      if (isEventStream(result)) {
+        bindStream(result, exchange, hub);
+        if (!result.closed) result.onClose(addReader(readerOf(call, principal, result)));
+      } else sendReply(exchange, isReply(result) ? result : reply(200, result));
     } catch (error) {
       fail(exchange, error);
     }
@@ -79,10 +86,10 @@ export const createCaller = (deps: {
       failed(call, error);
       return;
     }
-    if (!isPromise(result)) succeeded(call, result);
+    if (!isPromise(result)) succeeded(call, request.principal, result);
     else
       result.then(
-        (value) => succeeded(call, value),
+        (value) => succeeded(call, request.principal, value),
         (error) => failed(call, error),
       );
   };
@@ -108,6 +115,27 @@ export const createCaller = (deps: {
     },
     leave,
     fail,
+  };
+};
+
+const ignoreReader: AddReader = () => () => {};
+
+/** A stream is judged by the right of its route, and by that on the thread that it reads. */
+const readerOf = (
+  { exchange, endpoint, params }: Call,
+  principal: Principal,
+  stream: Stream,
+): Parameters<AddReader>[0] => {
+  const { reading } = stream.options;
+  return {
+    principal,
+    thread: reading?.thread,
+    endsWithCredential: exchange.method === 'GET' || reading?.right === 'read',
+    isAllowed(present) {
+      endpoint.door.check(present, params);
+      return reading?.isAllowed(present) ?? true;
+    },
+    end: stream.end,
   };
 };
 

@@ -1,5 +1,7 @@
 import type { ServiceLog } from '../schema/log-events.ts';
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
+import type { Authenticate } from '../schema/presented.ts';
+import type { AddReader } from '../schema/reader.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
@@ -55,6 +57,8 @@ export type HttpDeps = {
   isLocalListener: boolean;
   authenticate: Authenticate;
   observeAuth: AuthObserver;
+  /** Receives the event streams of users, which end with the rights of their principals. */
+  addReader?: AddReader | undefined;
   /**
    * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
    */
@@ -111,7 +115,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     context,
     paths,
     bodyBudget,
-    caller: createCaller({ gate, hub, log }),
+    caller: createCaller({ gate, hub, log, addReader: deps.addReader }),
   });
   const local = createFetch(answer);
 

@@ -1,3 +1,4 @@
+import type { Reading } from '../schema/reader.ts';
 import { cutOff, type Exchange, endStream, onWritable, startStream, writeStream } from './exchange.ts';
 
 /**
@@ -35,6 +36,8 @@ export type EventStreamOptions = {
    * Exactly the frames written while `stalled` was true are dropped; all earlier ones have been sent.
    */
   onOverflow?: () => void;
+  /** The thread that the stream reads. Without it, the stream needs no more than its route. */
+  reading?: Reading;
 };
 
 /** The state that a server shares with its streams. */

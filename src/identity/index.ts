@@ -4,6 +4,7 @@ import { type AuditPort, type Changes, createChanges } from './changes.ts';
 import { createJudge, type Judge } from './credentials/judge.ts';
 import { type Randomness, secureRandomness } from './credentials/key-format.ts';
 import { createKeys, type Keys } from './credentials/keys.ts';
+import { createReaders, type Readers } from './readers.ts';
 import { type ActFor, createActFor } from './service-user.ts';
 import { type Bind, createBind } from './users/bind.ts';
 import { createUsers, type OwnedThreads, type Users } from './users/users.ts';
@@ -15,6 +16,8 @@ export type Identity = {
   readonly judge: Judge;
   readonly bind: Bind;
   readonly actFor: ActFor;
+  /** The event streams and sessions that end with the rights of their principals. */
+  readonly readers: Readers;
   readonly changes: Pick<Changes, 'revision' | 'onChange'>;
 };
 
@@ -40,6 +43,7 @@ export const createIdentity = (deps: IdentityDeps): Identity => {
     judge: createJudge({ store, clock, changes, ssoKeyIdleDays, failed }),
     bind: createBind({ store, clock, changes, threads, maxUsers }),
     actFor: createActFor({ store, clock, changes, threads, maxUsers }),
+    readers: createReaders({ changes, clock }),
     changes,
   };
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../schema/clock.ts';
 import { parseGrants } from '../schema/grants.ts';
 import { Forbidden, Invalid, Unauthorized } from '../schema/outcome.ts';
-import { demand, nameOf, type Principal } from '../schema/principal.ts';
+import { demand, nameOf, type Principal, presentRights } from '../schema/principal.ts';
 import type { Store, UserRow } from '../store/index.ts';
 import type { Change, Changes } from './changes.ts';
 import type { JudgedPrincipal } from './credentials/judge.ts';
@@ -48,12 +48,12 @@ export const createActFor =
     const { userHeader } = judged;
     if (given === undefined) {
       if (userHeader === undefined) return judged;
-      return { ...judged, authority: [...judged.authority, WITHOUT_THREADS] };
+      return withoutEndUser(judged);
     }
     demand(judged, ['act']);
     const id = checkedUserId(userHeaderOf(judged), decoded(given, userHeaderOf(judged)));
     const user = deps.store.users.get(judged.scope, id);
-    if (user) return actingFor(judged, user);
+    if (user) return actingFor(deps, judged, user);
     const caller = {
       actor: nameOf(judged),
       request_id: null,
@@ -63,11 +63,21 @@ export const createActFor =
     };
     return deps.changes
       .write({ principal: judged, caller }, (change) => endUser(deps, judged, id, change))
-      .then((made) => actingFor(judged, made));
+      .then((made) => actingFor(deps, judged, made));
   };
 
 const actingFor = (judged: Principal, user: UserRow): Principal => {
   if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
+const withoutEndUser = (judged: Principal): Principal => ({
+  ...judged,
+  authority: [...judged.authority, WITHOUT_THREADS],
+  ...(judged.basis && {
+    basis: { ...judged.basis, again: () => withoutEndUser(presentRights(judged)) },
+  }),
+});
+
+const actingFor = (deps: ActForDeps, judged: Principal, user: UserRow): Principal => {
+  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
   if (user.kind === 'service') {
     throw new Forbidden(`'${user.id}' is a service: act is for persons`, { code: 'forbidden' });
   }
@@ -76,7 +86,22 @@ const actingFor = (judged: Principal, user: UserRow): Principal => {
     user: user.id,
     authority: [grantsOf(user), ...judged.authority, MEMBER],
     credential: judged.credential,
+    basis: {
+      users: judged.basis?.users ?? [],
+      revision: judged.basis?.revision ?? deps.changes.revision,
+      expires_at: judged.basis?.expires_at ?? Number.POSITIVE_INFINITY,
+      again: () => actingAgain(deps, judged, user.id),
+    },
   };
+};
+
+/** @throws Unauthorized, Forbidden */
+const actingAgain = (deps: ActForDeps, judged: Principal, id: string): Principal => {
+  const present = presentRights(judged);
+  demand(present, ['act']);
+  const user = deps.store.users.get(present.scope, id);
+  if (!user) throw new Unauthorized(`user '${id}' does not exist`);
+  return actingFor(deps, present, user);
 };
 
 const endUser = (

@@ -3,6 +3,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import { checkNewId } from '../schema/id.ts';
 import { type Place, partitionOf } from '../schema/partition.ts';
 import type { Principal } from '../schema/principal.ts';
+import type { Reading } from '../schema/reader.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Resolves the thread and the agent of a request (chat-and-agui.md 2.4). */
@@ -14,6 +15,8 @@ export type Addressing = {
    * Returns the named agent, else the last agent of the thread if it still exists, else the default. @throws Invalid
    */
   agentFor(principal: Principal, thread: Place, named?: string): ResolvedAgent;
+  /** Returns what the response to a request of the principal reads. */
+  readingOf(principal: Principal, thread: Place, named?: string): Reading;
 };
 
 export const createAddressing = ({
@@ -39,4 +42,7 @@ export const createAddressing = ({
     const isOwn = scope === partitionOf(principal);
     return isOwn ? resolve(last) : checkAgent(principal, resolve(last));
   },
+  // A principal that may not write has sent a decision.
+  readingOf: (principal, thread, named) =>
+    access.reading('thread', thread, access.may(principal, thread, 'write') ? 'write' : 'decide', named),
 });

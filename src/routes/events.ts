@@ -85,7 +85,7 @@ const logRoutes = (
     },
     handle({ principal, params, query, header }) {
       const { scope, id } = access[owner](principal, params.id, 'read');
-      const stream = createEventStream();
+      const stream = createEventStream({ reading: access.reading(owner, { scope, id }, 'read') });
       const from = query.cursor ?? header('last-event-id') ?? events.end(scope, logOf(id));
       events.follow(scope, logOf(id), from, stream);
       stream.write(`: from ${from}\n\n`, 1);

@@ -92,7 +92,7 @@ const startRun = ({ runtime, access, resolve, ids }: RouteDeps) =>
       checkClientRoles(agent, rolesOf(body.messages), principal);
       if (body.overrides) checkRunOverrides(agent, body.overrides);
       const context = traceContextOf(header);
-      const stream = createEventStream();
+      const stream = createEventStream({ reading: access.reading('thread', thread, 'write', agent.spec.id) });
       await runtime.submit(thread.scope, thread.id, {
         mode: 'foreground',
         agent,

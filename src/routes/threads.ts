@@ -235,7 +235,7 @@ const itemRoutes = (deps: RouteDeps) => {
 };
 
 /** The same change at two paths. */
-const createUpdate = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>) =>
+const createUpdate = ({ access, runtime, identity }: Pick<RouteDeps, 'access' | 'runtime' | 'identity'>) =>
   ({
     summary: 'Change the title, the links or custom metadata of a thread',
     description:
@@ -262,6 +262,9 @@ const createUpdate = ({ access, runtime }: Pick<RouteDeps, 'access' | 'runtime'>
       // A thread and its parent have the same owner, so the parent of another owner is unknown.
       if (above.scope !== place.scope) throw new Invalid(`parent thread not found: ${parent}`);
       return runtime.threads.update(place.scope, place.id, { ...patch, parent_thread_id: above.id });
+      const thread = await runtime.threads.update(place.scope, place.id, body);
+      if (body.visibility !== undefined) identity.readers.sharingChanged(place);
+      return thread;
     },
   }) as const;
 

@@ -1,6 +1,7 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
 import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
 import { Forbidden, Invalid } from './outcome.ts';
+import { Forbidden, Invalid, Unauthorized } from './outcome.ts';
 import { isReservedScope } from './partition.ts';
 
 /** Whom a request acts for, resolved once before anything else is read (identity.md 1). */
@@ -26,6 +27,33 @@ export type Principal = {
   readonly user: string | undefined;
   readonly authority: Authority;
   readonly credential: Credential;
+  /** What the rights of a user follow from; absent where nothing but its own request can change them. */
+  readonly basis?: Basis;
+};
+
+/** What a principal was derived from, so that it can be judged again after its request (identity.md 1.5). */
+export type Basis = {
+  /** The users of its scope, in addition to its own, whose changes may alter it. */
+  readonly users: readonly string[];
+  /** The revision of users and keys that it was derived from. */
+  readonly revision: number;
+  /** Time at which its credential expires. */
+  readonly expires_at: number;
+  /** Derives it from the present users and keys, without regard to the expiry. @throws Unauthorized, Forbidden */
+  again(): Principal;
+};
+
+/** Returns the principal with its present rights. @throws Unauthorized, Forbidden */
+export const presentRights = (principal: Principal): Principal => principal.basis?.again() ?? principal;
+
+/** Returns whether a principal still has a grant. */
+export const mayStill = (principal: Principal, need: Need): boolean => {
+  try {
+    return may(presentRights(principal), need);
+  } catch (error) {
+    if (error instanceof Unauthorized || error instanceof Forbidden) return false;
+    throw error;
+  }
 };
 
 /** What an act needs: a word, and for `invoke`, `decide` and `configure` what it concerns. */

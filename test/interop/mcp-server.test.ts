@@ -96,6 +96,7 @@ const serveFixtures = async (t: Test): Promise<string> => {
     ids: { uuid: () => crypto.randomUUID() },
     actors: { began: () => () => {} },
     log: { debug() {} },
+    addReader: () => () => {},
     settings: { mcp_session_idle_secs: 3600, mcp_session_max: 100 },
   });
   const acceptsHost = createHostCheck({ listening: '127.0.0.1', names: [], publicUrl: undefined });

@@ -1,6 +1,15 @@
 import { Conflict } from '../../schema/outcome.ts';
-import { type Lists, ownedIn, ownerOf, type Place, partitionOf, sharedIn } from '../../schema/partition.ts';
+import {
+  baseOf,
+  type Lists,
+  ownedIn,
+  ownerOf,
+  type Place,
+  partitionOf,
+  sharedIn,
+} from '../../schema/partition.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
+import type { Reading } from '../../schema/reader.ts';
 import type { Visibility } from '../../schema/thread.ts';
 import { idInUid, isMadeHere, longUidOf } from '../../schema/thread-uid.ts';
 import type { Store } from '../../store/index.ts';
@@ -37,6 +46,12 @@ export type Access = {
   may(principal: Principal, place: Place, right: Right): boolean;
   /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
   check(principal: Principal, place: Place, right: Right): void;
+  /**
+   * Returns what an event stream of a thread or a run reads, to be judged again while it lasts (identity.md 1.5).
+   *
+   * @param agent the agent that the request invokes
+   */
+  reading(kind: 'thread' | 'run', place: Place, right: Right, agent?: string): Reading;
   /** @throws Forbidden unless the principal may change who sees the thread */
   checkSharing(principal: Principal, place: Place): void;
 };
@@ -106,6 +121,18 @@ export const createAccess = (store: AccessStore): Access => {
       missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
     check: (principal, at, right) =>
       check(principal, { scope: at.scope, visibility: visibilityOf(at) }, right),
+    reading(kind, place, right, agent) {
+      const thread = (kind === 'run' ? runs : threads).threadOf(place) ?? place;
+      return {
+        thread,
+        right,
+        isAllowed(principal) {
+          const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
+          if (agent !== undefined && !may(principal, ['invoke', agent])) return false;
+          return isVisible(principal, seen) && missing(principal, seen, right) === undefined;
+        },
+      };
+    },
     checkSharing(principal, { scope }) {
       if (!isOwner(principal, scope) && !may(principal, WRITE_ALL)) throw forbidden(WRITE_ALL);
     },
@@ -181,6 +208,13 @@ const listsFor = (principal: Principal): Lists => {
 type Seen = { scope: string; visibility: Visibility };
 
 const isOwner = ({ user }: Principal, scope: string): boolean => user === ownerOf(scope);
+
+/** Returns whether the principal may read what is in a thread. */
+const isVisible = (principal: Principal, { scope, visibility }: Seen): boolean => {
+  if (baseOf(scope) !== principal.scope) return false;
+  if (isOwner(principal, scope)) return true;
+  return may(principal, READ_ALL) || (principal.user !== undefined && visibility !== 'private');
+};
 
 /** @throws Forbidden */
 const check = (principal: Principal, seen: Seen, right: Right): void => {

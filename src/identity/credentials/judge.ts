@@ -54,21 +54,46 @@ export const createJudge = (deps: JudgeDeps): Judge => {
   const { store, clock, changes } = deps;
   const known = createRecent<Remembered>(MOST_REMEMBERED);
 
-  const read = (digest: string, now: number): Remembered => {
-    const credential = store.credentials.get(digest);
-    const key = credential?.kind === 'key' ? store.keys.get(credential.id) : undefined;
+  /** Returns a key that is not revoked, and its user. @throws Unauthorized */
+  const present = (id: string): { key: KeyRow; user: UserRow } => {
+    const key = store.keys.get(id);
     if (!key) throw new Unauthorized(INVALID_CREDENTIAL);
-    demandLive(key, now);
+    if (key.revoked_at !== null) throw new Unauthorized(`API key '${key.name}' has been revoked`);
     const user = store.users.get(key.scope, key.user);
     if (!user) throw new Unauthorized(INVALID_CREDENTIAL);
     if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
     const vouchedUntil = vouchedUntilOf(user, deps.ssoKeyIdleDays);
     if (now >= vouchedUntil) throw new Unauthorized('sign in again', { reason: 'expired' });
+    return { key, user };
+  };
+
+  const derived = (key: KeyRow, user: UserRow, expires_at: number): JudgedPrincipal => ({
+    ...principalOf(key, user),
+    basis: { users: [user.id], revision: changes.revision, expires_at, again: () => again(key.id) },
+  });
+
+  const again = (id: string): JudgedPrincipal => {
+    const { key, user } = present(id);
+    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+    return derived(key, user, untilOf(key, user));
+  };
+
+  const untilOf = (key: KeyRow, user: UserRow): number =>
+    Math.min(key.expires_at ?? Number.POSITIVE_INFINITY, vouchedUntilOf(user, deps.ssoKeyIdleDays));
+
+  const read = (digest: string, now: number): Remembered => {
+    const credential = store.credentials.get(digest);
+    if (credential?.kind !== 'key') throw new Unauthorized(INVALID_CREDENTIAL);
+    const { key, user } = present(credential.id);
+    if (isExpired(key, now)) throw new Unauthorized(`API key '${key.name}' has expired`);
+    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+    const until = untilOf(key, user);
+    if (now >= until) throw new Unauthorized('sign in again');
     const seenAt = store.keys.use(key.id)?.at ?? Number.NEGATIVE_INFINITY;
     return {
-      principal: principalOf(key, user),
+      principal: derived(key, user, until),
       revision: changes.revision,
-      until: Math.min(key.expires_at ?? Number.POSITIVE_INFINITY, vouchedUntil),
+      until,
       id: key.id,
       notedAt: seenAt,
     };
@@ -106,6 +131,7 @@ const demandLive = ({ name, expires_at, revoked_at }: KeyRow, now: number): void
   if (expires_at !== null && expires_at <= now)
     throw new Unauthorized(`API key '${name}' has expired`, { reason: 'expired' });
 };
+const isExpired = ({ expires_at }: KeyRow, now: number): boolean => expires_at !== null && expires_at <= now;
 
 const principalOf = (key: KeyRow, user: UserRow): JudgedPrincipal => {
   const narrowing = [...(key.grants ? [key.grants] : []), ...(key.limits ?? [])];

@@ -35,9 +35,27 @@ export const createBind = (deps: BindDeps): Bind => {
   const { changes } = deps;
   const known = new WeakMap<VerifiedToken, { revision: number; principal: Principal }>();
 
-  const remember = (given: VerifiedToken, principal: Principal): Principal => {
+  const remember = (given: VerifiedToken, token: VerifiedToken, user: UserRow): Principal => {
+    const principal = derived(token, user);
     known.set(given, { revision: changes.revision, principal });
     return principal;
+  };
+
+  const derived = (token: VerifiedToken, user: UserRow): Principal => ({
+    ...principalOf(token, user),
+    basis: {
+      users: [],
+      revision: changes.revision,
+      expires_at: token.exp * 1000,
+      again: () => again(token),
+    },
+  });
+
+  const again = (token: VerifiedToken): Principal => {
+    const user = deps.store.users.get(token.scope, token.user);
+    if (!user || user.identity === 'pending') throw new Unauthorized(IDENTITY);
+    demandOwn(user, token);
+    return derived(token, user);
   };
 
   const write = (token: VerifiedToken): Promise<UserRow> => {
@@ -54,9 +72,9 @@ export const createBind = (deps: BindDeps): Bind => {
     const user = deps.store.users.get(token.scope, token.user);
     if (user && user.identity !== 'pending') {
       demandOwn(user, token);
-      if (!isNewer(user, token)) return remember(given, principalOf(token, user));
+      if (!isNewer(user, token)) return remember(given, token, user);
     }
-    return write(token).then((bound) => remember(given, principalOf(token, bound)));
+    return write(token).then((bound) => remember(given, token, bound));
   };
 };
 

@@ -16,7 +16,7 @@ export type Asker = {
 };
 
 export type AccessDeps = {
-  access: Pick<Access, 'run' | 'lists' | 'thread' | 'checkSharing'>;
+  access: Pick<Access, 'run' | 'lists' | 'thread' | 'checkSharing' | 'reading'>;
   tasks: Pick<Tasks, 'find'>;
   agents: Pick<CardAgents, 'checkTenant'>;
 };

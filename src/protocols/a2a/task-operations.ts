@@ -96,12 +96,14 @@ export const subscribeToTask = (deps: TaskOperationDeps, asker: Asker, task_id: 
   const found = taskFor(deps, asker, task_id, 'read');
   const state = taskStateOf(found.run);
   if (isTerminal(state)) throw overAlready(task_id, state);
-  const { stream, follower, open } = createTaskStream(isTerminal);
+  const { follower, open } = createTaskStream(isTerminal);
   const following = tasks.follow(found.scope, task_id, follower);
-  stream.onClose(following.stop);
   const sent = following.artifact();
   const task = taskIn(deps, found);
-  open({ ...task, ...(sent && { artifacts: [sent] }) });
+  const thread = { scope: found.scope, id: found.run.thread_id };
+  const reading = deps.access.reading('thread', thread, 'read');
+  const stream = open({ ...task, ...(sent && { artifacts: [sent] }) }, reading);
+  stream.onClose(following.stop);
   return stream;
 };
 

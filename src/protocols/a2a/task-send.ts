@@ -1,5 +1,6 @@
 import { isTerminalOrInterrupted } from '../../../machines/a2a-task.ts';
 import type { EventStream } from '../../http/sse.ts';
+import type { Access } from '../../identity/access/access.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { TimedRun } from '../../store/index.ts';
 import type { SendRequest } from './decode.ts';
@@ -13,6 +14,7 @@ import type { TaskEvent } from './task-feed.ts';
 /** Implements message:send and message:stream (a2a.md 7.6, 10.1). A task continues if its client disconnects. */
 
 export type SendDeps = AdmissionDeps & {
+  access: Pick<Access, 'reading'>;
   settings: {
     /** 0 means no limit. */
     a2a_blocking_wait_ms: number;
@@ -29,7 +31,7 @@ export type Sends = {
 };
 
 export const createSends = (deps: SendDeps): Sends => {
-  const { tasks, settings } = deps;
+  const { access, tasks, settings } = deps;
   const { accept } = createTaskAdmission(deps);
   const waiting = new Set<{ end(): void }>();
 
@@ -74,11 +76,12 @@ export const createSends = (deps: SendDeps): Sends => {
       return current(scope, task_id, request);
     },
     async stream(scope, request) {
-      const { stream, follower, open } = createTaskStream(isTerminalOrInterrupted);
+      const { follower, open } = createTaskStream(isTerminalOrInterrupted);
       const accepted = await accept(scope, request, follower);
-      stream.onClose(accepted.stop);
       const task = initialTask(scope, accepted, request);
-      open(task);
+      const thread = { scope, id: found(scope, accepted.task_id).run.thread_id };
+      const stream = open(task, access.reading('thread', thread, 'write', request.agent_id));
+      stream.onClose(accepted.stop);
       if (accepted.repeated && isTerminalOrInterrupted(task.status.state)) stream.end();
       return stream;
     },

@@ -3,7 +3,7 @@ import { actorOf } from '../../schema/actor.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Outcome } from '../../schema/outcome.ts';
-import type { Principal } from '../../schema/principal.ts';
+import { mayStill, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import type { Store } from '../../store/index.ts';
@@ -128,7 +128,8 @@ const play = async (
   });
   let run: Place | undefined;
   const cancel = (): void => {
-    if (run) cancelRun(deps, scope, run);
+    // A call that ends with the rights of its caller continues.
+    if (run && mayStill(caller.principal, ['invoke', agent_id])) cancelRun(deps, scope, run);
   };
   signal.addEventListener('abort', cancel, { once: true });
   log('info', 'starting agent run');

@@ -3,7 +3,8 @@ import type { Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import { partitionOf } from '../../schema/partition.ts';
-import type { Principal } from '../../schema/principal.ts';
+import { mayAtAll, type Principal } from '../../schema/principal.ts';
+import type { AddReader } from '../../schema/reader.ts';
 import { unknownSession } from './errors.ts';
 import type { RpcRequest } from './messages.ts';
 import type { McpProvider } from './provider.ts';
@@ -38,9 +39,18 @@ export type SessionsDeps = {
   /** Malformed client messages are logged at level debug only. */
   log: Pick<ServiceLog, 'debug'>;
   settings: { mcp_session_idle_secs: number; mcp_session_max: number };
+  /** Receives the sessions of users, which end with the rights of their principals. */
+  addReader: AddReader;
 };
 
-export const createSessions = ({ provider, ids, actors, log, settings }: SessionsDeps): Sessions => {
+export const createSessions = ({
+  provider,
+  ids,
+  actors,
+  log,
+  settings,
+  addReader,
+}: SessionsDeps): Sessions => {
   const open: OpenSessions = { idle: new Map(), busy: new Map() };
   let closed = false;
   return {
@@ -77,6 +87,13 @@ export const createSessions = ({ provider, ids, actors, log, settings }: Session
         throw error;
       }
       actor.send({ type: 'OPENED', version });
+      const leave = addReader({
+        principal,
+        endsWithCredential: false,
+        isAllowed: (present) => mayAtAll(present, 'invoke'),
+        end: () => actor.send({ type: 'DELETE' }),
+      });
+      actor.subscribe({ complete: leave });
       return { session, answer };
     },
     find(principal, id) {

@@ -27,13 +27,13 @@ export const agUiRunRoutes = (deps: RouteDeps): Route[] =>
   );
 
 /** The run continues if its client disconnects or stops reading. */
-const createAgUiRun = (deps: RouteDeps, { threadOf, agentFor }: Addressing) => {
+const createAgUiRun = (deps: RouteDeps, { threadOf, agentFor, readingOf }: Addressing) => {
   const attaching = createAttaching(deps);
   return async (client: Client, body: AgUiBody) => {
     const place = threadOf(client.principal, body.thread_id);
     const { scope, id: thread_id } = place;
     const output_schema = checkedOutputSchema(body.output_schema);
-    const stream = createEventStream();
+    const stream = createEventStream({ reading: readingOf(client.principal, place, body.agent_id) });
     const isSubmitted = await submitRequest(deps, {
       ...client,
       thread: place,

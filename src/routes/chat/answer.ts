@@ -5,6 +5,7 @@ import { earlierCalls, goingCalls, heldCalls } from '../../protocols/ai-sdk/held
 import { joiningProtocol } from '../../protocols/joining.ts';
 import type { ReplayBuffer } from '../../protocols/replay-buffer.ts';
 import type { Attach, DecisionInput, ThreadView } from '../../runtime/index.ts';
+import type { Reading } from '../../schema/reader.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 /**
@@ -26,9 +27,14 @@ export const CHAT_HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' };
 
 export const createAnswer = (
   { store, chatStreams, ids }: Pick<RouteDeps, 'store' | 'chatStreams' | 'ids'>,
-  { scope, thread_id, continues }: { scope: string; thread_id: string; continues: string | undefined },
+  {
+    scope,
+    thread_id,
+    continues,
+    reading,
+  }: { scope: string; thread_id: string; continues: string | undefined; reading: Reading },
 ): ChatAnswer => {
-  const stream = createEventStream({ headers: CHAT_HEADERS });
+  const stream = createEventStream({ headers: CHAT_HEADERS, reading });
   let buffer: ReplayBuffer | undefined;
 
   const isActive = (): boolean => store.threads.get(scope, thread_id)?.thread.active_run_id !== undefined;

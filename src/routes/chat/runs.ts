@@ -29,14 +29,15 @@ export const chatRunRoutes = (deps: RouteDeps): Route[] =>
 export type ChatRun = (client: Client, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;
 
 export const createChatRun = (deps: RouteDeps): ChatRun => {
-  const { threadOf, agentFor } = createAddressing(deps);
+  const { threadOf, agentFor, readingOf } = createAddressing(deps);
   const repeatAnswer = createRepeat(deps);
   return async (client, body, draft) => {
     const thread = threadOf(client.principal, body.thread_id);
     const { scope, id: thread_id } = thread;
     const output_schema = checkedOutputSchema(body.output_schema);
     const agent = draft ?? agentFor(client.principal, thread, body.agent_id);
-    const answer = createAnswer(deps, { scope, thread_id, continues: body.continues });
+    const reading = readingOf(client.principal, thread, body.agent_id);
+    const answer = createAnswer(deps, { scope, thread_id, continues: body.continues, reading });
     let repeated: Repeated | undefined;
     try {
       const isSubmitted = await submitRequest(deps, {

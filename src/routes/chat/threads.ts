@@ -61,7 +61,10 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
         const thread = access.thread(principal, thread_id, 'read');
         const point = resumePoint(header('last-event-id'));
         if ('cursor' in point) return replay.page(thread, point.cursor);
-        const stream = createEventStream({ headers: CHAT_HEADERS });
+        const stream = createEventStream({
+          headers: CHAT_HEADERS,
+          reading: access.reading('thread', thread, 'read'),
+        });
         const leave = chatStreams.attach(thread.scope, thread.id, point.after, stream);
         if (!leave) return reply(204);
         stream.onClose(leave);
