@@ -176,7 +176,9 @@ const createExpiry = (clock: Clock, expired: (entry: Entry) => void) => {
         return;
       }
       entries.add(entry);
-      schedule(end);
+      const now = clock.now();
+      // A token is accepted for a while after its expiry.
+      schedule(end > now ? end : now + EXPIRY_STEP_MS);
     },
     remove(entry: Entry): void {
       entries.delete(entry);

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { AUDIENCE, startProvider } from '../identity/issuers/provider.ts';
 import { ask, type Got } from './http.ts';
 import { mcpClient, rpc } from './mcp/mcp.ts';
 import { readBlocks } from './stream.ts';
@@ -50,9 +51,10 @@ const startService = async (t: Test, options: TroupeOptions = {}): Promise<Servi
 type Shared = { thread: string; run: string; own: Reading };
 
 type Reading = {
-  first: string;
-  /** Resolves when the server has ended the stream. */
-  ended: Promise<void>;
+  /** The next block; undefined at the end. */
+  next(): Promise<string | undefined>;
+  /** Everything received so far. */
+  raw(): string;
 };
 
 /** Opens a stream and reads its first block. */
@@ -64,14 +66,23 @@ const open = async (troupe: Troupe, key: string, path: string, body?: object): P
     ...(body && { body: JSON.stringify(body) }),
   });
   if (got.status !== 200) throw new Error(`${path}: ${got.status} ${await got.text()}`);
-  const blocks = readBlocks(got);
-  const first = (await blocks.next()) ?? '';
-  return { first, ended: drain(blocks) };
+  const { next, raw } = readBlocks(got);
+  await next();
+  return { next, raw };
 };
 
-const drain = async ({ next }: { next(): Promise<string | undefined> }): Promise<void> => {
+/** Resolves when the server has ended the stream. */
+const drain = async ({ next }: Pick<Reading, 'next'>): Promise<void> => {
   while ((await next()) !== undefined);
 };
+
+const waitingIn =
+  ({ models }: Troupe) =>
+  async () =>
+    models.waiting();
+const isOne = (count: number): boolean => count === 1;
+
+const MCP = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 const hello = [{ role: 'user', content: 'Hello' }];
 const chatHello = (id: string) => [{ id, role: 'user', parts: [{ type: 'text', text: 'Hello' }] }];
@@ -128,10 +139,10 @@ for (const [change, make] of Object.entries(CHANGES)) {
       Object.values(FOLLOWED).map((path) => open(troupe, bob.key, path(shared))),
     );
     await make(service, shared);
-    await Promise.all(readings.map(({ ended }) => ended));
+    await Promise.all(readings.map(drain));
     t.equal(troupe.models.waiting(), 1, 'the run continues');
     t.equal(await finishes(service, shared), 'natural_end');
-    await shared.own.ended;
+    await drain(shared.own);
   });
 
   t.test(`ends a resumed chat stream when ${change} (check 42)`, async (t) => {
@@ -142,9 +153,9 @@ for (const [change, make] of Object.entries(CHANGES)) {
     );
     const resumed = await open(troupe, bob.key, `/v1/ai-sdk/chat/${shared.thread}/stream`);
     await make(service, shared);
-    await resumed.ended;
+    await drain(resumed);
     t.equal(await finishes(service, shared), 'natural_end');
-    await shared.own.ended;
+    await drain(shared.own);
   });
 }
 
@@ -189,12 +200,9 @@ for (const [change, make] of Object.entries(USER_CHANGES)) {
       const service = await startService(t);
       const { troupe, alice } = service;
       const started = await open(troupe, alice.key, path, body);
-      await eventually(
-        async () => troupe.models.waiting(),
-        (waiting) => waiting === 1,
-      );
+      await eventually(waitingIn(troupe), isOne);
       await make(service);
-      await started.ended;
+      await drain(started);
       t.equal(troupe.models.waiting(), 1, 'the run continues');
       t.equal(await endsNaturally(service), 'natural_end');
     });
@@ -206,18 +214,17 @@ t.test('keeps streams whose principal would still be accepted', async (t) => {
   const { troupe, alice, bob, change, as } = service;
   const shared = await share(service, 'write');
   const reading = await open(troupe, bob.key, `/v1/threads/${shared.thread}/events/stream`);
-  const ended: string[] = [];
-  reading.ended.then(() => ended.push('bob'));
-  shared.own.ended.then(() => ended.push('alice'));
   await change('PATCH', '/v1/users/bob', { grants: ['read:own', 'keys'] });
   await change('DELETE', `/v1/keys/${String((await as(bob, 'POST', '/v1/keys', { name: 'other' })).id)}`);
   await as(alice, 'PATCH', `/v1/threads/${shared.thread}`, { visibility: 'read' });
   await change('POST', '/v1/users/bob/sign-out');
-  t.same(ended, []);
+  await as(alice, 'PATCH', `/v1/threads/${shared.thread}`, { title: 'still followed' });
+  while (!reading.raw().includes('still followed')) t.ok(await reading.next(), 'the stream continues');
   await as(alice, 'PATCH', `/v1/threads/${shared.thread}`, { visibility: 'private' });
-  await reading.ended;
-  t.same(ended, ['bob'], 'the owner continues');
+  await drain(reading);
   t.equal(await finishes(service, shared), 'natural_end');
+  await drain(shared.own);
+  t.match(shared.own.raw(), 'run_finish', 'the stream of the owner continues');
 });
 
 t.test('ends streams of end users with the key that acts for them', async (t) => {
@@ -248,40 +255,63 @@ t.test('ends operator streams when the grant is taken', async (t) => {
   const service = await startService(t);
   const { troupe, alice, change } = service;
   await change('PATCH', '/v1/users/alice', { grants: ['observe'] });
-  const { ended } = await open(troupe, alice.key, '/v1/system/actors/stream');
+  const reading = await open(troupe, alice.key, '/v1/system/actors/stream');
   await change('PATCH', '/v1/users/alice', { grants: ['member'] });
-  await ended;
+  await drain(reading);
 });
 
-t.test('ends MCP sessions and their streams, and the run continues (check 42)', async (t) => {
-  for (const make of [USER_CHANGES['the key is revoked'], USER_CHANGES['the grant is taken']]) {
+for (const [change, make] of Object.entries(USER_CHANGES).slice(0, 3)) {
+  t.test(
+    `ends MCP sessions and their streams when ${change}, and the run continues (check 42)`,
+    async (t) => {
+      const service = await startService(t);
+      const { troupe, alice, change: set } = service;
+      const second = await set('POST', '/v1/keys', { name: 'second', user: 'alice' });
+      const { post, stream } = mcpClient(() => troupe.url);
+      const about = {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 't', version: '1' },
+      };
+      const opened = await post(rpc(1, 'initialize', about), { ...MCP, ...bearer(alice.key) });
+      const session = { ...MCP, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      const call = rpc(2, 'tools/call', { name: 'slow', arguments: { message: 'Hello' } });
+      const answer = await stream(call, { ...session, ...bearer(alice.key) });
+      await eventually(waitingIn(troupe), isOne);
+      await make(service);
+      await answer.rest();
+      await set('PATCH', '/v1/users/alice', { grants: ['member'], disabled: false });
+      const after = await post(rpc(3, 'tools/list'), { ...session, ...bearer(String(second.key)) });
+      t.equal(after.status, 404, 'the session has ended');
+      t.equal(troupe.models.waiting(), 1, 'the run continues');
+      t.equal(await endsNaturally(service), 'natural_end');
+    },
+  );
+
+  t.test(`ends an MCP stream without a session when ${change}, and the run continues`, async (t) => {
     const service = await startService(t);
-    const { troupe, alice, change } = service;
-    const key = String((await change('POST', '/v1/keys', { name: 'second', user: 'alice' })).key);
-    const { post, stream } = mcpClient(() => troupe.url);
-    const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    const about = {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 't', version: '1' },
+    const { troupe, alice } = service;
+    const { stream } = mcpClient(() => troupe.url);
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
     };
-    const opened = await post(rpc(1, 'initialize', about), { ...json, ...bearer(alice.key) });
-    const session = { ...json, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-    const call = rpc(2, 'tools/call', { name: 'slow', arguments: { message: 'Hello' } });
-    const answer = await stream(call, { ...session, ...bearer(alice.key) });
-    await eventually(
-      async () => troupe.models.waiting(),
-      (waiting) => waiting === 1,
-    );
-    await make?.(service);
+    const call = rpc(1, 'tools/call', { name: 'slow', arguments: { message: 'Hello' }, _meta });
+    const answer = await stream(call, {
+      ...MCP,
+      ...bearer(alice.key),
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'slow',
+    });
+    t.equal(answer.status, 200);
+    await eventually(waitingIn(troupe), isOne);
+    await make(service);
     await answer.rest();
-    await change('PATCH', '/v1/users/alice', { grants: ['member'] });
-    const after = await post(rpc(3, 'tools/list'), { ...session, ...bearer(key) });
-    t.equal(after.status, 404, 'the session has ended');
     t.equal(troupe.models.waiting(), 1, 'the run continues');
     t.equal(await endsNaturally(service), 'natural_end');
-  }
-});
+  });
+}
 
 t.test('ends streams that follow when their key expires; that of a run continues (check 41)', async (t) => {
   const service = await startService(t);
@@ -293,13 +323,41 @@ t.test('ends streams that follow when their key expires; that of a run continues
     open(troupe, key, '/v1/runs', { agentId: 'slow', threadId: thread, messages: hello }),
     open(troupe, key, `/v1/threads/${thread}/events/stream`),
   ]);
-  let hasEnded = false;
-  run.ended.then(() => {
-    hasEnded = true;
-  });
-  await following.ended;
+  await drain(following);
   await change('PATCH', '/v1/users/alice', { name: 'Alice' });
-  t.notOk(hasEnded);
   troupe.models.releaseAll();
-  await run.ended;
+  await drain(run);
+  t.match(run.raw(), 'run_finish');
+});
+
+t.test('ends the streams of a token when its user signs out or loses a grant (check 42)', async (t) => {
+  const provider = await startProvider(t);
+  const issuer = {
+    id: 'acme',
+    issuer: provider.issuer,
+    audiences: [AUDIENCE],
+    claims: { roles: 'groups' },
+    map: { users: ['read:own'] },
+  };
+  const troupe = await startTroupe(t, { settings: { identity: { issuers: [issuer] } } });
+  const issuedAt = Math.floor(Date.now() / 1000) - 10;
+  const token = await provider.sign({ groups: ['users'], iat: issuedAt, exp: issuedAt + 600 });
+  const path = '/v1/threads/new/events/stream';
+  const reading = await open(troupe, token, path);
+  await troupe.call('PATCH', '/v1/users/00u1', { grants: ['member'] }, admin);
+  const started = await open(troupe, token, '/v1/runs', { agentId: 'slow', messages: hello });
+  await troupe.call('PATCH', '/v1/users/00u1', { grants: [] }, admin);
+  await drain(started);
+  t.equal(troupe.models.waiting(), 1, 'the run continues');
+  await troupe.call('POST', '/v1/users/00u1/sign-out', undefined, admin);
+  await drain(reading);
+});
+
+t.test('ends streams that follow when their token expires (check 41)', async (t) => {
+  const provider = await startProvider(t);
+  const issuer = { id: 'acme', issuer: provider.issuer, audiences: [AUDIENCE], default_grants: ['read:own'] };
+  const troupe = await startTroupe(t, { settings: { identity: { issuers: [issuer] } } });
+  const now = Math.floor(Date.now() / 1000);
+  const token = await provider.sign({ iat: now - 10, exp: now + 2 });
+  await drain(await open(troupe, token, '/v1/threads/new/events/stream'));
 });

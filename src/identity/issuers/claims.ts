@@ -14,7 +14,7 @@ const MOST_SUBJECT_BYTES = 512;
 
 /** @param scopeId is the scope of an issuer that names none */
 export const createClaimsReader = (spec: IssuerSpec, scopeId: string): ReadClaims => {
-  const { issuer, claims: paths, provision } = spec;
+  const { issuer, claims: paths, provision, max_age_secs } = spec;
   const scopeOf = createScope(spec, scopeId);
   const authorityOf = createAuthority(spec);
   return (claims, { iat, exp }) => {
@@ -34,7 +34,7 @@ export const createClaimsReader = (spec: IssuerSpec, scopeId: string): ReadClaim
       grants,
       narrowing,
       iat,
-      exp,
+      exp: Math.min(exp, iat + max_age_secs),
       provision,
     };
   };

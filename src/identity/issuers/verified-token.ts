@@ -17,6 +17,7 @@ export type VerifiedToken = {
   readonly narrowing?: Grants | undefined;
   /** Seconds since the epoch, as in the token. */
   readonly iat: number;
+  /** Seconds since the epoch: that of the token, or earlier by the maximum age of its issuer. */
   readonly exp: number;
   /** `known`: the token may bind to a user that exists, but creates none. */
   readonly provision?: 'auto' | 'known' | undefined;
