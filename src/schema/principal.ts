@@ -27,11 +27,11 @@ export type Principal = {
   readonly user: string | undefined;
   readonly authority: Authority;
   readonly credential: Credential;
-  /** What the rights of a user follow from; absent where nothing but its own request can change them. */
+  /** The origin of the rights of a user; absent where no change of users and keys can alter them. */
   readonly basis?: Basis;
 };
 
-/** What a principal was derived from, so that it can be judged again after its request (identity.md 1.5). */
+/** The origin of a principal, from which it is judged again after its request (identity.md 1.5). */
 export type Basis = {
   /** The users of its scope, in addition to its own, whose changes may alter it. */
   readonly users: readonly string[];
