@@ -1,5 +1,6 @@
 import t from 'tap';
 import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
+import { onAccess } from './on-access.ts';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onAgents } from './on-agents.ts';
 import { onChat } from './on-chat.ts';
@@ -47,6 +48,7 @@ else {
   await t.test('traces', (t) => onTraces(t, house));
   await t.test('connections and remote tasks', (t) => onMachines(t, house));
   await t.test('other programs', (t) => onPrograms(t, house));
+  await t.test('users and keys', (t) => onAccess(t, house));
   await t.test('the dashboard', (t) => onDashboard(t, house));
   await t.test('every list', (t) => onLists(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));

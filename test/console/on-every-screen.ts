@@ -35,6 +35,12 @@ const SCREENS = [
   '/eval-reports',
   '/statecharts',
   '/statecharts/run',
+  '/users',
+  '/users?new=1',
+  '/users/key-owner',
+  '/keys',
+  '/keys?new=1',
+  '/budgets',
   '/diagnostics',
   '/audit-log',
   '/system',
@@ -81,6 +87,14 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
   const agent = { ...ASKS_FIRST, id: 'asks-at-last' };
   await troupe.call('POST', '/v1/config/agents', agent, headers);
+  const key = {
+    name: 'of every screen',
+    user: 'key-owner',
+    new_user: { kind: 'service', grants: ['member', 'configure:mcp-servers'] },
+    grants: ['invoke:support-*'],
+    expires_in_secs: 864_000,
+  };
+  await troupe.call('POST', '/v1/keys', key, headers);
   const traced = await ask(troupe, agent.id, 'What is new?');
   const waiting = await askWith(troupe, agent.id, asks(['at-last', 'get_weather', { location: 'Oslo' }]));
   const screens = [

@@ -20,6 +20,8 @@ const LISTS = [
   '/models',
   '/model-pools',
   '/budgets',
+  '/users',
+  '/keys',
   '/mcp-servers',
   '/a2a-servers',
   '/datasets',
@@ -105,6 +107,18 @@ export const onLists = async (t: Test, house: House): Promise<void> => {
     on_exceeded: 'observe',
     unpriced: 'ignore',
   });
+  const key = {
+    name: LONG,
+    user: 'service-that-answers-questions-about-invoices',
+    new_user: {
+      kind: 'service',
+      name: LONG,
+      grants: ['operator', 'configure:mcp-servers', 'decide:support-*/*'],
+    },
+    expires_in_secs: 864_000,
+  };
+  const made = await troupe.call('POST', '/v1/keys', key, headers);
+  t.equal(made.status, 201, JSON.stringify(made.body));
   await ask(troupe, agent.id, LONG);
   await askWith(troupe, agent.id, asks(['long-wait', 'get_weather', { location: 'Oslo' }]));
   await askWith(troupe, agent.id, () => Promise.reject(new Error(LONG)));

@@ -21,6 +21,7 @@ const LONGEST_NAME = 48;
 const TOKENS: readonly [RegExp, string][] = [
   [/\b(bearer\s{1,8})[\w.~+/=-]{8,}/gi, `$1${MASK}`],
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, MASK],
+  [/\btp[kst]_[0-9A-Za-z]{49}\b/g, MASK],
   [/\bsk_(?:live|test)_\w{8,}/g, MASK],
   [/\bsk-[\w-]{8,}/g, MASK],
   [/\b(?:gh[pousr]_\w{16,}|github_pat_\w{20,})/g, MASK],

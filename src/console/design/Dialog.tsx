@@ -12,11 +12,13 @@ type DialogProps = {
   onClose: () => void;
   /** Width in pixels. */
   size?: number;
+  /** A click outside of the dialog does not close it. */
+  staysOnClick?: boolean;
   children: ReactNode;
 };
 
 /** A modal dialog, open while it is rendered. */
-export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) => {
+export const Dialog = ({ title, onClose, size = 460, staysOnClick = false, children }: DialogProps) => {
   useReturnFocus();
   return (
     <Modal
@@ -25,6 +27,7 @@ export const Dialog = ({ title, onClose, size = 460, children }: DialogProps) =>
       size={size}
       title={<span className={css.title}>{title}</span>}
       withCloseButton={false}
+      closeOnClickOutside={!staysOnClick}
     >
       <div className={css.body}>{children}</div>
     </Modal>

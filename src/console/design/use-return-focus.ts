@@ -1,15 +1,25 @@
 import { useEffect, useState } from 'react';
 
-/** Returns the focus to the element that opened this component when the component is unmounted. */
+/** The element to which a closed component is about to return the focus. */
+let returning: Element | null | undefined;
+
+/**
+ * Returns the focus to the element that opened this component when the component is unmounted. A component that replaces
+ * another one at once takes over its opener.
+ */
 export const useReturnFocus = (): void => {
-  const [opener] = useState(() => document.activeElement);
-  useEffect(
-    () => () => {
+  const [active] = useState(() => document.activeElement);
+  useEffect(() => {
+    const opener = returning ?? active;
+    returning = undefined;
+    return () => {
+      returning = opener;
       // Deferred until the focus trap has released the focus.
       setTimeout(() => {
+        if (returning !== opener) return;
+        returning = undefined;
         if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
       });
-    },
-    [opener],
-  );
+    };
+  }, [active]);
 };

@@ -1,5 +1,6 @@
 /** The texts of each part of the console, by its name. Each screen loads its own texts; only tests read all. */
 
+export { texts as access } from '../access/texts.ts';
 export { texts as activity } from '../activity/texts.ts';
 export { texts as assistant } from '../assistant-chat/texts.ts';
 export { texts as chat } from '../chat/texts.ts';
@@ -38,6 +39,7 @@ export { texts as diagnostics } from '../screens/diagnostics/texts.ts';
 export { texts as evalReports } from '../screens/eval-reports/texts.ts';
 export { texts as evalRuns } from '../screens/eval-runs/texts.ts';
 export { texts as inbox } from '../screens/inbox/texts.ts';
+export { texts as keys } from '../screens/keys/texts.ts';
 export { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
 export { texts as modelPools } from '../screens/model-pools/texts.ts';
 export { texts as models } from '../screens/models/texts.ts';
@@ -52,6 +54,7 @@ export { texts as system } from '../screens/system/texts.ts';
 export { texts as threads } from '../screens/threads/texts.ts';
 export { texts as tools } from '../screens/tools/texts.ts';
 export { texts as traces } from '../screens/traces/texts.ts';
+export { texts as users } from '../screens/users/texts.ts';
 export { shellTexts as shell } from '../shell/texts.ts';
 export { texts as snippets } from '../snippets/texts.ts';
 export { texts as history } from '../thread-messages/texts.ts';

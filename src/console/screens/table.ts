@@ -162,12 +162,6 @@ export const screens: readonly Screen[] = [
     load: () => import('./model-pools/ModelPools.tsx'),
   },
   {
-    path: '/budgets',
-    label: 'nav.budgets',
-    nav: { group: 'models', icon: 'budgets' },
-    load: () => import('./budgets/Budgets.tsx'),
-  },
-  {
     path: '/datasets',
     label: 'nav.datasets',
     nav: { group: 'evaluate', icon: 'datasets' },
@@ -196,6 +190,30 @@ export const screens: readonly Screen[] = [
     label: 'nav.evalReports',
     nav: { group: 'evaluate', icon: 'reports' },
     load: () => import('./eval-reports/EvalReports.tsx'),
+  },
+  {
+    path: '/users',
+    label: 'nav.users',
+    nav: { group: 'access', icon: 'users' },
+    load: () => import('./users/Users.tsx'),
+  },
+  {
+    path: '/users/$id',
+    label: 'nav.users',
+    under: '/users',
+    load: () => import('./users/User.tsx'),
+  },
+  {
+    path: '/keys',
+    label: 'nav.keys',
+    nav: { group: 'access', icon: 'key' },
+    load: () => import('./keys/Keys.tsx'),
+  },
+  {
+    path: '/budgets',
+    label: 'nav.budgets',
+    nav: { group: 'access', icon: 'budgets' },
+    load: () => import('./budgets/Budgets.tsx'),
   },
   {
     path: '/audit-log',

@@ -14,7 +14,7 @@ import css from './Sidebar.module.css';
 import type { Group, Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
-const GROUPS: readonly Group[] = ['home', 'build', 'models', 'evaluate', 'system'];
+const GROUPS: readonly Group[] = ['home', 'build', 'models', 'evaluate', 'access', 'system'];
 
 const NavLink = ({
   screen,

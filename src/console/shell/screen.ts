@@ -5,7 +5,7 @@ import type { shellTexts } from './texts.ts';
 export type ShellText = keyof typeof shellTexts.en;
 
 /** Groups of the sidebar. `home` is at the top and has no heading. */
-export type Group = 'home' | 'build' | 'models' | 'evaluate' | 'system';
+export type Group = 'home' | 'build' | 'models' | 'evaluate' | 'access' | 'system';
 
 /** A screen of the console, as listed in `screens/table.ts`. */
 export type Screen = {

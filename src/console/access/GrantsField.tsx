@@ -1,0 +1,96 @@
+import { useId, useState } from 'react';
+import { isGrant } from '../../schema/grants.ts';
+import { Button, IconButton } from '../design/Button.tsx';
+import { Chip } from '../design/Chip.tsx';
+import { Field } from '../design/Field.tsx';
+import look from '../design/Look.module.css';
+import { useTexts } from '../i18n/locale.ts';
+import { type SeenProps, useForm, useWordAt } from '../schema-form/context.ts';
+import { nothing, useHelp } from '../schema-form/hints.ts';
+import { meaningOf, SUGGESTED, toneOf } from './grants.ts';
+import { texts } from './texts.ts';
+
+const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/**
+ * A widget of the schema form for a list of grants: each with its meaning, and an input that suggests more. Enter, or
+ * leaving the input, adds what is typed.
+ */
+export const GrantsField = (props: SeenProps) => {
+  const t = useTexts(texts);
+  const help = useHelp(props);
+  const wordAt = useWordAt();
+  const { errors } = useForm();
+  const options = useId();
+  const [typed, type] = useState('');
+  const { label, path, onChange } = props;
+  const grants = textsIn(props.value);
+  const grant = typed.trim();
+  const isUnknown = grant !== '' && !isGrant(grant);
+  const add = (): void => {
+    if (grant === '' || isUnknown) return;
+    type('');
+    if (!grants.includes(grant)) onChange([...grants, grant]);
+  };
+  const remove = (removed: string): void => {
+    const rest = grants.filter((each) => each !== removed);
+    onChange(rest.length > 0 ? rest : nothing(props, []));
+  };
+  return (
+    <fieldset className={look.stack} aria-label={label}>
+      {grants.length === 0 && <p className={look.quiet}>{wordAt(path, 'none') ?? t('none')}</p>}
+      {grants.length > 0 && (
+        <ul>
+          {grants.map((each) => (
+            <li key={each} className={look.row}>
+              <Chip tone={toneOf(each)}>{each}</Chip>
+              <span className={`${look.grow} ${look.quiet}`}>{meaningOf(each, t)}</span>
+              <IconButton
+                small
+                icon="trash"
+                label={t('remove', { grant: each })}
+                onClick={() => remove(each)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Field
+        label={t('add', { what: label })}
+        error={isUnknown ? t('invalid', { grant }) : errors.get(path)}
+        hint={grant === '' || isUnknown ? help : meaningOf(grant, t)}
+      >
+        {(control) => (
+          <span className={look.row}>
+            <input
+              {...control}
+              type="text"
+              className={look.grow}
+              list={options}
+              autoComplete="off"
+              spellCheck={false}
+              value={typed}
+              onChange={({ target }) => type(target.value)}
+              onBlur={add}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || grant === '') return;
+                event.preventDefault();
+                add();
+              }}
+            />
+            <Button small icon="plus" disabled={grant === '' || isUnknown} onClick={add}>
+              {t('addOne')}
+            </Button>
+          </span>
+        )}
+      </Field>
+      <datalist id={options}>
+        {SUGGESTED.filter((each) => !grants.includes(each)).map((each) => (
+          <option key={each} value={each}>
+            {meaningOf(each, t)}
+          </option>
+        ))}
+      </datalist>
+    </fieldset>
+  );
+};

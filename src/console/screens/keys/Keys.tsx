@@ -1,0 +1,78 @@
+import { useMemo } from 'react';
+import { Button } from '../../design/Button.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { ErrorBox } from '../../design/Loaded.tsx';
+import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { Filter } from '../../list/FilterBar.tsx';
+import { List } from '../../list/List.tsx';
+import { usePages } from '../../list/use-pages.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { KEY_STATES, keysOf } from './key.ts';
+import { useKeyColumns } from './key-columns.tsx';
+import { NewKey } from './NewKey.tsx';
+import { texts } from './texts.ts';
+import { useKeyActions } from './use-key-actions.tsx';
+
+const useFilters = (): readonly Filter[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        key: 'state',
+        kind: 'choice',
+        label: t('column.state'),
+        options: KEY_STATES.map((state) => [state, t(`state.${state}`)] as const),
+      },
+      { key: 'user', kind: 'text', label: t('column.user') },
+    ],
+    [t],
+  );
+};
+
+export default function Keys() {
+  const t = useTexts(texts);
+  const [{ new: isNew, user, state }, setQuery] = useQueryState();
+  const pages = usePages(keysOf({ user, state }));
+  const columns = useKeyColumns();
+  const filters = useFilters();
+  const { menu, dialog } = useKeyActions();
+  const create = (
+    <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
+      {t('new')}
+    </Button>
+  );
+  return (
+    <Page title={t('title')} count={pages.total} purpose={t('purpose')} actions={create}>
+      {!pages.last && pages.error !== null && <ErrorBox error={pages.error} onRetry={pages.refresh} />}
+      {!pages.last && pages.error === null && <SkeletonRows />}
+      {pages.last && (
+        <List
+          name="keys"
+          rows={pages.rows}
+          columns={columns}
+          rowId={({ id }) => id}
+          searchPlaceholder={t('search')}
+          filterBy={filters}
+          menu={menu}
+          fresh={{ at: pages.at, busy: pages.isReading, refresh: pages.refresh }}
+          unpaged
+          after={
+            pages.hasMore && (
+              <Button small disabled={pages.isReading} onClick={pages.loadMore}>
+                {t('more')}
+              </Button>
+            )
+          }
+          empty={
+            <EmptyState title={t('empty.title')} actions={create}>
+              {t('empty.text')}
+            </EmptyState>
+          }
+        />
+      )}
+      {isNew === '1' && <NewKey user={user} onClose={() => setQuery({ new: undefined })} />}
+      {dialog}
+    </Page>
+  );
+}

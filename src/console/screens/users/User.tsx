@@ -1,0 +1,121 @@
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { GrantList } from '../../access/Grants.tsx';
+import { statusOf } from '../../data/error.ts';
+import { useResource } from '../../data/queries.ts';
+import { Button } from '../../design/Button.tsx';
+import { Card, Facts, Page } from '../../design/Layout.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
+import { Ago, DateTime } from '../../design/Time.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { OverflowMenu } from '../../list/RowMenu.tsx';
+import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { texts } from './texts.ts';
+import { KindChip, StateChip } from './UserChips.tsx';
+import { EditUser } from './UserForm.tsx';
+import { UserKeys } from './UserKeys.tsx';
+import { identityOf, type User as UserRecord, userOf } from './user.ts';
+import { DeleteUser, DisableUser, SignOutUser } from './user-acts.tsx';
+
+const DIALOGS = { edit: EditUser, disable: DisableUser, signOut: SignOutUser, delete: DeleteUser } as const;
+
+type What = keyof typeof DIALOGS;
+
+const Actions = ({ user, open }: { user: UserRecord; open: (what: What) => void }) => {
+  const t = useTexts(texts);
+  const resource = `users/${encodeURIComponent(user.scope)}/${encodeURIComponent(user.id)}`;
+  return (
+    <>
+      <Button tone="primary" icon="edit" onClick={() => open('edit')}>
+        {t('edit')}
+      </Button>
+      <Button onClick={() => open('disable')}>{t(user.disabled ? 'enable' : 'disable')}</Button>
+      <OverflowMenu
+        label={t('actions', { id: user.id })}
+        items={[
+          { label: t('signOut'), icon: 'lock', act: () => open('signOut') },
+          {
+            label: t('changes'),
+            icon: 'history',
+            act: `/audit-log?resource=${encodeURIComponent(resource)}`,
+          },
+          { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => open('delete') },
+        ]}
+      />
+    </>
+  );
+};
+
+const Identity = ({ user }: { user: UserRecord }) => {
+  const t = useTexts(texts);
+  const identity = identityOf(user);
+  if (identity === undefined) return <>{t('identity.none')}</>;
+  if (identity === 'pending') return <>{t('identity.pending')}</>;
+  return (
+    <span className={look.grow}>
+      {identity.subject} <span className={look.quiet}>{identity.issuer}</span>
+    </span>
+  );
+};
+
+const Details = ({ user }: { user: UserRecord }) => {
+  const t = useTexts(texts);
+  return (
+    <Facts
+      rows={[
+        [t('column.state'), <StateChip key="state" disabled={user.disabled} />],
+        [t('column.kind'), <KindChip key="kind" kind={user.kind} />],
+        [t('field.name'), user.name ?? '—'],
+        [t('field.email'), user.email ?? '—'],
+        [t('identity'), <Identity key="identity" user={user} />],
+        [
+          t('column.seen'),
+          user.last_seen_at === null ? t('never') : <Ago key="seen" at={user.last_seen_at} />,
+        ],
+        [t('created'), <DateTime key="created" at={user.created_at} />],
+        ...(user.tokens_not_before > 0
+          ? [[t('signedOut'), <DateTime key="out" at={user.tokens_not_before} />] as const]
+          : []),
+      ]}
+    />
+  );
+};
+
+export default function User() {
+  const t = useTexts(texts);
+  const { id = '' } = useParams({ strict: false });
+  const query = useResource(userOf(id));
+  const [what, open] = useState<What>();
+  const user = query.data;
+  const Dialog = what && DIALOGS[what];
+  if (statusOf(query.error) === 404) {
+    return <NoSuch title={t('notFound', { id })} to="/users" all={t('all')} />;
+  }
+  return (
+    <Page title={id} actions={user && <Actions user={user} open={open} />}>
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <div className={look.halves}>
+              <Card title={t('details')}>
+                <Details user={found} />
+              </Card>
+              <Card title={t('column.grants')}>
+                <GrantList grants={found.grants} none={t('grants.none')} />
+                {found.token_grants.length > 0 && (
+                  <>
+                    <h3>{t('grants.byToken')}</h3>
+                    <GrantList grants={found.token_grants} none={t('grants.none')} />
+                  </>
+                )}
+              </Card>
+            </div>
+            <UserKeys user={found.id} />
+          </>
+        )}
+      </Loaded>
+      {user && Dialog && <Dialog user={user} onClose={() => open(undefined)} />}
+    </Page>
+  );
+}
