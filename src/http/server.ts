@@ -1,6 +1,5 @@
 import type { ServiceLog } from '../schema/log-events.ts';
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
-import type { Authenticate } from '../schema/presented.ts';
 import type { AddReader } from '../schema/reader.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';

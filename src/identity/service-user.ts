@@ -66,8 +66,6 @@ export const createActFor =
       .then((made) => actingFor(deps, judged, made));
   };
 
-const actingFor = (judged: Principal, user: UserRow): Principal => {
-  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
 const withoutEndUser = (judged: Principal): Principal => ({
   ...judged,
   authority: [...judged.authority, WITHOUT_THREADS],
@@ -77,7 +75,7 @@ const withoutEndUser = (judged: Principal): Principal => ({
 });
 
 const actingFor = (deps: ActForDeps, judged: Principal, user: UserRow): Principal => {
-  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
   if (user.kind === 'service') {
     throw new Forbidden(`'${user.id}' is a service: act is for persons`, { code: 'forbidden' });
   }

@@ -7,7 +7,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
-import { partitionOf } from '../schema/partition.ts';
+import { type Place, partitionOf } from '../schema/partition.ts';
 import type { Principal } from '../schema/principal.ts';
 import { Thread, ThreadList, type ThreadSummary, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import {
@@ -256,17 +256,25 @@ const createUpdate = ({ access, runtime, identity }: Pick<RouteDeps, 'access' | 
     }) {
       const place = access.thread(principal, params.id, 'write');
       if (body.visibility !== undefined) access.checkSharing(principal, place);
-      const { parent_thread_id: parent, ...patch } = body;
-      if (!parent) return runtime.threads.update(place.scope, place.id, body);
-      const above = access.thread(principal, parent, 'write');
-      // A thread and its parent have the same owner, so the parent of another owner is unknown.
-      if (above.scope !== place.scope) throw new Invalid(`parent thread not found: ${parent}`);
-      return runtime.threads.update(place.scope, place.id, { ...patch, parent_thread_id: above.id });
-      const thread = await runtime.threads.update(place.scope, place.id, body);
+      const patch = { ...body, ...parentIn(access, principal, place, body.parent_thread_id) };
+      const thread = await runtime.threads.update(place.scope, place.id, patch);
       if (body.visibility !== undefined) identity.readers.sharingChanged(place);
       return thread;
     },
   }) as const;
+
+/** A thread and its parent have the same owner, so the parent of another owner is unknown. @throws Invalid */
+const parentIn = (
+  access: RouteDeps['access'],
+  principal: Principal,
+  place: Place,
+  parent: string | null | undefined,
+): { parent_thread_id?: string } => {
+  if (!parent) return {};
+  const above = access.thread(principal, parent, 'write');
+  if (above.scope !== place.scope) throw new Invalid(`parent thread not found: ${parent}`);
+  return { parent_thread_id: above.id };
+};
 
 const listThreads = (
   { store, access }: Pick<RouteDeps, 'store' | 'access'>,

@@ -217,6 +217,7 @@ const withoutStars = (pattern: string): string =>
   pattern.replace(/\\([\s\S])|\*/g, (_found, escaped?: string) => escaped ?? ANYTHING);
 
 const globOf = (pattern: string | undefined, text: string, at: string): Glob => {
+  if (/\p{Cc}/u.test(pattern ?? '')) throw new Invalid(`${at} '${text}': control characters are not allowed`);
   try {
     return compileGlob(pattern ?? '');
   } catch (error) {

@@ -1,6 +1,5 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
 import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
-import { Forbidden, Invalid } from './outcome.ts';
 import { Forbidden, Invalid, Unauthorized } from './outcome.ts';
 import { isReservedScope } from './partition.ts';
 

@@ -65,6 +65,7 @@ for (const [text, message] of [
   ['decide:x', /'decide' is decide:<agent>\/<tool>/],
   ['invoke:', /pattern is empty/],
   ['invoke:a%', /percent-encoding is broken/],
+  ['invoke:%00', /control characters are not allowed/],
   ['invoke:a%5C', /dangling escape/],
 ] as const) {
   t.test(`'${text}' is refused on write and ignored in tokens`, async (t) => {

@@ -58,12 +58,12 @@ export const createJudge = (deps: JudgeDeps): Judge => {
   const present = (id: string): { key: KeyRow; user: UserRow } => {
     const key = store.keys.get(id);
     if (!key) throw new Unauthorized(INVALID_CREDENTIAL);
-    if (key.revoked_at !== null) throw new Unauthorized(`API key '${key.name}' has been revoked`);
+    if (key.revoked_at !== null) {
+      throw new Unauthorized(`API key '${key.name}' has been revoked`, { reason: 'revoked' });
+    }
     const user = store.users.get(key.scope, key.user);
     if (!user) throw new Unauthorized(INVALID_CREDENTIAL);
     if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
-    const vouchedUntil = vouchedUntilOf(user, deps.ssoKeyIdleDays);
-    if (now >= vouchedUntil) throw new Unauthorized('sign in again', { reason: 'expired' });
     return { key, user };
   };
 
@@ -74,7 +74,6 @@ export const createJudge = (deps: JudgeDeps): Judge => {
 
   const again = (id: string): JudgedPrincipal => {
     const { key, user } = present(id);
-    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
     return derived(key, user, untilOf(key, user));
   };
 
@@ -85,10 +84,11 @@ export const createJudge = (deps: JudgeDeps): Judge => {
     const credential = store.credentials.get(digest);
     if (credential?.kind !== 'key') throw new Unauthorized(INVALID_CREDENTIAL);
     const { key, user } = present(credential.id);
-    if (isExpired(key, now)) throw new Unauthorized(`API key '${key.name}' has expired`);
-    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`);
+    if (isExpired(key, now)) {
+      throw new Unauthorized(`API key '${key.name}' has expired`, { reason: 'expired' });
+    }
     const until = untilOf(key, user);
-    if (now >= until) throw new Unauthorized('sign in again');
+    if (now >= until) throw new Unauthorized('sign in again', { reason: 'expired' });
     const seenAt = store.keys.use(key.id)?.at ?? Number.NEGATIVE_INFINITY;
     return {
       principal: derived(key, user, until),
@@ -124,13 +124,6 @@ export const createJudge = (deps: JudgeDeps): Judge => {
   };
 };
 
-/** @throws Unauthorized */
-const demandLive = ({ name, expires_at, revoked_at }: KeyRow, now: number): void => {
-  if (revoked_at !== null)
-    throw new Unauthorized(`API key '${name}' has been revoked`, { reason: 'revoked' });
-  if (expires_at !== null && expires_at <= now)
-    throw new Unauthorized(`API key '${name}' has expired`, { reason: 'expired' });
-};
 const isExpired = ({ expires_at }: KeyRow, now: number): boolean => expires_at !== null && expires_at <= now;
 
 const principalOf = (key: KeyRow, user: UserRow): JudgedPrincipal => {
