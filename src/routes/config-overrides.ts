@@ -46,7 +46,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
   return [
     route.patch(path, {
       ...admin,
-      needs: 'configure:agents',
+      needs: `configure:${namespace}`,
       id: `patch${NAME[namespace]}Overrides`,
       summary: `Change overrides of ${OF[namespace]}`,
       description: 'Given fields are overridden; null removes the override of a field.',
@@ -59,7 +59,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
     }),
     route.delete(path, {
       ...admin,
-      needs: 'configure:agents',
+      needs: `configure:${namespace}`,
       id: `clear${NAME[namespace]}Overrides`,
       summary: `Remove all overrides of ${OF[namespace]}`,
       description: 'The seeded or saved entry applies again.',
@@ -71,7 +71,7 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
     }),
     route.delete(`${path}/:field`, {
       ...admin,
-      needs: 'configure:agents',
+      needs: `configure:${namespace}`,
       id: `clear${NAME[namespace]}Override`,
       summary: `Remove one override of ${OF[namespace]}`,
       description: 'The seeded or saved value of the field applies again.',

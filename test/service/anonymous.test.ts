@@ -257,6 +257,8 @@ t.test('every route checks its grant before its body', async (t) => {
     ['PUT', '/v1/config/agents/x', 'observe', 'configure:agents'],
     ['PUT', '/v1/config/agents/x', 'configure:models', 'configure:agents'],
     ['PUT', '/v1/config/mcp-servers/x', 'configure', 'configure:mcp-servers'],
+    ['PATCH', '/v1/config/tools/x/overrides', 'configure:agents', 'configure:tools'],
+    ['PATCH', '/v1/config/agents/x/overrides', 'configure:tools', 'configure:agents'],
     ['POST', '/v1/mcp-servers/x/restart', 'configure:*', 'configure:mcp-servers'],
     ['POST', '/v1/eval/runs', 'observe', 'evaluate'],
     ['PUT', '/v1/admin/assistant/config', 'configure', 'admin'],
