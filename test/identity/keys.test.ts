@@ -263,7 +263,7 @@ t.test('limits keys that act creates also for callers with manage', async (t) =>
   for (const { key } of made) {
     const principal = opened.judge(key, IP);
     t.ok(may(principal, ['invoke', 'a']));
-    t.notOk(may(principal, ['keys']), 'it cannot create a key that lasts longer');
+    t.notOk(may(principal, ['keys']), 'no creation of a key that lasts longer');
   }
 });
 

@@ -195,7 +195,7 @@ const findByName = (
   return scope === undefined ? undefined : { scope, id };
 };
 
-/** The id that the service made is the uid of the oldest: whoever chooses the same learned it from that one. */
+/** The id that the service made is the uid of the oldest: another client that chooses the same id learned it from there. */
 const oldest = (finder: Finder, partitions: readonly string[], id: string): string =>
   partitions.reduce((one, other) => (finder.createdAt(other, id) < finder.createdAt(one, id) ? other : one));
 
