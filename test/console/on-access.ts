@@ -40,7 +40,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     t.equal(await dialog.getByLabel('User', { exact: true }).getAttribute('aria-invalid'), 'true');
 
     await dialog.getByLabel('Create this user if it does not exist').check();
-    const grants = dialog.getByLabel('Add to Grants of the key');
+    const grants = dialog.getByLabel('Grants of the key');
     await grants.fill('invoke:');
     await dialog.getByText(/^invoke: is not a grant/).waitFor();
     await grants.fill('invoke:default');
@@ -94,7 +94,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Save').click();
     await dialog.getByText(/^expires_in_secs must not extend the life of the key/).waitFor();
     await dialog.getByLabel('Days until it expires').fill('5');
-    const grants = dialog.getByLabel('Add to Grants of the key');
+    const grants = dialog.getByLabel('Grants of the key');
     await grants.fill('keys');
     await grants.press('Enter');
     await button(page, 'Save').click();
@@ -139,7 +139,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Save').click();
     await edit.getByText(/^name must have 1 to 256 bytes/).waitFor();
     await edit.getByLabel('Name', { exact: true }).fill('Alice');
-    await edit.getByLabel('Add to Grants').fill('configure:mcp-servers');
+    await edit.getByLabel('Grants').fill('configure:mcp-servers');
     await button(page, 'Save').click();
     await toast(page, 'User "alice" saved');
     const grants = page.getByRole('region', { name: 'Grants' });
@@ -216,7 +216,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     await go('/users/manager');
     await button(page, 'Edit').click();
     const edit = page.getByRole('dialog', { name: 'Edit manager' });
-    await edit.getByLabel('Add to Grants').fill('observe');
+    await edit.getByLabel('Grants').fill('observe');
     await button(page, 'Save').click();
     await edit.getByText('this gives the grant observe, which the caller lacks').waitFor();
   });

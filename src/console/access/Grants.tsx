@@ -4,11 +4,11 @@ import { useTexts } from '../i18n/locale.ts';
 import { meaningOf, toneOf } from './grants.ts';
 import { texts } from './texts.ts';
 
-const GrantChip = ({ grant }: { grant: string }) => {
+export const GrantChip = ({ grant }: { grant: string }) => {
   const t = useTexts(texts);
   return (
     <Chip tone={toneOf(grant)} title={meaningOf(grant, t)}>
-      {grant}
+      <code>{grant}</code>
     </Chip>
   );
 };

@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
 import { isGrant } from '../../schema/grants.ts';
 import { Button, IconButton } from '../design/Button.tsx';
-import { Chip } from '../design/Chip.tsx';
 import { Field } from '../design/Field.tsx';
 import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from '../schema-form/context.ts';
 import { nothing, useHelp } from '../schema-form/hints.ts';
-import { meaningOf, SUGGESTED, toneOf } from './grants.ts';
+import { GrantChip } from './Grants.tsx';
+import { meaningOf, SUGGESTED } from './grants.ts';
 import { texts } from './texts.ts';
 
 const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
@@ -37,26 +37,9 @@ export const GrantsField = (props: SeenProps) => {
     onChange(rest.length > 0 ? rest : nothing(props, []));
   };
   return (
-    <fieldset className={look.stack} aria-label={label}>
-      {grants.length === 0 && <p className={look.quiet}>{wordAt(path, 'none') ?? t('none')}</p>}
-      {grants.length > 0 && (
-        <ul>
-          {grants.map((each) => (
-            <li key={each} className={look.row}>
-              <Chip tone={toneOf(each)}>{each}</Chip>
-              <span className={`${look.grow} ${look.quiet}`}>{meaningOf(each, t)}</span>
-              <IconButton
-                small
-                icon="trash"
-                label={t('remove', { grant: each })}
-                onClick={() => remove(each)}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+    <div className={look.stack}>
       <Field
-        label={t('add', { what: label })}
+        label={label}
         error={isUnknown ? t('invalid', { grant }) : errors.get(path)}
         hint={grant === '' || isUnknown ? help : meaningOf(grant, t)}
       >
@@ -84,6 +67,23 @@ export const GrantsField = (props: SeenProps) => {
           </span>
         )}
       </Field>
+      {grants.length === 0 && <p className={look.quiet}>{wordAt(path, 'none') ?? t('none')}</p>}
+      {grants.length > 0 && (
+        <ul>
+          {grants.map((each) => (
+            <li key={each} className={look.row}>
+              <GrantChip grant={each} />
+              <span className={`${look.grow} ${look.quiet}`}>{meaningOf(each, t)}</span>
+              <IconButton
+                small
+                icon="trash"
+                label={t('remove', { grant: each })}
+                onClick={() => remove(each)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
       <datalist id={options}>
         {SUGGESTED.filter((each) => !grants.includes(each)).map((each) => (
           <option key={each} value={each}>
@@ -91,6 +91,6 @@ export const GrantsField = (props: SeenProps) => {
           </option>
         ))}
       </datalist>
-    </fieldset>
+    </div>
   );
 };

@@ -37,7 +37,7 @@ const partsOf = (grant: string): [word: string, pattern: string | undefined] => 
   return colon < 0 ? [grant, undefined] : [grant.slice(0, colon), grant.slice(colon + 1)];
 };
 
-/** What a user with the grant may do. */
+/** Returns what a user with the grant may do. */
 export const meaningOf = (grant: string, t: Say<keyof typeof texts.en>): string => {
   const plain = PLAIN.find((each) => each === grant);
   if (plain !== undefined) return t(`meaning.${plain}`);

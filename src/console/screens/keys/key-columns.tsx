@@ -49,7 +49,12 @@ export const useKeyColumns = (): Column<ApiKey>[] => {
         text: ({ name, hint }) => `${name} ${hint}`,
         cell: ({ name }, mark) => <span title={name}>{mark(name)}</span>,
       },
-      { id: 'hint', label: t('column.hint'), isCode: true, value: ({ hint }) => hint },
+      {
+        id: 'hint',
+        label: t('column.hint'),
+        value: ({ hint }) => hint,
+        cell: ({ hint }) => <span className={`${look.mono} ${look.cut}`}>{hint}</span>,
+      },
       {
         id: 'state',
         label: t('column.state'),
