@@ -13,8 +13,7 @@ import { texts } from './texts.ts';
 const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /**
- * A widget of the schema form for a list of grants: each with its meaning, and an input that suggests more. Enter, or
- * leaving the input, adds what is typed.
+ * A widget of the schema form for a list of grants: each with its meaning, and an input that suggests more.
  */
 export const GrantsField = (props: SeenProps) => {
   const t = useTexts(texts);
@@ -24,20 +23,26 @@ export const GrantsField = (props: SeenProps) => {
   const options = useId();
   const [typed, type] = useState('');
   const { label, path, onChange } = props;
-  const grants = textsIn(props.value);
   const grant = typed.trim();
+  // What is typed is part of the value, so that a form sent before Enter has it; the list shows it once it is added.
+  const all = textsIn(props.value);
+  const grants = grant === '' ? all : all.slice(0, -1);
   const isUnknown = grant !== '' && !isGrant(grant);
+  const change = (listed: readonly string[], text: string): void => {
+    type(text);
+    const next = text.trim() === '' ? listed : [...listed, text.trim()];
+    onChange(next.length > 0 ? next : nothing(props, []));
+  };
   const add = (): void => {
-    if (grant === '' || isUnknown) return;
-    type('');
-    if (!grants.includes(grant)) onChange([...grants, grant]);
+    if (grant !== '' && !isUnknown) change([...new Set([...grants, grant])], '');
   };
-  const remove = (removed: string): void => {
-    const rest = grants.filter((each) => each !== removed);
-    onChange(rest.length > 0 ? rest : nothing(props, []));
-  };
+  const remove = (removed: string): void =>
+    change(
+      grants.filter((each) => each !== removed),
+      typed,
+    );
   return (
-    <div className={look.stack}>
+    <fieldset className={look.stack}>
       <Field
         label={label}
         error={isUnknown ? t('invalid', { grant }) : errors.get(path)}
@@ -53,8 +58,7 @@ export const GrantsField = (props: SeenProps) => {
               autoComplete="off"
               spellCheck={false}
               value={typed}
-              onChange={({ target }) => type(target.value)}
-              onBlur={add}
+              onChange={({ target }) => change(grants, target.value)}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || grant === '') return;
                 event.preventDefault();
@@ -91,6 +95,6 @@ export const GrantsField = (props: SeenProps) => {
           </option>
         ))}
       </datalist>
-    </div>
+    </fieldset>
   );
 };
