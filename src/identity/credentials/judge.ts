@@ -74,11 +74,8 @@ export const createJudge = (deps: JudgeDeps): Judge => {
 
   const again = (id: string): JudgedPrincipal => {
     const { key, user } = present(id);
-    return derived(key, user, untilOf(key, user));
+    return derived(key, user, untilOf(key, user, deps.ssoKeyIdleDays));
   };
-
-  const untilOf = (key: KeyRow, user: UserRow): number =>
-    Math.min(key.expires_at ?? Number.POSITIVE_INFINITY, vouchedUntilOf(user, deps.ssoKeyIdleDays));
 
   const read = (digest: string, now: number): Remembered => {
     const credential = store.credentials.get(digest);
@@ -87,7 +84,7 @@ export const createJudge = (deps: JudgeDeps): Judge => {
     if (isExpired(key, now)) {
       throw new Unauthorized(`API key '${key.name}' has expired`, { reason: 'expired' });
     }
-    const until = untilOf(key, user);
+    const until = untilOf(key, user, deps.ssoKeyIdleDays);
     if (now >= until) throw new Unauthorized('sign in again', { reason: 'expired' });
     const seenAt = store.keys.use(key.id)?.at ?? Number.NEGATIVE_INFINITY;
     return {
@@ -137,6 +134,10 @@ const principalOf = (key: KeyRow, user: UserRow): JudgedPrincipal => {
     ...(key.user_header !== undefined && { userHeader: key.user_header }),
   };
 };
+
+/** Returns the time until which a key is accepted. */
+const untilOf = (key: KeyRow, user: UserRow, idleDays: number): number =>
+  Math.min(key.expires_at ?? Number.POSITIVE_INFINITY, vouchedUntilOf(user, idleDays));
 
 /** A user whose grants all come from its identity provider has them as long as that vouches for it. */
 const vouchedUntilOf = ({ grants, token_grants, token_iat }: UserRow, days: number): number =>
