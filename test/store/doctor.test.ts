@@ -39,6 +39,35 @@ const fill = async (dir: string): Promise<void> => {
       ]);
     });
   }
+  for (const id of ['alice', 'bob']) {
+    const identity = { issuer: 'https://idp.example', subject: id };
+    const of = { kind: 'person', created_at: 1, disabled: false, tokens_not_before: 0 } as const;
+    const user = {
+      ...of,
+      id,
+      scope: SCOPE,
+      grants: [],
+      token_grants: [],
+      identity,
+      folded: id,
+      token_iat: 0,
+    };
+    const times = { created_at: 1, created_by: '~admin', expires_at: 2, revoked_at: null };
+    const key = {
+      id: `key-${id}`,
+      name: id,
+      scope: SCOPE,
+      user: id,
+      hint: '',
+      actor: '',
+      digest: `digest-${id}`,
+    };
+    await write(store, (batch) => {
+      store.users.put(batch, user, undefined);
+      store.keys.put(batch, { ...key, ...times, line: key.id, first: true });
+      store.credentials.put(batch, key.digest, { kind: 'key', id: key.id });
+    });
+  }
   await store.close();
 };
 
@@ -50,6 +79,12 @@ const RAW = [
   'open_work',
   'message_by_run',
   'event_by_run',
+  'user_folds',
+  'user_identities',
+  'scope_keys',
+  'user_keys',
+  'key_ends',
+  'credentials',
   'counters',
 ];
 

@@ -5,15 +5,18 @@ import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import type { Key } from '../engine/keys.ts';
 import { createTable } from '../engine/table.ts';
+import { createCredentialTable } from '../tables/credentials.ts';
 import { createDispatchTable } from '../tables/dispatches.ts';
 import { createEndedWork } from '../tables/ended-work.ts';
 import { createEventTable } from '../tables/events.ts';
+import { createKeyTable, type KeyRow } from '../tables/keys.ts';
 import { createMessageTable, type MessageRow } from '../tables/messages.ts';
 import { createOpenWork } from '../tables/open-work.ts';
 import { changedAt, createRunTable, type RunRow } from '../tables/runs.ts';
 import { eventsIn, type StoredEvents } from '../tables/stored-events.ts';
 import { createTaskIndex } from '../tables/tasks.ts';
 import { createThreadTable, type ThreadRecord } from '../tables/threads.ts';
+import { createUserTable, type UserRow } from '../tables/users.ts';
 
 /**
  * Derives the rows that follow from others: indexes, work lists and counters.
@@ -32,6 +35,12 @@ export const DERIVED = [
   'ended_work',
   'message_by_run',
   'event_by_run',
+  'user_folds',
+  'user_identities',
+  'scope_keys',
+  'user_keys',
+  'key_ends',
+  'credentials',
   'counters',
 ] as const;
 
@@ -39,7 +48,10 @@ export type DerivedName = (typeof DERIVED)[number];
 
 const isDerived = (name: string): name is DerivedName => (DERIVED as readonly string[]).includes(name);
 
-export type Records = Record<'threads' | 'runs' | 'dispatches' | 'messages' | 'events', Iterable<Entry>>;
+export type Records = Record<
+  'threads' | 'runs' | 'dispatches' | 'messages' | 'events' | 'users' | 'keys',
+  Iterable<Entry>
+>;
 export type Entry = { key: Key; value: unknown };
 
 const EMPTY = { get: () => undefined, getRange: () => [], getKeys: () => [] };
@@ -86,6 +98,9 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const dispatches = createDispatchTable(env, work);
   const messages = createMessageTable(env, runs, { isMarked: () => false });
   const events = createEventTable(env, runs);
+  const users = createUserTable(env);
+  const keys = createKeyTable(env);
+  const credentials = createCredentialTable(env);
 
   /** Passes the writes of a batch into derived tables on; the other writes are records. */
   const collect = (fill: (batch: Batch) => void): void => {
@@ -127,6 +142,13 @@ export const deriveInto = (records: Records, sink: Sink): void => {
     const from = Number(key[2]) - list.length + 1;
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }
+  for (const { value } of records.users) collect((batch) => users.put(batch, value as UserRow, undefined));
+  for (const { value } of records.keys)
+    collect((batch) => {
+      const row = value as KeyRow;
+      keys.put(batch, row);
+      credentials.put(batch, row.digest, { kind: 'key', id: row.id });
+    });
   for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
 };
 

@@ -170,6 +170,8 @@ const checkedRecords = (
     },
     messages: (entry) => checkAnswers('messages', entry),
     events: (entry) => checkAnswers('events', entry),
+    users() {},
+    keys() {},
   };
   function* checked(name: keyof Records): Iterable<Entry> {
     for (const entry of readTable(tables, name)) {
@@ -188,6 +190,8 @@ const checkedRecords = (
       dispatches: checked('dispatches'),
       messages: checked('messages'),
       events: checked('events'),
+      users: checked('users'),
+      keys: checked('keys'),
     },
     end() {
       for (const key of strays.values()) note(STRAY_RUN, 'runs', key);

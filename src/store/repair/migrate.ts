@@ -63,6 +63,8 @@ export const rebuildIndexes = (root: RootDatabase): void => {
     dispatches: read('dispatches'),
     messages: [],
     events: [],
+    users: [],
+    keys: [],
   };
   deriveInto(records, {
     row: (table, { key, value }) => opened.get(table)?.rows.putSync(key, encoded(value)),
