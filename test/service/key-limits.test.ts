@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** What the holder of a real key may do with keys and users, as tables: identity.md 1.2, 2.1, checks 18 and 19. */
+/** Rights of the holder of a real key over keys and users, as tables: identity.md 1.2, 2.1, checks 18 and 19. */
 
 const bearer = (key: unknown) => ({ authorization: `Bearer ${key}` });
 const ADMIN = bearer(ADMIN_TOKEN);
