@@ -106,7 +106,10 @@ t.test('does not give the id of a deleted user away while its threads remain', a
   await users.create(ADMIN, person('alice'));
   owners.add('acme/alice');
   await users.remove(ADMIN, 'alice', { threads: 'keep' });
-  await t.rejects(users.create(ADMIN, person('alice')), { name: 'Conflict', message: /owns threads already/ });
+  await t.rejects(users.create(ADMIN, person('alice')), {
+    name: 'Conflict',
+    message: /owns threads already/,
+  });
   await t.rejects(async () => bind(token()), IDENTITY);
   owners.clear();
   await users.create(ADMIN, person('alice'));

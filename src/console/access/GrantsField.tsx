@@ -24,7 +24,7 @@ export const GrantsField = (props: SeenProps) => {
   const [typed, type] = useState('');
   const { label, path, onChange } = props;
   const grant = typed.trim();
-  // What is typed is part of the value, so that a form sent before Enter has it; the list shows it once it is added.
+  // Typed text is part of the value, so that a form sent before Enter has it; the list shows it once it is added.
   const all = textsIn(props.value);
   const grants = grant === '' ? all : all.slice(0, -1);
   const isUnknown = grant !== '' && !isGrant(grant);
