@@ -1,3 +1,6 @@
+import { MAX_ID_BYTES } from './id.ts';
+import { Invalid } from './outcome.ts';
+
 /**
  * The partition of a scope that holds the threads of one user, with all that belongs to them (identity.md 1.3, 1.4).
  *
@@ -24,6 +27,19 @@ export const isReservedScope = (scope: string): boolean => scope.startsWith(MARK
 
 export const partitionOf = ({ scope, user }: { scope: string; user: string | undefined }): string =>
   user === undefined ? scope : `${MARK}${scope}${MARK}${escaped(user)}`;
+
+/**
+ * The name of a partition is the scope of rows, whose keys bound its length.
+ *
+ * @throws Invalid
+ */
+export const checkPartitionOf = (of: { scope: string; user: string | undefined }): void => {
+  const bytes = Buffer.byteLength(partitionOf(of));
+  if (bytes <= MAX_ID_BYTES) return;
+  throw new Invalid(
+    `the user id is too long for its scope: together they take ${bytes} bytes (each '%' and '~' of the user id counts as three), at most ${MAX_ID_BYTES} are allowed`,
+  );
+};
 
 /** Returns the scope of a partition; that of a scope is the scope itself. */
 export const baseOf = (partition: string): string =>

@@ -1,7 +1,7 @@
 import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
 import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
 import { Forbidden, Invalid, Unauthorized } from './outcome.ts';
-import { isReservedScope } from './partition.ts';
+import { checkPartitionOf, isReservedScope } from './partition.ts';
 
 /** Whom a request acts for, resolved once before anything else is read (identity.md 1). */
 
@@ -104,12 +104,11 @@ export const createPrincipal = ({
   scope: string;
   user?: string;
   grants: readonly string[];
-}): Principal => ({
-  scope: checkScope(scope),
-  user: user === undefined ? undefined : checkUser(user),
-  authority: [parseGrants(grants)],
-  credential: { kind: 'program' },
-});
+}): Principal => {
+  const of = { scope: checkScope(scope), user: user === undefined ? undefined : checkUser(user) };
+  checkPartitionOf(of);
+  return { ...of, authority: [parseGrants(grants)], credential: { kind: 'program' } };
+};
 
 /** The name of a user becomes part of names in the store, so an empty one must not be the list of all users. */
 const checkUser = (user: string): string => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   baseOf,
+  checkPartitionOf,
   isListOfPartitions,
   listsWith,
   ownedIn,
@@ -65,4 +66,15 @@ t.test('a uid is the id that the service made, or contains the name', async (t) 
   t.not(uidOf(alice, 't1'), uidOf(bob, 't1'));
   t.equal(idInUid(uidOf(alice, 'a~b') ?? ''), 'a~b');
   t.equal(idInUid('t1'), undefined);
+});
+
+t.test('a user id that is too long for its scope is refused', async (t) => {
+  checkPartitionOf({ scope: 'a'.repeat(512), user: undefined });
+  checkPartitionOf({ scope: 'a'.repeat(254), user: 'b'.repeat(256) });
+  for (const of of [
+    { scope: 'a'.repeat(255), user: 'b'.repeat(256) },
+    { scope: 'acme', user: '%'.repeat(170) },
+  ]) {
+    t.throws(() => checkPartitionOf(of), { message: /too long for its scope/ });
+  }
 });

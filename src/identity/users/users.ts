@@ -1,5 +1,6 @@
 import type { Clock } from '../../schema/clock.ts';
 import { Conflict, Forbidden, NotFound } from '../../schema/outcome.ts';
+import { checkPartitionOf } from '../../schema/partition.ts';
 import { demand, type Principal } from '../../schema/principal.ts';
 import type { NewUser, User, UserChange, UserKind } from '../../schema/user.ts';
 import type { Store, UserRow } from '../../store/index.ts';
@@ -150,6 +151,7 @@ const found = (user: UserRow | undefined, id: string): UserRow => {
 /** @throws Invalid */
 export const newUser = (of: { scope: string; id: string; kind: UserKind; now: number }): UserRow => {
   const id = checkedUserId('user id', of.id);
+  checkPartitionOf({ scope: of.scope, user: id });
   return {
     id,
     scope: of.scope,
