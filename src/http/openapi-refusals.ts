@@ -2,6 +2,7 @@ import type { ZodOpenApiResponseObject } from 'zod-openapi';
 
 import { ErrorBody } from '../schema/error-body.ts';
 import type { ErrorDescription } from './described.ts';
+import { createDoor } from './needs.ts';
 import { JSON_TYPE } from './reply.ts';
 import type { Route } from './route.ts';
 
@@ -21,6 +22,7 @@ export const REFUSED = {
     description: 'The credential is missing or wrong, or the caller has no scope.',
     headers: { 'WWW-Authenticate': 'What is to be shown: `Bearer`.' },
   },
+  402: { name: 'BudgetExhausted', description: 'A budget that stops runs is exhausted.' },
   403: {
     name: 'Forbidden',
     description:
@@ -61,13 +63,18 @@ export const errorsOf = ({ errors = PLAIN }: Route['spec']): ErrorDescription =>
 /** Statuses that every route can return. */
 const ALWAYS = [400, 403, 500, 503];
 const OF_CREDENTIALS = [401, 429];
+/** A name of several visible threads. */
+const OF_NAMES = [409];
+const OF_BUDGETS = [402];
 const OF_BODY = [408, 413, 415];
 const OF_SHAPE = [422];
 
 /** Returns the statuses of refusals by the server itself. */
-export const refusedBy = ({ needs, body, reads }: Route['spec']): number[] => [
+export const refusedBy = ({ needs, security, params, body, reads }: Route['spec']): number[] => [
   ...ALWAYS,
-  ...(needs === 'nothing' ? [] : OF_CREDENTIALS),
+  ...(needs === 'nothing' && security === undefined ? [] : OF_CREDENTIALS),
+  ...(params && createDoor(needs).surface === 'agent-invocation' ? OF_NAMES : []),
+  ...(body && needs === 'invoke' ? OF_BUDGETS : []),
   ...(body ? OF_BODY : []),
   ...(body && reads === undefined ? OF_SHAPE : []),
 ];

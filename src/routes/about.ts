@@ -13,6 +13,7 @@ const TAGS = [
   { name: 'a2a', description: 'A2A 1.0 over HTTP+JSON: agents as servers of tasks.' },
   { name: 'MCP', description: 'The Model Context Protocol: agents as tools.' },
   { name: 'agents', description: 'Configured agents and their permissions.' },
+  { name: 'identity', description: 'Users, API keys, and whom a request acts for.' },
   {
     name: 'config',
     description: 'Configuration entries, overrides, validation and the audit log.',

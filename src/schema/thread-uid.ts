@@ -21,7 +21,8 @@ export const isMadeHere = (id: string): boolean => MADE_HERE.test(id);
 export const idInUid = (uid: string): string | undefined => UID.exec(uid)?.[1];
 
 const DIGITS = 22;
-const UID = new RegExp(`^(.+)~[\\w-]{${DIGITS}}$`, 'su');
+/** With as many characters of base64url as `DIGITS`. */
+const UID = /^(.+)~[\w-]{22}$/su;
 const MADE_HERE = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 const digestOf = (owner: string): string =>

@@ -17,7 +17,8 @@ const PAGE = 'src/docs/reference/errors.md';
 const STATUS_ADVICE: Readonly<Record<keyof typeof REFUSED, string>> = {
   400: 'Correct the request. Do not repeat it unchanged.',
   401: 'Send a valid token, or a credential from which the service can derive a scope.',
-  403: 'Add the host to `allowed_hosts`, or send the request from a page of an allowed origin.',
+  402: 'Wait until `resets_at`, or ask an administrator to raise the budget.',
+  403: 'Ask for the grant in `needs`, add the host to `allowed_hosts`, or send the request from a page of an allowed origin.',
   404: 'Check the id, and the scope of the credential.',
   408: 'Send the body faster or in a smaller request, then repeat it.',
   409: 'Read the current state, decide again, and send a new request.',

@@ -42,6 +42,7 @@ const Operation = z.object({
   summary: z.string(),
   tags: z.array(z.string()).optional(),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+  'x-grants': z.array(z.string()).optional(),
   parameters: z
     .array(
       z.object({

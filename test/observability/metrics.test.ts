@@ -212,6 +212,7 @@ t.test('a series with labels appears with its first observation, others exist fr
   t.strictSame([...series.keys()].filter(isOwn).sort(), [
     'service_active_runs',
     'service_agent_handoffs_total',
+    'service_anonymous_access',
     'service_audit_sweep_pruned_total',
     'service_audit_write_failures_total',
     'service_build_info{version="unknown"}',

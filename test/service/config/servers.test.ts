@@ -59,7 +59,7 @@ t.test('lists everything that agents consist of in the capabilities, without sec
   t.notOk(listOf(body.tools).some(({ id }) => String(id).startsWith('admin_')));
   t.strictSame(
     listOf(body.namespaces).map(({ namespace }) => namespace),
-    ['agents', 'models', 'model-pools', 'providers', 'mcp-servers', 'skills', 'tools'],
+    ['agents', 'models', 'model-pools', 'providers', 'mcp-servers', 'skills', 'tools', 'budgets'],
   );
   const adapters = Array.isArray(body.supported_adapters) ? body.supported_adapters : [];
   for (const name of ['openai', 'groq', 'nebius']) t.ok(adapters.includes(name), name);
