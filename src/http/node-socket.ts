@@ -7,6 +7,7 @@ import type { Answer } from './pipeline.ts';
 import { cannotListen, type Listening, type ListenOptions } from './socket.ts';
 import { removeStaleSocket } from './socket-file.ts';
 import type { Tls } from './tls.ts';
+import { MAX_HEADER_BYTES } from './uws.ts';
 
 /**
  * Listens with `node:http` on systems without a binary of uWebSockets.js.
@@ -17,7 +18,7 @@ import type { Tls } from './tls.ts';
  */
 
 const LIMITS = {
-  maxHeaderSize: 100 * 1024,
+  maxHeaderSize: MAX_HEADER_BYTES,
   highWaterMark: 64 * 1024,
   headersTimeout: IDLE_MS,
   keepAliveTimeout: IDLE_MS,

@@ -26,7 +26,7 @@ export const chooseHttpServer = (
 ): HttpServerChoice => {
   if (setting === 'node') return { uWS: undefined };
   try {
-    return { uWS: createRequire(import.meta.url)('uWebSockets.js') };
+    return { uWS: loadUws() };
   } catch (error) {
     const reason = problemOf(error);
     if (setting === 'uws') throw new Unavailable(reason, { cause: error });
@@ -34,6 +34,26 @@ export const chooseHttpServer = (
     return { uWS: undefined };
   }
 };
+
+/**
+ * Some builds accept heads of 4 KiB by default, which is less than an access token may have. A build reads the limit from
+ * the environment when it is loaded.
+ */
+const loadUws = (): UwsModule => {
+  const { env } = process;
+  const given = env[LIMIT];
+  env[LIMIT] = given ?? String(MAX_HEADER_BYTES);
+  try {
+    return createRequire(import.meta.url)('uWebSockets.js');
+  } finally {
+    if (given === undefined) delete env[LIMIT];
+  }
+};
+
+const LIMIT = 'UWS_HTTP_MAX_HEADERS_SIZE';
+
+/** Maximum size of the head of a request, on both HTTP servers. */
+export const MAX_HEADER_BYTES = 100 * 1024;
 
 const problemOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
