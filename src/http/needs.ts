@@ -5,8 +5,10 @@ import { forbidden, may, type Need, type Principal } from '../schema/principal.t
 /**
  * The right that a route needs before its body is read (identity.md 3.4): nothing, any principal, a grant, or one of
  * several. A route for `anyone` receives the principal of the request, or `NOBODY` if it has no credential and needs one
- * elsewhere; a bad credential is rejected. A pattern may name a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by
- * any pattern of the principal: what it concerns is known to the handler only.
+ * elsewhere; a bad credential is rejected.
+ *
+ * A pattern may name a parameter of the path, as in `configure:{ns}`. A grant without a pattern is satisfied by any
+ * pattern of the principal: what it concerns is known to the handler only.
  */
 export type Needs = 'nothing' | 'anyone' | 'principal' | GrantText | readonly [GrantText, ...GrantText[]];
 

@@ -12,7 +12,8 @@ import { createTokenCheck } from './token.ts';
 
 /**
  * Resolves whom a request acts for (identity.md 3.1, 3.2). Exactly one credential is judged, and a bad one never falls
- * back to another. Resolves synchronously unless a hook of the embedding program returns a promise.
+ * back to another. Resolves synchronously, except while a hook of the
+ * embedding program, the keys of an issuer or a new user is awaited.
  */
 export type AuthenticatorDeps = {
   /** If absent, the admin surface is closed. */
