@@ -28,14 +28,17 @@ export const isReservedScope = (scope: string): boolean => scope.startsWith(MARK
 export const partitionOf = ({ scope, user }: { scope: string; user: string | undefined }): string =>
   user === undefined ? scope : `${MARK}${scope}${MARK}${escaped(user)}`;
 
-/**
- * The name of a partition is the scope of rows, whose keys bound its length.
- *
- * @throws Invalid
- */
-export const checkPartitionOf = (of: { scope: string; user: string | undefined }): void => {
-  const bytes = Buffer.byteLength(partitionOf(of));
-  if (bytes <= MAX_ID_BYTES) return;
+type Owner = { scope: string; user: string | undefined };
+
+const bytesOf = (of: Owner): number => Buffer.byteLength(partitionOf(of));
+
+/** Returns whether rows can be in the partition: its name is their scope, whose length is bounded by keys. */
+export const canBePartition = (of: Owner): boolean => bytesOf(of) <= MAX_ID_BYTES;
+
+/** @throws Invalid */
+export const checkPartitionOf = (of: Owner): void => {
+  if (canBePartition(of)) return;
+  const bytes = bytesOf(of);
   throw new Invalid(
     `the user id is too long for its scope: together they take ${bytes} bytes (each '%' and '~' of the user id counts as three), at most ${MAX_ID_BYTES} are allowed`,
   );

@@ -149,6 +149,7 @@ t.test('binds no token to a user of another origin (check 27)', async (t) => {
   await t.rejects(async () => bind(token({ issuer: 'https://other.example' })), IDENTITY);
   await t.rejects(async () => bind(token({ user: 'second' })), IDENTITY, 'one account has one user');
   await t.rejects(async () => bind(token({ user: 'a\u200b' })), IDENTITY);
+  await t.rejects(async () => bind(token({ user: '%'.repeat(200), subject: 'long' })), IDENTITY);
   t.match(await bind(token({ user: 'invited', subject: 'i' })), { user: 'invited' });
   t.match(users.get(ADMIN.principal, 'invited').identity, { subject: 'i' });
 });

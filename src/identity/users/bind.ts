@@ -2,6 +2,7 @@ import type { Clock } from '../../schema/clock.ts';
 import { type Authority, parseTokenGrants, unite } from '../../schema/grants.ts';
 import { identityText, MOST_SCOPE_BYTES, MOST_USER_ID_BYTES } from '../../schema/identity-text.ts';
 import { RateLimited, Unauthorized } from '../../schema/outcome.ts';
+import { canBePartition } from '../../schema/partition.ts';
 import { nameOf, type Principal } from '../../schema/principal.ts';
 import type { Store, UserRow } from '../../store/index.ts';
 import type { Change, Changes } from '../changes.ts';
@@ -83,6 +84,7 @@ const normalized = (token: VerifiedToken): VerifiedToken => {
   const scope = identityText(token.scope, MOST_SCOPE_BYTES);
   const user = identityText(token.user, MOST_USER_ID_BYTES);
   if (scope === undefined || user === undefined) throw new Unauthorized(IDENTITY);
+  if (!canBePartition({ scope, user })) throw new Unauthorized(IDENTITY);
   return scope === token.scope && user === token.user ? token : { ...token, scope, user };
 };
 
