@@ -42,6 +42,7 @@ const modules = {
   'src/http': ['src/schema'],
   'src/identity': ['src/store', 'src/outbound', 'src/schema'],
   'src/outbound': ['src/schema'],
+  'src/connections': ['machines', 'src/store', 'src/outbound', 'src/schema'],
   'src/settings': ['src/schema'],
   'src/terminal': ['src/schema'],
   'src/diagrams': ['machines', 'src/schema'],

@@ -196,6 +196,7 @@ const toolContext = (turn: Turn, entry: StepCall, signal: AbortSignal): ToolCont
     thread_id: turn.thread_id,
     call_id: call.id,
     agent_id: turn.agent.spec.id,
+    ...(turn.actsFor && { acts_for: turn.actsFor }),
     signal,
     ...(trace && { trace }),
     now: turn.clock.now,

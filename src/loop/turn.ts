@@ -9,6 +9,7 @@ import type {
 } from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
+import type { Actor } from '../schema/actor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { Spent, Tokens } from '../schema/cut-off.ts';
@@ -162,6 +163,8 @@ export type Answer = { message_id: string; mode: RequestedMode; text: string; pr
 
 export type Turn = {
   readonly scope: string;
+  /** The user that the run acts for. */
+  readonly actsFor: Actor | undefined;
   readonly run_id: string;
   readonly thread_id: string;
   /** Changes at a step boundary, when a plugin hands the run to another agent. */

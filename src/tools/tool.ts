@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Actor } from '../schema/actor.ts';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { InputBlock } from '../schema/message.ts';
 import { maskForeign, maskKnown } from '../schema/redaction/foreign.ts';
@@ -53,6 +54,8 @@ export type ToolContext = {
   thread_id: string;
   call_id: string;
   agent_id: string;
+  /** The user that the run acts for, with the credential that gave its input; absent for a run without a user. */
+  acts_for?: Actor;
   signal: AbortSignal;
   /** Trace to continue when the call works elsewhere (W3C Trace Context). */
   trace?: TraceContext;

@@ -96,6 +96,7 @@ export const scene = (tools: Record<string, Options>) => {
   let made = 0;
   const turn: Turn = {
     scope: 'test',
+    actsFor: undefined,
     run_id: 'r1',
     thread_id: 't1',
     agent: {

@@ -1,7 +1,7 @@
-import type { Actor } from '../../schema/actor.ts';
 import type { Run } from '../../schema/run.ts';
 import type { SubAgentCall, SubAgentOutcome, SubAgents } from '../../tools/sub-agent.ts';
 import type { RuntimeDeps } from '../deps.ts';
+import { actingUser } from '../run/acting-user.ts';
 import type { Use } from '../thread/actors.ts';
 import { cancelInThread, submit, untilInactive } from '../thread/requests.ts';
 import type { Submission } from '../thread/submission.ts';
@@ -61,7 +61,7 @@ async function start(
     const submission = {
       ...driven(delegation, call, { agent, resolution_id }, observed),
       messages: userMessages(prompt),
-      ...(parent && { by: userOf(parent) }),
+      ...(parent && { by: actingUser(parent) }),
     };
     const child = await startBelow(delegation, scope, findRoot(delegation, scope, call.run_id), () =>
       use(scope, deps.ids.uuid(), (thread) => submit(thread, submission)),
@@ -184,11 +184,6 @@ function driven(
     parent: { run_id, thread_id, call_id, root_run_id: findRoot(delegation, scope, run_id) },
     context: call.trace,
   };
-}
-
-/** A delegate acts for the user of its parent. */
-function userOf({ user, credential }: Run): Actor | undefined {
-  return user === undefined || !credential ? undefined : { user, credential };
 }
 
 function reasonOf(error: unknown): string {

@@ -14,6 +14,7 @@ import { issueTicket } from '../ledger/issued-tickets.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { historyOf, keptFor } from '../ledger/ledger.ts';
 import { selectPending } from '../ledger/pending.ts';
+import { actingUser } from './acting-user.ts';
 
 /** Builds the working state of the loop from the rows of the run and its thread. */
 
@@ -42,6 +43,7 @@ export const createTurn = (
   const equipped = (each: ResolvedAgent) => withFrontendTools(each, run.activation?.options.frontend_tools);
   return {
     scope: ledger.scope,
+    actsFor: actingUser(run),
     run_id,
     thread_id,
     agent: equipped(agent),
