@@ -92,6 +92,14 @@ module.exports = {
       to: { path: '^(node:)?(child_process|cluster)$' },
     },
     {
+      name: 'access-names-partitions',
+      comment:
+        'Routes and protocols receive the partition of a thread from `src/identity/access` (identity.md 1.5); without it they reach only threads without an owner.',
+      severity: 'error',
+      from: { path: '^src/(routes|protocols|embedding)/' },
+      to: { path: '^src/schema/partition\\.ts$' },
+    },
+    {
       name: 'screens-stay-on-top',
       comment:
         'What several screens of the console share imports neither a screen nor the shell around them.',

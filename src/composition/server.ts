@@ -7,6 +7,7 @@ import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
 import { createAccess } from '../identity/access/access.ts';
+import { createWholeScope } from '../identity/access/whole-scope.ts';
 import { createAuthObserver } from '../identity/auth-observer.ts';
 import { type AnonymousAccess, createAuthenticator } from '../identity/authenticator.ts';
 import { createGuesses } from '../identity/guesses.ts';
@@ -112,6 +113,7 @@ const createRouteDeps = (
   return {
     store,
     access: createAccess(store),
+    wholeScope: createWholeScope(store),
     runtime,
     ...(events && { events }),
     chatStreams,

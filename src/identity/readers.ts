@@ -1,6 +1,7 @@
 import type { Clock } from '../schema/clock.ts';
 import { Forbidden, Unauthorized } from '../schema/outcome.ts';
-import { type Place, partitionOf } from '../schema/partition.ts';
+import { partitionOf } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import { type Principal, presentRights } from '../schema/principal.ts';
 import type { AddReader, Reader } from '../schema/reader.ts';
 import { timerMs } from '../schema/timer.ts';

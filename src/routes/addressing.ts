@@ -1,7 +1,8 @@
 import { checkAgent } from '../identity/access/agents.ts';
+import { ownPartition } from '../identity/access/own.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import { checkNewId } from '../schema/id.ts';
-import { type Place, partitionOf } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { Reading } from '../schema/reader.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -31,7 +32,7 @@ export const createAddressing = ({
     const id = named?.trim();
     return id
       ? access.thread(principal, checkNewId('thread', 'thread_id', id), 'read')
-      : { scope: partitionOf(principal), id: ids.uuid() };
+      : { scope: ownPartition(principal), id: ids.uuid() };
   },
   agentFor(principal, { scope, id }, named) {
     if (named !== undefined) return checkAgent(principal, resolve(named));
@@ -39,7 +40,7 @@ export const createAddressing = ({
     if (last === undefined || !isAgent(last))
       return checkAgent(principal, resolve(settings.default_agent_id));
     // An agent that was reached by a handoff needs no grant on the thread of its user.
-    const isOwn = scope === partitionOf(principal);
+    const isOwn = scope === ownPartition(principal);
     return isOwn ? resolve(last) : checkAgent(principal, resolve(last));
   },
   // A principal that may not write has sent a decision.

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { runMachine } from '../../machines/index.ts';
+import type { WholeScope } from '../identity/access/whole-scope.ts';
 import { actorId } from '../inspection/actor-index.ts';
 import type { ActorFilter } from '../inspection/filter.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import { stateOf } from '../inspection/watch.ts';
 import type { LiveActor } from '../schema/live-actor.ts';
-import { type Lists, ownedIn } from '../schema/partition.ts';
 import { RUN_STATES, type RunRecord, stateAt, taggedWith } from '../schema/run-state.ts';
 import { Position, type Store } from '../store/index.ts';
 
@@ -35,11 +35,10 @@ export const InactivePosition = z.object({ status: InactiveStatus, after: Positi
 export type InactivePosition = z.infer<typeof InactivePosition>;
 
 export type Sources = {
-  store: { runs: Pick<Store['runs'], 'get' | 'list' | 'partitionsWith'>; threads: ThreadNames };
+  store: { runs: Pick<Store['runs'], 'get' | 'list'> };
+  wholeScope: WholeScope;
   inspector: Inspector;
 };
-
-type ThreadNames = Pick<Store['threads'], 'get' | 'partitionsWith'>;
 
 export type InactiveRuns = {
   /** Sizes of the lists that may contain such runs, including runs with an actor. */
@@ -59,15 +58,12 @@ export const findInactiveRuns = (sources: Sources, scope: string, filter: ActorF
 const NONE: InactiveRuns = { sizes: [], isWhole: true, page: () => ({ items: [] }) };
 
 const single = (
-  { store, inspector }: Sources,
+  { store, wholeScope, inspector }: Sources,
   scope: string,
   run_id: string,
   { thread, state }: ActorFilter,
 ): InactiveRuns => {
-  const [partition = scope] = store.runs.get(scope, run_id)
-    ? [scope]
-    : store.runs.partitionsWith(ownedIn(scope), run_id, 1);
-  const run = store.runs.get(partition, run_id);
+  const run = store.runs.get(wholeScope.run(scope, run_id).scope, run_id);
   const status = InactiveStatus.safeParse(run?.status).data;
   if (!run || !status || inspector.hasRun(scope, run_id)) return NONE;
   if (thread !== undefined && run.thread_id !== thread) return NONE;
@@ -76,9 +72,9 @@ const single = (
 };
 
 const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter): InactiveRuns => {
-  const { store, inspector } = sources;
+  const { store, wholeScope, inspector } = sources;
   const inThread = thread === undefined ? {} : { thread_id: thread };
-  const within = listsOf(store, scope, thread);
+  const within = thread === undefined ? wholeScope.lists(scope) : wholeScope.thread(scope, thread).scope;
   const lists = InactiveStatus.options
     .map((status) => ({ status, share: shareOf(status, state) }))
     .filter(({ share }) => share !== 'none')
@@ -106,15 +102,6 @@ const listed = (sources: Sources, scope: string, { thread, state }: ActorFilter)
       return { items, ...(status && { next: { status, ...(after && { after }) } }) };
     },
   };
-};
-
-/** The admin surface shows the runs of all owners; a thread is in one partition. */
-const listsOf = ({ threads }: Sources['store'], scope: string, thread: string | undefined): Lists => {
-  if (thread === undefined) return [scope, ownedIn(scope)];
-  const [partition = scope] = threads.get(scope, thread)
-    ? [scope]
-    : threads.partitionsWith(ownedIn(scope), thread, 1);
-  return partition;
 };
 
 const isBefore = (status: InactiveStatus, other: InactiveStatus | undefined): boolean =>

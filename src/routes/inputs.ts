@@ -3,6 +3,7 @@ import { examples, TRACE_HEADERS } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { checkAgent } from '../identity/access/agents.ts';
+import { ownPartition } from '../identity/access/own.ts';
 import type { SubmitMode } from '../runtime/index.ts';
 import { actorOf } from '../schema/actor.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -14,7 +15,6 @@ import { NotFound } from '../schema/outcome.ts';
 import { checkedOutputSchema, RequestedOutput } from '../schema/output.ts';
 import { fillPage } from '../schema/page-rows.ts';
 import { Limit, Offset } from '../schema/paging.ts';
-import { partitionOf } from '../schema/partition.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { createAddressing } from './addressing.ts';
 import { checkClientRoles } from './client-rights.ts';
@@ -167,7 +167,7 @@ const sendRunInput = ({ store, access, runtime, resolve }: RouteDeps) =>
       if (!run || !store.threads.get(scope, run.thread_id)) throw new NotFound(`run not found: ${id}`);
       // A waiting run continues with its original resolution, even if its agent was deleted.
       const agent = resolve(run.agent_id, run.status === 'waiting' ? run.resolution_id : undefined);
-      if (scope !== partitionOf(principal)) checkAgent(principal, agent);
+      if (scope !== ownPartition(principal)) checkAgent(principal, agent);
       checkClientRoles(agent, rolesOf(body.messages), principal);
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);

@@ -59,7 +59,11 @@ const startOf = (query: z.output<typeof ListQuery>): ActorPosition => {
   return start.position;
 };
 
-export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspector' | 'store'>) => {
+export const inspectionRoutes = ({
+  inspector,
+  store,
+  wholeScope,
+}: Pick<RouteDeps, 'inspector' | 'store' | 'wholeScope'>) => {
   // The machines do not change while the process runs.
   let catalogue: MachineDescription[] | undefined;
   return [
@@ -86,7 +90,12 @@ export const inspectionRoutes = ({ inspector, store }: Pick<RouteDeps, 'inspecto
       responses: { 200: ActorList },
       handle({ scope, query }) {
         const page = { from: startOf(query), limit: query.limit };
-        const { items, total, next } = listActors({ store, inspector }, scope, filterOf(query), page);
+        const { items, total, next } = listActors(
+          { store, wholeScope, inspector },
+          scope,
+          filterOf(query),
+          page,
+        );
         return {
           items,
           total,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRewound, type Message, textOf } from '../schema/message.ts';
-import type { Place } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { Run } from '../schema/run.ts';
 import type { MessageBounds, Store } from '../store/index.ts';
 

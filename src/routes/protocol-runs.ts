@@ -6,7 +6,7 @@ import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../
 import { actorOf } from '../schema/actor.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import type { JsonObject } from '../schema/json.ts';
-import type { Place } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { RunAdapter } from '../schema/run.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';

@@ -6,7 +6,7 @@ import { ReplayLimit } from '../protocols/replay-cursor.ts';
 import { type ReplayProtocol, type ReplaySource, replayPage, replayText } from '../protocols/replay-log.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Unavailable } from '../schema/outcome.ts';
-import type { Place } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { EventScope } from '../store/index.ts';
 import { ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';

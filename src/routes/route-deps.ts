@@ -4,6 +4,7 @@ import type { ConfigService } from '../configuration/control-plane/api.ts';
 import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Access } from '../identity/access/access.ts';
+import type { WholeScope } from '../identity/access/whole-scope.ts';
 import type { Identity } from '../identity/index.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
@@ -28,6 +29,8 @@ export type RouteDeps = {
   store: Store;
   /** Finds threads, runs and tasks for a principal. */
   access: Access;
+  /** Finds threads and runs of every owner, for the admin surface. */
+  wholeScope: WholeScope;
   runtime: Runtime;
   /** If absent, the service has no event routes and no durable replay. */
   events?: EventFeed;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { listReply } from '../http/list-reply.ts';
+import { placeOfListed } from '../identity/access/own.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
-import { type Place, partitionOf } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { Principal } from '../schema/principal.ts';
 import { type ListedRun, type Run, RunStatus } from '../schema/run.ts';
 import { RUN_OUTCOMES, RUN_SORTS } from '../schema/run-query.ts';
@@ -94,7 +95,7 @@ export const createRunSearch = (store: RouteDeps['store'], scope: string, q: str
     matches(run: Run, others: readonly (string | undefined)[] = []): boolean {
       const { run_id, thread_id, agent_id, owner } = run;
       const input = inputOf(run);
-      const thread = { scope: partitionOf({ scope, user: owner }), id: input?.thread_id ?? thread_id };
+      const thread = placeOfListed({ scope }, { owner, id: input?.thread_id ?? thread_id });
       const texts = [run_id, thread_id, agent_id, ...others];
       return search.matches({ texts, thread, bounds: input?.bounds });
     },
@@ -105,7 +106,7 @@ export const withPreview = (store: RouteDeps['store'], scope: string) => {
   const preview = createPreview(store);
   return (run: RunRecord): ListedRun => {
     const input = inputOf(run);
-    const thread = { scope: partitionOf({ scope, user: run.owner }), id: input?.thread_id ?? run.thread_id };
+    const thread = placeOfListed({ scope }, { owner: run.owner, id: input?.thread_id ?? run.thread_id });
     return { ...wireRun(run), preview: input ? preview(thread, input.bounds) : null };
   };
 };

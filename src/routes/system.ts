@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { textReply } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
-import { ownedIn } from '../schema/partition.ts';
 import type { RunStatus } from '../schema/run.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
 import { timerMs } from '../schema/timer.ts';
@@ -64,7 +63,7 @@ const healthRoutes = ({ store, runtime, metrics, settings }: RouteDeps) => [
   }),
 ];
 
-const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDeps) => [
+const statusRoutes = ({ store, wholeScope, runtimeStats, config, system, settings }: RouteDeps) => [
   route.get('/v1/system/info', {
     id: 'getSystemInfo',
     summary: 'Version, scope and uptime',
@@ -99,7 +98,7 @@ const statusRoutes = ({ store, runtimeStats, config, system, settings }: RouteDe
     responses: { 200: RunSummary },
     handle({ principal: { scope } }) {
       const count = (status: RunStatus): number =>
-        store.runs.count(scope, status) + store.runs.count(ownedIn(scope), status);
+        wholeScope.lists(scope).reduce((sum, list) => sum + store.runs.count(list, status), 0);
       return { running: count('running'), waiting: count('waiting'), created: count('created') };
     },
   }),

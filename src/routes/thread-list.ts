@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { listReply } from '../http/list-reply.ts';
+import { placeOfListed } from '../identity/access/own.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
-import { partitionOf } from '../schema/partition.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { ThreadSummary } from '../schema/thread.ts';
 import {
@@ -115,12 +115,13 @@ const searchOf = (
   const hasText = ({ thread, agent_id: agent }: ThreadRecord): boolean => {
     const { id, resource_id, metadata, owner } = thread;
     const texts = [metadata.title, id, resource_id, agent];
-    const of = { scope: partitionOf({ scope, user: owner }), id };
+    const of = placeOfListed({ scope }, { owner, id });
     return search?.matches({ texts, thread: of, bounds: {} }) ?? true;
   };
-  const isDelegated = ({ thread: { latest_run_id, owner } }: ThreadRecord): boolean =>
+  const isDelegated = ({ thread: { id, latest_run_id, owner } }: ThreadRecord): boolean =>
     latest_run_id !== undefined &&
-    (store.runs.get(partitionOf({ scope, user: owner }), latest_run_id)?.parent_run_id ?? null) !== null;
+    (store.runs.get(placeOfListed({ scope }, { owner, id }).scope, latest_run_id)?.parent_run_id ?? null) !==
+      null;
   return {
     most: MOST_EXAMINED,
     isSpent: search?.isSpent,
@@ -159,7 +160,7 @@ export const withPreview = (store: RouteDeps['store'], scope: string) => {
     const { id, owner } = record.thread;
     return {
       ...summaryOf(record),
-      preview: preview({ scope: partitionOf({ scope, user: owner }), id }, {}),
+      preview: preview(placeOfListed({ scope }, { owner, id }), {}),
     };
   };
 };

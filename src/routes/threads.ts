@@ -5,7 +5,7 @@ import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
-import type { Place } from '../schema/partition.ts';
+import type { Place } from '../schema/place.ts';
 import type { Principal } from '../schema/principal.ts';
 import { Thread, ThreadList, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import { ThreadId } from './parameters.ts';

@@ -1,4 +1,4 @@
-import type { Place } from './partition.ts';
+import type { Place } from './place.ts';
 import type { Principal } from './principal.ts';
 
 /** An event stream or a session, which serves a principal for longer than its request (identity.md 1.5). */

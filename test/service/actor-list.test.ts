@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
+import { createWholeScope } from '../../src/identity/access/whole-scope.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
 import { ActorList, type LiveActor } from '../../src/schema/live-actor.ts';
@@ -58,7 +59,7 @@ const walk = async (
 const routesOver = async (t: Test) => {
   const store = await storeFor(t);
   const inspector = createInspector({ clock: { now: () => 1000 } });
-  const { url } = await serve(t, inspectionRoutes({ inspector, store }));
+  const { url } = await serve(t, inspectionRoutes({ inspector, store, wholeScope: createWholeScope(store) }));
   const rest = (runs: readonly RunRecord[], before?: (run: RunRecord) => RunRecord) =>
     write(store, (batch) => {
       for (const run of runs) store.runs.put(batch, SCOPE, run, before?.(run));

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { MachineDescription } from '../../src/diagrams/description.ts';
+import { createWholeScope } from '../../src/identity/access/whole-scope.ts';
 import { createInspector } from '../../src/inspection/inspector.ts';
 import { inspectionRoutes } from '../../src/routes/inspection.ts';
 import { ActorFrame, ActorList } from '../../src/schema/live-actor.ts';
@@ -142,7 +143,8 @@ const inspected = async (t: Test, id = 'R') => {
   const inspector = createInspector({ clock: { now: Date.now } });
   const run = startRun();
   inspector.began(run.actor, { machine: 'run', id, scope: 'default', parent: 'thread:T' });
-  return { routes: inspectionRoutes({ inspector, store: await storeFor(t) }), ...run };
+  const store = await storeFor(t);
+  return { routes: inspectionRoutes({ inspector, store, wholeScope: createWholeScope(store) }), ...run };
 };
 
 /** With labels of this size, sockets accept a few hundred frames before they block. */

@@ -1,13 +1,6 @@
 import { Conflict } from '../../schema/outcome.ts';
-import {
-  baseOf,
-  type Lists,
-  ownedIn,
-  ownerOf,
-  type Place,
-  partitionOf,
-  sharedIn,
-} from '../../schema/partition.ts';
+import { baseOf, ownedIn, ownerOf, partitionOf, sharedIn } from '../../schema/partition.ts';
+import type { Lists, Place } from '../../schema/place.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
 import type { Visibility } from '../../schema/thread.ts';

@@ -2,7 +2,7 @@ import { isTerminal, mayTake, type TaskState } from '../../../machines/a2a-task.
 import type { EventStream } from '../../http/sse.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { fillPage } from '../../schema/page-rows.ts';
-import type { Place } from '../../schema/partition.ts';
+import type { Place } from '../../schema/place.ts';
 import { taskStateOf } from '../../schema/task-state.ts';
 import type { Store, TaskFilter, TaskPosition, TimedRun } from '../../store/index.ts';
 import { type AccessDeps, type Asker, type FoundTask, taskFor } from './access.ts';

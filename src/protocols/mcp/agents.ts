@@ -7,12 +7,12 @@ import type {
   Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { ownPartition } from '../../identity/access/own.ts';
 import { answerFiles } from '../../runtime/index.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { asObject, asObjectSchema } from '../../schema/output.ts';
-import { partitionOf } from '../../schema/partition.ts';
 import { may, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import { type TraceContext, traceContextOf } from '../../schema/trace-context.ts';
@@ -60,7 +60,7 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
       });
       server.setRequestHandler('tools/call', ({ params }, context) => {
         const principal = principalOf(context);
-        const scope = partitionOf(principal);
+        const scope = ownPartition(principal);
         return callTool(deps, { server, principal, scope, sdk, context }, params);
       });
       server.setRequestHandler('health/check', { params: z.unknown() }, () => ({

@@ -3,9 +3,9 @@ import type { JSONRPCMessage, Server, Transport, TransportSendOptions } from '@m
 import { type ActorRefFrom, createActor } from 'xstate';
 import { mcpSessionMachine } from '../../../machines/mcp-session.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
+import { ownPartition } from '../../identity/access/own.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import { Unavailable } from '../../schema/outcome.ts';
-import { partitionOf } from '../../schema/partition.ts';
 import type { Principal } from '../../schema/principal.ts';
 import {
   errorObject,
@@ -91,7 +91,7 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     },
     send: async (message, sending) => bring(session, message, sending),
   };
-  const scope = partitionOf(principal);
+  const scope = ownPartition(principal);
   const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe, refused: false };
   provider.bind(server, ({ mcpReq }) => open.get(mcpReq.id)?.principal ?? principal, sdk);
   await server.connect(transport);

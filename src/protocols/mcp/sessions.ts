@@ -1,8 +1,8 @@
 import type { AnyActorRef } from 'xstate';
+import { ownPartition } from '../../identity/access/own.ts';
 import type { Ids } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
-import { partitionOf } from '../../schema/partition.ts';
 import { mayAtAll, type Principal } from '../../schema/principal.ts';
 import type { AddReader } from '../../schema/reader.ts';
 import { unknownSession } from './errors.ts';
@@ -99,7 +99,7 @@ export const createSessions = ({
     find(principal, id) {
       const session = open.idle.get(id) ?? open.busy.get(id);
       // Sessions of other scopes and users are treated as unknown.
-      if (session?.scope !== partitionOf(principal)) throw unknownSession();
+      if (session?.scope !== ownPartition(principal)) throw unknownSession();
       return session;
     },
     end: ({ actor }) => actor.send({ type: 'DELETE' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listReply } from '../../http/list-reply.ts';
+import { ownPartition } from '../../identity/access/own.ts';
 import { decodeSend } from '../../protocols/a2a/decode.ts';
 import {
   cancelTask,
@@ -11,7 +12,6 @@ import {
 } from '../../protocols/a2a/task-operations.ts';
 import { decodeHistoryLength, decodeTaskQuery } from '../../protocols/a2a/task-query.ts';
 import type { SendDeps, Sends } from '../../protocols/a2a/task-send.ts';
-import { partitionOf } from '../../schema/partition.ts';
 import type { Principal } from '../../schema/principal.ts';
 import { traceContextOf } from '../../schema/trace-context.ts';
 import type { TaskPosition } from '../../store/index.ts';
@@ -71,7 +71,7 @@ const addressed = (
   const context = context_id === undefined ? undefined : access.thread(principal, context_id, 'write');
   const isKnown = task !== undefined && tasks.find(task.scope, task.id) !== undefined;
   // A new task, whose id the client may have chosen, belongs to its context.
-  const scope = (isKnown ? task.scope : context?.scope) ?? partitionOf(principal);
+  const scope = (isKnown ? task.scope : context?.scope) ?? ownPartition(principal);
   return { scope, ...(context?.scope === scope && { context_id: context.id }) };
 };
 

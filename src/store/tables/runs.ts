@@ -1,5 +1,6 @@
 import { Integrity } from '../../schema/outcome.ts';
-import { isListOfPartitions, type Lists, listsWith } from '../../schema/partition.ts';
+import { isListOfPartitions, listsWith } from '../../schema/partition.ts';
+import type { Lists } from '../../schema/place.ts';
 import { type Run, RunStatus } from '../../schema/run.ts';
 import { isRunState, type RunRecord, wireRun } from '../../schema/run-state.ts';
 import { taskStateOf } from '../../schema/task-state.ts';

@@ -1,4 +1,5 @@
-import { type Lists, listsWith, type Place } from '../../schema/partition.ts';
+import { listsWith } from '../../schema/partition.ts';
+import type { Lists, Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { type TaskState, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import type { Batch } from '../engine/batch.ts';

@@ -1,5 +1,6 @@
 import { Integrity } from '../../schema/outcome.ts';
-import { isListOfPartitions, isReservedScope, type Lists, listsWith } from '../../schema/partition.ts';
+import { isListOfPartitions, isReservedScope, listsWith } from '../../schema/partition.ts';
+import type { Lists } from '../../schema/place.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
