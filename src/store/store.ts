@@ -33,6 +33,7 @@ import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
 import { createEventTable, type EventTable } from './tables/events.ts';
 import { createKeyTable, type KeyTable } from './tables/keys.ts';
 import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
+import { createMcpCatalogTable, type McpCatalogTable } from './tables/mcp-catalogs.ts';
 import { createMessageTable, type MessageTable } from './tables/messages.ts';
 import { createOpenWork } from './tables/open-work.ts';
 import { createPendingTable, type PendingTable } from './tables/pending.ts';
@@ -93,6 +94,7 @@ type Tables = {
   /** Digests of credentials. */
   readonly credentials: CredentialTable;
   readonly budgetCounters: BudgetCounterTable;
+  readonly mcpCatalogs: McpCatalogTable;
 };
 
 type Operations = {
@@ -278,6 +280,7 @@ const createTables = (
     keys: createKeyTable(env),
     credentials: createCredentialTable(env),
     budgetCounters: createBudgetCounterTable(env),
+    mcpCatalogs: createMcpCatalogTable(env),
   };
 };
 

@@ -6,7 +6,8 @@ import type { Span, Table } from './table.ts';
 
 /**
  * Rows that may contain secrets: a head that the store needs to find and list them, and a body that is encrypted as one
- * text, so that no code has to distinguish secret fields. A body can only be decrypted in its own row.
+ * text, so that no code has to distinguish secret fields. A body can only be decrypted in its own row, and if the table
+ * binds it to fields of the head, only as long as these have the same values.
  */
 
 export type SealedTable<Head, Body> = {
@@ -32,20 +33,33 @@ export type SealOlder = (
   limit: number,
 ) => { last: Key | undefined; sealed: number; unreadable: number };
 
-type Row<Head> = { head: Head; body: string };
+/** `bound`: names of the fields of the head that the body is bound to. */
+type Row<Head> = { head: Head; body: string; bound?: readonly (keyof Head & string)[] };
+
+/** Returns what the body of a row is bound to. @param row as stored, or anything else that was found in its place */
+export const placeOf = (
+  table: string,
+  key: Key,
+  { head, bound }: { head?: unknown; bound?: unknown },
+): Place => {
+  if (!Array.isArray(bound) || typeof head !== 'object' || head === null) return { table, key };
+  const values = new Map(Object.entries(head));
+  return { table, key, bound: bound.map((name) => values.get(String(name)) ?? null) };
+};
 
 export const createSealedTable = <Head extends object, Body extends object>(
   env: Environment,
   name: string,
   cipher: Cipher,
+  boundTo?: readonly (keyof Head & string)[],
 ): SealedTable<Head, Body> => {
   const rows: Table<Row<Head>> = env.table(name);
   // Bodies are written by `put` only, which accepts only Body.
   const bodyOf = (text: string, place: Place): Body => JSON.parse(cipher.open(text, place)) as Body;
-  const placeOf = (key: Key): Place => ({ table: name, key });
+  const bound = boundTo && { bound: boundTo };
   const whole = ({ head, body }: Row<Head>, key: Key): Head & Body => ({
     ...head,
-    ...bodyOf(body, placeOf(key)),
+    ...bodyOf(body, placeOf(name, key, { head, ...bound })),
   });
   return {
     get(key) {
@@ -61,7 +75,11 @@ export const createSealedTable = <Head extends object, Body extends object>(
     },
     firstKey: rows.firstKey,
     put: (batch, key, head, body) =>
-      rows.put(batch, key, { head, body: cipher.seal(JSON.stringify(body), placeOf(key)) }),
+      rows.put(batch, key, {
+        head,
+        body: cipher.seal(JSON.stringify(body), placeOf(name, key, { head, ...bound })),
+        ...bound,
+      }),
     remove: rows.remove,
     sealOlder(batch, openOlder, after, limit) {
       let seen = 0;
@@ -69,7 +87,7 @@ export const createSealedTable = <Head extends object, Body extends object>(
       let unreadable = 0;
       let last: Key | undefined;
       for (const { key, value } of rows.entries({ prefix: [], limit, ...(after && { after }) })) {
-        const place = placeOf(key);
+        const place = placeOf(name, key, value);
         try {
           const text = openOlder(value.body, place);
           if (text !== undefined) {

@@ -6,7 +6,8 @@ import type { Key } from './keys.ts';
  * Encryption of text in the store: AES-256-GCM.
  *
  * Guarantees: sealed text cannot be read, or changed unnoticed, without the key, and it can only be opened in the row
- * that it was sealed for: table and key of the row are its associated data. Every text has its own random nonce, so
+ * that it was sealed for: table and key of the row, and the fields of its head that the table names, are its associated
+ * data. Every text has its own random nonce, so
  * equal texts have different ciphertexts (with 2^32 texts under one key the chance of two equal nonces is still below
  * 2^-32).
  *
@@ -24,8 +25,8 @@ export type Cipher = {
   open(text: string, place: Place): string;
 };
 
-/** The row that a text belongs to. */
-export type Place = { table: string; key: Key };
+/** The row that a text belongs to, and the values of its head that the text is also bound to. */
+export type Place = { table: string; key: Key; bound?: readonly unknown[] };
 
 /**
  * Opens a text that an earlier version, an earlier key or no key has written. Returns undefined when the text is sealed
@@ -117,8 +118,9 @@ const openedUnbound = (secret: Buffer, text: string, place: Place): string => {
   return decrypted(secret, text.slice(SCHEMES.unbound.length), place, Buffer.alloc(0));
 };
 
-/** Injective, since JSON quotes the parts. */
-const dataOf = ({ table, key }: Place): Buffer => Buffer.from(JSON.stringify([table, ...key]));
+/** Injective, since JSON quotes the parts, and no part of a key is a list. */
+const dataOf = ({ table, key, bound }: Place): Buffer =>
+  Buffer.from(JSON.stringify(bound ? [table, ...key, bound] : [table, ...key]));
 
 /** Returns nonce, tag and ciphertext. */
 const encrypted = (secret: Buffer, text: string, data: Buffer): Buffer => {

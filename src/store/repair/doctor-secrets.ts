@@ -1,7 +1,9 @@
+import { isObject } from '../../schema/endpoint.ts';
 import type { Rows } from '../engine/batch.ts';
 import { reasonOf } from '../engine/folder.ts';
 import type { Key } from '../engine/keys.ts';
-import { createOpenOlder, isSealed, type OpenOlder } from '../engine/secrets-cipher.ts';
+import { placeOf } from '../engine/sealed-table.ts';
+import { createOpenOlder, isSealed, type OpenOlder, type Place } from '../engine/secrets-cipher.ts';
 import { findKey, type KeySource, secretsOf } from '../engine/secrets-key.ts';
 import type { Entry } from './derived.ts';
 
@@ -19,7 +21,15 @@ export type SecretsReport = {
   older: number;
 };
 
-const TABLES = ['config', 'audit', 'resource_versions', 'documents', 'push_configs'] as const;
+const TABLES = [
+  'config',
+  'audit',
+  'resource_versions',
+  'documents',
+  'push_configs',
+  'connections',
+  'authorizations',
+] as const;
 
 type Folder = {
   dir: string;
@@ -43,20 +53,20 @@ export const examineSecrets = (folder: Folder, note: Note): SecretsReport | unde
     note(reasonOf(error), 'meta', ['secrets_check']);
     return undefined;
   }
-  for (const { table, key, body } of bodiesIn(folder)) {
-    const state = stateOf(body, () => openOlder?.(body, { table, key }));
-    if (state instanceof Error) note(UNREADABLE, table, key);
+  for (const { place, body } of bodiesIn(folder)) {
+    const state = stateOf(body, () => openOlder?.(body, place));
+    if (state instanceof Error) note(UNREADABLE, place.table, place.key);
     else report[state] += 1;
   }
   return report;
 };
 
 /** Yields the texts that may be sealed. */
-function* bodiesIn({ entries }: Folder): Iterable<{ table: string; key: Key; body: string }> {
+function* bodiesIn({ entries }: Folder): Iterable<{ place: Place; body: string }> {
   for (const table of TABLES) {
     for (const { key, value } of entries(table)) {
-      const body: unknown = typeof value === 'object' && value !== null && 'body' in value ? value.body : '';
-      if (typeof body === 'string') yield { table, key, body };
+      const row = isObject(value) ? value : {};
+      if (typeof row.body === 'string') yield { place: placeOf(table, key, row), body: row.body };
     }
   }
 }

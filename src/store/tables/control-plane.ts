@@ -13,7 +13,9 @@ import {
   takeKey,
 } from '../engine/secrets-key.ts';
 import { type AuditTable, createAuditTable } from './audit.ts';
+import { type AuthorizationTable, createAuthorizationTable } from './authorizations.ts';
 import { type ConfigTable, createConfigTable } from './config.ts';
+import { type ConnectionTable, createConnectionTable } from './connections.ts';
 import { createDocumentTable, type DocumentTable } from './documents.ts';
 import { createPublicationTable, type PublicationTable } from './publications.ts';
 import { createPushConfigTable, type PushConfigTable } from './push-configs.ts';
@@ -33,6 +35,8 @@ export type ControlPlane = {
   readonly publications: PublicationTable;
   readonly documents: DocumentTable;
   readonly pushConfigs: PushConfigTable;
+  readonly connections: ConnectionTable;
+  readonly authorizations: AuthorizationTable;
 };
 
 /** Number of rows that one commit seals. */
@@ -59,7 +63,9 @@ export const createControlPlane = (
   const publications = createPublicationTable(env, cipher);
   const documents = createDocumentTable(env, cipher);
   const pushConfigs = createPushConfigTable(env, cipher);
-  const sealed = [config, audit, publications, documents, pushConfigs];
+  const connections = createConnectionTable(env, cipher);
+  const authorizations = createAuthorizationTable(env, cipher);
+  const sealed = [config, audit, publications, documents, pushConfigs, connections, authorizations];
   return {
     tables: {
       config: config.table,
@@ -67,6 +73,8 @@ export const createControlPlane = (
       publications: publications.table,
       documents: documents.table,
       pushConfigs: pushConfigs.table,
+      connections: connections.table,
+      authorizations: authorizations.table,
     },
     async sealAll() {
       if (!key || !mayHaveOlder(meta)) return;
