@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BudgetCounterTable, Store } from '../store/index.ts';
+import { dayOf } from './usage-book.ts';
 
 /** Rows read per event-loop tick. */
 const SLICE = 500;
@@ -24,6 +25,23 @@ export const sweepCounters = async (
     }
     after = rows.at(-1);
     if (rows.length < SLICE) return removed;
+    await setImmediate();
+  }
+};
+
+/** Removes usage of the days before the day of `until`. Resolves to the number of rows. */
+export const sweepUsage = async (
+  { usage, batch, commit }: Pick<Store, 'usage' | 'batch' | 'commit'>,
+  until: number,
+): Promise<number> => {
+  const day = dayOf(until);
+  for (let removed = 0; ; ) {
+    const keys = usage.before(day, SLICE);
+    if (keys.length === 0) return removed;
+    const write = batch();
+    for (const key of keys) usage.remove(write, key);
+    await commit(write);
+    removed += keys.length;
     await setImmediate();
   }
 };

@@ -21,6 +21,7 @@ import { createRuns, type Runs } from './runs.ts';
 import { createSystem, type System } from './system.ts';
 import { createThreads, type Threads } from './threads.ts';
 import { createTraces, type Traces } from './traces.ts';
+import { createUsage, type Usage } from './usage.ts';
 
 export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
@@ -40,6 +41,7 @@ export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
+export type { UsageItem, UsageList, UsageProperty } from '../schema/usage.ts';
 export type { NewUser, User, UserChange } from '../schema/user.ts';
 export type { Who } from '../schema/who.ts';
 export { digestOfCall } from './call-digest.ts';
@@ -73,6 +75,7 @@ export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
 export type { System } from './system.ts';
 export type { MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
 export type { TraceFilter, TraceSearch, Traces } from './traces.ts';
+export type { Usage, UsageQuery } from './usage.ts';
 
 type Options = { signal?: AbortSignal };
 
@@ -175,6 +178,7 @@ export type Client = {
    */
   identity(options?: Options): Promise<Who>;
   readonly keys: Keys;
+  readonly usage: Usage;
   readonly users: Users;
   readonly traces: Traces;
   readonly evals: Evals;
@@ -277,6 +281,7 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     audit: createAudit(connection),
     identity: (options) => call(connection, 'GET', '/v1/identity', options),
     keys: createKeys(connection),
+    usage: createUsage(connection),
     users: createUsers(connection),
     traces: createTraces(connection),
     evals: createEvals(connection),

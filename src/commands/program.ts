@@ -21,6 +21,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['systemd', async () => (await import('./systemd.ts')).systemdCommand],
   ['keys', async () => (await import('./keys.ts')).keysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
+  ['usage', async () => (await import('./usage-report.ts')).usageCommand],
   ['config', async () => (await import('./config.ts')).configCommand],
   ['eval', async () => (await import('./eval.ts')).evalCommand],
   ['bench', async () => (await import('./bench.ts')).benchCommand],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Assistant, createAssistant } from '../assistant/assistant.ts';
-import { sweepCounters } from '../budgets/sweep.ts';
+import { sweepCounters, sweepUsage } from '../budgets/sweep.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
@@ -29,7 +29,7 @@ export type Execution = {
 };
 
 export const createExecution = async (foundation: Foundation, config: Configuration): Promise<Execution> => {
-  const { input, settings, log, clock, ids, metrics, stores, store, meter, actors } = foundation;
+  const { input, settings, log, clock, ids, metrics, stores, store, meter, usage, actors } = foundation;
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
@@ -47,6 +47,7 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     runs: tasks.runWatch,
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     meter,
+    usage,
     actors,
     clock,
     ids,
@@ -90,15 +91,16 @@ export const createExecution = async (foundation: Foundation, config: Configurat
   };
 };
 
-/** Removes expired counters of budgets, at first after an hour. */
+/** Removes expired counters of budgets and old usage, at first after an hour. */
 const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.Timeout =>
   setInterval(() => {
     const until = clock.now() - settings.usage.retention_days * DAY_MS;
-    sweepCounters(store, until).catch((err) => log.warn('budget.sweep_failed', { err }));
+    const swept = sweepCounters(store, until).then(() => sweepUsage(store, until));
+    swept.catch((err) => log.warn('budget.sweep_failed', { err }));
   }, COUNTERS_MS).unref();
 
 const createEvaluations = (
-  { input, settings, log, clock, ids, metrics, store, meter, actors }: Foundation,
+  { input, settings, log, clock, ids, metrics, store, meter, usage, actors }: Foundation,
   { live }: Configuration,
   { runtime, observability, events }: Pick<Execution, 'runtime' | 'observability' | 'events'>,
 ): Evals =>
@@ -109,6 +111,7 @@ const createEvaluations = (
     run: (given) => runtime.ephemeral(given),
     live,
     meter,
+    usage,
     traces: observability.traces,
     spans: observability.replaySpans,
     // Replays do not count in the statistics of agents.

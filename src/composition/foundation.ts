@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { Meter } from '../budgets/meter.ts';
+import { createUsageBook, type UsageBook } from '../budgets/usage-book.ts';
 import { createInspector, type Inspector } from '../inspection/inspector.ts';
 import { nameOf, type WorksFor } from '../inspection/name.ts';
 import { type Breakers, createBreakers } from '../models/breakers.ts';
@@ -31,6 +32,7 @@ export type Foundation = {
   readonly stores: Stores;
   readonly store: Store;
   readonly meter: Meter;
+  readonly usage: UsageBook;
   readonly inspector: Inspector;
   readonly programs: Programs;
   /** Notified of each new actor; the returned function is called when the actor ends. */
@@ -66,6 +68,11 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     stores,
     store,
     meter: createBudgetMeter({ store, clock, log, metrics }),
+    usage: createUsageBook({
+      store,
+      clock,
+      onCommitFailed: (err) => log.error('budget.commit_failed', { err }),
+    }),
     inspector,
     programs: createPrograms(clock),
     actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, baseOf(scope), of)) },

@@ -1,4 +1,5 @@
 import { createCardReader } from '../a2a/card.ts';
+import { reportUsage } from '../budgets/usage-report.ts';
 import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createHostCheck } from '../http/hosts.ts';
@@ -137,6 +138,7 @@ const createRouteDeps = (
     ...(traces && { traces }),
     evals,
     budgetUsage: meter.usage,
+    usage: (report) => reportUsage(store.usage, report),
     mcp: peers.mcp,
     readCard: createCardReader({ clock }),
     testProvider: createStoredProviderTest({ clock, env: input.env ?? {}, transport }),

@@ -2,13 +2,14 @@ import type { Live } from '../configuration/control-plane/live.ts';
 import { metered } from '../loop/allowance.ts';
 import type { InferenceEnd } from '../models/model.ts';
 import { DEFAULT_RETRY } from '../models/retry.ts';
-import { ADMIN, type BudgetMeter } from '../runtime/index.ts';
+import { ADMIN, type BudgetMeter, type UsageBook } from '../runtime/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { Fixture } from '../schema/dataset.ts';
 import type { EvalCell, EvalItem } from '../schema/eval-run.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import { timerMs } from '../schema/timer.ts';
+import type { UsageNote } from '../schema/usage.ts';
 import { liveAgent, scriptedAgent } from './agents.ts';
 import { type CellTask, createItem, type Outcome, runtimeError } from './item.ts';
 import { createQuestion, createRevisionInput, judge, type Verdict } from './judge.ts';
@@ -27,6 +28,7 @@ export type CellDeps = ReplayDeps & {
   live: Pick<Live, 'spec' | 'compile' | 'models'>;
   /** Without it, no judgement is limited. */
   meter?: BudgetMeter | undefined;
+  usage?: UsageBook | undefined;
   log: Pick<ServiceLog, 'warn'>;
 };
 
@@ -168,7 +170,7 @@ const playAndRevise = async (deps: CellDeps, task: LiveTask, replay: Replay): Pr
 
 /** @throws errors of the model, the reason of the signal, or Error if the completion is not a verdict */
 const verdictOn = async (
-  { live, clock, observe, meter }: CellDeps,
+  { live, clock, observe, meter, usage }: CellDeps,
   { plan, unit: { fixture } }: LiveTask,
   { answer, signal, scope, thread_id, agent, tally }: Replay,
 ): Promise<Verdict> => {
@@ -181,8 +183,10 @@ const verdictOn = async (
   const model = metered(account, { agent: agent.spec.id, model: route(DEFAULT_RETRY), mostOutput });
   const inputs = [fixture.user_input, ...(fixture.continued_turns ?? []).map((turn) => turn.user_input)];
   const question = createQuestion({ inputs, answer, rubric }, { thread_id, run_id: thread_id });
+  const used = usage?.open({ scope, user: ADMIN.user, isStored: false });
   const answered = (end: InferenceEnd): void => {
     countJudged(tally, end);
+    used?.note(judgementOf(agent.spec.id, model_id, end));
     const { provider, upstream } = end.by ?? model;
     observe.inference.ended({
       status: 'ok',
@@ -193,9 +197,21 @@ const verdictOn = async (
       ...(end.usage && { usage: end.usage }),
     });
   };
-  const verdict = judge(model, question, signal, answered).finally(() => account?.close());
+  const verdict = judge(model, question, signal, answered).finally(() => {
+    account?.close();
+    used?.close();
+  });
   return unlessAborted(verdict, signal);
 };
+
+const judgementOf = (agent: string, model: string, { usage, cost_usd }: InferenceEnd): UsageNote => ({
+  agent,
+  model,
+  inferences: 1,
+  input: usage?.prompt_tokens ?? 0,
+  output: usage?.completion_tokens ?? 0,
+  usd: cost_usd,
+});
 
 /** Stops waiting for a judge that ignores the signal. */
 const unlessAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> =>

@@ -93,12 +93,13 @@ export const noteLostAttempt = (turn: Turn, request: InferenceRequest): Spent | 
 };
 
 /** Counts the tokens of an aborted attempt. */
-export const noteLost = (turn: Turn, tokens: Spent): void => {
+export const noteLost = (turn: Turn, tokens: Spent, model = turn.agent.model.id): void => {
   const { lost, agent, observe } = turn;
   lost.input += tokens.input;
   lost.output += tokens.output;
   turn.costUsd = addUsd(turn.costUsd, tokens.usd);
   countTokens(turn, tokens);
+  turn.noteUsage({ agent: agent.spec.id, model, ...tokens });
   const { provider, upstream } = agent.model;
   observe.inference.cutOff({ agent: agent.spec.id, model: upstream, provider, ...tokens });
 };

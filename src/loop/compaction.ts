@@ -53,16 +53,17 @@ export const takeCompaction = (turn: Turn): void => {
 
 /** The run that adds the summary is charged for its tokens, even if an earlier run started it. */
 const countSummary = (turn: Turn, { seconds, text, end, error, ...by }: SummaryInference): void => {
+  const { id: model } = turn.agent.compaction?.model ?? turn.agent.model;
   const spent = { startedAt: 0, endedAt: seconds * 1000, by };
   if (end) {
-    countUsage(turn, end);
+    countUsage(turn, end, model);
     observeInference(turn, { ...spent, end, traced: { content: [{ type: 'text', text }] } });
     return;
   }
   const usage = usageIn(error);
   const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
   const usd = usage && turn.agent.model.costUsd?.(usage, by.upstream, byIn(error));
-  if (input + output > 0) noteLost(turn, { input, output, usd });
+  if (input + output > 0) noteLost(turn, { input, output, usd }, model);
   observeInference(turn, { ...spent, error, traced: { lost: { input, output, usd } } });
 };
 

@@ -4,7 +4,6 @@ import type { InferenceEnd, InferenceRequest } from '../models/model.ts';
 import { isBetweenTries } from '../models/retry.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import type { Account, Granted } from '../schema/spending.ts';
-import { addUsd } from '../schema/usd.ts';
 import { allow, purposeOf, refusedEnding, withinAllowance } from './allowance.ts';
 import {
   createContent,
@@ -30,7 +29,7 @@ import { runPhase } from './phases.ts';
 import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
 import { createOutputReader } from './result-call.ts';
-import { count, countFailure, startCount } from './rounds.ts';
+import { chargeInference, count, countFailure, startCount } from './rounds.ts';
 import { interruptCalls } from './settle.ts';
 import { receiveStream, type StreamReceiver } from './stream-receiver.ts';
 import { mustWait } from './tasks.ts';
@@ -246,9 +245,7 @@ const stopped = (ending: Ending): InferOutcome => ({ kind: 'stopped', ending });
 type Concluded = { step: Step; end: InferenceEnd; signal: AbortSignal };
 
 const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<InferOutcome> => {
-  turn.inputTokens += end.usage?.prompt_tokens ?? 0;
-  turn.outputTokens += end.usage?.completion_tokens ?? 0;
-  turn.costUsd = addUsd(turn.costUsd, end.cost_usd);
+  chargeInference(turn, end, turn.agent.model.id);
   turn.note = end.note;
   reportInference(turn, end);
   // Complete calls are executed, and their results continue the answer. A structured result is requested again as a

@@ -47,13 +47,23 @@ export const countTokens = (turn: Turn, tokens: Tokens): void =>
   turn.state.apply([update(stopStats, addTokens(statsOf(turn), tokens))]);
 
 /** Counts an inference outside of steps for its run, and for the token budget. */
-export const countUsage = (turn: Turn, { usage, cost_usd }: InferenceEnd): void => {
-  turn.costUsd = addUsd(turn.costUsd, cost_usd);
+export const countUsage = (turn: Turn, end: InferenceEnd, model = turn.agent.model.id): void => {
+  const { input, output } = chargeInference(turn, end, model);
+  if (input + output > 0) countTokens(turn, { input, output });
+};
+
+/** Adds a completed inference to the usage of the run. */
+export const chargeInference = (
+  turn: Turn,
+  { usage, cost_usd: usd }: InferenceEnd,
+  model: string,
+): Tokens => {
   const { prompt_tokens: input = 0, completion_tokens: output = 0 } = usage ?? {};
-  if (input + output === 0) return;
   turn.inputTokens += input;
   turn.outputTokens += output;
-  countTokens(turn, { input, output });
+  turn.costUsd = addUsd(turn.costUsd, usd);
+  turn.noteUsage({ agent: turn.agent.spec.id, model, inferences: 1, input, output, usd });
+  return { input, output };
 };
 
 /** Restarts all counters for new user input. */

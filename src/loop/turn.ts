@@ -24,6 +24,7 @@ import type { RepeatedRequest, RunEvent, TicketExpiry, ToolResult, Usage } from 
 import type { InferenceOverrides } from '../schema/run-overrides.ts';
 import type { Account, Granted } from '../schema/spending.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
+import type { UsageNote } from '../schema/usage.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
 import type { Json, ToolOutput } from '../tools/tool.ts';
 import type { ResolvedAgent } from './agent.ts';
@@ -220,6 +221,8 @@ export type Turn = {
   readonly mail: Mailer | undefined;
   /** The account that its inferences are charged to; undefined while there are no budgets. */
   account(): Account | undefined;
+  /** Counts what an inference has used, with the next commit. */
+  noteUsage(note: UsageNote): void;
   /** Logs an event about the thread, without a run, with the next commit. */
   logCompaction(event: CompactionEvent): void;
   /** A note to the model before its next answer, after the results of the step. */

@@ -16,7 +16,7 @@ export const decodeCursor = <Position>(
   cursor: string,
   options: {
     prefix: string;
-    kind: 'thread' | 'message' | 'run' | 'actor' | 'trace' | 'user' | 'key';
+    kind: 'thread' | 'message' | 'run' | 'actor' | 'trace' | 'user' | 'key' | 'usage';
     filters: unknown;
     /** Whether the query has filters, to which a bare number would not be bound. */
     filtered: boolean;

@@ -1,5 +1,6 @@
 import type { CardServer, CardStatus } from '../a2a/card.ts';
 import type { Assistant } from '../assistant/assistant.ts';
+import type { UsagePage, UsageReport } from '../budgets/usage-report.ts';
 import type { ConfigService } from '../configuration/control-plane/api.ts';
 import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
@@ -61,6 +62,8 @@ export type RouteDeps = {
   assistant?: Assistant;
   /** Returns the fullest counters of a budget; undefined if there is no such budget. */
   budgetUsage(id: string, limit: number): BudgetUsage | undefined;
+  /** Sums what runs have used. @throws Invalid if there are too many sums */
+  usage(report: UsageReport): Promise<UsagePage>;
   mcp: Pick<McpManager, 'status' | 'inventory' | 'restart' | 'acceptTools'>;
   readCard(server: CardServer): Promise<CardStatus>;
   /** @param stored the spec of the provider, including its secrets */

@@ -22,6 +22,7 @@ import { runtimeStatsRoutes } from './runtime-stats.ts';
 import { systemRoutes } from './system.ts';
 import { threadRoutes } from './threads.ts';
 import { traceRoutes } from './traces.ts';
+import { usageRoutes } from './usage.ts';
 import { userRoutes } from './users.ts';
 
 /** Returns all routes that are not part of a protocol family. */
@@ -49,4 +50,5 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...userRoutes(deps),
   ...controlPlaneRoutes(deps),
   ...budgetRoutes(deps),
+  ...usageRoutes(deps),
 ];

@@ -12,6 +12,7 @@ import type { Run, Termination } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
 import type { Account, BudgetNotice, Payer, ReachedLimit } from '../schema/spending.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
+import type { UsageNote } from '../schema/usage.ts';
 import type { Batch, Store } from '../store/index.ts';
 import type { CaptureMode } from './run/capture.ts';
 import type { Channel } from './run/live-channel.ts';
@@ -145,6 +146,23 @@ export type BudgetMeter = {
   exhausted(subject: BudgetSubject): ReachedLimit | undefined;
 };
 
+/** The usage of a run, written in the commits that keep its record. */
+export type RunUsage = {
+  note(note: UsageNote): void;
+  /** Adds what was noted since the last commit. */
+  write(batch: Batch): void;
+  /** The run makes no further commits. */
+  close(): void;
+};
+
+type UsageOf = Pick<Payer, 'scope' | 'user'>;
+
+export type UsageBook = {
+  add(batch: Batch, of: UsageOf, note: UsageNote): void;
+  /** `isStored`: whether the commits of the run reach the store. */
+  open(options: UsageOf & { isStored: boolean }): RunUsage;
+};
+
 export type RuntimeDeps = {
   store: Store;
   /** Without it, no event is logged. */
@@ -157,6 +175,8 @@ export type RuntimeDeps = {
   resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
   /** Without it, nothing is limited. */
   meter?: BudgetMeter | undefined;
+  /** Without it, no usage is stored. */
+  usage?: UsageBook | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

@@ -27,7 +27,7 @@ import type { ThreadView } from './thread/view.ts';
 
 export { deniedText } from '../loop/history.ts';
 export { answerFiles } from './delegation/answer-files.ts';
-export type { BudgetMeter, ReplaySpans, RunTraces, RuntimeObserver, RunWatch } from './deps.ts';
+export type { BudgetMeter, ReplaySpans, RunTraces, RuntimeObserver, RunWatch, UsageBook } from './deps.ts';
 export type { MessageFilter } from './ledger/history-ranks.ts';
 export { listMessages, type MessageStart, viewed } from './ledger/history-view.ts';
 export { type HistoryPosition, openHistory, WINDOW_ROWS } from './ledger/history-windows.ts';

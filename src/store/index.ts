@@ -33,4 +33,5 @@ export type {
   TraceReference,
   TraceTable,
 } from './tables/traces.ts';
+export type { StoredUsage, UsageKey, UsagePeriod, UsageSums, UsageTable } from './tables/usage.ts';
 export type { UserRow } from './tables/users.ts';

@@ -48,6 +48,7 @@ import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
 import { createThreadTable, type ThreadTable } from './tables/threads.ts';
 import { createTicketTable, type TicketTable } from './tables/tickets.ts';
 import { createTraceTable, type TraceTable } from './tables/traces.ts';
+import { createUsageTable, type UsageTable } from './tables/usage.ts';
 import { createUserTable, type UserTable } from './tables/users.ts';
 
 export type StoreOptions = {
@@ -95,6 +96,7 @@ type Tables = {
   readonly credentials: CredentialTable;
   readonly budgetCounters: BudgetCounterTable;
   readonly mcpCatalogs: McpCatalogTable;
+  readonly usage: UsageTable;
 };
 
 type Operations = {
@@ -281,6 +283,7 @@ const createTables = (
     credentials: createCredentialTable(env),
     budgetCounters: createBudgetCounterTable(env),
     mcpCatalogs: createMcpCatalogTable(env),
+    usage: createUsageTable(env),
   };
 };
 

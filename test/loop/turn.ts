@@ -129,6 +129,7 @@ export const scene = (tools: Record<string, Options>) => {
     context: undefined,
     traceFor: () => undefined,
     account: () => undefined,
+    noteUsage() {},
     observe: {
       inference: { ended() {}, cutOff() {} },
       tools: { ended() {} },

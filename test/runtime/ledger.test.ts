@@ -39,6 +39,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
       runs: undefined,
       traces: undefined,
       observe: createObserver({ metrics: createMetrics(), stats: undefined }),
+      onStarting: nothing,
       onStored: nothing,
       onRunDone: nothing,
       onRunWritten: nothing,

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Run } from '../../src/schema/run.ts';
-import { openStore } from '../../src/store/index.ts';
+import { openStore, type StoredUsage } from '../../src/store/index.ts';
 import { LONG } from '../long.ts';
 import { startChild } from '../store/child.ts';
 import { ADMIN_TOKEN, type Client, clientOf, eventually } from './troupe.ts';
@@ -77,7 +77,20 @@ t.test(`${KILLS} kills leave counters that equal the usage of the runs`, async (
   );
   const store = await openStore({ dir, durability: 'process' });
   const stored = store.budgetCounters.all(undefined, 10);
+  const period = { since: '0000-01-01', until: '9999-12-31' };
+  const usage = [...store.usage.inPeriod('default', period, undefined, 10_000)];
   await store.close();
+  const sumOf = (read: (row: StoredUsage) => number) => usage.reduce((sum, row) => sum + read(row), 0);
+  t.equal(
+    sumOf(({ runs }) => runs),
+    runs.length,
+    'every run has started once',
+  );
+  t.equal(
+    sumOf(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
+    runs.reduce((sum, run) => sum + spentBy(run), 0),
+    'usage adds up to the run records',
+  );
   t.equal(stored.length, 1);
   t.equal(
     stored[0]?.tokens,

@@ -51,6 +51,8 @@ export type LedgerDeps = {
   /** Without it, no trace is written. */
   traces: Pick<RunTraces, 'ended'> | undefined;
   observe: Pick<RuntimeObserver, 'mailbox' | 'runs'>;
+  /** Called for a run record with which a commit is about to start the run. */
+  onStarting(batch: Batch, run: RunRecord): void;
   /** Called for every run record that a commit has written. */
   onStored(run: RunRecord): void;
   /** Called when a run of the thread is done, or its end is being committed. */
@@ -69,6 +71,7 @@ const nothing = (): void => {};
 
 /** Listeners of a ledger whose commits are not followed. */
 export const UNFOLLOWED = {
+  onStarting: nothing,
   onStored: nothing,
   onRunDone: nothing,
   onRunWritten: nothing,

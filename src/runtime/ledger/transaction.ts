@@ -233,6 +233,7 @@ export const putRun = (write: Write, after: RunRecord, before: RunRecord | undef
   }
   if (hasTag(after, 'done')) deps.onRunDone(run_id);
   deps.onRunWritten(after, before);
+  if (after.started_at !== undefined && before?.started_at === undefined) deps.onStarting(batch, after);
   if (hasTag(after, 'waiting')) waiting.set(run_id, after);
   if (hasTag(after, 'created')) created.set(run_id, after);
   projectRun(write, after);

@@ -66,7 +66,7 @@ function settle(execution: Execution): void {
   const { deps, owner, stream, actor, startedAt } = execution;
   count(execution, false);
   if (execution.dropped) {
-    execution.account?.close();
+    closeAccounts(execution);
     return;
   }
   const how = actor && hasEnded(actor.getSnapshot()) ? 'ended' : 'released';
@@ -85,8 +85,13 @@ function settle(execution: Execution): void {
       isWhole: execution.from === 'created',
       dispatch,
     });
-  execution.account?.close();
+  closeAccounts(execution);
   owner.settled(execution, how);
+}
+
+function closeAccounts({ account, usage }: Execution): void {
+  account?.close();
+  usage?.close();
 }
 
 function releaseStream(execution: Execution): void {

@@ -8,7 +8,7 @@ import { monotonic } from '../../schema/clock.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import { entryOf, type RunRecord } from '../../schema/run-state.ts';
 import { stageEvent } from '../delegation/wake.ts';
-import type { BudgetMeter, RunAccount, RuntimeDeps } from '../deps.ts';
+import type { BudgetMeter, RunAccount, RuntimeDeps, RunUsage } from '../deps.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { targetedAt } from '../ledger/pending.ts';
 import type { Write } from '../ledger/transaction.ts';
@@ -62,6 +62,10 @@ export function createExecution(deps: RuntimeDeps, input: ExecutionInput): Execu
       if (deps.meter?.isActive()) execution.account ??= openAccount(deps.meter, execution);
       return execution.account;
     },
+    noteUsage(note) {
+      execution.usage ??= openUsage(execution);
+      execution.usage?.note(note);
+    },
   });
   const execution: Execution = {
     deps,
@@ -72,6 +76,7 @@ export function createExecution(deps: RuntimeDeps, input: ExecutionInput): Execu
     turn,
     trace: undefined,
     account: undefined,
+    usage: undefined,
     from,
     epoch: dispatch?.dispatch_epoch ?? ledger.epoch,
     startedAt: monotonic(deps.clock),
@@ -99,6 +104,9 @@ const openAccount = (meter: BudgetMeter, { run, ledger, owner, stream }: Executi
     isStored: owner.isStored,
     notify: ({ kind, action: _, ...notice }) => stream.record(kind, notice),
   });
+
+const openUsage = ({ deps, run, ledger, owner }: Execution): RunUsage | undefined =>
+  deps.usage?.open({ ...payerOf(ledger.scope, run), isStored: owner.isStored });
 
 const nothing = (): void => {};
 

@@ -4,7 +4,7 @@ import type { StepCall } from '../../loop/turn.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import type { Resume, ResumeMode, Run, RunAdapter } from '../../schema/run.ts';
-import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver } from '../deps.ts';
+import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver, UsageBook } from '../deps.ts';
 import { unstoredLedger } from '../ledger/in-memory.ts';
 import { historyOf } from '../ledger/ledger.ts';
 import { refuseExhausted } from '../thread/exhausted.ts';
@@ -137,6 +137,7 @@ const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) =
     ...deps,
     runs: undefined,
     meter: spender && deps.meter && meterOf(deps.meter, spender),
+    usage: spender && deps.usage && usageOf(deps.usage, spender),
     traces: observed?.traces,
     observe: observed?.observe ?? deps.observe,
     ...(attempts !== undefined && { settings: withAttempts(deps, attempts) }),
@@ -156,6 +157,7 @@ const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) =
     interrupted: false,
   });
   const { turn } = execution;
+  turn.noteUsage({ agent: agent.spec.id, model: agent.model.id, runs: 1 });
   turn.calls = waiting.map((each) => restored(each, at));
   for (const each of waiting) {
     const resume = decided(deps, each, at);
@@ -170,6 +172,11 @@ const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) =
 const meterOf = (meter: BudgetMeter, spender: Spender): BudgetMeter => ({
   ...meter,
   open: ({ payer, ...options }) => meter.open({ ...options, payer: { ...payer, ...spender } }),
+});
+
+const usageOf = (usage: UsageBook, { user }: Spender): UsageBook => ({
+  ...usage,
+  open: (options) => usage.open({ ...options, user }),
 });
 
 const withAttempts = ({ settings }: RuntimeDeps, max_attempts: number): RuntimeDeps['settings'] => ({

@@ -7,7 +7,7 @@ import type { Turn } from '../../loop/turn.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
-import type { RunAccount, RuntimeDeps, ThreadName, TraceWriter } from '../deps.ts';
+import type { RunAccount, RuntimeDeps, RunUsage, ThreadName, TraceWriter } from '../deps.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Write } from '../ledger/transaction.ts';
 import type { Channel } from './live-channel.ts';
@@ -31,6 +31,8 @@ export type Execution = {
   trace: TraceWriter | undefined;
   /** Set from the first inference to which budgets may apply. */
   account: RunAccount | undefined;
+  /** Set from its first inference on. */
+  usage: RunUsage | undefined;
   /** The state of the run before: not started, interrupted by a crash, or waiting. */
   readonly from: 'created' | 'running' | 'waiting';
   /** The epoch of the thread when the work was accepted. */

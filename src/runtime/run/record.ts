@@ -61,6 +61,7 @@ export const gather = (execution: Execution, write: Write, state: RunState): voi
   stream.flush(write, correlationOf(execution));
   execution.trace?.write(write.batch, 'now');
   execution.account?.write(write.batch);
+  execution.usage?.write(write.batch);
   const produced = appendMessages(write, turn.produced, run_id);
   turn.produced = [];
   const kept = turn.state.takePersisted();
@@ -86,7 +87,7 @@ export const gather = (execution: Execution, write: Write, state: RunState): voi
 };
 
 /** Records the usage of aborted attempts, and the cost of all attempts. */
-const noteCutOff = (run: RunRecord, { lost, costUsd }: Turn): void => {
+const noteCutOff = (run: RunRecord, { lost, costUsd }: Pick<Turn, 'lost' | 'costUsd'>): void => {
   const cut_off = cutOffOf(lost);
   if (cut_off) run.cut_off = cut_off;
   if (costUsd !== undefined) run.cost_usd = costUsd;
@@ -94,9 +95,16 @@ const noteCutOff = (run: RunRecord, { lost, costUsd }: Turn): void => {
 
 /** Writes the last committed record with the usage of attempts aborted since then. */
 export const putCutOff = (execution: Execution, write: Write): void => {
-  const run = { ...execution.stored };
-  noteCutOff(run, execution.turn);
+  const { stored, turn } = execution;
+  const run = { ...stored };
+  // The answer of a completed inference since then is lost with the execution.
+  const lost = {
+    input: turn.lost.input + turn.inputTokens - stored.input_tokens,
+    output: turn.lost.output + turn.outputTokens - stored.output_tokens,
+  };
+  noteCutOff(run, { lost, costUsd: turn.costUsd });
   execution.account?.write(write.batch);
+  execution.usage?.write(write.batch);
   setRecord(execution, write, run);
 };
 

@@ -35,7 +35,8 @@ export const createTurn = (
     logCompaction,
     traceFor,
     account,
-  }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor' | 'account'>,
+    noteUsage,
+  }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor' | 'account' | 'noteUsage'>,
 ): Turn => {
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, keptFor(ledger, run_id));
@@ -56,6 +57,7 @@ export const createTurn = (
     context: run.activation?.trace.context,
     traceFor,
     account,
+    noteUsage,
     warn: (event, fields) => deps.log.warn(event, { run_id, thread_id, ...fields }),
     committed: () => historyOf(ledger),
     committedBytes: () => historyBytes(ledger),

@@ -8,6 +8,7 @@ import type { RuntimeDeps } from '../deps.ts';
 import { createLedger, type LedgerDeps } from '../ledger/ledger.ts';
 import { endStray } from '../maintenance/stray-runs.ts';
 import { releaseRun, renewLease } from '../run/control.ts';
+import { countStart } from '../run/count-start.ts';
 import type { Channel } from '../run/live-channel.ts';
 import { finishOf } from '../run/outcome.ts';
 import { isWaitingForSlot, type Slot } from './concurrency.ts';
@@ -100,6 +101,7 @@ const ledgerDepsFor = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => (
     endReaders(readers, run);
     if (!settlements.notify(run.run_id, run)) host.children.ended(run);
   },
+  onStarting: (batch, run) => countStart(deps, batch, thread().scope, run),
   onRunDone: (run_id) => thread().host.tasks.endRun(thread().scope, run_id),
   onRunWritten: (after, before) => cancelOrphanedTasks(deps, after, before),
   onFailure: (error) => retireThread(thread(), error),

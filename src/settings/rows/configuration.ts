@@ -38,7 +38,7 @@ export const configurationSettings = [
     env: 'SERVICE_USAGE_RETENTION_DAYS',
     type: integer({ min: 1 }),
     default: 400,
-    doc: 'days for which counters of past windows and ended runs are kept',
+    doc: 'days for which usage, and counters of past windows and ended runs, are kept',
   }),
   setting({
     key: 'audit_log.sweep_interval_secs',
