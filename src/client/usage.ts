@@ -13,7 +13,7 @@ export type UsageQuery = {
 };
 
 /**
- * What runs have used (identity.md 5.5): `client.usage`. A user reads its own usage; `read:all` reads that of the scope.
+ * The usage of runs (identity.md 5.5): `client.usage`. A user reads its own usage; `read:all` reads that of the scope.
  *
  * @example
  * ```ts

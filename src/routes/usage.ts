@@ -7,7 +7,7 @@ import { USAGE_PROPERTIES, UsageList, type UsageProperty } from '../schema/usage
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-/** What runs have used, by user, agent, model and day (identity.md 5.5). */
+/** Usage of runs, by user, agent, model and day (identity.md 5.5). */
 
 const isProperty = (text: string): text is UsageProperty => USAGE_PROPERTIES.some((each) => each === text);
 

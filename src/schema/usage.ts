@@ -30,9 +30,9 @@ export const UsageItem = z
     day: z.iso.date().optional().meta({ description: 'UTC' }),
     ...sums,
   })
-  .meta({ id: 'UsageItem', description: 'What runs have used, with the properties that it is divided by.' });
+  .meta({ id: 'UsageItem', description: 'Usage of runs, with the properties that it is divided by.' });
 /**
- * What runs have used (identity.md 5.5), with the properties that it is divided by.
+ * Usage of runs (identity.md 5.5), with the properties that it is divided by.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export const UsageList = z
   .meta({ id: 'UsageList', description: 'One page of usage, ordered by the properties in `by`.' });
 export type UsageList = z.infer<typeof UsageList>;
 
-/** What is counted for one run. `usd`: undefined without a price. */
+/** Counts of one run. `usd`: undefined without a price. */
 export type UsageNote = {
   agent: string;
   model: string;

@@ -3,7 +3,7 @@ import type { Environment } from '../engine/environment.ts';
 import { indexed, isId, type Key } from '../engine/keys.ts';
 
 /**
- * What runs have used, by scope, day, user, agent and model.
+ * Usage of runs, by scope, day, user, agent and model.
  *
  * Guarantees: sums of batches that are committed one after another are exact, also if some of them fail.
  * Relies on a batch that is committed in the event-loop tick in which it was added to.
