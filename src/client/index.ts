@@ -41,7 +41,7 @@ export type { AgentStats } from '../schema/runtime-stats.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
-export type { UsageItem, UsageList, UsageProperty } from '../schema/usage.ts';
+export type { UsageItem } from '../schema/usage.ts';
 export type { NewUser, User, UserChange } from '../schema/user.ts';
 export type { Who } from '../schema/who.ts';
 export { digestOfCall } from './call-digest.ts';

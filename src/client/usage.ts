@@ -2,7 +2,16 @@ import type { UsageItem, UsageList, UsageProperty } from '../schema/usage.ts';
 import { type Connection, call } from './connection.ts';
 import { type Paged, paged } from './pages.ts';
 
-/** `since` and `until`: UTC days, such as `2026-11-01`, both inclusive. */
+/**
+ * Selects usage, and the properties that divide it. `since` and `until` are UTC days, such as `2026-11-01`, both
+ * inclusive.
+ *
+ * @example
+ * ```ts
+ * const november: UsageQuery = { by: ['agent'], since: '2026-11-01', until: '2026-11-30' };
+ * const { items } = await client.usage.list(november);
+ * ```
+ */
 export type UsageQuery = {
   by?: readonly UsageProperty[];
   since?: string;
