@@ -139,6 +139,7 @@ const stop = async (
   await server.http.close();
   config.close();
   await execution.observability.stop();
+  await foundation.accessLog.close();
   await foundation.stores.close();
 };
 

@@ -147,8 +147,9 @@ export type AuditFilter = {
   /** Exact, or the part before a `/`. */
   resource?: string;
   action?: AuditAction;
-  /** A prefix. */
+  /** A prefix; not together with `user`. */
   actor?: string;
+  user?: string;
   /** RFC 3339. */
   since?: string;
   until?: string;

@@ -11,6 +11,7 @@ import type { Json } from '../schema/json.ts';
 import type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 import { withoutTrailing } from '../schema/trailing.ts';
 import type { Who } from '../schema/who.ts';
+import { type AccessLog, createAccessLog } from './access-log.ts';
 import { type Audit, type Config, createAudit, createConfig } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
 import { createEvals, type Evals } from './evals.ts';
@@ -23,6 +24,7 @@ import { createThreads, type Threads } from './threads.ts';
 import { createTraces, type Traces } from './traces.ts';
 import { createUsage, type Usage } from './usage.ts';
 
+export type { AccessEvent, AccessKind, AccessPage } from '../schema/access-event.ts';
 export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
@@ -44,6 +46,7 @@ export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
 export type { UsageItem } from '../schema/usage.ts';
 export type { NewUser, User, UserChange } from '../schema/user.ts';
 export type { Who } from '../schema/who.ts';
+export type { AccessFilter, AccessLog } from './access-log.ts';
 export { digestOfCall } from './call-digest.ts';
 export type {
   Audit,
@@ -180,6 +183,7 @@ export type Client = {
   readonly keys: Keys;
   readonly usage: Usage;
   readonly users: Users;
+  readonly accessLog: AccessLog;
   readonly traces: Traces;
   readonly evals: Evals;
   readonly system: System;
@@ -283,6 +287,7 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     keys: createKeys(connection),
     usage: createUsage(connection),
     users: createUsers(connection),
+    accessLog: createAccessLog(connection),
     traces: createTraces(connection),
     evals: createEvals(connection),
     system: createSystem(connection),

@@ -22,6 +22,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['keys', async () => (await import('./keys.ts')).keysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['usage', async () => (await import('./usage-report.ts')).usageCommand],
+  ['access-log', async () => (await import('./access-log.ts')).accessLogCommand],
   ['config', async () => (await import('./config.ts')).configCommand],
   ['eval', async () => (await import('./eval.ts')).evalCommand],
   ['bench', async () => (await import('./bench.ts')).benchCommand],

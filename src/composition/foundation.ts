@@ -1,6 +1,9 @@
+import { monotonicFactory } from 'ulid';
 import type { AnyActorRef } from 'xstate';
 import type { Meter } from '../budgets/meter.ts';
 import { createUsageBook, type UsageBook } from '../budgets/usage-book.ts';
+import { type AccessLog, createAccessLog } from '../identity/access-log/log.ts';
+import { createAccessObserver } from '../identity/auth-observer.ts';
 import { createInspector, type Inspector } from '../inspection/inspector.ts';
 import { nameOf, type WorksFor } from '../inspection/name.ts';
 import { type Breakers, createBreakers } from '../models/breakers.ts';
@@ -9,6 +12,7 @@ import { createTransport } from '../models/transport.ts';
 import { createLog, type Log } from '../observability/log.ts';
 import { createMetrics, type Metrics } from '../observability/metrics/metrics.ts';
 import { createPrograms, type Programs } from '../programs/programs.ts';
+import type { AccessObserver } from '../schema/access-event.ts';
 import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
 import { baseOf } from '../schema/partition.ts';
 import type { Settings } from '../settings/index.ts';
@@ -33,6 +37,9 @@ export type Foundation = {
   readonly store: Store;
   readonly meter: Meter;
   readonly usage: UsageBook;
+  readonly accessLog: AccessLog;
+  /** Records sign-ins and connected accounts in the access log. */
+  readonly accessObserver: AccessObserver;
   readonly inspector: Inspector;
   readonly programs: Programs;
   /** Notified of each new actor; the returned function is called when the actor ends. */
@@ -56,6 +63,8 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
   const stores = await openStores(settings, (problem) => log.warn('store.notice', { problem }));
   const { store } = stores;
   const inspector = createInspector({ clock });
+  const { access_log } = settings;
+  const accessLog = createAccessLog({ store, clock, log, ulid: monotonicFactory(), settings: access_log });
   return {
     input,
     settings,
@@ -73,6 +82,8 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
       clock,
       onCommitFailed: (err) => log.error('budget.commit_failed', { err }),
     }),
+    accessLog,
+    accessObserver: createAccessObserver(accessLog),
     inspector,
     programs: createPrograms(clock),
     actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, baseOf(scope), of)) },

@@ -101,6 +101,8 @@ const createRouteDeps = (
     metrics,
     store,
     meter,
+    accessLog,
+    accessObserver,
     transport,
     inspector,
     programs,
@@ -128,6 +130,8 @@ const createRouteDeps = (
     isAgent: (id) => config.live.agents().ids.includes(id),
     publishDraft: config.live.publishDraft,
     identity,
+    accessLog,
+    accessObserver,
     config: config.service,
     assistant,
     metrics: {
@@ -185,7 +189,7 @@ const createAdapters = (
 };
 
 const createHttp = (
-  { input, settings, log, metrics }: Foundation,
+  { input, settings, log, metrics, accessLog }: Foundation,
   routeDeps: RouteDeps,
   {
     families,
@@ -233,7 +237,7 @@ const createHttp = (
         log,
       }),
     }),
-    observeAuth: createAuthObserver(metrics.identity.requested),
+    observeAuth: createAuthObserver(metrics.identity.requested, accessLog),
     addReader: routeDeps.identity.readers.add,
     observe: metrics.http,
     log,

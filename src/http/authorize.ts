@@ -17,24 +17,24 @@ export const authenticate = (
     try {
       admit(arrival, principal);
     } catch (error) {
-      observeAuth.rejected(principal, error);
+      observeAuth.rejected(principal, error, request);
       throw error;
     }
-    observeAuth.admitted(principal);
+    observeAuth.admitted(principal, request);
     return principal;
   };
   let principal: Principal | Promise<Principal>;
   try {
     principal = pipeline.authenticate(request);
   } catch (error) {
-    observeAuth.rejected(request.authorization(), error);
+    observeAuth.rejected(request.authorization(), error, request);
     throw error;
   }
   if (!(principal instanceof Promise)) return finish(principal);
   // Read now, because a request is valid only during its callback.
   const authorization = request.authorization();
   return principal.then(finish, (error) => {
-    observeAuth.rejected(authorization, error);
+    observeAuth.rejected(authorization, error, request);
     throw error;
   });
 };
@@ -47,6 +47,7 @@ export const presented = (
   surface,
   isOptional: endpoint.door.isOptional,
   method: exchange.method,
+  route: endpoint.path,
   path: req.getUrl(),
   header: headers.get,
   authorization: () => headers.lines('authorization'),

@@ -1,4 +1,5 @@
 import type { ServiceLog } from '../schema/log-events.ts';
+import type { AuthObserver } from '../schema/presented.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { AddReader } from '../schema/reader.ts';
 import { Refusal } from './errors.ts';
@@ -41,8 +42,9 @@ export const createCaller = (deps: {
   log: Pick<ServiceLog, 'error'>;
   /** Receives the event streams of users, which end with the rights of their principals. */
   addReader?: AddReader | undefined;
+  observeAuth: Pick<AuthObserver, 'denied'>;
 }): Caller => {
-  const { gate, hub, log, addReader = ignoreReader } = deps;
+  const { gate, hub, log, addReader = ignoreReader, observeAuth } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const answer = exchange.errors(error, exchange.requestId);
@@ -72,7 +74,8 @@ export const createCaller = (deps: {
     leave(call);
   };
 
-  const failed = (call: Call, error: unknown): void => {
+  const failed = (call: Call, request: AnyRequest, error: unknown): void => {
+    observeAuth.denied(request.principal, error, request);
     fail(call.exchange, error);
     leave(call);
   };
@@ -83,14 +86,14 @@ export const createCaller = (deps: {
     try {
       result = call.endpoint.handle(request);
     } catch (error) {
-      failed(call, error);
+      failed(call, request, error);
       return;
     }
     if (!isPromise(result)) succeeded(call, request.principal, result);
     else
       result.then(
         (value) => succeeded(call, request.principal, value),
-        (error) => failed(call, error),
+        (error) => failed(call, request, error),
       );
   };
 

@@ -114,7 +114,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     context,
     paths,
     bodyBudget,
-    caller: createCaller({ gate, hub, log, addReader: deps.addReader }),
+    caller: createCaller({ gate, hub, log, addReader: deps.addReader, observeAuth: deps.observeAuth }),
   });
   const local = createFetch(answer);
 

@@ -4,12 +4,11 @@ import { route } from '../http/route.ts';
 import { AuditAction, AuditPage } from '../schema/audit-event.ts';
 import { Invalid } from '../schema/outcome.ts';
 import { Cursor, count } from '../schema/paging.ts';
+import { instant } from './instant.ts';
 import { requireConfig } from './managed.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** The audit log (config.md 9.3). */
-
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const AuditQuery = z.object({
   resource: z.string().optional().meta({ description: 'exact, or the part before a `/`' }),

@@ -6,6 +6,7 @@ import type { Evals } from '../evals/index.ts';
 import type { EventFeed } from '../events/feed.ts';
 import type { Access } from '../identity/access/access.ts';
 import type { WholeScope } from '../identity/access/whole-scope.ts';
+import type { AccessLog } from '../identity/access-log/log.ts';
 import type { Identity } from '../identity/index.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
@@ -17,6 +18,7 @@ import type { RuntimeStats } from '../observability/statistics/runtime-stats.ts'
 import type { Traces } from '../observability/traces/traces.ts';
 import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { AccessObserver } from '../schema/access-event.ts';
 import type { BudgetUsage } from '../schema/budget.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
@@ -56,6 +58,9 @@ export type RouteDeps = {
   /** Publishes a draft of an agent for its own runs only. @throws Invalid */
   publishDraft(draft: unknown): Promise<ResolvedAgent>;
   identity: Identity;
+  accessLog: AccessLog;
+  /** Records sign-ins and connected accounts in the access log. */
+  accessObserver: AccessObserver;
   /** If absent, the configuration routes report that the API is not enabled. */
   config?: ConfigService;
   /** Present together with `config`. */

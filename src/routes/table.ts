@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts';
+import { accessLogRoutes } from './access-log.ts';
 import { agUiRunRoutes } from './ag-ui/runs.ts';
 import { agUiThreadRoutes } from './ag-ui/threads.ts';
 import { budgetRoutes } from './budgets.ts';
@@ -48,6 +49,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...identityRoutes(deps),
   ...keyRoutes(deps),
   ...userRoutes(deps),
+  ...accessLogRoutes(deps),
   ...controlPlaneRoutes(deps),
   ...budgetRoutes(deps),
   ...usageRoutes(deps),

@@ -177,6 +177,12 @@ export const LOG_EVENTS = {
   'budget.exceeded': { level: 'warn', message: 'a budget is exceeded' },
   'budget.sweep_failed': { level: 'warn', message: 'could not remove expired counters of budgets' },
   'budget.commit_failed': { level: 'error', message: 'could not store what was spent' },
+  'access.write_failed': { level: 'warn', message: 'could not write an access event' },
+  'access.prune_failed': { level: 'warn', message: 'could not remove expired access events' },
+  'access.admin_new_address': {
+    level: 'info',
+    message: 'the admin token is used from an address that has not used it for 30 days',
+  },
   'audit.write_failed': { level: 'warn', message: 'could not write an audit event' },
   'audit.prune_failed': { level: 'warn', message: 'could not remove expired audit events' },
   'assistant.tool_called': { level: 'info', message: 'admin assistant calls a tool' },

@@ -1,3 +1,4 @@
+import type { AccessPlace } from './access-event.ts';
 import type { Principal } from './principal.ts';
 
 /** The routes of the admin API, or those that invoke agents (config.md 1.1, 1.3). */
@@ -12,6 +13,8 @@ export type Presented = {
   /** Whether the route admits requests without a credential, as `NOBODY`, where anonymous access does not hold. */
   readonly isOptional: boolean;
   readonly method: string;
+  /** The path of the route as declared. */
+  readonly route: string;
   /** Without the query. */
   readonly path: string;
   /** Returns the first value of a header, or `undefined` if it is missing or empty. */
@@ -29,10 +32,14 @@ export type Presented = {
 
 /** Receives the outcome of each authentication, including the right that the route needs. */
 export type AuthObserver = {
-  admitted(principal: Principal): void;
+  admitted(principal: Principal, at: RequestPlace): void;
   /** @param by the principal if it was resolved, else the unmodified values of all `Authorization` lines */
-  rejected(by: Principal | readonly string[], error: unknown): void;
+  rejected(by: Principal | readonly string[], error: unknown, at: RequestPlace): void;
+  /** Receives the error of a handler, which may have refused the principal. */
+  denied(principal: Principal, error: unknown, at: AccessPlace): void;
 };
+
+type RequestPlace = Pick<Presented, 'route' | 'address'>;
 
 /**
  * Resolves whom a request acts for, at once or later.

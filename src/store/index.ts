@@ -6,6 +6,7 @@ export { makePrivate } from './engine/private-files.ts';
 export { KEY_FILE } from './engine/secrets-key.ts';
 export { examine, type Finding, type Report, STRAY_RUN } from './repair/doctor.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';
+export type { AccessFilter, AccessQuery } from './tables/access-events.ts';
 export type { AuditQuery } from './tables/audit.ts';
 export type { BudgetCounterTable } from './tables/budget-counters.ts';
 export type { DatasetHead } from './tables/datasets.ts';

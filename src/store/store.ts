@@ -22,6 +22,7 @@ import { makeFolderPrivate } from './engine/private-files.ts';
 import { createRemovals, type Removals } from './engine/removals.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
 import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
+import { type AccessEventTable, createAccessEventTable } from './tables/access-events.ts';
 import { type BudgetCounterTable, createBudgetCounterTable } from './tables/budget-counters.ts';
 import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
 import { type CredentialTable, createCredentialTable } from './tables/credentials.ts';
@@ -97,6 +98,7 @@ type Tables = {
   readonly budgetCounters: BudgetCounterTable;
   readonly mcpCatalogs: McpCatalogTable;
   readonly usage: UsageTable;
+  readonly accessEvents: AccessEventTable;
 };
 
 type Operations = {
@@ -284,6 +286,7 @@ const createTables = (
     budgetCounters: createBudgetCounterTable(env),
     mcpCatalogs: createMcpCatalogTable(env),
     usage: createUsageTable(env),
+    accessEvents: createAccessEventTable(env),
   };
 };
 

@@ -70,7 +70,7 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       actFor: (principal) => principal,
       guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
     }),
-    observeAuth: { admitted() {}, rejected() {} },
+    observeAuth: { admitted() {}, rejected() {}, denied() {} },
     observe: {
       request: (method, route, status, seconds) => observed.push({ method, route, status, seconds }),
       inFlight: (delta) => {

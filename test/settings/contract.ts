@@ -49,6 +49,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_CONSOLE_TITLE', 'console.title', 'string', 'unset'],
   ['SERVICE_IDENTITY_ISSUERS', 'identity.issuers', 'JSON list, *secret*', ''],
   ['SERVICE_JWKS_STALE_SECS', 'identity.jwks_stale_secs', 'int', '86400'],
+  ['SERVICE_ACCESS_LOG_ENABLED', 'access_log.enabled', 'bool', 'true'],
+  ['SERVICE_ACCESS_LOG_RETENTION_DAYS', 'access_log.retention_days', 'int ≥ 1', '90'],
   ['SERVICE_LOCAL_BACKEND_KIND', 'local_backend_kind', 'string', 'local'],
   ['SERVICE_CONFIG_REFRESH_INTERVAL_SECS', 'config_refresh_interval_secs', 'int', '5'],
   ['SERVICE_AUDIT_LOG_ENABLED', 'audit_log.enabled', 'bool', 'true'],

@@ -1,14 +1,9 @@
 import { decodeTime } from 'ulid';
-import {
-  type AuditAction,
-  type AuditDraft,
-  type AuditEvent,
-  type Caller,
-  isUlid,
-} from '../../schema/audit-event.ts';
+import type { AuditAction, AuditDraft, AuditEvent, Caller } from '../../schema/audit-event.ts';
 import type { Clock } from '../../schema/clock.ts';
+import { cursorAt, idAt } from '../../schema/id-cursor.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
-import { Invalid, Unavailable } from '../../schema/outcome.ts';
+import { Unavailable } from '../../schema/outcome.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import type { AuditFilter } from './api.ts';
@@ -111,23 +106,16 @@ export const createAuditLog = (deps: AuditDeps): AuditLog => {
       const { items, texts, next } = store.audit.page({
         ...filter,
         limit: Math.min(Math.max(limit, 1), MAX_LIMIT),
-        ...(cursor !== undefined && { before: idIn(cursor) }),
+        ...(cursor !== undefined && { before: idAt(cursor) }),
       });
       return {
         items,
         texts,
-        ...(next !== undefined && { next_cursor: Buffer.from(next).toString('base64url') }),
+        ...(next !== undefined && { next_cursor: cursorAt(next) }),
       };
     },
     close: stopSweeping,
   };
-};
-
-/** @throws Invalid `invalid cursor` */
-const idIn = (cursor: string): string => {
-  const id = Buffer.from(cursor, 'base64url').toString();
-  if (!isUlid(id) || Buffer.from(id).toString('base64url') !== cursor) throw new Invalid('invalid cursor');
-  return id;
 };
 
 const DAY_MS = 86_400_000;

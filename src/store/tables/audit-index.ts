@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../schema/audit-event.ts';
 import { indexed, isId, type Key } from '../engine/keys.ts';
-import type { Table } from '../engine/table.ts';
+import { BEHIND_IDS, type IdBounds, type IdIndex, type Ids, idsIn } from './id-lists.ts';
 
 /**
  * Finds the audit events that match a filter, newest first, by ids alone.
@@ -24,17 +24,10 @@ export type AuditFilter = {
 };
 
 /** Keys are resource, action and actor or user, or `ANY`, and the id of the event. */
-export type AuditIndex = Table<true>;
-
-/** Ids of a list in order, newest first. */
-type Ids = { newest: string | undefined; next(): void };
-
-type Bounds = { since: string; before?: string };
+export type AuditIndex = IdIndex;
 
 /** Not a valid resource, action or actor. */
 const ANY = '*';
-/** Sorts after every id, and after all keys that begin with the text that it is appended to. */
-const BEHIND = '~';
 
 const actorPart = (actor: string): string => `=${actor}`;
 const userPart = (user: string): string => `@${indexed(user)}`;
@@ -60,7 +53,7 @@ const withAncestors = (resource: string): string[] => {
 };
 
 /** Returns the ids in `[since, before)`, newest first. */
-export function* matchingIds(index: AuditIndex, filter: AuditFilter, bounds: Bounds): Iterable<string> {
+export function* matchingIds(index: AuditIndex, filter: AuditFilter, bounds: IdBounds): Iterable<string> {
   const { resource, action = ANY, actor = '', user } = filter;
   const place = [resource === undefined ? ANY : indexed(resource), action];
   const actors =
@@ -80,18 +73,6 @@ const newestOf = (lists: readonly Ids[]): Ids | undefined => {
   return found;
 };
 
-const idsIn = (index: AuditIndex, prefix: Key, { since, before = BEHIND }: Bounds): Ids => {
-  const below = (id: string): string | undefined =>
-    index.firstKey({ prefix, from: [since], after: [id], reverse: true })?.[prefix.length]?.toString();
-  const ids: Ids = {
-    newest: below(before),
-    next() {
-      ids.newest = ids.newest && below(ids.newest);
-    },
-  };
-  return ids;
-};
-
 /**
  * Returns the distinct actors with this prefix, with one read each: the next actor follows the ids of the previous one.
  */
@@ -103,6 +84,6 @@ const actorsWith = (index: AuditIndex, place: Key, actor: string): string[] => {
     const part = index.firstKey({ prefix: place, from })?.[place.length];
     if (typeof part !== 'string' || !part.startsWith(actorPart(actor))) return found;
     found.push(part);
-    from = [part, BEHIND];
+    from = [part, BEHIND_IDS];
   }
 };

@@ -7,6 +7,7 @@ import { checkId } from '../engine/keys.ts';
 import { createSealedTable, type SealOlder } from '../engine/sealed-table.ts';
 import type { Cipher } from '../engine/secrets-cipher.ts';
 import { type AuditFilter, indexKeys, matchingIds } from './audit-index.ts';
+import { firstIdAt, idsBetween } from './id-lists.ts';
 
 /**
  * The audit log, by the ids of its events. An id begins with its time, so a span of time is a span of keys.
@@ -84,27 +85,3 @@ function* eventsOf(ids: Iterable<string>, get: (id: string) => AuditEvent | unde
     if (event) yield event;
   }
 }
-
-const idsBetween = (since = 0, until = Number.POSITIVE_INFINITY, before?: string) => {
-  const end = Number.isFinite(until) ? firstIdAt(until) : undefined;
-  const ends = [end, before].filter((id) => id !== undefined).sort();
-  return { since: firstIdAt(since), before: ends[0] };
-};
-
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const TIME_DIGITS = 10;
-const LAST_TIME = 2 ** 48 - 1;
-
-/**
- * Returns the common prefix of all ids of a millisecond, which sorts before all of them and after all older ones. A
- * time between two milliseconds is rounded up: no event lies between them.
- */
-const firstIdAt = (ms: number): string => {
-  let rest = Math.min(Math.max(Math.ceil(ms), 0), LAST_TIME);
-  let id = '';
-  while (id.length < TIME_DIGITS) {
-    id = DIGITS.charAt(rest % 32) + id;
-    rest = Math.floor(rest / 32);
-  }
-  return id;
-};
