@@ -29,7 +29,8 @@ export type Execution = {
 };
 
 export const createExecution = async (foundation: Foundation, config: Configuration): Promise<Execution> => {
-  const { input, settings, log, clock, ids, metrics, stores, store, meter, usage, actors } = foundation;
+  const { input, settings, log, clock, ids, metrics, stores, store, meter, usage, accessLog, actors } =
+    foundation;
   const { resolve } = config.live;
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
@@ -48,6 +49,7 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     meter,
     usage,
+    recordAccess: accessLog.put,
     actors,
     clock,
     ids,

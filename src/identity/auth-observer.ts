@@ -31,7 +31,8 @@ export const createAuthObserver = (
     log.record({ kind: 'denied', ...actor, ip: address(), route, reason: messageOf(error) });
   },
   denied(principal, error, place) {
-    if (error instanceof Forbidden) log.record({ ...eventOf('denied', principal, place), reason: error.message });
+    if (error instanceof Forbidden)
+      log.record({ ...eventOf('denied', principal, place), reason: error.message });
   },
 });
 
@@ -49,7 +50,8 @@ export const createAccessObserver = ({ record }: Pick<AccessLog, 'record'>): Acc
       reason,
     }),
   connected: (principal, server, at) => record({ ...eventOf('connect', principal, at), reason: server }),
-  disconnected: (principal, server, at) => record({ ...eventOf('disconnect', principal, at), reason: server }),
+  disconnected: (principal, server, at) =>
+    record({ ...eventOf('disconnect', principal, at), reason: server }),
 });
 
 const eventOf = (kind: AccessDraft['kind'], principal: Principal, at: AccessPlace): AccessDraft => ({

@@ -104,11 +104,16 @@ export const controlRoutes = ({ access, runtime }: Pick<RouteDeps, 'access' | 'r
       params: PARAMS[kind],
       body: DecisionBody,
       responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },
-      async handle({ principal, params: { id }, body }) {
+      async handle({ principal, params: { id }, body, route: path, ip }) {
         const { tool_call_id } = body;
         const place = access.work(principal, id, 'decide');
         const mayWrite = access.may(principal, place, 'write');
-        await runtime.decide(place.scope, place.id, kind, { ...body, principal, mayWrite });
+        await runtime.decide(place.scope, place.id, kind, {
+          ...body,
+          principal,
+          mayWrite,
+          from: { ip: ip(), route: path },
+        });
         return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
       },
     }),

@@ -30,6 +30,8 @@ export type ProtocolRequest = {
   /** Trace context for a new run. */
   context: TraceContext | undefined;
   principal: Principal;
+  /** The origin of the request, for the access log. */
+  from: NonNullable<DecisionInput['from']>;
   /** Returns the input for the thread, or undefined if the request contains nothing new. @throws Invalid */
   read(thread: ThreadView): ParsedInput | undefined;
 };
@@ -52,7 +54,7 @@ export type ParsedInput = {
 /** Resolves once the input is durable; false if there is none. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
   { runtime: { admit }, access, resolve }: Pick<RouteDeps, 'runtime' | 'access' | 'resolve'>,
-  { thread: place, agent, named, adapter, context, principal, read }: ProtocolRequest,
+  { thread: place, agent, named, adapter, context, principal, from, read }: ProtocolRequest,
 ): Promise<boolean> => {
   const mayWrite = access.may(principal, place, 'write');
   const accepted = await admit(place.scope, place.id, (thread) => {
@@ -67,7 +69,7 @@ export const submitRequest = async (
     checkClientRoles(taker, roles, principal);
     return {
       ...input,
-      decisions: input.decisions.map((decision) => ({ ...decision, principal, mayWrite })),
+      decisions: input.decisions.map((decision) => ({ ...decision, principal, mayWrite, from })),
       by: actorOf(principal),
       mode: 'foreground',
       agent,
@@ -88,14 +90,16 @@ function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): Resolved
   return run && resolve(run.agent_id, run.resolution_id);
 }
 
-/** The principal and the trace context of a request. */
-export type Client = Pick<ProtocolRequest, 'context' | 'principal'>;
+/** The principal, the trace context and the origin of a request. */
+export type Client = Pick<ProtocolRequest, 'context' | 'principal' | 'from'>;
 
 export function clientOf({
   header,
   principal,
-}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal'>): Client {
-  return { context: traceContextOf(header), principal };
+  route,
+  ip,
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal' | 'route' | 'ip'>): Client {
+  return { context: traceContextOf(header), principal, from: { ip: ip(), route } };
 }
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };

@@ -2,6 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
+import type { AccessDraft } from '../schema/access-event.ts';
 import type { BudgetSubject } from '../schema/budget.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
@@ -177,6 +178,8 @@ export type RuntimeDeps = {
   meter?: BudgetMeter | undefined;
   /** Without it, no usage is stored. */
   usage?: UsageBook | undefined;
+  /** Adds an event of the access log to a commit; must not throw. Without it, decisions are not recorded. */
+  recordAccess?: ((batch: Batch, draft: AccessDraft) => void) | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

@@ -29,7 +29,8 @@ export const AccessEvent = z
     ip: z.string().optional().meta({ description: 'address of the client' }),
     route: z.string().optional().meta({ description: 'path of the route as declared' }),
     reason: z.string().optional().meta({
-      description: 'why the request was refused; for `decide` the action and tool, for connections the server',
+      description:
+        'why the request was refused; for `decide` the action and tool, for connections the server',
     }),
     thread_id: z.string().optional(),
     run_id: z.string().optional(),

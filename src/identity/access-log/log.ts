@@ -17,6 +17,8 @@ import { createDenials } from './denials.ts';
 export type AccessLog = {
   readonly enabled: boolean;
   record(draft: AccessDraft): void;
+  /** Adds an event to the commit of what it records. */
+  put(batch: Batch, draft: AccessDraft): void;
   /** Notes a use of the admin token, and records it if the address has not used it for 30 days. */
   adminUsed(scope: string, place: { route: string; ip: string }): void;
   /** `texts` is the JSON of each item. Resolves when everything recorded before the call is in the page. */
@@ -77,6 +79,7 @@ export const createAccessLog = (deps: AccessLogDeps): AccessLog => {
   return {
     enabled,
     record: (draft) => guarded(() => record(draft)),
+    put: (batch, draft) => guarded(() => store.accessEvents.put(batch, create(draft))),
     adminUsed: (scope, place) => guarded(() => adminUsed(scope, place)),
     async page({ limit = DEFAULT_LIMIT, cursor, ...filter }) {
       if (!enabled) throw new Unavailable('access log is not configured');
@@ -157,10 +160,7 @@ const PIECE = 500;
 /** Interval at which counts of ended minutes are written. */
 const FLUSH_MS = 60_000;
 
-const startSweeping = (
-  { store, clock, settings, log }: AccessLogDeps,
-  flush: () => void,
-): (() => void) => {
+const startSweeping = ({ store, clock, settings, log }: AccessLogDeps, flush: () => void): (() => void) => {
   let closed = false;
   const sweep = async (): Promise<void> => {
     const now = clock.now();
@@ -177,10 +177,7 @@ const startSweeping = (
   const run = (): void => {
     sweep().catch((err) => log.warn('access.prune_failed', { err }));
   };
-  const timers = [
-    setInterval(run, timerMs(HOUR_MS)).unref(),
-    setInterval(flush, timerMs(FLUSH_MS)).unref(),
-  ];
+  const timers = [setInterval(run, timerMs(HOUR_MS)).unref(), setInterval(flush, timerMs(FLUSH_MS)).unref()];
   run();
   return () => {
     closed = true;

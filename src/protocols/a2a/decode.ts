@@ -33,6 +33,8 @@ export type DecodedSend = {
 /** A message, and who sent it. */
 export type SendRequest = DecodedSend & {
   principal: Principal;
+  /** The origin of the request, for the access log. */
+  from: { ip: string; route: string };
   /** Trace context for a new task. */
   context?: TraceContext | undefined;
 };

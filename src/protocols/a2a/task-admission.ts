@@ -184,7 +184,11 @@ const continuation = (
     named: false,
     into: run.run_id,
     messages: messagesOf(place, request),
-    decisions: answersIn(run, request).map((decision) => ({ ...decision, principal: request.principal })),
+    decisions: answersIn(run, request).map((decision) => ({
+      ...decision,
+      principal: request.principal,
+      from: request.from,
+    })),
     by: actorOf(request.principal),
     ...FROM_CLIENT,
   };

@@ -92,7 +92,11 @@ export const proceedCall = async (
         named: false,
         into: run_id,
         messages: [],
-        decisions: decisions.map((decision) => ({ ...decision, principal: caller.principal })),
+        decisions: decisions.map((decision) => ({
+          ...decision,
+          principal: caller.principal,
+          from: { route: '/v1/mcp' },
+        })),
         by: actorOf(caller.principal),
         origin: 'mcp',
         adapter: 'mcp',

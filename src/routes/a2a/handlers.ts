@@ -7,6 +7,8 @@ import type { Principal } from '../../schema/principal.ts';
  */
 export type A2aRequest = {
   principal: Principal;
+  /** The origin of the request, for the access log. */
+  from: { ip: string; route: string };
   /** The part of the scope that is the caller's own. */
   scope: string;
   /** The leading segment of the path, not resolved yet. */

@@ -282,10 +282,11 @@ const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2
 type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unknown>;
 
 const requestOf = (
-  { principal, scope, params, query, body, header, hold }: Handled,
+  { principal, scope, params, query, body, header, hold, ip, route: path }: Handled,
   reads: boolean,
 ): A2aRequest => ({
   principal,
+  from: { ip: ip(), route: path },
   scope,
   tenant: params.tenant,
   // `body` is a string because the route reads text.

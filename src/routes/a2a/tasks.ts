@@ -25,13 +25,13 @@ export type TaskHandlerDeps = TaskOperationDeps &
   SendDeps & { settings: { a2a_enforce_input_modes: boolean } };
 
 export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHandlers => {
-  const decode = ({ principal, body, tenant, header }: A2aRequest) => {
+  const decode = ({ principal, from, body, tenant, header }: A2aRequest) => {
     const enforceInputModes = deps.settings.a2a_enforce_input_modes;
     const sent = decodeSend(body, { tenant, enforceInputModes });
     const { scope, ...ids } = addressed(deps, principal, sent);
     // A config would outlive the right of another user on the thread.
     if (sent.push !== undefined) deps.access.checkSharing(principal, { scope, id: '' });
-    return { scope, request: { ...sent, ...ids, principal, context: traceContextOf(header) } };
+    return { scope, request: { ...sent, ...ids, principal, from, context: traceContextOf(header) } };
   };
 
   return {

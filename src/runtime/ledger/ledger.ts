@@ -4,7 +4,7 @@ import type { Message } from '../../schema/message.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { Batch, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
-import type { EventListener, RunTraces, RuntimeObserver, RunWatch } from '../deps.ts';
+import type { EventListener, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
 import { applyRewinds } from './rewind.ts';
 import { type Issuing, newIssuing } from './unsaved-tickets.ts';
 
@@ -53,6 +53,8 @@ export type LedgerDeps = {
   observe: Pick<RuntimeObserver, 'mailbox' | 'runs'>;
   /** Called for a run record with which a commit is about to start the run. */
   onStarting(batch: Batch, run: RunRecord): void;
+  /** Without it, decisions are not recorded in the access log. */
+  recordAccess?: RuntimeDeps['recordAccess'];
   /** Called for every run record that a commit has written. */
   onStored(run: RunRecord): void;
   /** Called when a run of the thread is done, or its end is being committed. */

@@ -1,6 +1,7 @@
+import type { AccessDraft } from '../../schema/access-event.ts';
 import { type Actor, actorOf } from '../../schema/actor.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
-import { may, type Need, type Principal } from '../../schema/principal.ts';
+import { may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
 import type { Resume, ResumeMode } from '../../schema/run.ts';
 import type { Verdict } from '../../tools/verdict.ts';
 import type { DecisionInput } from './submission.ts';
@@ -64,5 +65,23 @@ export const authorOf = ({
     ...(decided_by !== undefined && { decided_as: decided_by }),
     principal: actor,
     ...(digest !== undefined && { digest }),
+  };
+};
+
+/** The decision in the form of the access log; undefined for decisions of the service itself. */
+export const accessOf = (
+  { principal, from }: DecisionInput,
+  { run_id, tool, action }: { run_id: string; tool: string; action: Resume['action'] },
+): AccessDraft | undefined => {
+  if (!principal) return undefined;
+  const { kind, id } = principal.credential;
+  return {
+    kind: 'decide',
+    scope: principal.scope,
+    user: nameOf(principal),
+    credential: { kind, ...(id !== undefined && { id }) },
+    ...from,
+    reason: `${action} '${tool}'`,
+    run_id,
   };
 };

@@ -93,6 +93,7 @@ const ledgerDepsFor = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => (
   events: deps.events,
   runs: deps.runs,
   traces: deps.traces,
+  recordAccess: deps.recordAccess,
   observe: deps.observe,
   onStored(run) {
     const { host, readers, settlements } = thread();

@@ -53,6 +53,8 @@ export type DecisionInput = DecisionRequest & {
   principal?: Principal | undefined;
   /** Whether that principal may write the thread, so that it may refuse a question. */
   mayWrite?: boolean;
+  /** The origin of its request, for the access log. */
+  from?: { ip?: string; route: string };
 };
 
 /** Options of the run that the request starts or continues. A continued run keeps the options that are left out. */

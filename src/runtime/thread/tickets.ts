@@ -1,4 +1,5 @@
 import { memoryProblem } from '../../loop/accept-decision.ts';
+import type { AccessDraft } from '../../schema/access-event.ts';
 import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import { Conflict, Unprocessable } from '../../schema/outcome.ts';
@@ -7,7 +8,7 @@ import type { FoundTicket } from '../../tools/find-ticket.ts';
 import { UNCLEAR, type Verdict, verdictOf } from '../../tools/verdict.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { logEvent } from '../ledger/transaction.ts';
-import { authorOf, checkDecider } from './deciders.ts';
+import { accessOf, authorOf, checkDecider } from './deciders.ts';
 import type { DecisionInput } from './submission.ts';
 
 /**
@@ -55,6 +56,8 @@ export type Decided = {
   resume: Omit<Resume, 'decision_id' | 'updated_at'>;
   /** Arguments that must be validated first, for the call of this run. */
   edit: { run_id: string; tool: string; arguments: Json } | undefined;
+  /** Absent for decisions of the service itself. */
+  access?: AccessDraft | undefined;
 };
 
 /** The subject of a decision: the call itself, or one that a delegate waits with. */
@@ -104,7 +107,7 @@ const passedDecision = (
 };
 
 const decidedOn = (
-  { run_id, tool_call_id, ticket_id }: OpenTicket,
+  { run_id, tool_call_id, ticket_id, tool_name }: OpenTicket,
   input: DecisionInput,
   effect: Pick<Resume, 'action' | 'below'>,
 ): Decided => ({
@@ -118,6 +121,7 @@ const decidedOn = (
     ...authorOf(input),
   },
   edit: undefined,
+  access: accessOf(input, { run_id, tool: tool_name, action: effect.action }),
 });
 
 const actionOf = (verdict: Verdict | undefined): Resume['action'] =>
@@ -190,7 +194,7 @@ export type DeliveryPath = 'local_live' | 'durable_dispatch';
 
 export const logDecision = (
   write: Write,
-  about: { thread_id: string; run_id: string; dispatch_id: string; call_id: string },
+  about: Pick<Decided, 'run_id' | 'call_id' | 'access'> & { thread_id: string; dispatch_id: string },
   decision: Resume,
   delivery_path: DeliveryPath,
 ): void => {
@@ -214,6 +218,8 @@ export const logDecision = (
     delivery_path,
   };
   const options = { run_id: about.run_id, correlation_id: decision_id };
+  if (about.access)
+    write.ledger.deps.recordAccess?.(write.batch, { ...about.access, thread_id: about.thread_id });
   logEvent(write, 'MailboxDecisionReceived', payload, options);
   const approved = approvedIn(result);
   if (typeof approved === 'boolean')

@@ -101,7 +101,13 @@ const ANY = '*';
 
 const part = (name: string, text: string): string => `${name}${indexed(text)}`;
 
-const listOf = ({ scope, kind = ANY, user, credential, ip }: Omit<AccessFilter, 'kind'> & { kind?: string }): Key => [
+const listOf = ({
+  scope,
+  kind = ANY,
+  user,
+  credential,
+  ip,
+}: Omit<AccessFilter, 'kind'> & { kind?: string }): Key => [
   scope === undefined ? ANY : indexed(scope),
   kind,
   user !== undefined
