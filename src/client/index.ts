@@ -24,7 +24,7 @@ import { createThreads, type Threads } from './threads.ts';
 import { createTraces, type Traces } from './traces.ts';
 import { createUsage, type Usage } from './usage.ts';
 
-export type { AccessEvent, AccessKind, AccessPage } from '../schema/access-event.ts';
+export type { AccessEvent, AccessPage } from '../schema/access-event.ts';
 export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
