@@ -4,6 +4,7 @@ import { createStoredProviderTest } from '../configuration/control-plane/provide
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createHostCheck } from '../http/hosts.ts';
 import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
+import type { Route } from '../http/route.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
@@ -64,7 +65,8 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   });
   const families = [...a2a.families, ...mcp.families];
   const judgeAccessToken = createAccessTokens(foundation, exposed.identity);
-  const http = createHttp(foundation, routeDeps, { families, host, tls, boundary, judgeAccessToken });
+  const routes = [...createRouteTable(routeDeps), ...mcp.routes];
+  const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
   return {
     http,
     a2a,
@@ -193,12 +195,14 @@ const createHttp = (
   routeDeps: RouteDeps,
   {
     families,
+    routes,
     host,
     tls,
     boundary: { anonymous, isLocalListener, isOpen },
     judgeAccessToken,
   }: {
     families: A2aAdapter['families'];
+    routes: Route[];
     host: string;
     tls: TlsFiles | undefined;
     boundary: { anonymous: AnonymousAccess; isLocalListener: boolean; isOpen: boolean };
@@ -207,7 +211,7 @@ const createHttp = (
 ): HttpServer =>
   createHttpServer({
     families,
-    routes: createRouteTable(routeDeps),
+    routes,
     settings: { ...settings, tls, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
     unrouted: [
       createManual(input.manualFolder ?? manualFolder),

@@ -23,8 +23,11 @@ export type Family = {
    * Returns the response for a request without a matching route. `allowed` are the methods of the path, possibly none.
    */
   refuse(request: { method: string; path: string; allowed: readonly string[] }): unknown;
-  /** Set if `check` validates the host; otherwise the server rejects foreign hosts first. */
-  checksHost?: true;
+  /**
+   * Checks the host of a request before anything else, instead of the check of the server. Its error is sent to any
+   * caller, and `check` then also checks the origin of the page.
+   */
+  checkHost?(host: string | undefined): Error | undefined;
   /** Ignores superfluous slashes and percent-encoding in literals. */
   lenient?: true;
 };

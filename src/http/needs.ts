@@ -39,7 +39,7 @@ export const createDoor = (needs: Needs): Door => {
     check(principal, params) {
       const need = first.needIn(params);
       if (may(principal, need) || others.some((other) => may(principal, other.needIn(params)))) return;
-      throw forbidden(need);
+      throw forbidden(need, principal);
     },
   };
 };

@@ -9,6 +9,7 @@ import { awaitAbort, type Exchange, type ExchangeContext, openExchange, sendRepl
 import { isMisframed } from './framing.ts';
 import { chooseRequestId, createRequestHeaders, type RequestHeaders } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
+import type { Needs } from './needs.ts';
 import type { Origin } from './origin.ts';
 import type { Found, Paths } from './paths.ts';
 import { type Arrival, type Reception, receive, receiveLater } from './reception.ts';
@@ -116,7 +117,7 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
 /** A foreign host is rejected before anything else is checked. */
 const checkHost = ({ acceptsHost }: Pipeline, { found, req, from }: Incoming): void => {
   const host = req.getHeader('host');
-  const isChecked = from.from === 'network' && !found?.entry.family?.checksHost;
+  const isChecked = from.from === 'network' && !found?.entry.family?.checkHost;
   if (isChecked && acceptsHost && !acceptsHost(host)) throw foreign(host);
 };
 
@@ -129,18 +130,20 @@ const findEndpoint = (
   const family = found?.entry.family;
   if (!family) return route;
   const { path: label } = found.entry;
+  const foreignHost = family.checkHost?.(header('host'));
+  if (foreignHost) return failing(label, 'nothing', foreignHost);
   const problem = family.check?.({ query: req.getQuery() ?? '', header });
-  if (problem) {
-    // A page whose host is foreign learns nothing else.
-    return refusing(label, family.checksHost ? 'nothing' : family.needs, () => {
-      throw problem;
-    });
-  }
+  if (problem) return failing(label, family.needs, problem);
   if (route) return route;
   const path = req.getUrl();
   const allowed = allowedOn(paths, path);
   return refusing(label, family.needs, () => family.refuse({ method, path, allowed }));
 };
+
+const failing = (label: string, needs: Needs, problem: Error): Endpoint =>
+  refusing(label, needs, () => {
+    throw problem;
+  });
 
 const readArrival = (
   { senders }: Pipeline,

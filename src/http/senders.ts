@@ -57,7 +57,7 @@ export const createSenders = ({ isLocalListener, publicHost, settings }: SenderD
       if (from === 'program') return false;
       const origin = headers.get('origin') ?? '';
       // A family that checks the host also checks the origin if present.
-      if (family?.checksHost && origin !== '') return false;
+      if (family?.checkHost && origin !== '') return false;
       const site = headers.get('sec-fetch-site') ?? '';
       const hosts = [headers.get('host'), headers.get('x-forwarded-host'), publicHost];
       return isCrossSite({ method, origin, site, hosts }, admitted !== '');

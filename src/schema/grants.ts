@@ -3,7 +3,8 @@ import { Invalid } from './outcome.ts';
 
 /**
  * The grammar of grants (identity.md 1.2): `word[:pattern]`. A pattern is a glob of tool catalogs; for `decide` it is a
- * pair `<agent>/<tool>`. Characters that an OAuth scope forbids are percent-encoded.
+ * pair `<agent>/<tool>`, in which a slash of the agent is written `\/` or `%2F`. Characters that an OAuth scope forbids are
+ * percent-encoded.
  *
  * @example
  * const grants = parseGrants(['member', 'configure:agents']);
@@ -116,6 +117,14 @@ export const commonGrants = (authority: Authority): string[] => {
   return shared.filter((grant, at) => !isRedundant(grant, at)).map(textOf);
 };
 
+/** Returns the grant of one act, whatever characters its values have. */
+export const grantOf = (word: GrantWord, ...values: readonly string[]): string => {
+  if (values.length === 0) return word;
+  const [first = '', ...others] = values.map((value) => value.replace(/[*\\]/g, '\\$&'));
+  const head = word === 'decide' ? first.replaceAll('/', '\\/') : first;
+  return `${word}:${encoded([head, ...others].join('/'))}`;
+};
+
 /** Returns the first service grant, which only `admin` gives. */
 export const firstServiceGrant = ({ list }: Grants): string | undefined => {
   const found = list.find(({ word }) => SERVICE_WORDS.has(word));
@@ -143,7 +152,8 @@ const parseText = (text: string, at: string): Grant[] => {
   const colon = text.indexOf(':');
   const word = colon < 0 ? text : text.slice(0, colon);
   if (!isGrantWord(word)) throw new Invalid(`${at} '${text}' is unknown: ${ALLOWED}`);
-  const given = colon < 0 ? WORDS[word] : decoded(text.slice(colon + 1), text, at);
+  const raw = text.slice(colon + 1);
+  const given = colon < 0 ? WORDS[word] : decoded(word === 'decide' ? escapedSlashes(raw) : raw, text, at);
   if (given !== undefined && WORDS[word] === undefined) {
     throw new Invalid(`${at} '${text}': '${word}' has no pattern`);
   }
@@ -231,11 +241,17 @@ const pairOf = (pattern: string, text: string, at: string): string[] => {
   return pair;
 };
 
-/** Splits at the first slash: ids of agents have none, names of tools may. */
+/** Splits at the first slash that is not escaped; names of tools may have others. */
 const split = (pattern: string): string[] => {
-  const slash = pattern.indexOf('/');
-  return slash < 0 ? [pattern] : [pattern.slice(0, slash), pattern.slice(slash + 1)];
+  const agent = /^(?:\\[\s\S]|[^/\\])*/.exec(pattern)?.[0] ?? '';
+  return pattern[agent.length] === '/' ? [agent, pattern.slice(agent.length + 1)] : [pattern];
 };
+
+/** A slash that is percent-encoded belongs to an id, as one behind a backslash does. */
+const escapedSlashes = (raw: string): string =>
+  raw.replace(/(?:\\|%5c)(?:%[0-9a-f]{2}|[\s\S])|%2f/gi, (found) =>
+    found.toLowerCase() === '%2f' ? '%5C%2F' : found,
+  );
 
 const decoded = (pattern: string, text: string, at: string): string => {
   try {

@@ -57,7 +57,25 @@ export class BudgetExhausted extends Outcome {
   }
 }
 /** The principal sees the entity, but lacks the right to this act. */
-export class Forbidden extends Outcome {}
+export class Forbidden extends Outcome {
+  /** The OAuth scopes with which an access token of the same user would have the right; absent if none would. */
+  readonly scopes: readonly string[] | undefined;
+
+  constructor(
+    message: string,
+    {
+      scopes,
+      ...options
+    }: {
+      code?: ErrorCode;
+      details?: Readonly<Record<string, unknown>>;
+      scopes?: readonly string[] | undefined;
+    } = {},
+  ) {
+    super(message, options);
+    this.scopes = scopes;
+  }
+}
 /** The entity does not exist in this scope, or not for this principal. */
 export class NotFound extends Outcome {}
 /** The current state of the entity forbids the operation. */

@@ -1,4 +1,4 @@
-import { type Authority, authorizes, type GrantWord, mentions, parseGrants } from './grants.ts';
+import { type Authority, authorizes, type GrantWord, grantOf, mentions, parseGrants } from './grants.ts';
 import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
 import { Forbidden, Invalid, Unauthorized } from './outcome.ts';
 import { checkPartitionOf, isReservedScope } from './partition.ts';
@@ -26,6 +26,8 @@ export type Principal = {
   readonly user: string | undefined;
   readonly authority: Authority;
   readonly credential: Credential;
+  /** The authority without the limit of the access token; absent if its OAuth scope names no grants. */
+  readonly unlimited?: Authority;
   /** The origin of the rights of a user; absent where no change of users and keys can alter them. */
   readonly basis?: Basis;
 };
@@ -66,12 +68,26 @@ export const mayAtAll = ({ authority }: Principal, word: GrantWord): boolean => 
 
 /** @throws Forbidden with the missing grant */
 export const demand = (principal: Principal, need: Need): void => {
-  if (!may(principal, need)) throw forbidden(need);
+  if (!may(principal, need)) throw forbidden(need, principal);
 };
 
-export const forbidden = ([word, ...values]: Need): Forbidden => {
-  const grant = values.length === 0 ? word : `${word}:${values.join('/')}`;
-  return new Forbidden(`this needs the grant ${grant}`, { code: 'forbidden', details: { needs: [grant] } });
+/** @param principal present if another access token of the same user may have the grant */
+export const forbidden = (need: Need, principal?: Principal): Forbidden => {
+  const grant = grantOf(...need);
+  return new Forbidden(`this needs the grant ${grant}`, {
+    code: 'forbidden',
+    details: { needs: [grant] },
+    scopes: principal && isOutOfScope(principal, need) ? [grant] : undefined,
+  });
+};
+
+/** Returns whether the principal lacks a right only because the OAuth scope of its access token does not name it. */
+export const isOutOfScope = (principal: Principal, need: Need): boolean => {
+  const { unlimited } = principal;
+  if (unlimited === undefined || may(principal, need)) return false;
+  const [word, ...values] = need;
+  // What a word concerns is not known before the body is read.
+  return values.length === 0 ? mentions(unlimited, word) : authorizes(unlimited, word, ...values);
 };
 
 /** The name of a principal in records: its user, or the built-in principal. */

@@ -17,9 +17,10 @@ export type Reader = {
 /** Returns a function that removes the reader. A reader whose principal has already lost its rights is ended at once. */
 export type AddReader = (reader: Reader) => () => void;
 
-/** The thread that an event stream reads, and the right that reading it again would need. */
+/** What an event stream reads, and the right that reading it again would need. */
 export type Reading = {
-  readonly thread: Place;
+  /** Absent if only the right to start its run matters. */
+  readonly thread?: Place | undefined;
   readonly right: 'read' | 'write' | 'decide';
   /** @throws Forbidden */
   isAllowed(principal: Principal): boolean;

@@ -2,9 +2,11 @@ import t from 'tap';
 import {
   allows,
   authorizes,
+  commonGrants,
   firstBeyond,
   firstServiceGrant,
   type GrantWord,
+  grantOf,
   names,
   parseGrants,
   parseTokenGrants,
@@ -80,6 +82,44 @@ t.test('each layer of an authority narrows the others', async (t) => {
   t.notOk(authorizes([parseGrants(['member']), parseGrants(['invoke:support'])], 'invoke', 'billing'));
   t.notOk(authorizes(authority, 'admin'));
   t.notOk(authorizes([], 'invoke', 'support'));
+});
+
+const pairs: [grant: string, agent: string, tool: string, isAllowed: boolean][] = [
+  ['decide:team%2Fsupport/*', 'team/support', 'send', true],
+  ['decide:team\\/support/*', 'team/support', 'send', true],
+  ['decide:team%5C/support/*', 'team/support', 'send', true],
+  ['decide:team%5c%2fsupport/*', 'team/support', 'send', true],
+  ['decide:team%2F*/send', 'team/support', 'send', true],
+  ['decide:team%2Fsupport/*', 'team', 'support/send', false],
+  ['decide:team/support/*', 'team', 'support/send', true],
+  ['decide:team/support/*', 'team/support', 'send', false],
+  ['decide:a\\\\/b', 'a\\', 'b', true],
+  ['decide:*/*', 'team/support', 'a/b', true],
+];
+for (const [grant, agent, tool, isAllowed] of pairs) {
+  t.test(`'${grant}' ${isAllowed ? 'allows' : 'does not allow'} '${tool}' of '${agent}'`, async (t) => {
+    t.equal(allows(parseGrants([grant]), 'decide', agent, tool), isAllowed);
+  });
+}
+
+t.test('the grant of an act allows this act only, and survives being written out', async (t) => {
+  const id = fc.string({
+    unit: fc.constantFrom('a', '/', '*', '\\', '%', ' ', '"', 'é', '%2F'),
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(id, id, id, (agent, tool, other) => {
+      const text = grantOf('decide', agent, tool);
+      t.match(text, /^[\x21\x23-\x5b\x5d-\x7e]+$/, 'is an OAuth scope');
+      const [written = ''] = commonGrants([parseGrants([text])]);
+      for (const grant of [text, written]) {
+        t.ok(allows(parseGrants([grant]), 'decide', agent, tool), grant);
+        t.equal(allows(parseGrants([grant]), 'decide', other, tool), other === agent, grant);
+        t.equal(allows(parseGrants([grant]), 'decide', agent, other), other === tool, grant);
+      }
+      t.ok(allows(parseGrants([grantOf('invoke', agent)]), 'invoke', agent));
+    }),
+  );
 });
 
 const gifts: [has: string[], gives: string[], beyond: string | undefined][] = [

@@ -313,6 +313,50 @@ for (const [change, make] of Object.entries(USER_CHANGES).slice(0, 3)) {
   });
 }
 
+t.test(
+  'ends the stream of an MCP call with the grant of its agent, and keeps the session (check 42)',
+  async (t) => {
+    const service = await startService(t);
+    const { troupe, alice, change } = service;
+    const { post, stream } = mcpClient(() => troupe.url);
+    const opened = await post(rpc(1, 'initialize'), { ...MCP, ...bearer(alice.key) });
+    const session = {
+      ...MCP,
+      ...bearer(alice.key),
+      'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
+    };
+    const call = await stream(
+      rpc(2, 'tools/call', { name: 'slow', arguments: { message: 'Hello' } }),
+      session,
+    );
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const alone = await stream(
+      rpc(1, 'tools/call', { name: 'slow', arguments: { message: 'Hello' }, _meta }),
+      {
+        ...MCP,
+        ...bearer(alice.key),
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'slow',
+      },
+    );
+    await eventually(waitingIn(troupe), (count) => count === 2);
+    await change('PATCH', '/v1/users/alice', { grants: ['invoke:echo'] });
+    const [inSession, withoutSession] = await Promise.all([call.rest(), alone.rest()]);
+    t.notOk(
+      inSession.some(({ result }) => result),
+      'no result was sent',
+    );
+    t.notOk(withoutSession.some(({ result }) => result));
+    t.equal(troupe.models.waiting(), 2, 'the runs continue');
+    t.equal((await post(rpc(3, 'tools/list'), session)).status, 200, 'the session continues');
+    troupe.models.releaseAll();
+  },
+);
+
 t.test('ends streams that follow when their key expires; that of a run continues (check 41)', async (t) => {
   const service = await startService(t);
   const { troupe, alice, as, change } = service;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../schema/clock.ts';
-import { type Authority, parseTokenGrants, unite } from '../../schema/grants.ts';
+import { parseTokenGrants, unite } from '../../schema/grants.ts';
 import { identityText, MOST_SCOPE_BYTES, MOST_USER_ID_BYTES } from '../../schema/identity-text.ts';
 import { RateLimited, Unauthorized } from '../../schema/outcome.ts';
 import { canBePartition } from '../../schema/partition.ts';
@@ -173,6 +173,7 @@ const withToken = (user: UserRow, { iat, grants, name, email }: VerifiedToken): 
 /** A token acts with its own grants; those of the newest one are for keys and sessions. */
 const principalOf = (token: VerifiedToken, user: UserRow | undefined): Principal => {
   const own = user ? unite(parseTokenGrants(user.grants), token.grants) : token.grants;
-  const authority: Authority = [own, ...(token.narrowing ? [token.narrowing] : [])];
-  return { scope: token.scope, user: token.user, authority, credential: { kind: 'jwt' } };
+  const of = { scope: token.scope, user: token.user, credential: { kind: 'jwt' } as const };
+  if (!token.narrowing) return { ...of, authority: [own] };
+  return { ...of, authority: [own, token.narrowing], unlimited: [own] };
 };

@@ -14,6 +14,7 @@ import { isObject } from '../../schema/endpoint.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { asObject, asObjectSchema } from '../../schema/output.ts';
 import { may, type Principal } from '../../schema/principal.ts';
+import type { Reading } from '../../schema/reader.ts';
 import type { Run } from '../../schema/run.ts';
 import { type TraceContext, traceContextOf } from '../../schema/trace-context.ts';
 import {
@@ -32,6 +33,7 @@ import {
   type QuestionedRun,
   questionedBefore,
 } from './asking.ts';
+import { checkScope } from './call-scope.ts';
 import { NO_RESPONSE } from './call-story.ts';
 import type { McpProvider } from './provider.ts';
 import type { Sdk } from './sdk.ts';
@@ -53,6 +55,11 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
   return {
     info: { name: NAME, version: deps.version },
     capabilities: { tools: { listChanged: true }, logging: {} },
+    checkScope: (principal, request) => checkScope(deps, principal, request),
+    readingOf: ({ method, params }) =>
+      method === 'tools/call' && isObject(params) && typeof params.name === 'string'
+        ? readingOfCall(params.name)
+        : undefined,
     bind(server, principalOf, sdk) {
       server.setRequestHandler('tools/list', (_request, context) => {
         const principal = principalOf(context);
@@ -73,6 +80,12 @@ export const createAgentTools = (deps: AgentToolsDeps): McpProvider => {
     },
   };
 };
+
+/** The stream of a call ends when its caller may no longer invoke the agent. */
+const readingOfCall = (agent_id: string): Reading => ({
+  right: 'write',
+  isAllowed: (principal) => may(principal, ['invoke', agent_id]),
+});
 
 type Asking = { server: Server; principal: Principal; scope: string; sdk: Sdk; context: ServerContext };
 

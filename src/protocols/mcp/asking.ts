@@ -95,9 +95,15 @@ export const encodeState = ({ thread_id, run_id }: QuestionedRun): string =>
 /** Returns undefined if no questions were sent before. @throws ProtocolError */
 export const questionedBefore = (sdk: Sdk, state: unknown): QuestionedRun | undefined => {
   if (state === undefined) return undefined;
+  const questioned = questionedIn(state);
+  if (!questioned) throw noSuchState(sdk);
+  return questioned;
+};
+
+/** Returns undefined for a state that is not in the form of `encodeState`. */
+export const questionedIn = (state: unknown): QuestionedRun | undefined => {
   const value = typeof state === 'string' ? jsonOrUndefined(state) : undefined;
-  if (!isQuestionedRun(value)) throw noSuchState(sdk);
-  return value;
+  return isQuestionedRun(value) ? value : undefined;
 };
 
 export const noSuchState = ({ ProtocolError, ProtocolErrorCode }: Sdk): Error =>

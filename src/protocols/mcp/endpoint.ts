@@ -4,6 +4,7 @@ import type { EventStream } from '../../http/sse.ts';
 import type { Principal } from '../../schema/principal.ts';
 import { invalidRequest } from './errors.ts';
 import { parseBody, type RpcMessage, type RpcRequest, readMessage } from './messages.ts';
+import type { McpProvider } from './provider.ts';
 import { ask, deliver, type Session } from './session.ts';
 import { createSessions, type SessionsDeps } from './sessions.ts';
 import { createStateless, isStateless } from './stateless.ts';
@@ -65,7 +66,7 @@ export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
       const session = sessionOf(principal, header);
       const agreed = session.actor.getSnapshot().context.version;
       if (version !== undefined && version !== agreed) throw unsupported(version);
-      return take(session, message, principal);
+      return take(deps.provider, session, message, principal);
     },
     end({ principal, header }) {
       sessions.end(sessionOf(principal, header));
@@ -84,6 +85,7 @@ export const createMcpEndpoint = (deps: SessionsDeps): McpEndpoint => {
 };
 
 const take = async (
+  provider: McpProvider,
   session: Session,
   message: RpcMessage,
   principal: Principal,
@@ -92,6 +94,7 @@ const take = async (
     deliver(session, message);
     return reply(202);
   }
+  provider.checkScope(principal, message);
   const pending = ask(session, message, principal);
   if (pending.stream) return pending.stream;
   const answer = await pending.answered;

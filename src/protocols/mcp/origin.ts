@@ -6,7 +6,10 @@ import { forbidden, type McpError } from './errors.ts';
  * Checks which pages may access the endpoint (mcp.md A3). A browser sends the page in `Origin` and the server in
  * `Host`. With DNS rebinding, a page has the same name in both, so both are checked.
  */
-export type CallerCheck = (host: string | undefined, origin: string | undefined) => McpError | undefined;
+export type CallerCheck = {
+  host(host: string | undefined): McpError | undefined;
+  origin(host: string | undefined, origin: string | undefined): McpError | undefined;
+};
 
 export const createCallerCheck = ({
   acceptsHost,
@@ -18,14 +21,18 @@ export const createCallerCheck = ({
   origins: readonly string[];
 }): CallerCheck => {
   const listed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
-  return (host = '', origin) => {
-    if (acceptsHost && !acceptsHost(host))
-      return forbidden('Host header is not allowed for this MCP endpoint');
-    if (origin === undefined || listed.has(origin.toLowerCase())) return undefined;
-    const from = hostOf(origin);
-    if (from === undefined) return forbidden('invalid Origin header');
-    if (isLoopback(from) || from === hostname(host)) return undefined;
-    return forbidden('Origin header is not allowed for this MCP endpoint');
+  return {
+    host: (host = '') =>
+      acceptsHost && !acceptsHost(host)
+        ? forbidden('Host header is not allowed for this MCP endpoint')
+        : undefined,
+    origin(host = '', origin = undefined) {
+      if (origin === undefined || listed.has(origin.toLowerCase())) return undefined;
+      const from = hostOf(origin);
+      if (from === undefined) return forbidden('invalid Origin header');
+      if (isLoopback(from) || from === hostname(host)) return undefined;
+      return forbidden('Origin header is not allowed for this MCP endpoint');
+    },
   };
 };
 

@@ -40,6 +40,7 @@ export type Session = {
   readonly open: Map<RpcId, Exchange>;
   /** Receives all messages except responses if requests have no streams. */
   readonly pipe: Pipe | undefined;
+  readonly readingOf: McpProvider['readingOf'];
   /** Whether the SDK rejected the last message. */
   refused: boolean;
 };
@@ -92,7 +93,17 @@ export const createSession = async (options: SessionOptions): Promise<Session> =
     send: async (message, sending) => bring(session, message, sending),
   };
   const scope = ownPartition(principal);
-  const session: Session = { id: randomUUID(), scope, actor, server, transport, open, pipe, refused: false };
+  const session: Session = {
+    id: randomUUID(),
+    scope,
+    actor,
+    server,
+    transport,
+    open,
+    pipe,
+    readingOf: provider.readingOf,
+    refused: false,
+  };
   provider.bind(server, ({ mcpReq }) => open.get(mcpReq.id)?.principal ?? principal, sdk);
   await server.connect(transport);
   return session;
@@ -157,7 +168,9 @@ export const closeSession = (session: Session): void => {
 const exchange = (session: Session, request: RpcRequest, principal?: Principal): PendingResponse => {
   const { id, method, params } = request;
   const isStream = method === STREAMED && !session.pipe;
-  const stream = isStream ? createEventStream({ headers: STREAM_HEADERS }) : undefined;
+  const stream = isStream
+    ? createEventStream({ headers: STREAM_HEADERS, reading: session.readingOf(request) })
+    : undefined;
   const answered = new Promise<object | undefined>((resolve) => {
     session.open.set(id, { method, stream, principal, settle: resolve });
   });

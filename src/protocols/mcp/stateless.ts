@@ -4,10 +4,11 @@ import { JSON_TYPE, plainText, type Reply, reply } from '../../http/reply.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Principal } from '../../schema/principal.ts';
+import type { Reading } from '../../schema/reader.ts';
 import { withTimeout } from '../../schema/with-timeout.ts';
 import { type Parsed, readMessage } from './messages.ts';
 import { withoutOddCursor } from './params.ts';
-import type { McpProvider } from './provider.ts';
+import type { McpProvider, RpcCall } from './provider.ts';
 import { loadSdk } from './sdk.ts';
 import { STREAM_HEADERS } from './session.ts';
 import { STATELESS_VERSIONS, VERSION_KEY } from './versions.ts';
@@ -50,6 +51,9 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
   return {
     async answer({ principal, parsed, header }) {
       const body = asRead(readable(parsed).value);
+      const call = callIn(body);
+      if (call) provider.checkScope(principal, call);
+      const reading = call && provider.readingOf(call);
       const { fetch } = await handler();
       const gone = new AbortController();
       const request = new Request('http://localhost/v1/mcp', {
@@ -62,7 +66,7 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
       const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
       const response = fetch(request, { authInfo, parsedBody: body });
       const quick = await withTimeout(response, QUICK_MS);
-      return quick ? asAnswer(quick, gone) : streamLater(response, gone);
+      return quick ? asAnswer(quick, gone, reading) : streamLater(response, gone, reading);
     },
     toolsChanged() {
       loading?.then(({ notify }) => notify.toolsChanged()).catch(() => {});
@@ -75,6 +79,11 @@ export const createStateless = (provider: McpProvider, report: (error: Error) =>
 
 const asRead = (body: unknown): unknown =>
   isObject(body) ? { ...body, params: withoutOddCursor(body.params) } : body;
+
+const callIn = (body: unknown): RpcCall | undefined =>
+  isObject(body) && typeof body.method === 'string'
+    ? { method: body.method, params: body.params }
+    : undefined;
 
 /** @throws McpError 400 */
 const readable = (parsed: Parsed): Parsed => {
@@ -118,8 +127,12 @@ const headersOf = (header: RequestHeader): Record<string, string> => ({
   ),
 });
 
-const asAnswer = async (response: Response, gone: AbortController): Promise<Reply | EventStream> => {
-  if (isStream(response)) return streamLater(Promise.resolve(response), gone);
+const asAnswer = async (
+  response: Response,
+  gone: AbortController,
+  reading: Reading | undefined,
+): Promise<Reply | EventStream> => {
+  if (isStream(response)) return streamLater(Promise.resolve(response), gone, reading);
   const text = await response.text();
   if (text === '') return reply(response.status);
   return plainText(text, response.headers.get('content-type') ?? JSON_TYPE, response.status);
@@ -128,8 +141,12 @@ const asAnswer = async (response: Response, gone: AbortController): Promise<Repl
 const isStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 
-const streamLater = (response: Promise<Response>, gone: AbortController): EventStream => {
-  const stream = createEventStream({ headers: STREAM_HEADERS });
+const streamLater = (
+  response: Promise<Response>,
+  gone: AbortController,
+  reading: Reading | undefined,
+): EventStream => {
+  const stream = createEventStream({ headers: STREAM_HEADERS, reading });
   stream.onClose(() => gone.abort());
   pump(response, stream)
     // Aborted: the client has disconnected.

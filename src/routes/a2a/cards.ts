@@ -1,10 +1,10 @@
 import { etagOf, isCached } from '../../http/etag.ts';
 import type { Scheme } from '../../http/listen-address.ts';
+import { publicOrigin } from '../../http/public-origin.ts';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
 import { createTokenCheck } from '../../identity/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
-import { cardOrigin } from '../../protocols/a2a/card-origin.ts';
 import { noAgents, noExtendedCard, unauthenticated } from '../../protocols/a2a/errors.ts';
 import type { A2aRequest } from './handlers.ts';
 import { answerType } from './negotiation.ts';
@@ -98,7 +98,7 @@ const readFacts = (
   extended: boolean,
 ): CardFacts => ({
   version,
-  origin: cardOrigin(header, {
+  origin: publicOrigin(header, {
     publicUrl: settings.a2a_public_base_url,
     trustForwarded: settings.trust_forwarded_headers,
     scheme,

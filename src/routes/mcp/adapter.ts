@@ -1,16 +1,23 @@
-import type { Family } from '../../http/family.ts';
+import type { Family, RequestHeader } from '../../http/family.ts';
 import { createHostCheck } from '../../http/hosts.ts';
+import type { Scheme } from '../../http/listen-address.ts';
+import { publicOrigin } from '../../http/public-origin.ts';
+import type { Route } from '../../http/route.ts';
 import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agents.ts';
+import { createChallenge } from '../../protocols/mcp/challenge.ts';
 import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { createCallerCheck } from '../../protocols/mcp/origin.ts';
 import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
 import { type StdioServing, serveStdio } from '../../protocols/mcp/stdio.ts';
 import { adminIn } from '../../schema/principal.ts';
 import { mcpRoutes } from './index.ts';
+import { metadataRoutes } from './metadata.ts';
 
 /** Exposes the service as an MCP server, with its route and the sessions of its clients. */
 export type McpAdapter = {
   families: readonly Family[];
+  /** The metadata of the endpoint. */
+  routes: readonly Route[];
   /** Called after a publication. */
   published(): void;
   /** Serves a client over pipes. Resolves when the input has ended and all its requests have responses. */
@@ -29,6 +36,8 @@ type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
     agents(): { readonly ids: readonly string[] };
     /** The address that the service listens on. */
     host: string;
+    /** The scheme of URLs that lead to the service, unless a proxy names another. */
+    scheme: Scheme;
     settings: SessionsDeps['settings'] & {
       /** The scope of clients that connect over pipes. */
       scope_id: string;
@@ -36,6 +45,9 @@ type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
       a2a_public_base_url: string | undefined;
       mcp_allowed_hosts: readonly string[];
       mcp_allowed_origins: readonly string[];
+      public_url: string | undefined;
+      trust_forwarded_headers: boolean;
+      identity: { issuers: readonly { issuer: string }[] };
     };
   };
 
@@ -51,10 +63,19 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
     }),
     origins: settings.mcp_allowed_origins,
   });
+  const originOf = (header: RequestHeader): string =>
+    publicOrigin(header, {
+      publicUrl: settings.public_url,
+      trustForwarded: settings.trust_forwarded_headers,
+      scheme: deps.scheme,
+    });
+  const issuers = settings.identity.issuers.map(({ issuer }) => issuer);
+  const challengeFor = issuers.length > 0 ? createChallenge(originOf) : undefined;
   let known = namesOf(agents());
   const piped = new Set<StdioServing>();
   return {
-    families: [mcpRoutes(endpoint, check)],
+    families: [mcpRoutes(endpoint, check, challengeFor)],
+    routes: metadataRoutes({ issuers, originOf }),
     published() {
       const names = namesOf(agents());
       if (names === known) return;

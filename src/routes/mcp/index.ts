@@ -3,6 +3,7 @@ import { EVENT_STREAM } from '../../http/described.ts';
 import type { Family } from '../../http/family.ts';
 import { JSON_TYPE } from '../../http/reply.ts';
 import { reply, route } from '../../http/route.ts';
+import { type ChallengeFor, challengingErrors } from '../../protocols/mcp/challenge.ts';
 import type { McpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { mcpErrors } from '../../protocols/mcp/errors.ts';
 import type { CallerCheck } from '../../protocols/mcp/origin.ts';
@@ -12,12 +13,16 @@ import type { CallerCheck } from '../../protocols/mcp/origin.ts';
 const PATH = '/v1/mcp';
 const TAG = 'MCP';
 
-export const mcpRoutes = (endpoint: McpEndpoint, check: CallerCheck): Family => ({
+export const mcpRoutes = (
+  endpoint: McpEndpoint,
+  check: CallerCheck,
+  challengeFor: ChallengeFor | undefined,
+): Family => ({
   path: PATH,
   needs: 'invoke',
-  checksHost: true,
-  check: ({ header }) => check(header('host'), header('origin')),
-  errors: () => mcpErrors,
+  checkHost: check.host,
+  check: ({ header }) => check.origin(header('host'), header('origin')),
+  errors: challengeFor ? (header) => challengingErrors(challengeFor(header)) : () => mcpErrors,
   refuse: ({ allowed }) => reply(405, undefined, { allow: allowed.toReversed().join(', ') }),
   routes: [
     route.post(PATH, {

@@ -1,5 +1,6 @@
 import type { AccessDraft } from '../../schema/access-event.ts';
 import { type Actor, actorOf } from '../../schema/actor.ts';
+import { grantOf } from '../../schema/grants.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
 import { may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
 import type { Resume, ResumeMode } from '../../schema/run.ts';
@@ -41,7 +42,7 @@ const checkSubject = (
 ): void => {
   if (resume_mode === 'replay_tool_call') {
     if (may(principal, ['decide', agent_id, tool])) return;
-    throw needing(tool, `decide:${agent_id}/${tool}`);
+    throw needing(tool, grantOf('decide', agent_id, tool));
   }
   if (isOwn || may(principal, ADMIN)) return;
   if (action !== 'cancel')

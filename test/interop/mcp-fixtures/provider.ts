@@ -26,6 +26,8 @@ export const createFixtures = (changed: () => void): McpProvider => ({
     resources: { subscribe: true },
     completions: {},
   },
+  checkScope() {},
+  readingOf: () => undefined,
   bind(server) {
     bindTools(server, changed);
     bindPrompts(server);

@@ -1,12 +1,12 @@
-import type { Scheme } from '../../http/listen-address.ts';
-import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
+import { withoutTrailingSlashes } from '../schema/trailing-slashes.ts';
+import type { Scheme } from './listen-address.ts';
 
 /**
- * Returns the origin for cards (a2a.md 4): the configured one, or else the origin of the request.
+ * Returns the origin of this service for links in responses (a2a.md 4): the configured one, or else that of the request.
  *
  * @param scheme of the listener, unless a proxy names another one
  */
-export const cardOrigin = (
+export const publicOrigin = (
   header: (name: string) => string | undefined,
   {
     publicUrl,
