@@ -136,7 +136,7 @@ const securityOf = (
   const { surface, isOptional: admitsNobody, grants } = createDoor(spec.needs);
   const isOptional =
     (admitsNobody && surface !== undefined) ||
-    (isOpen && (surface === 'agent-invocation' || spec.anonymous === true));
+    (isOpen && spec.security === undefined && (surface === 'agent-invocation' || spec.anonymous === true));
   return {
     security: [...(isOptional ? [{}] : []), ...schemeNames(spec).map((scheme) => ({ [scheme]: [] }))],
     ...(grants.length > 0 && { 'x-grants': [...grants] }),
@@ -144,8 +144,8 @@ const securityOf = (
 };
 
 const schemeNames = ({ needs, security }: Route['spec']): Scheme[] => {
-  if (security !== undefined) return [security];
-  return needs === 'nothing' ? [] : ['adminBearer', 'bearer'];
+  const own: Scheme[] = security === undefined ? [] : [security];
+  return needs === 'nothing' ? own : [...own, 'adminBearer', 'bearer'];
 };
 
 const schemesOf = (routes: readonly Route[]) => {

@@ -172,7 +172,7 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
   // A page cannot make a browser send a request that an `Authorization` header authenticates.
   const isByHeader = surface !== undefined && headers.get('authorization') !== undefined;
   if (arrival.isCrossSite && !isByHeader) throw crossSite(headers.get('origin') ?? '');
-  if (surface === undefined) {
+  if (surface === undefined || endpoint.hasOwnCredential?.(headers.get)) {
     receive(pipeline, arrival, undefined);
     return;
   }

@@ -73,8 +73,10 @@ export type RouteSpec<P, Q, B> = {
   responses: Record<number, Answer>;
   /** The form of errors; `{"error": "text"}` unless a protocol has a different one. */
   errors?: ErrorDescription;
-  /** If absent, the credential of a principal with the needed grant. */
+  /** A credential that only this route accepts, in addition to that of a principal with the needed grant. */
   security?: 'extendedCardBearer';
+  /** Returns whether a request has that credential; it is then handled without a principal, as `NOBODY`. */
+  hasOwnCredential?(header: (name: string) => string | undefined): boolean;
   /** Returns (a promise of) a reply, an event stream, or a value: a 200 as JSON, or an empty one if undefined. */
   handle(request: RouteRequest<P, Q, B>): unknown;
 };

@@ -86,7 +86,7 @@ export const isOutOfScope = (principal: Principal, need: Need): boolean => {
   const { unlimited } = principal;
   if (unlimited === undefined || may(principal, need)) return false;
   const [word, ...values] = need;
-  // What a word concerns is not known before the body is read.
+  // The values of the word are in the body, which is not read yet.
   return values.length === 0 ? mentions(unlimited, word) : authorizes(unlimited, word, ...values);
 };
 

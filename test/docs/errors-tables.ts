@@ -190,7 +190,12 @@ const A2A_ADVICE: Readonly<Record<(typeof REASONS)[number], Advised>> = {
     '402: a budget that applies to the request is exhausted; `metadata.budget` is its id',
     'Wait until `metadata.resets_at`, or ask the operator to raise the limit.',
   ],
-  UNAUTHENTICATED: ['401: the token of the extended agent card is missing or wrong', 'Send the token.'],
+  UNAUTHENTICATED: ['401: the credential is missing, wrong or expired', 'Send a valid credential.'],
+  PERMISSION_DENIED: [
+    '403: the principal lacks a grant, which `metadata.needs` names',
+    'Ask a manager of users for the grant.',
+  ],
+  RATE_LIMITED: ['429: too many requests of a kind', 'Retry after the time in `Retry-After`.'],
 };
 
 const RPC_ADVICE: Readonly<Record<keyof typeof RPC_CODES, Advised>> = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
 
 /** Creates agent cards (a2a.md 4, 5). */
 
@@ -14,11 +15,17 @@ export type CardFacts = {
   extended: boolean;
   /** Whether requests without a credential are accepted. */
   isOpen: boolean;
+  /** The identity providers whose access tokens are accepted. */
+  issuers: readonly { id: string; issuer: string }[];
   /** Omits everything that A2A 1.0 does not define. */
   strict: boolean;
 };
 
-const Bearer = z.object({ httpAuthSecurityScheme: z.object({ scheme: z.string() }) });
+const SecurityScheme = z.union([
+  z.object({ httpAuthSecurityScheme: z.object({ scheme: z.string() }) }),
+  z.object({ openIdConnectSecurityScheme: z.object({ openIdConnectUrl: z.string() }) }),
+]);
+type SecurityScheme = z.infer<typeof SecurityScheme>;
 
 export const AgentCard = z
   .object({
@@ -40,7 +47,7 @@ export const AgentCard = z
       stateTransitionHistory: z.boolean().optional(),
       extendedAgentCard: z.boolean(),
     }),
-    securitySchemes: z.record(z.string(), Bearer).optional(),
+    securitySchemes: z.record(z.string(), SecurityScheme).optional(),
     securityRequirements: z
       .array(z.object({ schemes: z.record(z.string(), z.object({ list: z.array(z.string()) })) }))
       .optional(),
@@ -114,15 +121,25 @@ const skill = ({ id, description }: CardAgent) => ({
 const securityOf = ({
   isOpen,
   extended,
+  issuers,
 }: CardFacts): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> => {
-  const schemes = [...(isOpen ? [] : ['bearer']), ...(extended ? ['extendedCardBearer'] : [])];
-  if (schemes.length === 0) return {};
+  const ofPrincipals = isOpen ? {} : { bearer: BEARER, ...Object.fromEntries(issuers.map(openIdScheme)) };
+  const securitySchemes = { ...ofPrincipals, ...(extended && { extendedCardBearer: BEARER }) };
+  const required = Object.keys(isOpen ? securitySchemes : ofPrincipals);
+  if (required.length === 0) return {};
   return {
-    securitySchemes: Object.fromEntries(schemes.map((name) => [name, BEARER])),
-    securityRequirements: (isOpen ? schemes : ['bearer']).map((name) => ({
-      schemes: { [name]: { list: [] } },
-    })),
+    securitySchemes,
+    securityRequirements: required.map((name) => ({ schemes: { [name]: { list: [] } } })),
   };
 };
 
-const BEARER: z.infer<typeof Bearer> = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
+const BEARER: SecurityScheme = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
+
+const openIdScheme = ({ id, issuer }: CardFacts['issuers'][number]): [string, SecurityScheme] => [
+  `oidc_${id}`,
+  {
+    openIdConnectSecurityScheme: {
+      openIdConnectUrl: `${withoutTrailingSlashes(issuer)}/.well-known/openid-configuration`,
+    },
+  },
+];

@@ -15,10 +15,12 @@ export const REASONS = [
   'UNSUPPORTED_OPERATION',
   'PUSH_NOTIFICATION_NOT_SUPPORTED',
   'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
   'BUDGET_EXCEEDED',
+  'RATE_LIMITED',
 ] as const;
 
-type Reason = (typeof REASONS)[number];
+export type Reason = (typeof REASONS)[number];
 
 type Detail =
   | { '@type': 'type.googleapis.com/google.rpc.BadRequest'; fieldViolations: readonly Violation[] }

@@ -2,7 +2,6 @@ import { ownPartition } from '../../identity/access/own.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import { grantOf } from '../../schema/grants.ts';
 import { Forbidden } from '../../schema/outcome.ts';
-
 import { isOutOfScope, type Need, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Store } from '../../store/index.ts';

@@ -1,7 +1,7 @@
 import { type ErrorForm, headersOf, internalError, Refusal } from '../../http/errors.ts';
 import { isReply, JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
 import { isEventStream } from '../../http/sse.ts';
-import { A2aError, errorBody, errorInfo, invalidRequest } from '../../protocols/a2a/errors.ts';
+import { A2aError, errorBody, errorInfo, invalidRequest, type Reason } from '../../protocols/a2a/errors.ts';
 import {
   BudgetExhausted,
   Conflict,
@@ -9,6 +9,7 @@ import {
   Gone,
   Invalid,
   NotFound,
+  Outcome,
   RateLimited,
   TooLarge,
   Unauthorized,
@@ -44,26 +45,35 @@ const asA2a = (error: unknown, requestId: string): A2aError => {
   if (error instanceof Invalid || error instanceof Unprocessable) {
     return invalidRequest([{ field: 'request', description: error.message }]);
   }
-  if (error instanceof BudgetExhausted) return budgetExhausted(error);
-  const found = outcomes.find(([Outcome]) => error instanceof Outcome);
+  const found = outcomes.find(([outcome]) => error instanceof outcome);
   if (!found) return new A2aError(500, 'INTERNAL', internalError(requestId));
   const [, code, status, text] = found;
   const headers = headersOf(error, code);
+  const reason = REASON_OF[code];
   return new A2aError(code, status, text ?? (error instanceof Error ? error.message : ''), {
+    ...(reason && { details: [errorInfo(reason, metadataOf(error))] }),
     ...(headers && { headers }),
   });
 };
 
-const budgetExhausted = ({ message, details = {} }: BudgetExhausted): A2aError => {
-  const metadata = Object.fromEntries(Object.entries(details).map(([name, value]) => [name, String(value)]));
-  return new A2aError(402, 'RESOURCE_EXHAUSTED', message, {
-    details: [errorInfo('BUDGET_EXCEEDED', metadata)],
-  });
+/** The reasons of refusals that depend on the principal (identity.md 3.3). */
+const REASON_OF: Readonly<Record<number, Reason>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'BUDGET_EXCEEDED',
+  403: 'PERMISSION_DENIED',
+  429: 'RATE_LIMITED',
+};
+
+/** Metadata has texts only; lists are joined with commas. */
+const metadataOf = (error: unknown): Record<string, string> => {
+  const details = error instanceof Outcome ? (error.details ?? {}) : {};
+  return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, String(value)]));
 };
 
 /** Error details of a store are logged only; clients receive a fixed text. */
 const outcomes = [
   [Unauthorized, 401, 'UNAUTHENTICATED'],
+  [BudgetExhausted, 402, 'RESOURCE_EXHAUSTED'],
   [Forbidden, 403, 'PERMISSION_DENIED'],
   [NotFound, 404, 'NOT_FOUND'],
   [Conflict, 409, 'ABORTED'],

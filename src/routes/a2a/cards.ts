@@ -5,7 +5,8 @@ import { plainText, type Reply, reply } from '../../http/reply.ts';
 import { createTokenCheck } from '../../identity/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
-import { noAgents, noExtendedCard, unauthenticated } from '../../protocols/a2a/errors.ts';
+import { agentNotFound, noAgents, noExtendedCard, unauthenticated } from '../../protocols/a2a/errors.ts';
+import { may } from '../../schema/principal.ts';
 import type { A2aRequest } from './handlers.ts';
 import { answerType } from './negotiation.ts';
 
@@ -19,6 +20,8 @@ import { answerType } from './negotiation.ts';
 export type CardSettings = {
   a2a_extended_card_bearer_token?: string | undefined;
   a2a_public_base_url?: string | undefined;
+  public_url?: string | undefined;
+  identity: { issuers: readonly { id: string; issuer: string }[] };
   a2a_provider_organization: string;
   a2a_provider_url?: string | undefined;
   a2a_strict_card: boolean;
@@ -26,13 +29,19 @@ export type CardSettings = {
   trust_forwarded_headers: boolean;
 };
 
-type CardRequest = Pick<A2aRequest, 'header' | 'tenant'>;
+type CardRequest = Pick<A2aRequest, 'header' | 'tenant' | 'principal'>;
 
 export type Cards = {
   /** @throws A2aError 404 */
   discover(request: Pick<A2aRequest, 'header'>): Reply;
-  /** @throws A2aError 501, 404, 401 */
+  /**
+   * Shows all agents to a holder of the token of the card, and to other principals those that they may invoke.
+   *
+   * @throws A2aError 501, 404, 401
+   */
   extended(request: CardRequest): Reply;
+  /** Returns whether a request has the token of the extended card. */
+  hasToken(header: A2aRequest['header']): boolean;
 };
 
 type Kept = { text: string; etag: string };
@@ -54,6 +63,21 @@ export const createCards = (deps: CardDeps): Cards => {
     return id;
   };
 
+  const hasToken: Cards['hasToken'] = (header) => {
+    const given = bearerIn(header('authorization'));
+    return isToken !== undefined && given.kind === 'bearer' && isToken(given.token);
+  };
+
+  const extendedOf = (facts: CardFacts, shown: readonly string[]): object => {
+    const main = publicAgent();
+    const [first] = shown;
+    if (first === undefined) throw noAgents();
+    // The interface without a tenant leads to the public agent.
+    if (shown.includes(main)) return agentCard(agent(main), facts, { tenants: shown.map(agent) });
+    const others = shown.filter((id) => id !== first);
+    return agentCard(agent(first), facts, { own: true, tenants: others.map(agent) });
+  };
+
   return {
     discover(request) {
       const facts = factsFor(request);
@@ -67,19 +91,19 @@ export const createCards = (deps: CardDeps): Cards => {
     },
     extended(request) {
       if (!isToken) throw noExtendedCard();
-      const { tenant } = request;
+      const { tenant, header } = request;
       agents.checkTenant(tenant);
-      checkBearer(request.header('authorization'), isToken);
-      const id = tenant ?? publicAgent();
+      const mayUse = hasToken(header) ? () => true : invocableBy(request);
+      if (tenant !== undefined && !mayUse(tenant)) throw agentNotFound(tenant);
+      const shown = tenant === undefined ? agents.tenants().filter(mayUse) : [];
       const facts = factsFor(request);
-      const type = answerType(request.header('accept'));
-      const { text } = cache(['extended', facts.origin, tenant], type, () =>
-        tenant === undefined
-          ? agentCard(agent(id), facts, { tenants: agents.tenants().map(agent) })
-          : agentCard(agent(id), facts, { own: true }),
+      const type = answerType(header('accept'));
+      const { text } = cache(['extended', facts.origin, tenant, ...shown], type, () =>
+        tenant === undefined ? extendedOf(facts, shown) : agentCard(agent(tenant), facts, { own: true }),
       );
       return { ...plainText(text, type), headers: { 'cache-control': 'no-store' } };
     },
+    hasToken,
   };
 };
 
@@ -99,7 +123,7 @@ const readFacts = (
 ): CardFacts => ({
   version,
   origin: publicOrigin(header, {
-    publicUrl: settings.a2a_public_base_url,
+    publicUrl: settings.a2a_public_base_url ?? settings.public_url,
     trustForwarded: settings.trust_forwarded_headers,
     scheme,
   }),
@@ -108,6 +132,7 @@ const readFacts = (
   push: settings.a2a_push_enabled,
   extended,
   isOpen,
+  issuers: settings.identity.issuers,
   strict: settings.a2a_strict_card,
 });
 
@@ -139,16 +164,30 @@ const headersOf = ({ etag }: Kept, { agents, settings }: CardDeps): Record<strin
     : 'Accept, Host',
 });
 
-/** @throws A2aError 401 */
-const checkBearer = (authorization: string | undefined, isToken: (given: string) => boolean): void => {
-  if (authorization === undefined) {
-    throw unauthenticated('missing Authorization header for extendedAgentCard');
+/**
+ * Returns which agents a request without the token of the card may see. A request without a credential sees none.
+ *
+ * @throws A2aError 401
+ */
+const invocableBy = ({ header, principal }: CardRequest): ((id: string) => boolean) => {
+  if (principal.credential.kind === 'anonymous') {
+    const { kind } = bearerIn(header('authorization'));
+    throw unauthenticated(UNAUTHENTICATED[kind]);
   }
+  return (id) => may(principal, ['invoke', id]);
+};
+
+const UNAUTHENTICATED = {
+  none: 'missing Authorization header for extendedAgentCard',
+  other: 'Authorization header must use Bearer authentication',
+  bearer: 'invalid bearer token for extendedAgentCard',
+};
+
+type Given = { kind: 'none' | 'other' } | { kind: 'bearer'; token: string };
+
+const bearerIn = (authorization: string | undefined): Given => {
+  if (authorization === undefined) return { kind: 'none' };
   const space = authorization.indexOf(' ');
-  if (space < 0 || authorization.slice(0, space).toLowerCase() !== 'bearer') {
-    throw unauthenticated('Authorization header must use Bearer authentication');
-  }
-  if (!isToken(authorization.slice(space + 1).trim())) {
-    throw unauthenticated('invalid bearer token for extendedAgentCard');
-  }
+  const isBearer = space >= 0 && authorization.slice(0, space).toLowerCase() === 'bearer';
+  return isBearer ? { kind: 'bearer', token: authorization.slice(space + 1).trim() } : { kind: 'other' };
 };

@@ -82,10 +82,12 @@ const operations = (parts: A2aParts): Route[] => [
   ...pushOperations(parts.push),
   ...operation('get', 'extendedAgentCard', parts.cards.extended, {
     id: 'getA2aExtendedCard',
-    summary: 'The card with all agents',
-    description: '501 when no extended card is configured, 401 without its token.',
-    needs: 'nothing',
+    summary: 'The card with several agents',
+    description:
+      'Its token shows all agents; a principal with `invoke` sees the agents that it may invoke. 501 when no extended card is configured.',
+    needs: 'invoke',
     security: 'extendedCardBearer',
+    hasOwnCredential: parts.cards.hasToken,
     responses: { 200: json(AgentCard, 'The card.'), 501: ErrorEnvelope },
   }),
 ];
@@ -192,7 +194,10 @@ const pushOperations = (push: PushHandlers): Route[] => [
 
 type Ids = { task_id: string; config_id: string };
 type Call = (request: A2aRequest, ids: Ids) => A2aAnswer;
-type About = Pick<Route['spec'], 'id' | 'summary' | 'description' | 'responses' | 'security'> & {
+type About = Pick<
+  Route['spec'],
+  'id' | 'summary' | 'description' | 'responses' | 'security' | 'hasOwnCredential'
+> & {
   needs?: Needs;
   headers?: readonly RequestHeaderName[];
   query?: z.ZodType<Record<string, unknown>>;

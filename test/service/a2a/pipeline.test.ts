@@ -290,7 +290,7 @@ t.test('lists every operation in the OpenAPI document', async (t) => {
   // A separate test validates the document.
   const { paths } = body as { paths: Record<string, object> };
   const listed = Object.entries(paths)
-    .filter(([path]) => path.startsWith('/v1/a2a/') || path.startsWith('/.well-known/'))
+    .filter(([path]) => path.startsWith('/v1/a2a/') || path.startsWith('/.well-known/agent-card'))
     .map(([path, methods]) => `${path} ${Object.keys(methods).sort()}`);
   const operations = [
     'message:send post',

@@ -288,7 +288,7 @@ for (const [name, { client: createClient, transport: Transport }] of Object.entr
       },
     });
     const seen: Kept = {};
-    // Both SDKs have the same members, with types of their own packages.
+    // Both SDKs have the same members; each package declares its types.
     const connect = async () => {
       const client = createClient() as Client;
       const transport = new (Transport as typeof StreamableHTTPClientTransport)(new URL(`${url}/v1/mcp`), {
