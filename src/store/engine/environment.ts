@@ -54,7 +54,7 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     path: dir,
     // Otherwise a folder with a dot in its name is mistaken for a file.
     noSubdir: false,
-    maxDbs: 64,
+    maxDbs: 128,
     mapSize,
     overlappingSync: true,
     // The committer groups the commits of a tick itself, and submits one explicit batch.
