@@ -6,7 +6,7 @@ config({ jitless: true });
 
 /** Like `fetch`, with the current token at the time of each attempt. After a 401 it retries once with a new token. */
 export const tokenFetch: typeof fetch = (input, init) => {
-  const request = new Request(input, { credentials: 'omit', ...init });
+  const request = new Request(input, { credentials: 'same-origin', ...init });
   return askWithToken(() => {
     const attempt = request.clone();
     for (const [name, value] of Object.entries(ownHeaders())) attempt.headers.set(name, value);

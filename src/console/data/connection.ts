@@ -9,7 +9,7 @@ import { token } from './session.ts';
 export type Connection =
   | 'checking'
   | 'ok'
-  /** The service responds, but its configuration is not available. */
+  /** The service responds, but its configuration is not available, or not for this principal. */
   | 'limited'
   | 'missing'
   | 'unauthorized'
@@ -17,13 +17,17 @@ export type Connection =
 
 export const connection = createAtom<Connection>('checking');
 
+/** Whether the service responds, with or without its configuration. */
+export const isConnected = (status: Connection): boolean => status === 'ok' || status === 'limited';
+
 /** Interval between probes while the service is unreachable. */
 const RETRY_MS = 15_000;
 
 const judge = (error: unknown): Connection => {
   const status = statusOf(error);
   if (status === 401) return token.get() === '' ? 'missing' : 'unauthorized';
-  if (status === 404 || isConfigOff(error)) return 'limited';
+  // A principal without the grant for the configuration is connected all the same.
+  if (status === 403 || status === 404 || isConfigOff(error)) return 'limited';
   if (error instanceof RequestError && error.failure.kind === 'shape') return 'limited';
   return 'disconnected';
 };

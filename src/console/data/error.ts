@@ -44,11 +44,12 @@ export const isConfigOff = (error: unknown): boolean =>
 /**
  * State of a screen whose read failed. `off` lists the statuses of the route that mean that the feature is disabled.
  */
-export type ErrorState = 'off' | 'unauthorised' | 'network' | 'failed';
+export type ErrorState = 'off' | 'unauthorised' | 'forbidden' | 'network' | 'failed';
 
 export const errorState = (error: unknown, off: readonly number[] = []): ErrorState => {
   const status = statusOf(error);
   if (status === 401) return 'unauthorised';
+  if (status === 403) return 'forbidden';
   if (isConfigOff(error) || (status !== undefined && off.includes(status))) return 'off';
   if (error instanceof RequestError && error.failure.kind === 'network') return 'network';
   return 'failed';

@@ -107,13 +107,17 @@ export const invalidate = (...paths: readonly string[]): void => {
   });
 };
 
+/** Removes everything that was read with the previous credential, and reads what the screen shows again. */
+export const forgetReads = (): void => {
+  void queryClient.cancelQueries();
+  void queryClient.resetQueries();
+};
+
 /** Removing the token clears everything that was read with it; a new token refetches everything. */
 export const watchToken = (): void => {
   token.subscribe((value) => {
-    if (value === '') {
-      void queryClient.cancelQueries();
-      void queryClient.resetQueries();
-    } else void queryClient.invalidateQueries(undefined, { cancelRefetch: false });
+    if (value === '') forgetReads();
+    else void queryClient.invalidateQueries(undefined, { cancelRefetch: false });
   });
   let before = connection.get();
   connection.subscribe((now) => {

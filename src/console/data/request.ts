@@ -80,7 +80,8 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal ?? null,
-      credentials: 'omit',
+      // Only the own origin has a session cookie.
+      credentials: 'same-origin',
       keepalive: outgoing.keepalive ?? false,
     });
   } catch (error) {

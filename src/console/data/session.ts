@@ -1,8 +1,10 @@
 import { createAtom } from '@xstate/store';
-import { KEYS, onKey, readKey, writeKey } from './storage.ts';
+import { KEYS, onKey, readKey, readOfTab, writeKey, writeOfTab } from './storage.ts';
 
 /**
- * The admin token of this browser, and the single dialog that asks for it (console.md 2.3).
+ * The credential that requests carry in their header, and the single dialog that asks for it (console.md 2.3): the
+ * session token of this tab, or the admin token or API key that this browser stores. Both are absent if the browser has
+ * a session cookie.
  *
  * Guarantees: concurrent refusals open one dialog, and all refused requests wait for its result. A user who closed it,
  * or who entered a token that was refused too, is not asked again until the token changes. The token leaves this module
@@ -18,7 +20,7 @@ export type TokenDialog = {
 export const tokenDialog = createAtom<TokenDialog | undefined>(undefined);
 
 const readToken = (): string => {
-  const stored = readKey(KEYS.token)?.trim() ?? '';
+  const stored = readOfTab(KEYS.session) ?? readKey(KEYS.token)?.trim() ?? '';
   return stored !== '' || !import.meta.env?.DEV
     ? stored
     : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
@@ -83,7 +85,7 @@ const answerDialog = (hasToken: boolean): void => {
 
 export const saveToken = (entered: string): void => {
   const value = entered.trim();
-  writeKey(KEYS.token, value);
+  keep(value);
   // Until the service accepts the token, a refusal concerns the value that the user has just entered.
   settleToken(value);
   token.set(value);
@@ -93,9 +95,30 @@ export const saveToken = (entered: string): void => {
 /** Stores a token that the user did not type. If the service rejects it, the dialog asks for another one. */
 export const takeToken = (value: string): void => {
   if (settled === value) settled = undefined;
-  writeKey(KEYS.token, value);
+  keep(value);
   token.set(value);
   if (asking) answerDialog(true);
+};
+
+/** Signs this tab in with the token of a session, which other tabs do not have (identity.md 2.4). */
+export const takeSession = (value: string): void => {
+  writeOfTab(KEYS.session, value);
+  token.set(value);
+  if (asking) answerDialog(true);
+};
+
+/** The browser has a session cookie, so requests carry no credential of this page, and a refusal of them is a new one. */
+export const takeCookie = (): void => {
+  writeOfTab(KEYS.session, null);
+  writeKey(KEYS.token, null);
+  settled = undefined;
+  token.set('');
+  if (asking) answerDialog(true);
+};
+
+const keep = (value: string): void => {
+  writeOfTab(KEYS.session, null);
+  writeKey(KEYS.token, value);
 };
 
 export const cancelToken = (): void => {
@@ -105,6 +128,7 @@ export const cancelToken = (): void => {
 
 /** Removes the token; its subscribers then drop everything that was read with it. */
 export const clearToken = (): void => {
+  writeOfTab(KEYS.session, null);
   writeKey(KEYS.token, null);
   settleToken('');
   token.set('');

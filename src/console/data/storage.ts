@@ -7,6 +7,9 @@ const PREFIX = 'troupe';
 
 export const KEYS = {
   token: `${PREFIX}.adminToken`,
+  /** Belongs to one tab, like the verifier of a sign-in that is under way. */
+  session: `${PREFIX}.session`,
+  signIn: `${PREFIX}.signIn`,
   theme: `${PREFIX}.admin.theme`,
   locale: `${PREFIX}.admin.locale`,
   operator: `${PREFIX}.admin.operator`,
@@ -43,6 +46,25 @@ export const writeKey = (key: string, value: string | null): void => {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
+  } catch {
+    // The browser stores nothing; the value stays correct until the page is closed.
+  }
+};
+
+/** A value that only this tab has, until it is closed. */
+export const readOfTab = (key: string): string | null => {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+};
+
+/** @param value null removes the key */
+export const writeOfTab = (key: string, value: string | null): void => {
+  try {
+    if (value === null) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, value);
   } catch {
     // The browser stores nothing; the value stays correct until the page is closed.
   }

@@ -84,11 +84,18 @@ type ErrorBoxProps = {
   onRetry: () => void;
 };
 
-/** A failed query: disabled feature, missing authorization, unreachable service, or another failure. */
+/** A failed query: disabled feature, missing credential or grant, unreachable service, or another failure. */
 export const ErrorBox = ({ error, off, plain, onRetry }: ErrorBoxProps) => {
   const t = useTexts(designTexts);
   const state = errorState(error, off?.statuses);
   if (state === 'unauthorised') return <Unauthorised plain={plain} onRetry={onRetry} />;
+  if (state === 'forbidden') {
+    return (
+      <Notice plain={plain} icon="lock" title={t('forbidden.title')}>
+        {textOf(error)}
+      </Notice>
+    );
+  }
   if (state !== 'off') return <Failed error={error} onRetry={onRetry} />;
   return (
     <Notice plain={plain} title={t('off.title')}>

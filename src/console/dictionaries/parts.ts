@@ -48,6 +48,7 @@ export { texts as programs } from '../screens/programs/texts.ts';
 export { texts as providers } from '../screens/providers/texts.ts';
 export { texts as runDetail } from '../screens/run-detail/texts.ts';
 export { texts as runsScreen } from '../screens/runs/texts.ts';
+export { texts as signIn } from '../screens/sign-in/texts.ts';
 export { texts as skills } from '../screens/skills/texts.ts';
 export { texts as statecharts } from '../screens/statecharts/texts.ts';
 export { texts as system } from '../screens/system/texts.ts';

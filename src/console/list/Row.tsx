@@ -2,7 +2,7 @@ import { type KeyboardEvent, type MouseEvent, memo, type ReactNode } from 'react
 import { boxLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink, useGo } from '../navigation/links.tsx';
-import { isScreen } from '../navigation/screen-paths.ts';
+import { useIsScreen } from '../navigation/screen-paths.ts';
 import { type Column, textIn } from './column.ts';
 import css from './List.module.css';
 import type { TableProps } from './list-props.ts';
@@ -48,6 +48,7 @@ const RowOf = <R,>(props: RowProps<R>) => {
   const t = useTexts(listTexts);
   const { row, columns, listed, rowId, selected, select, rowHref, onOpen, actions, menu } = props;
   const go = useGo();
+  const isScreen = useIsScreen();
   const id = rowId(row);
   const leads = rowHref?.(row);
   const href = leads !== undefined && isScreen(leads) ? leads : undefined;

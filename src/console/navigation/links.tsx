@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
-import { isScreen } from './screen-paths.ts';
+import { useIsScreen } from './screen-paths.ts';
 
 /** Navigation between screens. Addresses are texts that include the query. */
 
@@ -21,6 +21,7 @@ export const ScreenLink = (props: {
   children: ReactNode;
 }) => {
   const { to, className, children, title, isNew, tabIndex } = props;
+  const isScreen = useIsScreen();
   if (!isScreen(to)) {
     return (
       <span className={className} title={title}>

@@ -1,24 +1,44 @@
+import { createAtom } from '@xstate/store';
+import { useCallback } from 'react';
 import { withoutTrailing } from '../../schema/trailing.ts';
+import { useAtom } from '../data/use-atom.ts';
 
-/** The paths that have a screen, so that no link of the console leads anywhere else. */
+/** The paths that have a screen that this principal may use, so that no link of the console leads anywhere else. */
 
-let screens: readonly (readonly string[])[] = [];
+type Paths = readonly (readonly string[])[];
+
+const screens = createAtom<Paths>([]);
 
 const segmentsOf = (path: string): string[] => withoutTrailing(path, '/').split('/');
 
-/** Must be called once, with the paths of all screens, such as `/runs/$id`. */
+/** @param paths those of the screens, such as `/runs/$id` */
 export const setScreenPaths = (paths: readonly string[]): void => {
-  screens = paths.map(segmentsOf);
+  if (
+    paths.join() !==
+    screens
+      .get()
+      .map((segments) => segments.join('/'))
+      .join()
+  )
+    screens.set(paths.map(segmentsOf));
 };
 
-/** @param href may include a query and a fragment */
-export const isScreen = (href: string): boolean => {
+const leadsTo = (known: Paths, href: string): boolean => {
   const [path = ''] = href.split(/[?#]/, 1);
   const segments = segmentsOf(path);
   if (path === '') return false;
-  return screens.some(
+  return known.some(
     (screen) =>
       screen.length === segments.length &&
       screen.every((part, at) => (part.startsWith('$') ? segments[at] !== '' : part === segments[at])),
   );
+};
+
+/** @param href may include a query and a fragment */
+export const isScreen = (href: string): boolean => leadsTo(screens.get(), href);
+
+/** `isScreen`, which renders again when the principal gets or loses a screen. */
+export const useIsScreen = (): typeof isScreen => {
+  const known = useAtom(screens);
+  return useCallback((href) => leadsTo(known, href), [known]);
 };

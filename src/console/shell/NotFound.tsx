@@ -1,33 +1,18 @@
 import { useRouterState } from '@tanstack/react-router';
-import look from '../design/Look.module.css';
+import { useIdentity } from '../data/identity.ts';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { ScreenLink } from '../navigation/links.tsx';
-import css from './Shell.module.css';
+import { Places } from './Places.tsx';
 import type { Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
+import { useScreens } from './use-screens.ts';
 
 export const NotFound = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
   const path = useRouterState({ select: ({ location }) => location.pathname });
+  const allowed = useScreens(screens, useIdentity().data);
   return (
-    <EmptyState
-      isScreen
-      title={t('notFound.title')}
-      actions={
-        <ul className={`${look.row} ${css.places}`}>
-          {screens.flatMap(({ nav, path: to, label }) =>
-            nav
-              ? [
-                  <li key={to}>
-                    <ScreenLink to={to}>{t(label)}</ScreenLink>
-                  </li>,
-                ]
-              : [],
-          )}
-        </ul>
-      }
-    >
+    <EmptyState isScreen title={t('notFound.title')} actions={<Places screens={allowed} />}>
       {t('notFound.text', { path })}
     </EmptyState>
   );

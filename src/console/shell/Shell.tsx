@@ -1,7 +1,9 @@
-import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { panelOpen } from '../assistant-chat/state.ts';
+import { mayUse, useIdentity } from '../data/identity.ts';
 import { useAtom } from '../data/use-atom.ts';
+import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
 import { Palette } from './Palette.tsx';
@@ -15,8 +17,10 @@ import { Preferences, Topbar } from './Topbar.tsx';
 import { shellTexts } from './texts.ts';
 import { useNotifications } from './use-notifications.ts';
 import { usePreload } from './use-preload.ts';
+import { useScreens } from './use-screens.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
+const Forbidden = lazy(() => import('./Forbidden.tsx'));
 const AssistantPanel = lazy(() => import('../assistant-chat/AssistantPanel.tsx'));
 
 /** The menu of small screens. Navigation and Escape close it. */
@@ -42,21 +46,66 @@ const useTitle = (screen: Screen | undefined, title: string | undefined): void =
   }, [label, t, title]);
 };
 
+/**
+ * The screen of the address, once it is known whom the requests act for. A screen whose grants are missing explains it;
+ * in place of the first one, the console opens the first that the principal may use.
+ */
+const Content = ({ screen, allowed }: { screen: Screen | undefined; allowed: readonly Screen[] }) => {
+  const { data: who, isPending } = useIdentity();
+  const [isKnown, know] = useState(!isPending);
+  if (!isKnown && !isPending) know(true);
+  useEffect(() => {
+    // The code of the screen is loaded meanwhile.
+    screen?.load().catch(() => {});
+  }, [screen]);
+  if (!isKnown) return <SkeletonRows />;
+  if (!screen || mayUse(who, screen.needs)) return <Outlet />;
+  const first = allowed.find(({ nav }) => nav);
+  if (screen.path === '/' && first) return <Navigate to={first.path} replace />;
+  return (
+    <Suspense fallback={<SkeletonRows />}>
+      <Forbidden screen={screen} allowed={allowed} />
+    </Suspense>
+  );
+};
+
+/** A screen that is the whole page. */
+const Bare = () => (
+  <>
+    <main className={css.main} id="content" tabIndex={-1}>
+      <Outlet />
+    </main>
+    <Toasts />
+  </>
+);
+
 /** The frame around all screens. */
-export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: string | undefined }) => {
-  const t = useTexts(shellTexts);
+export const Shell = (props: { screens: readonly Screen[]; title: string | undefined }) => {
   const path = useRouterState({ select: ({ location }) => location.pathname });
+  const screen = screenAt(path, props.screens);
+  useTitle(screen, props.title);
+  return screen?.isBare ? <Bare /> : <Framed {...props} screen={screen} path={path} />;
+};
+
+const Framed = (props: {
+  screens: readonly Screen[];
+  title: string | undefined;
+  screen: Screen | undefined;
+  path: string;
+}) => {
+  const t = useTexts(shellTexts);
+  const { title, screen, path } = props;
+  const screens = useScreens(props.screens, useIdentity().data);
   const [isMenu, menu] = useMenu(path);
   const [overlay, setOverlay] = useState<'palette' | 'help'>();
-  const isAssistant = useAtom(panelOpen) && path !== '/assistant';
+  const isAssistant =
+    useAtom(panelOpen) && path !== '/assistant' && screens.some(({ path: each }) => each === '/assistant');
   const close = useCallback(() => setOverlay(undefined), []);
   const help = useCallback(() => setOverlay('help'), []);
   const isWaiting = useShortcuts(screens, {
     palette: () => setOverlay((shown) => (shown === 'palette' ? undefined : 'palette')),
     help,
   });
-  const screen = screenAt(path, screens);
-  useTitle(screen, title);
   useNotifications();
   usePreload(screens);
   return (
@@ -79,7 +128,7 @@ export const Shell = ({ screens, title }: { screens: readonly Screen[]; title: s
           onKeys={help}
         />
         <main className={css.main} id="content" tabIndex={-1}>
-          <Outlet />
+          <Content screen={screen} allowed={screens} />
           {/* A screen that is being loaded has no heading yet. */}
           {screen && (
             // biome-ignore lint/a11y/useSemanticElements: an `h1` would be another one for the moment in which both exist.

@@ -1,5 +1,6 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { mayUse, useIdentity } from '../data/identity.ts';
 import { useResource } from '../data/queries.ts';
 import { systemInfo } from '../data/resources.ts';
 import { KEYS, readKey, writeKey } from '../data/storage.ts';
@@ -86,11 +87,12 @@ const Nav = ({ screens }: { screens: readonly Screen[] }) => {
 
 const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   const t = useTexts(shellTexts);
-  const info = useResource(systemInfo).data;
+  const { data: who, isPending } = useIdentity();
+  const info = useResource(systemInfo, !isPending && mayUse(who, ['observe'])).data;
   return (
     <div className={css.foot}>
       <span className={look.cut}>
-        {t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })}
+        {t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? who?.scope ?? '—' })}
       </span>
       <IconButton
         small

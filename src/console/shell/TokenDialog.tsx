@@ -1,5 +1,7 @@
+import { useRouterState } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { isRejected } from '../data/connection.ts';
+import { useIdentity } from '../data/identity.ts';
 import {
   cancelToken,
   clearToken,
@@ -18,6 +20,7 @@ import { InputField } from '../design/Inputs.tsx';
 import { designTexts } from '../design/texts.ts';
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
+import { useGo } from '../navigation/links.tsx';
 import { shellTexts } from './texts.ts';
 
 /** The stored token in masked form. */
@@ -72,6 +75,26 @@ const useTokenCheck = () => {
   };
 };
 
+/** The sign-in with an identity provider, if the service offers one. */
+const OtherWays = () => {
+  const t = useTexts(shellTexts);
+  const go = useGo();
+  const here = useRouterState({ select: ({ location }) => location.href });
+  const ways = useIdentity().data?.sign_in.filter(({ kind }) => kind === 'oidc') ?? [];
+  if (ways.length === 0) return null;
+  const open = (): void => {
+    cancelToken();
+    go(`/sign-in?return_to=${encodeURIComponent(here)}`);
+  };
+  return (
+    <p>
+      <Button small onClick={open}>
+        {t('token.signIn')}
+      </Button>
+    </p>
+  );
+};
+
 const Form = ({ isRefused }: { isRefused: boolean }) => {
   const t = useTexts(shellTexts);
   const own = useTexts(designTexts);
@@ -116,6 +139,7 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
           value={name}
           onChange={setName}
         />
+        <OtherWays />
         <DialogActions>
           <Button data-start tone="quiet" onClick={clear}>
             {t('token.clear')}

@@ -1,16 +1,15 @@
 import { useRouterState } from '@tanstack/react-router';
 import { panelOpen, setPanelOpen } from '../assistant-chat/state.ts';
-import { askForToken } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
-import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
 import look from '../design/Look.module.css';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { entryNames } from '../navigation/entry-names.ts';
 import { ScreenLink } from '../navigation/links.tsx';
+import { useIsScreen } from '../navigation/screen-paths.ts';
+import { Account } from './Account.tsx';
 import { Bell } from './Bell.tsx';
-import { useStatus } from './Connection.tsx';
 import { crumbsOf } from './crumbs.ts';
 import { HelpMenu } from './HelpMenu.tsx';
 import { Keys } from './Keys.tsx';
@@ -76,8 +75,9 @@ export const Preferences = ({ onKeys }: { onKeys: () => void }) => {
 const AssistantLauncher = () => {
   const t = useTexts(shellTexts);
   const isOpen = useAtom(panelOpen);
+  const isScreen = useIsScreen();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  if (path === '/assistant') return null;
+  if (path === '/assistant' || !isScreen('/assistant')) return null;
   return (
     <IconButton
       icon="assistant"
@@ -85,22 +85,6 @@ const AssistantLauncher = () => {
       aria-expanded={isOpen}
       onClick={() => setPanelOpen(!isOpen)}
     />
-  );
-};
-
-const TokenPill = () => {
-  const t = useTexts(shellTexts);
-  const { tone, label } = useStatus();
-  return (
-    <button
-      type="button"
-      className={css.token}
-      aria-label={t('shell.token', { status: label })}
-      onClick={() => void askForToken('asked')}
-    >
-      <Dot tone={tone} />
-      <span className={css.words} data-text={label} />
-    </button>
   );
 };
 
@@ -128,7 +112,7 @@ export const Topbar = (props: {
       </span>
       <AssistantLauncher />
       <Bell />
-      <TokenPill />
+      <Account />
     </header>
   );
 };

@@ -1,11 +1,11 @@
-import { connection } from '../data/connection.ts';
+import { connection, isConnected } from '../data/connection.ts';
 import { anything, flag, object, text, withDefault } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { diagnostics } from '../data/resources.ts';
 import { useAtom } from '../data/use-atom.ts';
 import type { Tone } from '../design/Chip.tsx';
-import { isScreen } from '../navigation/screen-paths.ts';
+import { useIsScreen } from '../navigation/screen-paths.ts';
 import { undecidedIn, waitingRunsSlowly } from '../run-records/waiting.ts';
 
 /** Badges of the sidebar, from one inexpensive read per minute. */
@@ -18,9 +18,10 @@ const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false),
 
 /** Badges by the path of their screen. */
 export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
-  const isOn = useAtom(connection) === 'ok';
-  const wants = (path: string): boolean => isOn && isScreen(path);
-  const runs = useResource(waitingRunsSlowly, wants('/inbox')).data;
+  const isScreen = useIsScreen();
+  const status = useAtom(connection);
+  const wants = (path: string): boolean => status === 'ok' && isScreen(path);
+  const runs = useResource(waitingRunsSlowly, isConnected(status) && isScreen('/inbox')).data;
   const found = useResource(diagnostics, wants('/diagnostics')).data;
   const servers = useResource(recordsOf('mcp-servers', NamedRecord, EVERY_MS), wants('/mcp-servers')).data;
   const providers = useResource(recordsOf('providers', ProviderRecord, EVERY_MS), wants('/providers')).data;

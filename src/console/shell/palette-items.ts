@@ -44,6 +44,7 @@ const LISTED = (Object.keys(KINDS) as Namespace[]).filter((namespace) => namespa
 
 /** Reads the entries that can be offered; failed reads are left out. */
 const readEntries = async (): Promise<Named[]> => {
+  if (!isScreen('/agents')) return [];
   const lists = LISTED.map(async (namespace): Promise<Named[]> => {
     const records = await readResource(recordsOf(namespace, NamedRecord));
     return records.map(({ id }) => ({ namespace, id }));
@@ -109,7 +110,9 @@ const shellItems = (t: Say<ShellText>, go: Go, onHelp: () => void): PaletteItem[
       const isVerb = namespace !== 'agents';
       return { id: href, label: t('palette.new', { what }), icon: 'plus', section: 'actions', isVerb };
     }),
-    action('connect', 'palette.connect', 'key', () => go('/providers?connect=1')),
+    ...(isScreen('/providers')
+      ? [action('connect', 'palette.connect', 'key', () => go('/providers?connect=1'))]
+      : []),
     action('theme', 'palette.theme', 'sun', cycleTheme),
     action('language', 'palette.language', 'language', () =>
       setLocale(locale.get() === 'en' ? 'zh-CN' : 'en'),
@@ -193,7 +196,7 @@ const useWords = (typed: string): string | undefined => {
 
 /** The most urgent action, if there is one. */
 const useWaiting = (t: Say<ShellText>, go: Go): PaletteItem[] => {
-  const { data } = useResource(waitingRunsSlowly);
+  const { data } = useResource(waitingRunsSlowly, isScreen('/inbox'));
   const count = data ? undecidedIn(data) : 0;
   if (count === 0) return [];
   const label = t('palette.approve', { count });

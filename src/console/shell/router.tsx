@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { connection, probe } from '../data/connection.ts';
+import { connection, isConnected, probe } from '../data/connection.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice, SkeletonRows } from '../design/Notice.tsx';
@@ -25,7 +25,7 @@ const useRetryOnReturn = (isChunk: boolean, onRetry: () => void): void => {
     if (!isChunk) return undefined;
     void probe();
     const { unsubscribe } = connection.subscribe((now) => {
-      if (now === 'ok' || now === 'limited') retry.current();
+      if (isConnected(now)) retry.current();
     });
     return unsubscribe;
   }, [isChunk]);

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'react';
+import type { Needs } from '../data/identity.ts';
 import type { IconName } from '../design/Icon.tsx';
 import type { shellTexts } from './texts.ts';
 
@@ -22,6 +23,10 @@ export type Screen = {
   label: ShellText;
   /** Path of the parent screen in the breadcrumb and the sidebar. */
   under?: string;
+  /** Grants of the routes that the screen reads, one of which is enough; omitted if it needs none. */
+  needs?: Needs;
+  /** The screen is the whole page, without sidebar and top bar. */
+  isBare?: boolean;
   /** Imports the chunk of the screen. */
   load: () => Promise<{ default: ComponentType }>;
 };

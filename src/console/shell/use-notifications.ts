@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
-import { connection } from '../data/connection.ts';
+import { connection, isConnected } from '../data/connection.ts';
 import { type Resource, useResource } from '../data/queries.ts';
 import { systemInfo } from '../data/resources.ts';
 import { token, tokenActor } from '../data/session.ts';
 import { useAtom } from '../data/use-atom.ts';
+import { useIsScreen } from '../navigation/screen-paths.ts';
 import { waitingRunsSlowly } from '../run-records/waiting.ts';
 import { Actors, AuditLines, changeNews, EvalRuns, evalNews, mcpNews, waitingNews } from './news.ts';
 import { type News, notify } from './notifications.ts';
@@ -63,6 +64,7 @@ const AFTER_MS = 3000;
 
 export const useNotifications = (): void => {
   const status = useAtom(connection);
+  const isScreen = useIsScreen();
   const before = useRef(status);
   const [isLater, setLater] = useState(false);
   useEffect(() => {
@@ -78,8 +80,8 @@ export const useNotifications = (): void => {
   const isOn = status === 'ok' && isLater;
   const own = useOwnActor();
   const hasLog = useResource(systemInfo, status === 'ok').data?.audit_log_enabled === true;
-  useNews(waitingRunsSlowly, status === 'ok', waitingNews);
+  useNews(waitingRunsSlowly, isConnected(status) && isScreen('/inbox'), waitingNews);
   useNews(auditTail, isOn && hasLog, (earlier, now) => changeNews(earlier, now, own));
   useNews(connections, isOn, mcpNews);
-  useNews(evalRuns, isOn, evalNews);
+  useNews(evalRuns, isOn && isScreen('/eval-runs'), evalNews);
 };

@@ -133,7 +133,7 @@ export const Decision = (props: {
   const form = { open, disabled: isClosed, onWish: decision.onWish, onBack: back };
   return (
     <>
-      <section className={css.asked} aria-label={t('arguments')}>
+      <section className={css.asked} aria-label={t('argumentsOf')}>
         {props.heading}
         <Arguments ticket={ticket} onSeen={decision.onSeen} />
       </section>

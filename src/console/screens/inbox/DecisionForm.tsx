@@ -109,7 +109,7 @@ export const ArgumentsForm = (props: FormProps & { schema: JsonObject | undefine
   return (
     <Frame {...props} isShort={false} submit={t('approve.edited')} tone="primary" onSubmit={submit}>
       <SchemaForm
-        label={t('arguments')}
+        label={t('argumentsOf')}
         schema={schema}
         ui={{}}
         value={value}

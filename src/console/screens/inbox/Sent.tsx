@@ -74,7 +74,7 @@ const SentDialog = (props: { one: Sent; tickets: readonly Open[]; onClose: () =>
           ...(content === undefined
             ? []
             : [[t('sent.content'), <WholeJson key="content" value={content} />] as const]),
-          [t('arguments'), <TicketContent key="arguments" ticket={ticket} />],
+          [t('argumentsOf'), <TicketContent key="arguments" ticket={ticket} />],
           [t('agent'), open.agentId],
           [t('run'), <RunLink key="run" id={runId} />],
         ]}

@@ -180,7 +180,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
         <p className={css.quiet}>{t('parameters.none')}</p>
       ) : (
         <SchemaForm
-          label={t('arguments')}
+          label={t('argumentsOf')}
           schema={schema}
           ui={{}}
           value={args}
@@ -194,7 +194,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
       )}
       <div className={css.buttons}>
         <Segmented
-          label={t('arguments')}
+          label={t('argumentsOf')}
           value={isJson ? 'json' : 'form'}
           options={[
             ['form', t('asForm')],

@@ -1,0 +1,29 @@
+import { GrantList } from '../access/Grants.tsx';
+import { useIdentity } from '../data/identity.ts';
+import look from '../design/Look.module.css';
+import { EmptyState } from '../design/Notice.tsx';
+import { useTexts } from '../i18n/locale.ts';
+import { Places } from './Places.tsx';
+import type { Screen } from './screen.ts';
+import { shellTexts } from './texts.ts';
+
+/** A screen whose grants the principal lacks: which one is missing, and what it may use instead. */
+export default function Forbidden({ screen, allowed }: { screen: Screen; allowed: readonly Screen[] }) {
+  const t = useTexts(shellTexts);
+  const who = useIdentity().data;
+  return (
+    <>
+      <EmptyState
+        isScreen
+        title={t('forbidden.title', { screen: t(screen.label) })}
+        actions={<Places screens={allowed} />}
+      >
+        {t('forbidden.text', { user: who?.user ?? '', scope: who?.scope ?? '' })}
+      </EmptyState>
+      <section className={look.stack} aria-label={t('forbidden.needs')}>
+        <h2>{t('forbidden.needs')}</h2>
+        <GrantList grants={screen.needs ?? []} none="" />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import look from '../design/Look.module.css';
+import { useTexts } from '../i18n/locale.ts';
+import { ScreenLink } from '../navigation/links.tsx';
+import css from './Shell.module.css';
+import type { Screen } from './screen.ts';
+import { shellTexts } from './texts.ts';
+
+/** Links to the screens of the sidebar. */
+export const Places = ({ screens }: { screens: readonly Screen[] }) => {
+  const t = useTexts(shellTexts);
+  return (
+    <ul className={`${look.row} ${css.places}`}>
+      {screens.flatMap(({ nav, path, label }) =>
+        nav
+          ? [
+              <li key={path}>
+                <ScreenLink to={path}>{t(label)}</ScreenLink>
+              </li>,
+            ]
+          : [],
+      )}
+    </ul>
+  );
+};
