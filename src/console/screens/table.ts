@@ -247,6 +247,25 @@ export const screens: readonly Screen[] = [
     load: () => import('./budgets/Budgets.tsx'),
   },
   {
+    path: '/usage',
+    label: 'nav.usage',
+    nav: { group: 'access', icon: 'usage' },
+    load: () => import('./usage/Usage.tsx'),
+  },
+  {
+    path: '/connections',
+    label: 'nav.connections',
+    nav: { group: 'access', icon: 'connections' },
+    load: () => import('./connections/Connections.tsx'),
+  },
+  {
+    path: '/access-log',
+    label: 'nav.accessLog',
+    needs: ['observe', 'manage'],
+    nav: { group: 'access', icon: 'accessLog' },
+    load: () => import('./access-log/AccessLog.tsx'),
+  },
+  {
     path: '/audit-log',
     label: 'nav.auditLog',
     needs: ['observe'],

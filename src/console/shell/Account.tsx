@@ -47,6 +47,9 @@ const Who = ({ who, user }: { who: Identity; user: string }) => {
   );
 };
 
+/** Screens about the user. */
+const PLACES = ['keys', 'connections', 'usage'] as const;
+
 const UserMenu = ({ who, user }: { who: Identity; user: string }) => {
   const t = useTexts(shellTexts);
   const go = useGo();
@@ -72,9 +75,9 @@ const UserMenu = ({ who, user }: { who: Identity; user: string }) => {
       </Menu.Target>
       <Menu.Dropdown>
         <Who who={who} user={user} />
-        {(['/keys', '/connections', '/usage'] as const).filter(isScreen).map((path) => (
-          <Menu.Item key={path} onClick={() => go(path)}>
-            {t(`account${path}`)}
+        {PLACES.filter((place) => isScreen(`/${place}`)).map((place) => (
+          <Menu.Item key={place} onClick={() => go(`/${place}`)}>
+            {t(`account.to.${place}`)}
           </Menu.Item>
         ))}
         <Menu.Item onClick={() => void leave()}>{t('account.signOut')}</Menu.Item>
