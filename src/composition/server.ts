@@ -50,7 +50,6 @@ type Exposed = { peers: Peers; config: Configuration; execution: Execution; iden
 export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
   const { settings, log, metrics } = foundation;
   const inspection = createInspectionPort(foundation);
-  const routeDeps = createRouteDeps(foundation, exposed, inspection);
   const address = listenAddress(settings.http_addr);
   const host = hostOf(address);
   const tls = tlsFiles(settings);
@@ -58,6 +57,8 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const isLocalListener = host === '' || isLoopback(host);
   const anonymous = anonymousAccess(settings, foundation.input);
   const boundary = { anonymous, isLocalListener, isOpen: isOpen(anonymous, isLocalListener) };
+  const isOpenToAll = anonymous === 'always' && !isLocalListener;
+  const routeDeps = createRouteDeps(foundation, exposed, inspection, isOpenToAll);
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, {
     host,
     scheme,
@@ -83,7 +84,7 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
       const { port } = await http.listen(server, address);
       if (!isLocalListener) {
         reportBoundary(settings, anonymous, log);
-        if (anonymous === 'always') metrics.http.openToAll();
+        if (isOpenToAll) metrics.http.openToAll();
       }
       return urlOf(scheme, address, port);
     },
@@ -112,6 +113,7 @@ const createRouteDeps = (
   }: Foundation,
   { peers, config, execution, identity }: Exposed,
   inspection: InspectionPort,
+  isOpenToAll: boolean,
 ): RouteDeps => {
   const { events, observability, evals, assistant, runtime, chatStreams } = execution;
   const { traces, stats: runtimeStats } = observability;
@@ -153,6 +155,7 @@ const createRouteDeps = (
     system: {
       version,
       uptimeSeconds,
+      isOpenToAll,
       modules: [
         'run',
         'admin',

@@ -83,6 +83,8 @@ export type RouteDeps = {
   system: {
     version: string;
     uptimeSeconds(): number;
+    /** Whether requests without a credential are accepted from other hosts. */
+    isOpenToAll: boolean;
     /** Names of the mounted modules, in the order of runtime.md 15.2. */
     modules: readonly string[];
   };

@@ -78,6 +78,7 @@ const statusRoutes = ({ store, wholeScope, runtimeStats, config, system, setting
       config_store_enabled: config !== undefined,
       audit_log_enabled: config !== undefined && settings.audit_log.enabled,
       runtime_stats_enabled: runtimeStats !== undefined,
+      open_to_all: system.isOpenToAll,
     }),
   }),
   route.get('/v1/system/modules', {

@@ -10,6 +10,9 @@ export const SystemInfo = z
     config_store_enabled: z.boolean(),
     audit_log_enabled: z.boolean(),
     runtime_stats_enabled: z.boolean(),
+    open_to_all: z.boolean().meta({
+      description: 'whether requests without a credential are accepted from other hosts',
+    }),
   })
   .meta({ id: 'SystemInfo', description: 'The service and its enabled parts.' });
 

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { each } from '../../src/console/data/each.ts';
+import type { Identity } from '../../src/console/data/identity.ts';
 import { setBackend } from '../../src/console/data/request.ts';
 import { MOST_REPEATED, messagesUpTo, readUpTo } from '../../src/console/fork/fork.ts';
 import { newestRuns } from '../../src/console/run-records/pages.ts';
@@ -7,6 +8,7 @@ import { durationOf, Run } from '../../src/console/run-records/run.ts';
 import { waitingRuns } from '../../src/console/run-records/waiting.ts';
 import { spansOfTrace } from '../../src/console/run-view/trace-spans.ts';
 import { decisionOf } from '../../src/console/screens/inbox/decisions.ts';
+import { rightsOn } from '../../src/console/screens/inbox/rights.ts';
 import {
   alike,
   asksFor,
@@ -14,6 +16,7 @@ import {
   grouped,
   isAskedAgain,
   isLate,
+  type Open,
   openTickets,
   wishOf,
 } from '../../src/console/screens/inbox/tickets.ts';
@@ -28,7 +31,7 @@ import {
 import { MOST_HELD, NOTHING, withNewer, withOlder } from '../../src/console/screens/threads/window.ts';
 import { Message, MOST_MESSAGES, messagesOf } from '../../src/console/thread-messages/messages.ts';
 import { traceEvents } from '../../src/console/trace-records/traces.ts';
-import { digestOfCall } from '../../src/schema/call-digest.ts';
+import { digestOfCall, digestOfTickets } from '../../src/schema/call-digest.ts';
 
 /** Logic of the live screens: reading and updating of long lists. */
 
@@ -198,23 +201,73 @@ t.test('sorts tickets by waiting time and groups permission requests of one tool
   t.ok(oldest && isLate(oldest, 50 + 300_001) && !isLate(oldest, 50 + 300_000));
 });
 
-t.test('approves edited arguments together with the digest of the edited call', async (t) => {
-  const [open] = openTickets([waits(1, ticket('a', 1, { arguments: { q: 'x' }, digest: 'old' }))]);
+t.test('sends the digest of what is shown, not the one that the service reports', async (t) => {
+  const args = { q: 'x', note: 'token=x', secret_note: 'y\u200b' };
+  const [open] = openTickets([waits(1, ticket('a', 1, { arguments: args, digest: 'of another call' }))]);
   if (!open) throw new Error('there is no ticket');
-  t.match(decisionOf({ do: 'approve' }, open), { ticket: { digest: 'old' }, payload: { approved: true } });
+  const shown = digestOfCall({ tool: 'search', arguments: args });
+  t.match(decisionOf({ do: 'approve' }, open), { digest: shown, payload: { approved: true } });
+  t.match(decisionOf({ do: 'deny', reason: '' }, open), { digest: shown, action: 'cancel' });
+  t.match(decisionOf({ do: 'answer', value: 1 }, open), { digest: shown, payload: 1 });
   const edited = { q: 'y' };
   t.match(decisionOf({ do: 'approve', arguments: edited }, open), {
     action: 'resume',
-    ticket: { digest: digestOfCall({ tool: 'search', arguments: edited }) },
+    digest: digestOfCall({ tool: 'search', arguments: edited }),
     payload: { approved: true, arguments: edited },
   });
   t.equal(canEdit(open.ticket), true);
-  const below = { id: 'b', tool: 'write', arguments: {}, agent_id: 'w', resume_mode: 'replay_tool_call' };
+  const call = { tool: 'write', arguments: { to: 'Ada' } };
+  const below = {
+    ...call,
+    ...{ id: 'b', agent_id: 'w', run_id: 'r', resume_mode: 'replay_tool_call' as const },
+  };
+  const delegated = { ...open.ticket, tickets: [{ ...below, digest: 'of another call' }] };
+  t.equal(canEdit(delegated), false, 'the arguments belong to the call of a delegate');
   t.equal(
-    canEdit({ ...open.ticket, tickets: [below] }),
-    false,
-    'the arguments belong to the call of a delegate',
+    decisionOf({ do: 'approve' }, { ticket: delegated }).digest,
+    digestOfTickets([{ ...below, digest: digestOfCall(call) }]),
   );
+});
+
+t.test('names why a principal may not decide', async (t) => {
+  const who = (grants: string[], user?: string): Identity => ({
+    ...{ authenticated: true, anonymous: false, scope: 'acme', user, name: undefined, grants },
+    ...{ credential: undefined, sign_in: [] },
+  });
+  const open = (more: object): Open => {
+    const [only] = openTickets([{ ...waits(1, ticket('a', 1, more)), user: 'alice' }]);
+    if (!only) throw new Error('there is no ticket');
+    return { ...only, agentId: 'support' };
+  };
+  const nothing = { approve: undefined, deny: undefined };
+  t.strictSame(rightsOn(open({}), who(['invoke'], 'alice')), {
+    approve: { tool: 'search', needs: 'decide:support/search' },
+    deny: { tool: 'search', needs: 'decide:support/search' },
+    edits: true,
+  });
+  t.strictSame(rightsOn(open({}), who(['decide:support/s*'], 'bob')), { ...nothing, edits: false });
+  t.strictSame(rightsOn(open({}), who(['admin'])), { ...nothing, edits: true });
+  t.strictSame(rightsOn(open({}), undefined), { ...nothing, edits: true });
+  const question = open({ resume_mode: 'use_decision_as_tool_result' });
+  t.match(rightsOn(question, who(['member', 'write:all'], 'bob')), {
+    approve: { tool: 'search', by: 'alice' },
+    deny: undefined,
+  });
+  t.match(rightsOn(question, who(['member'], 'alice')), nothing);
+  const budget = open({ reason: 'budget:exceeded', resume_mode: 'pass_decision_to_tool' });
+  t.match(rightsOn(budget, who(['member'], 'alice')), { approve: { needs: 'configure:budgets' } });
+  t.match(rightsOn(budget, who(['configure:budgets'], 'bob')), nothing);
+  const account = open({ reason: 'mcp:auth_required' });
+  t.match(rightsOn(account, who(['member'], 'alice')), nothing);
+  t.match(
+    rightsOn(account, who(['admin'])),
+    { approve: { by: 'alice' } },
+    'an account is connected by its user only',
+  );
+  const below = { id: 'b', tool: 'send', arguments: {}, agent_id: 'mailer', resume_mode: 'replay_tool_call' };
+  t.match(rightsOn(open({ tickets: [below] }), who(['decide:support/*'], 'bob')), {
+    approve: { tool: 'send', needs: 'decide:mailer/send' },
+  });
 });
 
 t.test('marks a call that a run requests again after a decision', async (t) => {

@@ -34,6 +34,7 @@ t.test('requires the admin token on system routes', async (t) => {
   t.strictSame(Object.keys((await admin('GET', '/v1/system/info')).body).sort(), [
     'audit_log_enabled',
     'config_store_enabled',
+    'open_to_all',
     'runtime_stats_enabled',
     'scope_id',
     'uptime_seconds',

@@ -58,7 +58,7 @@ const grantsOf = (texts: readonly string[]): Grants => {
 const has = (grants: Grants, needed: string): boolean => {
   const [word = '', pattern] = needed.split(':');
   if (!isGrantWord(word)) return false;
-  return pattern === undefined ? mentions([grants], word) : allows(grants, word, ...pattern.split('/'));
+  return pattern === undefined ? mentions([grants], word) : allows(grants, word, pattern);
 };
 
 /**
@@ -67,6 +67,10 @@ const has = (grants: Grants, needed: string): boolean => {
  */
 export const mayUse = (who: Identity | undefined, needs: Needs): boolean =>
   !who?.authenticated || needs === undefined || needs.some((grant) => has(grantsOf(who.grants), grant));
+
+/** `mayUse` for an act on something whose name is not part of the program, such as `decide` on a call. */
+export const mayDo = (who: Identity | undefined, word: GrantWord, ...values: readonly string[]): boolean =>
+  !who?.authenticated || allows(grantsOf(who.grants), word, ...values);
 
 /** @example const may = useMay(); may(['observe']) */
 export const useMay = (): ((needs: Needs) => boolean) => {

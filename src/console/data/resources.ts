@@ -23,6 +23,7 @@ const SystemInfo = object({
   config_store_enabled: flag,
   audit_log_enabled: flag,
   runtime_stats_enabled: flag,
+  open_to_all: withDefault(flag, false),
 });
 export type SystemInfo = Guarded<typeof SystemInfo>;
 

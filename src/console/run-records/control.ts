@@ -28,7 +28,9 @@ export const interruptThread = async (id: string): Promise<number> => {
 
 export type Decision = {
   /** The ticket id identifies the call; a call id may refer to several tickets. */
-  ticket: Pick<Ticket, 'ticket_id' | 'digest'>;
+  ticket: Pick<Ticket, 'ticket_id'>;
+  /** Digest of what was shown. */
+  digest: string;
   action: 'resume' | 'cancel';
   /** The value passed to the tool or to the model. */
   payload?: unknown;
@@ -39,12 +41,15 @@ export type Decision = {
  * Decides on exactly the call that was shown: the service rejects the decision if the call has a different digest. The
  * event of the decision records the operator.
  */
-export const decide = async (runId: string, { ticket, action, payload, reason }: Decision): Promise<void> => {
+export const decide = async (
+  runId: string,
+  { ticket, digest, action, payload, reason }: Decision,
+): Promise<void> => {
   const who = operator.get();
   const body = {
     tool_call_id: ticket.ticket_id,
     action,
-    ...(ticket.digest !== undefined && { digest: ticket.digest }),
+    digest,
     ...(payload !== undefined && { payload }),
     ...(reason && { reason }),
     ...(who !== '' && { decided_by: who }),

@@ -25,6 +25,7 @@ const TicketBelow = object({
   arguments: anything,
   agent_id: text,
   resume_mode: text,
+  digest: optional(text),
 });
 
 const Ticket = object({
@@ -58,6 +59,7 @@ export const Run = object({
   agent_id: text,
   parent_run_id: optional(text),
   resolution_id: optional(text),
+  user: optional(text),
   status: text,
   termination_reason: optional(Termination),
   final_output: optional(text),

@@ -229,7 +229,6 @@ export const screens: readonly Screen[] = [
   {
     path: '/users/$id',
     label: 'nav.users',
-    needs: ['manage'],
     under: '/users',
     load: () => import('./users/User.tsx'),
   },

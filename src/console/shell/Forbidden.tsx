@@ -4,6 +4,7 @@ import look from '../design/Look.module.css';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { Places } from './Places.tsx';
+import css from './Shell.module.css';
 import type { Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
@@ -20,7 +21,7 @@ export default function Forbidden({ screen, allowed }: { screen: Screen; allowed
       >
         {t('forbidden.text', { user: who?.user ?? '', scope: who?.scope ?? '' })}
       </EmptyState>
-      <section className={look.stack} aria-label={t('forbidden.needs')}>
+      <section className={`${look.stack} ${css.missing}`} aria-label={t('forbidden.needs')}>
         <h2>{t('forbidden.needs')}</h2>
         <GrantList grants={screen.needs ?? []} none="" />
       </section>

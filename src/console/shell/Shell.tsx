@@ -6,6 +6,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
+import { OpenNotice } from './OpenNotice.tsx';
 import { Palette } from './Palette.tsx';
 import css from './Shell.module.css';
 import { ShortcutHelp } from './ShortcutHelp.tsx';
@@ -127,6 +128,7 @@ const Framed = (props: {
           onPalette={() => setOverlay('palette')}
           onKeys={help}
         />
+        <OpenNotice />
         <main className={css.main} id="content" tabIndex={-1}>
           <Content screen={screen} allowed={screens} />
           {/* A screen that is being loaded has no heading yet. */}

@@ -1,10 +1,15 @@
 import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
+import { Notice } from '../../design/Notice.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useFormat } from '../../i18n/locale.ts';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { ScreenLink } from '../../navigation/links.tsx';
+import { waitingRunsSlowly } from '../../run-records/waiting.ts';
 import { BUDGETS, type Budget } from './budget.ts';
 import { BUDGET } from './budget-form.tsx';
+import { Counters, WorstCounter } from './Counters.tsx';
 import { texts } from './texts.ts';
 
 type Format = ReturnType<typeof useFormat>;
@@ -28,6 +33,13 @@ const limitsOf = ({ limits: { tokens, usd } }: Budget, t: Say<Key>, format: Form
 const columnsOf =
   (format: Format) =>
   (t: Say<Key>): Column<Budget>[] => [
+    {
+      id: 'worst',
+      label: t('column.worst'),
+      unsorted: true,
+      value: () => '',
+      cell: ({ id }) => <WorstCounter budget={id} />,
+    },
     { id: 'limits', label: t('field.limits'), value: (row) => limitsOf(row, t, format) },
     {
       id: 'window',
@@ -46,18 +58,43 @@ const columnsOf =
     },
   ];
 
+/** Runs that wait because a budget is exhausted. */
+const WaitingForBudget = () => {
+  const t = useTexts(texts);
+  const runs = useResource(waitingRunsSlowly).data?.items ?? [];
+  const count = runs.filter(({ waiting }) =>
+    waiting?.tickets.some(({ reason }) => reason === 'budget:exceeded'),
+  ).length;
+  if (count === 0) return null;
+  return (
+    <Notice tone="warn" title={t('waiting', { count })}>
+      <ScreenLink to="/inbox">{t('waiting.inbox')}</ScreenLink>
+    </Notice>
+  );
+};
+
 export default function Budgets() {
   const query = useResource(BUDGETS);
   const format = useFormat();
   const columns = useMemo(() => columnsOf(format), [format]);
+  const t = useTexts(texts);
+  const [{ counters }, setQuery] = useQueryState();
   return (
-    <EntryScreen
-      kind={BUDGET}
-      texts={texts}
-      query={query}
-      off={BUDGETS.off}
-      rows={query.data ?? []}
-      columns={columns}
-    />
+    <>
+      <EntryScreen
+        kind={BUDGET}
+        texts={texts}
+        query={query}
+        off={BUDGETS.off}
+        rows={query.data ?? []}
+        columns={columns}
+        menu={({ id }) => [{ label: t('counters'), icon: 'usage', act: () => setQuery({ counters: id }) }]}
+      >
+        <WaitingForBudget />
+      </EntryScreen>
+      {counters !== undefined && (
+        <Counters budget={counters} onClose={() => setQuery({ counters: undefined })} />
+      )}
+    </>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -14,7 +15,7 @@ export const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wi
   const [wish, ask] = useState<Wish>();
   const [isSeen, setSeen] = useState(false);
   const [first] = tickets;
-  const values = { count: tickets.length, tool: first?.ticket.tool_name ?? '' };
+  const values = { count: tickets.length, tool: visibleText(first?.ticket.tool_name ?? '') };
   const close = (): void => {
     ask(undefined);
     setSeen(false);
@@ -43,8 +44,9 @@ export const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wi
         >
           <p>{t('all.text')}</p>
           <ol className={css.calls}>
-            {tickets.map(({ key, ticket }, at) => (
+            {tickets.map(({ key, ticket, user }, at) => (
               <li key={key}>
+                {user !== undefined && <p className={css.quiet}>{t('for.user', { user })}</p>}
                 <TicketContent
                   ticket={ticket}
                   onSeen={at === tickets.length - 1 ? () => setSeen(true) : undefined}

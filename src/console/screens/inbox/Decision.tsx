@@ -1,19 +1,24 @@
 import { type ReactNode, useState } from 'react';
 import { isObject, type JsonObject } from '../../data/guard.ts';
+import { useIdentity } from '../../data/identity.ts';
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
 import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
+import { Icon } from '../../design/Icon.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { WholeJson } from '../../design/WholeJson.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import { useGo } from '../../navigation/links.tsx';
 import type { Ticket } from '../../run-records/run.ts';
 import { TicketContent } from '../../run-records/TicketContent.tsx';
 import { definitionOf } from '../tools/tool.ts';
+import { BudgetForm } from './BudgetForm.tsx';
 import { ArgumentsForm, TextForm } from './DecisionForm.tsx';
 import { isOpenStill, type Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
+import { type Refusal, type Rights, rightsOn } from './rights.ts';
 import { texts } from './texts.ts';
 import { asksFor, canEdit, type Open, type Wish } from './tickets.ts';
 
@@ -22,21 +27,37 @@ import { asksFor, canEdit, type Open, type Wish } from './tickets.ts';
 type Mode = 'deny' | 'edit' | undefined;
 
 /** The state of a decision. Approval requires that the end of the arguments has been visible. */
-export const useDecision = ({ ticket }: Open, onWish: (wish: Wish) => void) => {
+export const useDecision = (open: Open, onWish: (wish: Wish) => void) => {
+  const { ticket } = open;
+  const rights = rightsOn(open, useIdentity().data);
   const [mode, setMode] = useState<Mode>();
   const [isSeen, setSeen] = useState(false);
   return {
     mode,
-    setMode,
+    rights,
+    /** Opens a form, unless the principal may not send it. */
+    setMode: (next: Mode): void => {
+      const isRefused =
+        next === 'deny' ? rights.deny : next === 'edit' && (rights.approve || !mayEdit(ticket, rights));
+      if (!isRefused) setMode(next);
+    },
     isSeen,
     onSeen: () => setSeen(true),
-    approve: () => (asksFor(ticket) === 'permission' ? onWish({ do: 'approve' }) : setMode('edit')),
+    approve: (): void => {
+      if (rights.approve || asksFor(ticket) === 'connection') return;
+      if (asksFor(ticket) === 'permission') onWish({ do: 'approve' });
+      else setMode('edit');
+    },
     onWish: (wish: Wish) => {
       setMode(undefined);
       onWish(wish);
     },
   };
 };
+
+/** An answer needs no right to edit arguments. */
+const mayEdit = (ticket: Ticket, { edits }: Rights): boolean =>
+  asksFor(ticket) === 'permission' ? edits && canEdit(ticket) : true;
 
 /** More arguments are shown as one value. */
 const MOST_ARGUMENTS = 40;
@@ -73,6 +94,9 @@ export const useTool = (id: string): { description: string; schema: JsonObject |
 
 export const Did = ({ outcome }: { outcome: Outcome }) => {
   const t = useTexts(texts);
+  if (typeof outcome === 'object' && 'goneBy' in outcome) {
+    return <Chip>{t('did.goneBy', { user: outcome.goneBy })}</Chip>;
+  }
   if (typeof outcome === 'object') {
     return <Chip tone="error">{t('did.failed', { why: outcome.failed })}</Chip>;
   }
@@ -80,31 +104,83 @@ export const Did = ({ outcome }: { outcome: Outcome }) => {
   return <Chip tone={tone[outcome]}>{t(`did.${outcome}`)}</Chip>;
 };
 
-const APPROVE = { permission: 'approve', answer: 'answer', arguments: 'edit.approve' } as const;
+const APPROVE = {
+  permission: 'approve',
+  answer: 'answer',
+  arguments: 'edit.approve',
+  budget: 'budget.raise',
+} as const;
+
+/** Leads to the authorization server, by way of the screen that names what will be allowed. */
+const ConnectButton = ({ ticket, disabled }: { ticket: Ticket; disabled: boolean }) => {
+  const t = useTexts(texts);
+  const go = useGo();
+  const given = isObject(ticket.arguments) ? ticket.arguments : {};
+  const connect = (): void => {
+    const query = new URLSearchParams();
+    for (const name of ['authorization', 'server'] as const) {
+      if (typeof given[name] === 'string') query.set(name, given[name]);
+    }
+    if (Array.isArray(given.scopes)) query.set('scopes', given.scopes.join(' '));
+    go(`/connections?${query}`);
+  };
+  return (
+    <Button tone="primary" icon="connections" disabled={disabled} onClick={connect}>
+      {t('connect')}
+    </Button>
+  );
+};
+
+/** Why the principal may not decide. */
+const Refused = ({ refusal }: { refusal: Refusal }) => {
+  const t = useTexts(texts);
+  const tool = visibleText(refusal.tool);
+  return (
+    <p className={css.refused}>
+      <Icon name="lock" />
+      <span>
+        {'needs' in refusal
+          ? t('refused.needs', { tool, needs: refusal.needs })
+          : refusal.by === undefined
+            ? t('refused.byNone', { tool })
+            : t('refused.by', { tool, user: refusal.by })}
+      </span>
+    </p>
+  );
+};
 
 const Actions = (props: { ticket: Ticket; decision: ReturnType<typeof useDecision>; isClosed: boolean }) => {
   const t = useTexts(texts);
   const { ticket, decision, isClosed } = props;
+  const { rights } = decision;
   const asks = asksFor(ticket);
   return (
     <>
-      <Button disabled={isClosed} data-testid="inbox-deny" onClick={() => decision.setMode('deny')}>
+      <Button
+        disabled={isClosed || rights.deny !== undefined}
+        data-testid="inbox-deny"
+        onClick={() => decision.setMode('deny')}
+      >
         {t('deny')}
       </Button>
-      {asks === 'permission' && canEdit(ticket) && (
-        <Button disabled={isClosed} onClick={() => decision.setMode('edit')}>
+      {asks === 'permission' && mayEdit(ticket, rights) && (
+        <Button disabled={isClosed || rights.approve !== undefined} onClick={() => decision.setMode('edit')}>
           {t('edit')}
         </Button>
       )}
-      <Button
-        tone="primary"
-        disabled={isClosed || !decision.isSeen}
-        title={decision.isSeen ? undefined : t('unseen')}
-        data-testid="inbox-approve"
-        onClick={decision.approve}
-      >
-        {t(APPROVE[asks])}
-      </Button>
+      {asks === 'connection' ? (
+        <ConnectButton ticket={ticket} disabled={isClosed || rights.approve !== undefined} />
+      ) : (
+        <Button
+          tone="primary"
+          disabled={isClosed || rights.approve !== undefined || !decision.isSeen}
+          title={decision.isSeen ? undefined : t('unseen')}
+          data-testid="inbox-approve"
+          onClick={decision.approve}
+        >
+          {t(APPROVE[asks])}
+        </Button>
+      )}
     </>
   );
 };
@@ -121,7 +197,7 @@ export const Decision = (props: {
 }) => {
   const t = useTexts(texts);
   const { open, decision, outcome } = props;
-  const { mode } = decision;
+  const { mode, rights } = decision;
   const { ticket } = open;
   const isClosed = props.isBusy || !isOpenStill(outcome);
   const asks = asksFor(ticket);
@@ -140,8 +216,12 @@ export const Decision = (props: {
       <footer className={css.foot}>
         {mode === 'deny' && <TextForm {...form} isDenied />}
         {mode === 'edit' && asks === 'answer' && <TextForm {...form} isDenied={false} />}
-        {mode === 'edit' && asks !== 'answer' && <ArgumentsForm {...form} schema={schema} />}
+        {mode === 'edit' && asks === 'budget' && <BudgetForm {...form} />}
+        {mode === 'edit' && asks !== 'answer' && asks !== 'budget' && (
+          <ArgumentsForm {...form} schema={schema} />
+        )}
         {mode === undefined && <p className={css.quiet}>{t(`then.${asks}`)}</p>}
+        {mode === undefined && rights.approve && isOpenStill(outcome) && <Refused refusal={rights.approve} />}
         <div className={css.actions}>
           {outcome !== undefined && <Did outcome={outcome} />}
           {mode === undefined && isOpenStill(outcome) && (

@@ -12,7 +12,7 @@ import { asksFor, type Open, type Wish, wishOf } from './tickets.ts';
 
 /** The forms of a decision: a reason, an answer, or the edited arguments of a call. */
 
-type FormProps = {
+export type FormProps = {
   open: Open;
   disabled: boolean;
   onWish: (wish: Wish) => void;
@@ -22,7 +22,8 @@ type FormProps = {
 const focusFirst = (form: HTMLElement | null): void =>
   form?.querySelector<HTMLElement>('input, textarea, select')?.focus();
 
-const Frame = (props: {
+/** The buttons of a form, and its keys. */
+export const Frame = (props: {
   disabled: boolean;
   submit: string;
   tone: 'danger' | 'primary';

@@ -1,12 +1,14 @@
 import type { ComponentProps } from 'react';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { pathOf } from '../../data/request.ts';
+import { visibleText } from '../../data/visible-text.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { RunLink, shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
 import { type Message, MessagePage, textIn } from '../../thread-messages/messages.ts';
 import { Transcript } from '../../thread-messages/Transcript.tsx';
+import { UserLink } from '../users/UserLink.tsx';
 import { Decision, useTool } from './Decision.tsx';
 import css from './Inbox.module.css';
 import { texts } from './texts.ts';
@@ -53,9 +55,12 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
   const { ticket, agentId, runId, threadId } = open;
   return (
     <header>
-      <h2 className={css.tool}>{ticket.tool_name}</h2>
+      <h2 className={css.tool}>{visibleText(ticket.tool_name)}</h2>
       {description !== '' && <p className={css.quiet}>{description}</p>}
       <p className={css.origin}>
+        <span>
+          {t('for')} {open.user === undefined ? t('for.none') : <UserLink id={open.user} />}
+        </span>
         <span>
           {t('agent')} <ScreenLink to={`/agents/${encodeURIComponent(agentId)}`}>{agentId}</ScreenLink>
         </span>

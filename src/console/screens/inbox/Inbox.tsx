@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useIdentity } from '../../data/identity.ts';
 import { useAtom } from '../../data/use-atom.ts';
+import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -13,6 +15,7 @@ import { DecideAll } from './DecideAll.tsx';
 import { DesktopNotices } from './DesktopNotices.tsx';
 import { type Decisions, isOpenStill, sent, useDecisions, withThoseGone } from './decisions.ts';
 import css from './Inbox.module.css';
+import { rightsOn } from './rights.ts';
 import { SentDecisions } from './Sent.tsx';
 import { TicketItem } from './TicketItem.tsx';
 import { texts } from './texts.ts';
@@ -73,6 +76,7 @@ const Tickets = (props: {
 }) => {
   const { groups, tickets, shown, decisions } = props;
   const now = useNow();
+  const who = useIdentity().data;
   const decided = useAtom(sent);
   const list = useRef<HTMLDivElement>(null);
   const { selected, select } = useSelection(
@@ -87,13 +91,15 @@ const Tickets = (props: {
     <div className={css.panes}>
       <div className={css.list} ref={list}>
         {groups.map(({ name, tickets: members }) => {
-          const requests = alike(members.filter(({ key }) => isOpenStill(outcomes.get(key))));
+          const requests = alike(
+            members.filter((open) => isOpenStill(outcomes.get(open.key)) && !rightsOn(open, who).approve),
+          );
           return (
             <section key={name} aria-label={name || undefined}>
               {name !== '' && (
                 <header className={css.group}>
                   <h2>
-                    {name} <span>{members.length}</span>
+                    {visibleText(name)} <span>{members.length}</span>
                   </h2>
                   {requests.length > 0 && (
                     <DecideAll

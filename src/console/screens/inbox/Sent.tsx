@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useAtom } from '../../data/use-atom.ts';
+import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions, DialogClose } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
@@ -12,6 +13,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { runsChanged, sendInput } from '../../run-records/control.ts';
 import { RunLink } from '../../run-records/RunChip.tsx';
 import { TicketContent } from '../../run-records/TicketContent.tsx';
+import { UserLink } from '../users/UserLink.tsx';
 import { Did } from './Decision.tsx';
 import { type Sent, sent } from './decisions.ts';
 import css from './Inbox.module.css';
@@ -66,7 +68,7 @@ const SentDialog = (props: { one: Sent; tickets: readonly Open[]; onClose: () =>
   const isDenied = wish.do === 'deny';
   const content = wish.do === 'answer' ? wish.value : wish.do === 'approve' ? wish.arguments : undefined;
   return (
-    <Dialog title={ticket.tool_name} size={640} onClose={onClose}>
+    <Dialog title={visibleText(ticket.tool_name)} size={640} onClose={onClose}>
       <Facts
         rows={[
           [t('decision'), <Did key="did" outcome={outcome} />],
@@ -76,6 +78,7 @@ const SentDialog = (props: { one: Sent; tickets: readonly Open[]; onClose: () =>
             : [[t('sent.content'), <WholeJson key="content" value={content} />] as const]),
           [t('argumentsOf'), <TicketContent key="arguments" ticket={ticket} />],
           [t('agent'), open.agentId],
+          ...(open.user === undefined ? [] : [[t('for'), <UserLink key="for" id={open.user} />] as const]),
           [t('run'), <RunLink key="run" id={runId} />],
         ]}
       />

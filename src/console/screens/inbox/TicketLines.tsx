@@ -1,23 +1,30 @@
 import type { ReactNode } from 'react';
+import { visibleText } from '../../data/visible-text.ts';
 import { wholeJson } from '../../design/WholeJson.tsx';
+import { useTexts } from '../../i18n/locale.ts';
 import css from './Inbox.module.css';
+import { texts } from './texts.ts';
 import type { Open } from './tickets.ts';
 
 /** The arguments on one line; those of delegates name their tools. */
 const lineOf = ({ ticket }: Open): string => {
   const below = ticket.tickets ?? [];
   if (below.length === 0) return wholeJson(ticket.arguments).replace(/\s+/g, ' ');
-  return below.map((one) => `${one.tool} ${wholeJson(one.arguments)}`.replace(/\s+/g, ' ')).join(', ');
+  return below
+    .map((one) => `${visibleText(one.tool)} ${wholeJson(one.arguments)}`.replace(/\s+/g, ' '))
+    .join(', ');
 };
 
 /** A ticket in two lines, with its state at the end of the first. */
 export const TicketLines = (props: { open: Open; isLate?: boolean; children: ReactNode }) => {
+  const t = useTexts(texts);
   const { open } = props;
   return (
     <>
       <span className={css.first}>
-        <strong className={css.tool}>{open.ticket.tool_name}</strong>
+        <strong className={css.tool}>{visibleText(open.ticket.tool_name)}</strong>
         <span className={css.quiet}>{open.agentId}</span>
+        {open.user !== undefined && <span className={css.quiet}>{t('for.user', { user: open.user })}</span>}
         <span className={css.age} data-late={props.isLate || undefined}>
           {props.children}
         </span>

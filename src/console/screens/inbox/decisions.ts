@@ -1,41 +1,65 @@
 import { createAtom } from '@xstate/store';
 import pMap from 'p-map';
 import { useState } from 'react';
-import { digestOfCall } from '../../../schema/call-digest.ts';
+import { digestOfCall, digestOfTickets } from '../../../schema/call-digest.ts';
 import type { Json } from '../../../schema/json.ts';
+import type { TicketBelow } from '../../../schema/run.ts';
 import { messageOf, RequestError, statusOf } from '../../data/error.ts';
 import { invalidate } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
+import { pathOf, send } from '../../data/request.ts';
 import { token } from '../../data/session.ts';
+import { EventPage } from '../../event-log/event.ts';
 import { toast } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { type Decision, decide } from '../../run-records/control.ts';
+import type { Ticket } from '../../run-records/run.ts';
 import { texts } from './texts.ts';
 import type { Open, Wish } from './tickets.ts';
 
 /** Decisions made on this page, and their outcomes. */
 
-export type Outcome = 'approved' | 'answered' | 'denied' | 'gone' | { failed: string };
+export type Outcome =
+  | ('approved' | 'answered' | 'denied')
+  /** Decided elsewhere, or the run has ended. */
+  | 'gone'
+  | { goneBy: string }
+  | { failed: string };
+
+/**
+ * The digest of a call or of the calls of a delegate, computed from what this page shows. The digest in the ticket is
+ * not used: it would also fit a call that the page shows wrongly.
+ */
+const digestOf = ({ tool_name: tool, arguments: args, tickets = [] }: Ticket): string => {
+  // All values were parsed from JSON, and the fields that the console does not read are kept.
+  const callOf = (called: string, given: unknown): string =>
+    digestOfCall({ tool: called, ...(given !== undefined && { arguments: given as Json }) });
+  if (tickets.length === 0) return callOf(tool, args);
+  const shown = tickets.map((one) =>
+    one.digest === undefined ? one : { ...one, digest: callOf(one.tool, one.arguments) },
+  );
+  return digestOfTickets(shown as TicketBelow[]);
+};
 
 export const decisionOf = (wish: Wish, { ticket }: Pick<Open, 'ticket'>): Decision => {
   switch (wish.do) {
     case 'approve': {
-      if (wish.arguments === undefined) return { ticket, action: 'resume', payload: { approved: true } };
-      // The value comes from a form of JSON values.
-      const args = wish.arguments as Json;
-      const digest = digestOfCall({ tool: ticket.tool_name, arguments: args });
+      if (wish.arguments === undefined)
+        return { ticket, digest: digestOf(ticket), action: 'resume', payload: { approved: true } };
       return {
-        ticket: { ...ticket, digest },
+        ticket,
+        digest: digestOf({ ...ticket, arguments: wish.arguments }),
         action: 'resume',
-        payload: { approved: true, arguments: args },
+        payload: { approved: true, arguments: wish.arguments },
       };
     }
     case 'answer':
-      return { ticket, action: 'resume', payload: wish.value };
+      return { ticket, digest: digestOf(ticket), action: 'resume', payload: wish.value };
     case 'deny':
       return {
         ticket,
+        digest: digestOf(ticket),
         action: 'cancel',
         payload: { reason: wish.reason },
         reason: wish.reason || undefined,
@@ -68,9 +92,33 @@ const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
     sent.set([{ open, wish, outcome, at: Date.now() }, ...sent.get()].slice(0, MOST_KEPT));
     return outcome;
   } catch (error) {
-    if (statusOf(error) === GONE) return 'gone';
+    if (statusOf(error) === GONE) {
+      const goneBy = await deciderOf(open).catch(() => undefined);
+      return goneBy === undefined ? 'gone' : { goneBy };
+    }
     return { failed: redactText(error instanceof RequestError ? error.message : messageOf(error, 0)) };
   }
+};
+
+/** Events read at once, and the number of reads after which the decision is taken to be too far back. */
+const EVENTS = 500;
+const MOST_READS = 6;
+
+/** Returns who decided a ticket, as the log of its run reports it. */
+const deciderOf = async ({ runId, ticket }: Open): Promise<string | undefined> => {
+  let decider: string | undefined;
+  let cursor: string | undefined;
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const request = { path: pathOf`/v1/runs/${runId}/events`, query: { limit: EVENTS, cursor }, quiet: true };
+    const { items, next_cursor, has_more } = await send(request, EventPage);
+    for (const { payload } of items) {
+      const { tool_call_id: id, decided_by: by } = payload;
+      if ((id === ticket.ticket_id || id === ticket.tool_call_id) && typeof by === 'string') decider = by;
+    }
+    cursor = next_cursor;
+    if (!has_more) break;
+  }
+  return decider;
 };
 
 /** Maximum number of concurrent requests. */
@@ -81,12 +129,17 @@ const AT_ONCE = 5;
  * @param show opens the decision again
  */
 const tell = (outcomes: readonly Outcome[], show: () => void): void => {
-  const count = (kind: string): number => outcomes.filter((outcome) => outcome === kind).length;
+  const kindOf = (outcome: Outcome): Outcome =>
+    outcomes.length > 1 && typeof outcome === 'object' && 'goneBy' in outcome ? 'gone' : outcome;
+  const count = (kind: string): number => outcomes.filter((outcome) => kindOf(outcome) === kind).length;
   const counts = (['approved', 'answered', 'denied', 'gone'] as const).flatMap((kind) =>
     count(kind) > 0 ? [`${say(texts, `did.${kind}`)}${outcomes.length > 1 ? `: ${count(kind)}` : ''}`] : [],
   );
+  const [only] = outcomes.length === 1 ? outcomes : [];
+  if (typeof only === 'object' && 'goneBy' in only)
+    counts.push(say(texts, 'did.goneBy', { user: only.goneBy }));
   if (counts.length === 0) return;
-  const isGone = count('gone') > 0;
+  const isGone = count('gone') > 0 || typeof only === 'object';
   const action = { label: say(texts, 'sent.show'), run: show };
   toast(isGone ? 'info' : 'success', counts.join(' · '), isGone ? {} : { action });
 };

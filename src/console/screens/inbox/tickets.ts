@@ -7,16 +7,20 @@ export type Open = {
   runId: string;
   threadId: string;
   agentId: string;
+  /** The user that the run acts for. */
+  user: string | undefined;
   reason: string;
   ticket: Ticket;
 };
 
 /** Kind of the requested decision. */
-export type Asks = 'permission' | 'answer' | 'arguments';
+export type Asks = 'permission' | 'answer' | 'arguments' | 'budget' | 'connection';
 
-type Asking = Pick<Ticket, 'resume_mode'> & Partial<Pick<Ticket, 'tickets'>>;
+type Asking = Pick<Ticket, 'resume_mode'> & Partial<Pick<Ticket, 'tickets' | 'reason'>>;
 
-export const asksFor = ({ resume_mode, tickets }: Asking): Asks => {
+export const asksFor = ({ resume_mode, tickets, reason }: Asking): Asks => {
+  if (reason === 'budget:exceeded') return 'budget';
+  if (reason === 'mcp:auth_required') return 'connection';
   // A delegating call requests what its delegate waits for.
   if (tickets?.length && tickets.every((below) => asksFor(below) === 'permission')) return 'permission';
   if (resume_mode === 'use_decision_as_tool_result') return 'answer';
@@ -26,12 +30,13 @@ export const asksFor = ({ resume_mode, tickets }: Asking): Asks => {
 /** The tickets of waiting runs, longest wait first. */
 export const openTickets = (runs: readonly Run[]): Open[] =>
   runs
-    .flatMap(({ run_id, thread_id, agent_id, waiting }) =>
+    .flatMap(({ run_id, thread_id, agent_id, user, waiting }) =>
       (waiting?.tickets ?? []).map((ticket) => ({
         key: `${run_id} ${ticket.ticket_id}`,
         runId: run_id,
         threadId: thread_id,
         agentId: agent_id,
+        user,
         reason: waiting?.reason ?? '',
         ticket,
       })),
@@ -95,7 +100,8 @@ const jsonIn = (typed: string): { value: unknown } | undefined => {
 
 /** Whether the arguments of the call can be edited before its approval: those of a delegate belong to its own call. */
 export const canEdit = (ticket: Ticket): boolean =>
-  asksFor(ticket) !== 'permission' || (ticket.tickets ?? []).length === 0;
+  asksFor(ticket) !== 'connection' &&
+  (asksFor(ticket) !== 'permission' || (ticket.tickets ?? []).length === 0);
 
 /** The decision of a person on one ticket or several. `arguments` replace those of the call. */
 export type Wish =

@@ -5,6 +5,8 @@ import { pathOf, send } from '../../data/request.ts';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { MenuItem } from '../../list/RowMenu.tsx';
+import { useIsScreen } from '../../navigation/screen-paths.ts';
+import { accessHref } from '../access-log/access-event.ts';
 import { EditKey } from './EditKey.tsx';
 import { type ApiKey, changedKeys, isActive } from './key.ts';
 import { RotateKey } from './RotateKey.tsx';
@@ -37,6 +39,7 @@ type Opened = { of: ApiKey; what: keyof typeof DIALOGS };
 /** The menu of a key, and the dialog of the chosen action. */
 export const useKeyActions = (): { menu: (key: ApiKey) => MenuItem[]; dialog: ReactNode } => {
   const t = useTexts(texts);
+  const isScreen = useIsScreen();
   const [opened, open] = useState<Opened>();
   const Shown = opened && DIALOGS[opened.what];
   return {
@@ -45,6 +48,9 @@ export const useKeyActions = (): { menu: (key: ApiKey) => MenuItem[]; dialog: Re
       return [
         { label: t('menu.edit'), icon: 'edit', isOff, act: () => open({ of, what: 'edit' }) },
         { label: t('menu.rotate'), icon: 'refresh', isOff, act: () => open({ of, what: 'rotate' }) },
+        ...(isScreen('/access-log')
+          ? [{ label: t('menu.access'), icon: 'accessLog', act: accessHref({ credential: of.id }) } as const]
+          : []),
         {
           label: t('menu.changes'),
           icon: 'history',

@@ -1,3 +1,4 @@
+import { visibleText } from '../../data/visible-text.ts';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -15,7 +16,7 @@ const OneTicket = ({ open, decisions }: { open: Open; decisions: Decisions }) =>
   return (
     <li className={css.ticket}>
       <div className={css.ticketHead}>
-        <strong>{open.ticket.tool_name}</strong>
+        <strong>{visibleText(open.ticket.tool_name)}</strong>
         <Ago at={open.ticket.updated_at} />
         <ScreenLink to="/inbox">{t('ticket.inbox')}</ScreenLink>
       </div>

@@ -73,6 +73,10 @@ export const usageOf = (query: {
   };
 };
 
+/** The address of the usage of a user. */
+export const usageHref = (user: string): string =>
+  `/usage?${new URLSearchParams({ by: 'user,agent', user })}`;
+
 export const FIGURES = ['runs', 'inferences', 'input_tokens', 'output_tokens', 'usd'] as const;
 export type Figure = (typeof FIGURES)[number];
 

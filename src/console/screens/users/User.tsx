@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { GrantList } from '../../access/Grants.tsx';
 import { statusOf } from '../../data/error.ts';
+import { useMay } from '../../data/identity.ts';
 import { useResource } from '../../data/queries.ts';
 import { Button } from '../../design/Button.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
@@ -9,12 +10,17 @@ import { Loaded } from '../../design/Loaded.tsx';
 import look from '../../design/Look.module.css';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { OverflowMenu } from '../../list/RowMenu.tsx';
+import { type MenuItem, OverflowMenu } from '../../list/RowMenu.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { useIsScreen } from '../../navigation/screen-paths.ts';
+import { accessHref } from '../access-log/access-event.ts';
+import { usageHref } from '../usage/usage.ts';
 import { texts } from './texts.ts';
 import { KindChip, StateChip } from './UserChips.tsx';
+import { UserConnections } from './UserConnections.tsx';
 import { EditUser } from './UserForm.tsx';
 import { UserKeys } from './UserKeys.tsx';
+import { UserSessions } from './UserSessions.tsx';
 import { identityOf, type User as UserRecord, userOf } from './user.ts';
 import { DeleteUser, DisableUser, SignOutUser } from './user-acts.tsx';
 
@@ -24,23 +30,35 @@ type What = keyof typeof DIALOGS;
 
 const Actions = ({ user, open }: { user: UserRecord; open: (what: What) => void }) => {
   const t = useTexts(texts);
+  const may = useMay();
+  const isScreen = useIsScreen();
   const resource = `users/${encodeURIComponent(user.scope)}/${encodeURIComponent(user.id)}`;
+  const manages = may(['manage']);
+  const links: MenuItem[] = [
+    { label: t('menu.usage'), icon: 'usage', act: usageHref(user.id) },
+    { label: t('menu.access'), icon: 'accessLog', act: accessHref({ user: user.id }) },
+    { label: t('changes'), icon: 'history', act: `/audit-log?resource=${encodeURIComponent(resource)}` },
+  ];
   return (
     <>
-      <Button tone="primary" icon="edit" onClick={() => open('edit')}>
-        {t('edit')}
-      </Button>
-      <Button onClick={() => open('disable')}>{t(user.disabled ? 'enable' : 'disable')}</Button>
+      {manages && (
+        <>
+          <Button tone="primary" icon="edit" onClick={() => open('edit')}>
+            {t('edit')}
+          </Button>
+          <Button onClick={() => open('disable')}>{t(user.disabled ? 'enable' : 'disable')}</Button>
+        </>
+      )}
       <OverflowMenu
         label={t('actions', { id: user.id })}
         items={[
-          { label: t('signOut'), icon: 'lock', act: () => open('signOut') },
-          {
-            label: t('changes'),
-            icon: 'history',
-            act: `/audit-log?resource=${encodeURIComponent(resource)}`,
-          },
-          { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => open('delete') },
+          ...(manages ? [{ label: t('signOut'), icon: 'lock', act: () => open('signOut') } as const] : []),
+          ...links.filter(({ act }) => typeof act !== 'string' || isScreen(act)),
+          ...(manages
+            ? ([
+                { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => open('delete') },
+              ] as const)
+            : []),
         ]}
       />
     </>
@@ -112,6 +130,8 @@ export default function User() {
               </Card>
             </div>
             <UserKeys user={found.id} />
+            <UserSessions user={found.id} />
+            <UserConnections user={found.id} />
           </>
         )}
       </Loaded>

@@ -1,0 +1,107 @@
+import { useResource } from '../../data/queries.ts';
+import { DataTable } from '../../design/DataTable.tsx';
+import { Drawer } from '../../design/Dialog.tsx';
+import { Loaded } from '../../design/Loaded.tsx';
+import look from '../../design/Look.module.css';
+import { Ago } from '../../design/Time.tsx';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import css from './Counters.module.css';
+import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './counter.ts';
+import { texts } from './texts.ts';
+
+/** The counters of a budget as bars. */
+
+const UNITS = [
+  ...(['usd', 'tokens', 'requests', 'runs'] as const),
+  ...(['concurrent_runs', 'queued_runs', 'open_streams'] as const),
+] as const;
+
+const unitOf = (t: Say<keyof typeof texts.en>, unit: string): string => {
+  const known = UNITS.find((each) => each === unit);
+  return known ? t(`unit.${known}`) : unit;
+};
+
+/** A bar turns amber when four fifths are used. */
+const NEARLY = 0.8;
+
+const Bar = ({ gauge }: { gauge: Gauge }) => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const { unit, spent, limit, share, reserved } = gauge;
+  const amount = (value: number): string => (unit === 'usd' ? format.usd(value) : format.compact(value));
+  const tone = share >= 1 ? 'error' : share >= NEARLY ? 'warn' : 'info';
+  const words = t('counter.of', { spent: amount(spent), limit: amount(limit), unit: unitOf(t, unit) });
+  return (
+    <span
+      className={css.gauge}
+      title={reserved > 0 ? t('counter.reserved', { amount: amount(reserved) }) : undefined}
+    >
+      <span className={`${css.bar} ${look.tone}`} data-tone={tone} aria-hidden="true">
+        <span style={{ width: `${Math.min(1, share) * 100}%` }} />
+      </span>
+      <span className={look.quiet}>{words}</span>
+    </span>
+  );
+};
+
+/** The fullest limit of the fullest counter. */
+export const WorstCounter = ({ budget }: { budget: string }) => {
+  const t = useTexts(texts);
+  const { data, error } = useResource(countersOf(budget, 1));
+  const [counter] = data?.items ?? [];
+  const [gauge] = counter ? gaugesOf(counter) : [];
+  if (!counter || !gauge) return <span className={look.quiet}>{data || error ? t('counter.none') : ''}</span>;
+  const name = nameOf(counter);
+  return (
+    <span className={css.worst}>
+      <Bar gauge={gauge} />
+      {name !== '' && (
+        <span className={`${look.quiet} ${look.cut}`} title={name}>
+          {name}
+        </span>
+      )}
+    </span>
+  );
+};
+
+const MOST = 100;
+
+const Table = ({ items }: { items: readonly Counter[] }) => {
+  const t = useTexts(texts);
+  return (
+    <DataTable
+      label={t('counters')}
+      rows={items}
+      rowId={(counter) => JSON.stringify(counter.key)}
+      none={t('counter.none')}
+      columns={[
+        { label: t('counter.key'), look: 'wide', cell: (counter) => nameOf(counter) || t('counter.only') },
+        {
+          label: t('counter.used'),
+          cell: (counter) => (
+            <span className={look.stack}>
+              {gaugesOf(counter).map((gauge) => (
+                <Bar key={gauge.unit} gauge={gauge} />
+              ))}
+            </span>
+          ),
+        },
+        {
+          label: t('counter.resets'),
+          cell: ({ resets_at: at }) => (at === undefined ? '—' : <Ago at={at} />),
+        },
+      ]}
+    />
+  );
+};
+
+/** The fullest counters of a budget. */
+export const Counters = ({ budget, onClose }: { budget: string; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const query = useResource(countersOf(budget, MOST));
+  return (
+    <Drawer title={t('counters.title', { id: budget })} onClose={onClose}>
+      <Loaded query={query}>{({ items }) => <Table items={items} />}</Loaded>
+    </Drawer>
+  );
+};
