@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { readConfiguration } from './boot/configuration.ts';
 import { watchConnection } from './data/connection.ts';
+import { watchIdentity } from './data/identity.ts';
 import { queryClient, watchToken } from './data/queries.ts';
 import { setBackend } from './data/request.ts';
 import { signInByLink } from './data/sign-in.ts';
@@ -37,6 +38,7 @@ const start = async (): Promise<void> => {
   const { backendUrl, title } = await readConfiguration();
   setBackend(backendUrl);
   watchToken();
+  watchIdentity();
   watchConnection();
   const root = document.getElementById('root');
   if (!root) throw new Error('the page has no place for the console');

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { each } from '../../src/console/data/each.ts';
-import type { Identity } from '../../src/console/data/identity.ts';
+import type { Identity } from '../../src/console/data/principal.ts';
 import { setBackend } from '../../src/console/data/request.ts';
 import { MOST_REPEATED, messagesUpTo, readUpTo } from '../../src/console/fork/fork.ts';
 import { newestRuns } from '../../src/console/run-records/pages.ts';

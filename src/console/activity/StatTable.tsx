@@ -23,8 +23,10 @@ export const StatTable = <Row,>(props: {
   columns: ColumnsOf<Row>;
   sortedBy?: number;
   most?: number;
+  /** The number of columns that name a row; the others are figures. */
+  names?: number;
 }) => {
-  const { rows } = props;
+  const { rows, names = 1 } = props;
   /** A bar of at most 56 px. */
   const bar = (value: (row: Row) => string | number, row: Row) => ({
     backgroundSize: `${56 * shareOf(Number(value(row)), Math.max(...rows.map((one) => Number(value(one)))))}px 6px`,
@@ -48,7 +50,7 @@ export const StatTable = <Row,>(props: {
     <DataTable
       most={8}
       {...props}
-      columns={columns.map((column, index) => (index === 0 ? { ...column, look: undefined } : column))}
+      columns={columns.map((column, index) => (index < names ? { ...column, look: undefined } : column))}
     />
   );
 };

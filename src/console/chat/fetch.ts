@@ -1,5 +1,12 @@
 import { config } from 'zod/v4/core';
-import { askWithToken, type Method, ownHeaders, refusalOf, unanswered } from '../data/request.ts';
+import {
+  askWithToken,
+  type Method,
+  ownHeaders,
+  refusalOf,
+  refusedHere,
+  unanswered,
+} from '../data/request.ts';
 
 /** The content security policy forbids compiled code and reports each attempt, so zod has to interpret schemas. */
 config({ jitless: true });
@@ -7,6 +14,8 @@ config({ jitless: true });
 /** Like `fetch`, with the current token at the time of each attempt. After a 401 it retries once with a new token. */
 export const tokenFetch: typeof fetch = (input, init) => {
   const request = new Request(input, { credentials: 'same-origin', ...init });
+  const refused = refusedHere(request.method, new URL(request.url).pathname);
+  if (refused) return Promise.resolve(refused);
   return askWithToken(() => {
     const attempt = request.clone();
     for (const [name, value] of Object.entries(ownHeaders())) attempt.headers.set(name, value);

@@ -1,6 +1,7 @@
 import { createAtom } from '@xstate/store';
 import { isConfigOff, RequestError, statusOf } from './error.ts';
 import { anyObject } from './guard.ts';
+import { Identity, mayUse } from './principal.ts';
 import { send, watchFailures } from './request.ts';
 import { token } from './session.ts';
 
@@ -47,8 +48,11 @@ export const probe = async (): Promise<void> => {
   const attempt = new AbortController();
   current = attempt;
   try {
-    await send({ path: '/v1/capabilities', signal: attempt.signal, quiet: true }, anyObject);
-    settle('ok');
+    const { signal } = attempt;
+    // Without the grant to read the configuration, the service would record a refused request.
+    const who = await send({ path: '/v1/identity', signal, quiet: true }, Identity);
+    if (mayUse(who, ['observe'])) await send({ path: '/v1/capabilities', signal, quiet: true }, anyObject);
+    settle(mayUse(who, ['observe']) ? 'ok' : 'limited');
   } catch (error) {
     if (!attempt.signal.aborted) settle(judge(error));
   } finally {

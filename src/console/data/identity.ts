@@ -1,31 +1,8 @@
-import {
-  allows,
-  type Grants,
-  type GrantWord,
-  isGrantWord,
-  mentions,
-  parseTokenGrants,
-} from '../../schema/grants.ts';
-import { flag, type Guarded, list, object, optional, text, withDefault } from './guard.ts';
-import { type Loaded, type Resource, useResource } from './queries.ts';
-import { sendUnchecked } from './request.ts';
+import { Identity, mayUse, type Needs } from './principal.ts';
+import { type Loaded, queryClient, type Resource, useResource } from './queries.ts';
+import { sendUnchecked, setRefusal } from './request.ts';
 
-/** Whom the requests of this console act for, and what they may do (identity.md 2.4). */
-
-const SignIn = object({ kind: text, id: optional(text), label: optional(text), url: optional(text) });
-export type SignIn = Guarded<typeof SignIn>;
-
-export const Identity = object({
-  authenticated: flag,
-  anonymous: flag,
-  scope: optional(text),
-  user: optional(text),
-  name: optional(text),
-  grants: withDefault(list(text), []),
-  credential: optional(object({ kind: text, id: optional(text) })),
-  sign_in: withDefault(list(SignIn), []),
-});
-export type Identity = Guarded<typeof Identity>;
+/** The identity that the service reports for the requests of this console. */
 
 const PATH = '/v1/identity';
 
@@ -41,39 +18,34 @@ export const identity: Resource<Identity> = {
 
 export const useIdentity = (): Loaded<Identity> => useResource(identity);
 
-/** A grant that a route needs, in the form of its `needs`: a word alone is satisfied by any pattern. */
-export type GrantText = GrantWord | `${GrantWord}:${string}`;
-
-/** Nothing, or grants of which one is enough. */
-export type Needs = readonly GrantText[] | undefined;
-
-const parsed = new WeakMap<readonly string[], Grants>();
-
-const grantsOf = (texts: readonly string[]): Grants => {
-  const grants = parsed.get(texts) ?? parseTokenGrants(texts);
-  parsed.set(texts, grants);
-  return grants;
-};
-
-const has = (grants: Grants, needed: string): boolean => {
-  const [word = '', pattern] = needed.split(':');
-  if (!isGrantWord(word)) return false;
-  return pattern === undefined ? mentions([grants], word) : allows(grants, word, pattern);
-};
-
-/**
- * Whether the principal may use what needs these grants. Without a credential the console shows everything, because it
- * asks for a credential as soon as a route needs one.
- */
-export const mayUse = (who: Identity | undefined, needs: Needs): boolean =>
-  !who?.authenticated || needs === undefined || needs.some((grant) => has(grantsOf(who.grants), grant));
-
-/** `mayUse` for an act on something whose name is not part of the program, such as `decide` on a call. */
-export const mayDo = (who: Identity | undefined, word: GrantWord, ...values: readonly string[]): boolean =>
-  !who?.authenticated || allows(grantsOf(who.grants), word, ...values);
-
 /** @example const may = useMay(); may(['observe']) */
 export const useMay = (): ((needs: Needs) => boolean) => {
   const who = useIdentity().data;
   return (needs) => mayUse(who, needs);
+};
+
+/** The grants that routes need to be read, by the beginning of their path. */
+const READERS: readonly (readonly [begin: RegExp, needs: Needs])[] = [
+  [/^\/v1\/(capabilities|config|system|agents|audit-log|traces)(\/|$)/, ['observe']],
+  [/^\/v1\/eval\//, ['evaluate']],
+];
+
+/**
+ * Refuses reads that the service would refuse, so that what parts of the console offer to operators fills neither the
+ * access log nor the log of the browser for everyone else.
+ */
+export const watchIdentity = (): void =>
+  setRefusal((path) => {
+    const who = identityIn(queryClient.getQueryData([PATH, {}]));
+    const found = READERS.find(([begin, needs]) => begin.test(path) && !mayUse(who, needs));
+    return found?.[1]?.[0];
+  });
+
+/** Undefined until the service has reported it. */
+const identityIn = (cached: unknown): Identity | undefined => {
+  try {
+    return Identity(cached, '');
+  } catch {
+    return undefined;
+  }
 };

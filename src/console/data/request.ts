@@ -69,8 +69,24 @@ export const ownHeaders = (bearer = token.get()): Record<string, string> => {
   };
 };
 
+let refusal = (_path: string): string | undefined => undefined;
+
+/** @param grant returns the grant that a read needs and the principal lacks */
+export const setRefusal = (grant: typeof refusal): void => {
+  refusal = grant;
+};
+
+/** The response of the service to a read without its grant, without a request. */
+export const refusedHere = (method: string, path: string): Response | undefined => {
+  const grant = method === 'GET' ? refusal(path) : undefined;
+  if (grant === undefined) return undefined;
+  return Response.json({ error: `this needs the grant ${grant}`, needs: [grant] }, { status: 403 });
+};
+
 const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
   const { method = 'GET', body, signal } = outgoing;
+  const refused = outgoing.bearer === undefined ? refusedHere(method, outgoing.path) : undefined;
+  if (refused) return refused;
   try {
     return await fetch(urlOf(outgoing), {
       method,

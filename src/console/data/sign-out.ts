@@ -1,5 +1,5 @@
 import { anything } from './guard.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from './principal.ts';
 import { forgetReads } from './queries.ts';
 import { send } from './request.ts';
 import { clearToken } from './session.ts';

@@ -1,5 +1,6 @@
 import { Menu } from '@mantine/core';
-import { type Identity, useIdentity } from '../data/identity.ts';
+import { useIdentity } from '../data/identity.ts';
+import type { Identity } from '../data/principal.ts';
 import { askForToken } from '../data/session.ts';
 import { signOut } from '../data/sign-out.ts';
 import { Dot } from '../design/Chip.tsx';

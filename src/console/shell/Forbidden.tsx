@@ -1,6 +1,5 @@
 import { GrantList } from '../access/Grants.tsx';
 import { useIdentity } from '../data/identity.ts';
-import look from '../design/Look.module.css';
 import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { Places } from './Places.tsx';
@@ -12,19 +11,19 @@ import { shellTexts } from './texts.ts';
 export default function Forbidden({ screen, allowed }: { screen: Screen; allowed: readonly Screen[] }) {
   const t = useTexts(shellTexts);
   const who = useIdentity().data;
+  const needs = screen.needs ?? [];
   return (
-    <>
-      <EmptyState
-        isScreen
-        title={t('forbidden.title', { screen: t(screen.label) })}
-        actions={<Places screens={allowed} />}
-      >
-        {t('forbidden.text', { user: who?.user ?? '', scope: who?.scope ?? '' })}
-      </EmptyState>
-      <section className={`${look.stack} ${css.missing}`} aria-label={t('forbidden.needs')}>
-        <h2>{t('forbidden.needs')}</h2>
-        <GrantList grants={screen.needs ?? []} none="" />
-      </section>
-    </>
+    <EmptyState
+      isScreen
+      title={t('forbidden.title', { screen: t(screen.label), grant: needs.join(' / ') })}
+      actions={
+        <div className={css.missing}>
+          <GrantList grants={needs} none="" />
+          <Places screens={allowed} />
+        </div>
+      }
+    >
+      {t('forbidden.text', { user: who?.name ?? who?.user ?? '', scope: who?.scope ?? '' })}
+    </EmptyState>
   );
 }

@@ -1,4 +1,5 @@
-import { mayUse, useIdentity } from '../data/identity.ts';
+import { useIdentity } from '../data/identity.ts';
+import { mayUse } from '../data/principal.ts';
 import { useResource } from '../data/queries.ts';
 import { systemInfo } from '../data/resources.ts';
 import { Icon } from '../design/Icon.tsx';

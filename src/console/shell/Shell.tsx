@@ -1,7 +1,8 @@
 import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { panelOpen } from '../assistant-chat/state.ts';
-import { mayUse, useIdentity } from '../data/identity.ts';
+import { useIdentity } from '../data/identity.ts';
+import { mayUse } from '../data/principal.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -123,7 +124,7 @@ const Framed = (props: {
       />
       <div className={css.right}>
         <Topbar
-          screens={screens}
+          screens={props.screens}
           onMenu={() => menu(true)}
           onPalette={() => setOverlay('palette')}
           onKeys={help}

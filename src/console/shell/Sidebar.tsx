@@ -1,6 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { mayUse, useIdentity } from '../data/identity.ts';
+import { useIdentity } from '../data/identity.ts';
+import { mayUse } from '../data/principal.ts';
 import { useResource } from '../data/queries.ts';
 import { systemInfo } from '../data/resources.ts';
 import { KEYS, readKey, writeKey } from '../data/storage.ts';
@@ -92,7 +93,9 @@ const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   return (
     <div className={css.foot}>
       <span className={look.cut}>
-        {t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? who?.scope ?? '—' })}
+        {info || who?.scope === undefined
+          ? t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })
+          : t('account.scope', { scope: who.scope })}
       </span>
       <IconButton
         small

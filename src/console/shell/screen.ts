@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { Needs } from '../data/identity.ts';
+import type { Needs } from '../data/principal.ts';
 import type { IconName } from '../design/Icon.tsx';
 import type { shellTexts } from './texts.ts';
 

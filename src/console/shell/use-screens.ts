@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo } from 'react';
-import { type Identity, mayUse } from '../data/identity.ts';
+import { type Identity, mayUse } from '../data/principal.ts';
 import { setScreenPaths } from '../navigation/screen-paths.ts';
 import type { Screen } from './screen.ts';
 

@@ -3,7 +3,7 @@ import { DataTable } from '../../design/DataTable.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import look from '../../design/Look.module.css';
-import { Ago } from '../../design/Time.tsx';
+import { DateTime } from '../../design/Time.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './Counters.module.css';
 import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './counter.ts';
@@ -12,7 +12,7 @@ import { texts } from './texts.ts';
 /** The counters of a budget as bars. */
 
 const UNITS = [
-  ...(['usd', 'tokens', 'requests', 'runs'] as const),
+  ...(['tokens', 'requests', 'runs'] as const),
   ...(['concurrent_runs', 'queued_runs', 'open_streams'] as const),
 ] as const;
 
@@ -30,7 +30,8 @@ const Bar = ({ gauge }: { gauge: Gauge }) => {
   const { unit, spent, limit, share, reserved } = gauge;
   const amount = (value: number): string => (unit === 'usd' ? format.usd(value) : format.compact(value));
   const tone = share >= 1 ? 'error' : share >= NEARLY ? 'warn' : 'info';
-  const words = t('counter.of', { spent: amount(spent), limit: amount(limit), unit: unitOf(t, unit) });
+  const values = { spent: amount(spent), limit: amount(limit), unit: unitOf(t, unit) };
+  const words = unit === 'usd' ? t('counter.ofUsd', values) : t('counter.of', values);
   return (
     <span
       className={css.gauge}
@@ -88,7 +89,7 @@ const Table = ({ items }: { items: readonly Counter[] }) => {
         },
         {
           label: t('counter.resets'),
-          cell: ({ resets_at: at }) => (at === undefined ? '—' : <Ago at={at} />),
+          cell: ({ resets_at: at }) => (at === undefined ? '—' : <DateTime at={at} />),
         },
       ]}
     />

@@ -220,8 +220,8 @@ export const Decision = (props: {
         {mode === 'edit' && asks !== 'answer' && asks !== 'budget' && (
           <ArgumentsForm {...form} schema={schema} />
         )}
-        {mode === undefined && <p className={css.quiet}>{t(`then.${asks}`)}</p>}
-        {mode === undefined && rights.approve && isOpenStill(outcome) && <Refused refusal={rights.approve} />}
+        {mode === undefined && !rights.approve && <p className={css.quiet}>{t(`then.${asks}`)}</p>}
+        {mode === undefined && rights.approve && <Refused refusal={rights.approve} />}
         <div className={css.actions}>
           {outcome !== undefined && <Did outcome={outcome} />}
           {mode === undefined && isOpenStill(outcome) && (

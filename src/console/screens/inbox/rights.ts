@@ -1,4 +1,4 @@
-import { type Identity, mayDo } from '../../data/identity.ts';
+import { type Identity, mayDo } from '../../data/principal.ts';
 import { asksFor, type Open } from './tickets.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { type Identity, useIdentity } from '../../data/identity.ts';
+import { useIdentity } from '../../data/identity.ts';
+import type { Identity } from '../../data/principal.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { backendUrl } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { anything, object, text } from '../../data/guard.ts';
-import { Identity, type SignIn } from '../../data/identity.ts';
+import { Identity, type SignIn } from '../../data/principal.ts';
 import { backendUrl, send } from '../../data/request.ts';
 import { saveToken, takeCookie, takeSession } from '../../data/session.ts';
 import { KEYS, readOfTab, writeOfTab } from '../../data/storage.ts';

@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import { StatTable } from '../../activity/StatTable.tsx';
 import { list, object, text } from '../../data/guard.ts';
-import { mayUse, useIdentity } from '../../data/identity.ts';
+import { useIdentity } from '../../data/identity.ts';
+import { mayUse } from '../../data/principal.ts';
 import { useResource } from '../../data/queries.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField, FilterSelect } from '../../design/Field.tsx';
@@ -115,6 +116,7 @@ const Figures = ({ items, by }: { items: readonly UsageItem[]; by: readonly Prop
       rowId={key}
       none={t('none')}
       most={MOST_ROWS}
+      names={Math.max(1, by.length)}
       sortedBy={by.length === 1 && by[0] === 'day' ? 0 : by.length}
       columns={(column) => [
         ...by.map((property) =>

@@ -46,7 +46,6 @@ export const UserSessions = ({ user }: { user: string }) => {
             columns={[
               {
                 label: t('session.browser'),
-                look: 'wide',
                 cell: ({ user_agent: agent, current }) => (
                   <span className={look.row}>
                     <span title={agent ?? undefined}>{browserOf(agent)}</span>
