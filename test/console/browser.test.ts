@@ -10,6 +10,7 @@ import { onDatasets } from './on-datasets.ts';
 import { onEntries } from './on-entries.ts';
 import { onEveryScreen } from './on-every-screen.ts';
 import { onFiles } from './on-files.ts';
+import { onIdentity } from './on-identity.ts';
 import { onInbox } from './on-inbox.ts';
 import { onLists } from './on-lists.ts';
 import { onMachines } from './on-machines.ts';
@@ -49,6 +50,7 @@ else {
   await t.test('connections and remote tasks', (t) => onMachines(t, house));
   await t.test('other programs', (t) => onPrograms(t, house));
   await t.test('users and keys', (t) => onAccess(t, house));
+  await t.test('identity and rights', (t) => onIdentity(t, house));
   await t.test('the dashboard', (t) => onDashboard(t, house));
   await t.test('every list', (t) => onLists(t, house));
   await t.test('every screen', (t) => onEveryScreen(t, house));
