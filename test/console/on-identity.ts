@@ -84,7 +84,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('combobox').fill('providers');
     await page.getByText('Nothing matches').waitFor();
     await page.keyboard.press('Escape');
-    for (const path of ['/inbox', '/runs', '/threads', '/keys', '/users/ada']) {
+    for (const path of ['/inbox', '/runs', '/threads', '/keys', '/usage', '/users/ada']) {
       await go(path);
       await rest();
     }
@@ -174,7 +174,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
 
   const secret = { note: 'token=x', secret_note: 'y\u200b' };
   const asksFor = async (...ids: string[]): Promise<string> => {
-    const calls = ids.map((id): [string, string, object] => [id, 'get_weather', secret]);
+    const calls = ids.map((id): [string, string, object] => [id, 'append_note', secret]);
     troupe.models.steps.push(asks(...calls));
     // The stream ends when the run is suspended.
     const stream = await fetch(`${troupe.url}/v1/runs`, {
@@ -196,7 +196,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await card(page, 'of-ada').locator('button').first().click();
     await card(page, 'of-ada').getByText('Acts for ada').waitFor();
     await card(page, 'of-ada')
-      .getByText('a decision on get_weather needs the grant decide:asks-its-user/get_weather')
+      .getByText('a decision on append_note needs the grant decide:asks-its-user/append_note')
       .waitFor();
     t.ok(await card(page, 'of-ada').getByTestId('inbox-approve').isDisabled());
     t.ok(await card(page, 'of-ada').getByTestId('inbox-deny').isDisabled());
@@ -223,8 +223,8 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
       await dialog.getByRole('button', { name: 'Approve all', exact: true }).click();
       await toast(page, 'Approved: 2');
       t.match(decisions, [
-        { digest: digestOfCall({ tool: 'get_weather', arguments: secret }), action: 'resume' },
-        { digest: digestOfCall({ tool: 'get_weather', arguments: secret }), action: 'resume' },
+        { digest: digestOfCall({ tool: 'append_note', arguments: secret }), action: 'resume' },
+        { digest: digestOfCall({ tool: 'append_note', arguments: secret }), action: 'resume' },
       ]);
       await eventually(
         async () => (await call('GET', `/v1/runs/${run}`, undefined, ada)).body,

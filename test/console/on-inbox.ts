@@ -61,7 +61,7 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     await card(page, 'first-come').waitFor({ state: 'detached' });
     t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
     await approve(other, 'first-come');
-    await toast(other, 'Already decided');
+    await toast(other, 'Already decided by Ada');
     await other.close();
 
     await t.test('shows who approved a call within two clicks from the list of runs', async () => {

@@ -27,6 +27,8 @@ export const useMay = (): ((needs: Needs) => boolean) => {
 /** The grants that routes need to be read, by the beginning of their path. */
 const READERS: readonly (readonly [begin: RegExp, needs: Needs])[] = [
   [/^\/v1\/(capabilities|config|system|agents|audit-log|traces)(\/|$)/, ['observe']],
+  [/^\/v1\/runs\/summary$/, ['observe', 'read:all']],
+  [/^\/v1\/(runs|threads)(\/|$)/, ['read']],
   [/^\/v1\/eval\//, ['evaluate']],
 ];
 

@@ -1,5 +1,6 @@
 import { connection, isConnected } from '../data/connection.ts';
 import { anything, flag, object, text, withDefault } from '../data/guard.ts';
+import { useIdentity } from '../data/identity.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { diagnostics } from '../data/resources.ts';
@@ -19,9 +20,10 @@ const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false),
 /** Badges by the path of their screen. */
 export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const isScreen = useIsScreen();
+  const { isPending } = useIdentity();
   const status = useAtom(connection);
   const wants = (path: string): boolean => status === 'ok' && isScreen(path);
-  const runs = useResource(waitingRunsSlowly, isConnected(status) && isScreen('/inbox')).data;
+  const runs = useResource(waitingRunsSlowly, !isPending && isConnected(status) && isScreen('/inbox')).data;
   const found = useResource(diagnostics, wants('/diagnostics')).data;
   const servers = useResource(recordsOf('mcp-servers', NamedRecord, EVERY_MS), wants('/mcp-servers')).data;
   const providers = useResource(recordsOf('providers', ProviderRecord, EVERY_MS), wants('/providers')).data;

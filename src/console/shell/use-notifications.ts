@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { connection, isConnected } from '../data/connection.ts';
+import { useIdentity } from '../data/identity.ts';
 import { type Resource, useResource } from '../data/queries.ts';
 import { systemInfo } from '../data/resources.ts';
 import { token, tokenActor } from '../data/session.ts';
@@ -63,6 +64,7 @@ const useOwnActor = (): string | undefined => {
 const AFTER_MS = 3000;
 
 export const useNotifications = (): void => {
+  const { isPending } = useIdentity();
   const status = useAtom(connection);
   const isScreen = useIsScreen();
   const before = useRef(status);
@@ -80,7 +82,7 @@ export const useNotifications = (): void => {
   const isOn = status === 'ok' && isLater;
   const own = useOwnActor();
   const hasLog = useResource(systemInfo, status === 'ok').data?.audit_log_enabled === true;
-  useNews(waitingRunsSlowly, isConnected(status) && isScreen('/inbox'), waitingNews);
+  useNews(waitingRunsSlowly, !isPending && isConnected(status) && isScreen('/inbox'), waitingNews);
   useNews(auditTail, isOn && hasLog, (earlier, now) => changeNews(earlier, now, own));
   useNews(connections, isOn, mcpNews);
   useNews(evalRuns, isOn && isScreen('/eval-runs'), evalNews);

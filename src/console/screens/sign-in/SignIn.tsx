@@ -16,6 +16,7 @@ import {
   beginSignIn,
   errorOf,
   exchangeCode,
+  hasCode,
   NotRecognized,
   ownPath,
   signInWith,
@@ -33,24 +34,28 @@ const useLeave = (): ((to: string) => void) => {
   return (to) => (to.startsWith('/v1/') ? location.assign(to) : go(to));
 };
 
-/** The code of the callback, which is exchanged once. */
+/** The code of the callback, which is exchanged once. It is taken after the first render, which React may repeat. */
 const useCode = (leave: (to: string) => void): { isWorking: boolean; failure: string | undefined } => {
   const t = useTexts(texts);
-  const [taken] = useState(takeCode);
-  const [failure, fail] = useState(
-    taken !== undefined && taken.verifier === undefined ? t('error.mismatch') : undefined,
-  );
-  const end = useRef({ leave, fail, t });
-  end.current = { leave, fail, t };
+  const [isWorking, work] = useState(hasCode);
+  const [failure, setFailure] = useState<string>();
+  const end = useRef({ leave, t });
+  end.current = { leave, t };
   useEffect(() => {
-    if (taken?.verifier === undefined) return;
+    const taken = takeCode();
+    if (taken === undefined) return;
+    const fail = (text: string): void => {
+      work(false);
+      setFailure(text);
+    };
     const { code, verifier, returnTo } = taken;
+    if (verifier === undefined) return fail(end.current.t('error.mismatch'));
     exchangeCode(code, verifier).then(
       () => end.current.leave(ownPath(returnTo, location.origin)),
-      (error) => end.current.fail(end.current.t('error.code', { reason: messageOf(error) })),
+      (error) => fail(end.current.t('error.code', { reason: messageOf(error) })),
     );
-  }, [taken]);
-  return { isWorking: taken !== undefined && failure === undefined, failure };
+  }, []);
+  return { isWorking, failure };
 };
 
 /** One button per identity provider. */

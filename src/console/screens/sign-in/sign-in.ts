@@ -60,10 +60,14 @@ export const beginSignIn = (way: SignIn, how: 'cookie' | 'tab', returnTo: string
   return url.href;
 };
 
+const codeIn = (hash: string): string => new URLSearchParams(hash.slice(1)).get('code') ?? '';
+
+export const hasCode = (): boolean => codeIn(location.hash) !== '';
+
 /** Takes the code of the callback out of the address, and the sign-in that this tab has begun out of its storage. */
 export const takeCode = (): ({ code: string } & Partial<Begun>) | undefined => {
   const { hash, pathname, search } = location;
-  const code = new URLSearchParams(hash.slice(1)).get('code') ?? '';
+  const code = codeIn(hash);
   if (code === '') return undefined;
   history.replaceState(history.state, '', `${pathname}${search}`);
   const begun = readOfTab(KEYS.signIn);
