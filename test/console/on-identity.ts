@@ -84,12 +84,10 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('combobox').fill('providers');
     await page.getByText('Nothing matches').waitFor();
     await page.keyboard.press('Escape');
-    for (const path of ['/inbox', '/runs', '/threads', '/keys', '/usage', '/users/ada']) {
+    for (const path of ['/inbox', '/runs', '/threads', '/keys', '/usage']) {
       await go(path);
       await rest();
     }
-    await page.getByRole('heading', { name: 'ada' }).waitFor();
-    t.equal(await button(page, 'Edit').count(), 0, 'a user without manage reads itself');
     t.strictSame(
       asked.filter((one) => /\/v1\/(capabilities|config|audit-log|agents)/.test(one)),
       [],
@@ -99,6 +97,9 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
 
   t.test('shows the user, its scope and credential, and signs out', async (t) => {
     const { page, go } = await house.visit(t, { token: ada, noisy: true });
+    await go('/users/ada');
+    await page.getByRole('heading', { name: 'ada' }).waitFor();
+    t.equal(await button(page, 'Edit').count(), 0, 'a user without manage reads itself');
     await go('/keys');
     await button(page, 'Account: ADA').click();
     await page.getByText('Scope default').first().waitFor();
@@ -130,7 +131,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await page.waitForURL(`${troupe.url}/playground`);
   });
 
-  t.test('signs this tab in with the code and the verifier of its own sign-in', async (t) => {
+  t.test('signs a tab in with the code and the verifier of the sign-in that it began', async (t) => {
     const { page, load } = await house.visit(t, { token: null, noisy: true });
     await load('/sign-in');
     const way = { kind: 'oidc', id: 'acme', label: 'Acme SSO', url: '/v1/session/sign-in/acme' };
@@ -166,7 +167,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
       'only this tab is signed in',
     );
     t.notMatch(await page.evaluate('JSON.stringify([{ ...sessionStorage }, location.href])'), 'only-once');
-    await page.goto('about:blank');
+    await load('/keys');
     await load('/sign-in#code=of-another-browser');
     await page.getByText('The response belongs to a sign-in that this browser has not started').waitFor();
     t.equal(exchanged.length, 1, 'a code without a verifier is not sent');

@@ -27,7 +27,7 @@ const RETRY_MS = 15_000;
 const judge = (error: unknown): Connection => {
   const status = statusOf(error);
   if (status === 401) return token.get() === '' ? 'missing' : 'unauthorized';
-  // A principal without the grant for the configuration is connected all the same.
+  // A principal that may not read the configuration is connected, too.
   if (status === 403 || status === 404 || isConfigOff(error)) return 'limited';
   if (error instanceof RequestError && error.failure.kind === 'shape') return 'limited';
   return 'disconnected';

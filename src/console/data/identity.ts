@@ -33,8 +33,8 @@ const READERS: readonly (readonly [begin: RegExp, needs: Needs])[] = [
 ];
 
 /**
- * Refuses reads that the service would refuse, so that what parts of the console offer to operators fills neither the
- * access log nor the log of the browser for everyone else.
+ * Refuses reads that the service would refuse. Several parts of the console read what only operators may read, and would
+ * otherwise fill the access log and the log of the browser for all other users.
  */
 export const watchIdentity = (): void =>
   setRefusal((path) => {

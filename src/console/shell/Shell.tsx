@@ -57,7 +57,7 @@ const Content = ({ screen, allowed }: { screen: Screen | undefined; allowed: rea
   const [isKnown, know] = useState(!isPending);
   if (!isKnown && !isPending) know(true);
   useEffect(() => {
-    // The code of the screen is loaded meanwhile.
+    // The code of the screen is loaded in parallel with the identity.
     screen?.load().catch(() => {});
   }, [screen]);
   if (!isKnown) return <SkeletonRows />;

@@ -50,7 +50,7 @@ const Credential = ({ credential }: Pick<AccessEvent, 'credential'>) => {
   );
 };
 
-/** What the event is about: its reason, and the run or thread. */
+/** The reason of the event, and its run or thread. */
 const About = ({ event }: { event: AccessEvent }) => {
   const t = useTexts(texts);
   const { reason, run_id: run, thread_id: thread } = event;

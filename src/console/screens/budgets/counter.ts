@@ -40,7 +40,7 @@ export type Gauge = {
   reserved: number;
   /** With what was added for the rest of the window. */
   limit: number;
-  /** Of the limit, with reservations; above 1 if it is exceeded. */
+  /** The used part of the limit, with reservations; above 1 if it is exceeded. */
   share: number;
 };
 
@@ -60,7 +60,7 @@ export const gaugesOf = ({ spent, reserved, limit, extra }: Counter): Gauge[] =>
     })
     .sort((a, b) => b.share - a.share);
 
-/** What the counter counts, such as `user alice`; empty for the only counter of a budget. */
+/** The properties that the counter is for, such as `user alice`; empty for the only counter of a budget. */
 export const nameOf = ({ key }: Counter): string =>
   Object.entries(key)
     .map(([property, value]) => `${property} ${String(value)}`)

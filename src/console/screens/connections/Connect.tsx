@@ -47,7 +47,7 @@ const Scopes = ({ scopes }: { scopes: readonly string[] }) => {
   );
 };
 
-/** What the authorization server will be asked for, before the browser leaves. */
+/** Shows the requested scopes before the browser opens the authorization server. */
 const Start = (props: { server: string; authorization: Authorization; onClose: () => void }) => {
   const t = useTexts(texts);
   const own = useTexts(designTexts);

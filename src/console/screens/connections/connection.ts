@@ -47,8 +47,8 @@ export const authorize = (server: string): Promise<Authorization> =>
   send({ method: 'POST', path: CONNECTIONS, body: { server } }, Authorization);
 
 /**
- * The address of the authorization server, which leads back to this console. The console then confirms with its own
- * credential that the user who began is the one who returned.
+ * The address of the authorization server, which leads back to this console. The console then confirms the connection
+ * with the credential of its user, so that no other user can complete it.
  */
 export const startAuthorization = async (id: string): Promise<string> => {
   const body = { return_to: `${location.origin}/connections` };

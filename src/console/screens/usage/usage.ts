@@ -3,7 +3,7 @@ import type { Resource } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
 import { toCsv } from '../../list/csv.ts';
 
-/** What runs have used, by user, agent, model and day (identity.md 5.5). */
+/** Usage of runs, by user, agent, model and day (identity.md 5.5). */
 
 export const PROPERTIES = ['user', 'agent', 'model', 'day'] as const;
 export type Property = (typeof PROPERTIES)[number];
