@@ -7,6 +7,7 @@ import { costs } from './costs.ts';
 import { fanOut } from './fan-out.ts';
 import { growth } from './growth.ts';
 import { halfLoad } from './half-load.ts';
+import { identity } from './identity.ts';
 import { idle } from './idle.ts';
 import { install } from './install.ts';
 import { longRun } from './long-run.ts';
@@ -39,6 +40,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   startup,
   install,
   recovery,
+  identity,
   idle,
   paced,
   growth,

@@ -1,11 +1,12 @@
 import { Session } from 'node:inspector/promises';
+import { getHeapStatistics } from 'node:v8';
 
 /**
  * Loaded into a measured service with `--import`: responds to messages of the benchmark with profiles and scripts of
  * V8. The service itself is not changed.
  */
 
-export type Question = 'modules' | 'start cpu' | 'stop cpu' | 'start heap' | 'stop heap';
+export type Question = 'modules' | 'start cpu' | 'stop cpu' | 'start heap' | 'stop heap' | 'heap bytes';
 
 const session = new Session();
 session.connect();
@@ -27,6 +28,10 @@ const ANSWERS: Record<Question, () => Promise<unknown>> = {
   },
   'stop cpu': async () => (await session.post('Profiler.stop')).profile,
   'start heap': () => session.post('HeapProfiler.startSampling', HEAP_OPTIONS),
+  'heap bytes': async () => {
+    await session.post('HeapProfiler.collectGarbage');
+    return getHeapStatistics().used_heap_size;
+  },
   'stop heap': async () => (await session.post('HeapProfiler.stopSampling')).profile,
 };
 
