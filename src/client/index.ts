@@ -76,7 +76,7 @@ export type { RunMessage, RunRequest } from './run-request.ts';
 export type { RunEnd, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
 export type { System } from './system.ts';
-export type { MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
+export type { Fork, MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
 export type { TraceFilter, TraceSearch, Traces } from './traces.ts';
 export type { Usage, UsageQuery } from './usage.ts';
 

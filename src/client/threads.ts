@@ -68,6 +68,23 @@ export type MessageFilter = {
   cursor?: string;
 };
 
+/**
+ * The end of the copied history, and the record of the new thread (work.md D1). Without `at`, the whole history is
+ * copied, up to its last complete step.
+ *
+ * @example
+ * ```ts
+ * const fork: Fork = { at: { seq: 4 }, title: 'Rome in June' };
+ * const { id } = await client.threads.fork('first', fork);
+ * ```
+ */
+export type Fork = {
+  at?: { seq: number } | { message_id: string } | { run_id: string };
+  id?: string;
+  title?: string;
+  resource_id?: string;
+};
+
 type Options = { signal?: AbortSignal };
 
 /**
@@ -87,6 +104,13 @@ export type Threads = {
   get(threadId: string, options?: Options): Promise<Thread>;
   /** Lists threads, last changed first. */
   list(filter?: ThreadFilter, options?: Options): Paged<z.infer<typeof ThreadSummaryList>, ThreadSummary>;
+  /**
+   * Creates a thread with the history of another one up to a message, a run or the end (work.md D1); it starts no run.
+   *
+   * @throws NotFound; InvalidRequest for a point inside a step; Conflict if the id is taken; TroupeError with
+   *   status 413 above 10,000 messages
+   */
+  fork(threadId: string, fork?: Fork, options?: Options): Promise<Thread>;
   /** Changes a thread. Omitted fields stay unchanged; null clears a link. @throws NotFound */
   update(
     threadId: string,
@@ -138,6 +162,8 @@ export const createThreads = (connection: Connection): Threads => {
     create: (thread = {}, options) =>
       call(connection, 'POST', '/v1/threads', { signal: options?.signal, body: thread }),
     get: (threadId, options) => call(connection, 'GET', at(threadId), options),
+    fork: (threadId, fork = {}, options) =>
+      call(connection, 'POST', at(threadId, '/fork'), { signal: options?.signal, body: fork }),
     list: ({ cursor, ...query } = {}, options) =>
       paged(
         (from) =>

@@ -75,5 +75,6 @@ export const createObserver = ({
   },
   outputs: metrics.outputs,
   tasks: { ended: metrics.tasks.ended },
+  threads: metrics.threads,
   taskCommitFailed: metrics.tasks.commitFailed,
 });

@@ -21,6 +21,7 @@ import type { RouteDeps } from './route-deps.ts';
 import { runRoutes } from './runs.ts';
 import { runtimeStatsRoutes } from './runtime-stats.ts';
 import { systemRoutes } from './system.ts';
+import { threadForkRoutes } from './thread-fork.ts';
 import { threadRoutes } from './threads.ts';
 import { traceRoutes } from './traces.ts';
 import { usageRoutes } from './usage.ts';
@@ -33,6 +34,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...inspectionRoutes(deps),
   ...programRoutes(deps.programs),
   ...threadRoutes(deps),
+  ...threadForkRoutes(deps),
   ...messageRoutes(deps),
   ...inputRoutes(deps),
   ...controlRoutes(deps),

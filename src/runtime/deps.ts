@@ -60,6 +60,9 @@ export type RuntimeObserver = LoopObserver & {
       run: { agent: string; run_id: string; termination: Termination['type'] },
     ): void;
   };
+  threads: {
+    forked(): void;
+  };
   /** The state of a background task is not durable yet. */
   taskCommitFailed(operation: string): void;
   mailbox: {

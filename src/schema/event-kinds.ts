@@ -37,6 +37,10 @@ export const EVENT_KINDS = {
   thread: {
     ThreadCreated: { when: 'a thread was created', payload: THREAD },
     ThreadUpdated: { when: 'a thread was changed', payload: [...THREAD, 'previous'] },
+    ThreadForked: {
+      when: 'a thread was created with the history of another one',
+      payload: ['thread_id', 'from_thread_id', 'from_seq'],
+    },
     ThreadDeleted: { when: 'a thread was deleted', payload: [...THREAD, 'child_strategy'] },
   },
   history: {

@@ -151,9 +151,15 @@ export const MessageMetadata = z.object({
   reasoning_items: z.array(ReasoningItem).optional().meta({
     description: 'only sent back to the model that produced them',
   }),
-  rewind: z.object({ from_seq: z.int() }).optional().meta({
-    description: 'from this message on, the history no longer contains the messages before it',
-  }),
+  rewind: z
+    .object({
+      from_seq: z.int(),
+      to_seq: z.int().optional().meta({ description: 'default: the message before this one' }),
+    })
+    .optional()
+    .meta({
+      description: 'from this message on, the history no longer contains the messages with these numbers',
+    }),
   replaces: z.string().optional().meta({ description: 'the edited message that this message replaces' }),
   denied: z.literal(true).optional().meta({
     description: 'the call was rejected: it is hidden from readers of the history, not from the model',

@@ -16,6 +16,14 @@ export const ThreadMetadata = z.object({
 export const Visibility = z.enum(['private', 'read', 'write']);
 export type Visibility = z.infer<typeof Visibility>;
 
+export const ForkedFrom = z
+  .object({
+    thread_id: z.string().meta({ description: 'the id, or for a thread of another owner the uid' }),
+    seq: z.int().meta({ description: 'number of the last message that was copied' }),
+  })
+  .meta({ id: 'ForkedFrom', description: 'The thread that a fork was made from, which may be deleted.' });
+export type ForkedFrom = z.infer<typeof ForkedFrom>;
+
 export const Thread = z
   .object({
     id: z.string(),
@@ -29,6 +37,7 @@ export const Thread = z
     }),
     resource_id: z.string().optional(),
     parent_thread_id: z.string().optional(),
+    forked_from: ForkedFrom.optional(),
     metadata: ThreadMetadata,
     active_run_id: z.string().optional().meta({ description: 'the run that is executing now' }),
     open_run_id: z.string().optional().meta({ description: 'the newest run that is not done' }),

@@ -37,6 +37,7 @@ import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
 import { createMcpCatalogTable, type McpCatalogTable } from './tables/mcp-catalogs.ts';
 import { createMessageTable, type MessageTable } from './tables/messages.ts';
 import { createOpenWork } from './tables/open-work.ts';
+import { createPastStateTable, type PastStateTable } from './tables/past-states.ts';
 import { createPendingTable, type PendingTable } from './tables/pending.ts';
 import { createPushOutbox, type PushOutbox } from './tables/push-outbox.ts';
 import { createReceivedTable, type ReceivedTable } from './tables/received-messages.ts';
@@ -73,6 +74,7 @@ type Tables = {
   readonly pending: PendingTable;
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
+  readonly pastStates: PastStateTable;
   readonly received: ReceivedTable;
   /** Every ticket that a thread has ever issued. */
   readonly tickets: TicketTable;
@@ -260,6 +262,7 @@ const createTables = (
     pending: createPendingTable(env),
     retractions: createRetractionTable(env, removals),
     stopped: createStoppedTable(env, removals),
+    pastStates: createPastStateTable(env, removals),
     received: createReceivedTable(env),
     tickets: createTicketTable(env),
     runs,

@@ -87,6 +87,7 @@ export const startLife = ({ store, scope, time, resolve, ids, faults }: Ground):
     settings: SETTINGS,
     observe: {
       runs: { executing: nothing, ended: nothing, dismissed: nothing, sessionEnded: nothing },
+      threads: { forked: nothing },
       taskCommitFailed: nothing,
       tasks: { ended: nothing },
       mailbox: {

@@ -201,6 +201,14 @@ const createTaskMetrics = (families: Families) => {
   };
 };
 
+const createThreadMetrics = (families: Families) => {
+  const forks = createCounter(families, [], {
+    suffix: 'thread_forks_total',
+    help: 'Threads created with the history of another thread',
+  });
+  return { forked: (): void => forks.add(1) };
+};
+
 const createTraceMetrics = (families: Families) => {
   const dropped = createCounter(families, [], {
     suffix: 'traces_dropped_total',
@@ -285,6 +293,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     audit: createAuditMetrics(families),
     budgets: createBudgetMetrics(families),
     mcpServers: createMcpServerMetrics(families),
+    threads: createThreadMetrics(families),
     traces: createTraceMetrics(families),
     /** Counts a failure that was logged but not reported to any client. */
     error(errorClass: string) {

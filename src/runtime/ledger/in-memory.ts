@@ -24,6 +24,7 @@ const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   deadlines: { put: nothing, remove: nothing },
   awaiting: { put: nothing, remove: nothing },
   driven: { put: nothing, remove: nothing },
+  pastStates: { at: none, put: nothing },
   state: { get: none, put: nothing, remove: nothing },
   events: { last: () => 0, append: nothing },
 };

@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../../schema/clock.ts';
 import type { Message } from '../../schema/message.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
-import type { Batch, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
+import type { Batch, PastState, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
 import type { EventListener, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
 import { applyRewinds } from './rewind.ts';
 import { type Issuing, newIssuing } from './unsaved-tickets.ts';
@@ -36,6 +36,7 @@ export type LedgerStore = {
   driven: Pick<Store['driven'], 'put' | 'remove'>;
   tickets: Store['tickets'];
   state: Pick<Store['state'], 'get' | 'put' | 'remove'>;
+  pastStates: Pick<Store['pastStates'], 'at' | 'put'>;
   events: Pick<Store['events'], 'last' | 'append'>;
 };
 
@@ -127,6 +128,8 @@ export type Ledger = {
   /** Pending messages for the history, in their order. */
   pending: readonly PendingMessage[];
   kept: PersistedRow | undefined;
+  /** The state of the thread that `past_states` has last, as far as this process has written it. */
+  savedState: PastState | undefined;
   /** Tickets issued since the last time without a commit in progress. */
   readonly issuing: Issuing;
   /** Runs that were accepted here and have not started; the store may not contain them yet. */
@@ -163,6 +166,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     lastEvent: store.events.last(scope, id),
     pending: record ? store.pending.of(scope, id) : [],
     kept: undefined,
+    savedState: undefined,
     issuing: newIssuing(),
     created: new Map(),
     waiting: new Map(

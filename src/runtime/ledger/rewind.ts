@@ -1,11 +1,13 @@
 import { isRewound, type Message } from '../../schema/message.ts';
-import type { Retraction } from '../../store/index.ts';
+import type { MessageRow, Retraction } from '../../store/index.ts';
+import { retractedBy } from './retraction.ts';
 
 /**
  * Rewinding a conversation: a user requests another answer, or has edited a message.
  *
- * Guarantees: nothing is deleted. A mark is appended, and all messages from the one that it names up to the mark itself
- * are hidden from readers and from the model; sequence numbers and the log stay unchanged. Ids of hidden messages stay
+ * Guarantees: nothing is deleted. A mark is appended, and all messages from the one that it names up to the mark itself,
+ * or up to the last one that it names, are hidden from readers and from the model; sequence numbers and the log stay
+ * unchanged. Ids of hidden messages stay
  * known, so that a client cannot submit such a message again.
  * Relies on a complete history, in which the number of a message is its position, starting at 1. In memory each hidden
  * message is replaced by a placeholder, so that all readers of a history need only one check: `isRewound`.
@@ -17,6 +19,8 @@ export type Rewind = { message_id: string; drops: boolean };
 /** Only the runtime writes internal system messages. */
 const markIn = ({ role, visibility, metadata }: Message) =>
   role === 'system' && visibility === 'internal' ? metadata?.rewind : undefined;
+
+type Mark = NonNullable<ReturnType<typeof markIn>>;
 
 const REWOUND = { from_seq: 0 };
 
@@ -33,9 +37,15 @@ export const applyRewinds = (history: Message[], from = 0): Message[] => {
   for (let index = from; index < history.length; index += 1) {
     const message = history[index];
     const mark = message && markIn(message);
-    if (mark && mark.from_seq > 0) replaceFrom(history, mark.from_seq - 1, index);
+    if (mark && mark.from_seq > 0) hideBy(history, mark, index);
   }
   return history;
+};
+
+/** Replaces the messages of a mark, and the mark itself, which is at this index. */
+const hideBy = (history: Message[], { from_seq, to_seq }: Mark, index: number): void => {
+  replaceFrom(history, from_seq - 1, to_seq === undefined ? index : to_seq - 1);
+  replaceFrom(history, index, index);
 };
 
 const replaceFrom = (history: Message[], from: number, to: number): void => {
@@ -57,8 +67,8 @@ export const rewound = (
   return { from_seq: from + 1, retractions: retractionsFrom(history, from) };
 };
 
-const retractionsFrom = (history: readonly Message[], from: number): Retraction[] =>
-  history.flatMap((message, index): Retraction[] => {
+const retractionsFrom = (history: readonly Message[], from: number, to = history.length): Retraction[] =>
+  history.slice(0, to).flatMap((message, index): Retraction[] => {
     if (index < from || isRewound(message)) return [];
     const run_id = message.metadata?.run_id;
     return [
@@ -69,6 +79,20 @@ const retractionsFrom = (history: readonly Message[], from: number): Retraction[
       },
     ];
   });
+
+/** Returns the retractions of all markers and marks of a history, for a copy of it. */
+export const retractionsOf = (rows: readonly MessageRow[]): Retraction[] => {
+  const history: Message[] = [];
+  return rows.flatMap((row, index) => {
+    history.push(row.message);
+    const mark = markIn(row.message);
+    if (!mark) return retractedBy(history, row);
+    const hidden = retractionsFrom(history, mark.from_seq - 1, mark.to_seq ?? index);
+    hideBy(history, mark, index);
+    const { run_id } = row.message.metadata ?? {};
+    return [...hidden, { seq: row.seq, external: false, ...(run_id !== undefined && { run_id }) }];
+  });
+};
 
 /** Returns the current message for an id that a client names: the message itself, or its latest edit. */
 export const currentOf = (history: readonly Message[], message_id: string): Message | undefined => {

@@ -10,7 +10,7 @@ import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
 import { uidOf } from '../../schema/thread-uid.ts';
-import type { Batch, MessageRow, TimedRun } from '../../store/index.ts';
+import type { Batch, MessageRow, PastState, TimedRun } from '../../store/index.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './event-payloads.ts';
 import { historyBytes, messageBytes } from './history-bytes.ts';
 import {
@@ -22,6 +22,7 @@ import {
   type Tail,
 } from './ledger.ts';
 import { retractedBy } from './retraction.ts';
+import { applyRewinds, retractionsOf } from './rewind.ts';
 import { listRun } from './run-indexes.ts';
 
 /**
@@ -74,12 +75,13 @@ const keepThread = (write: Write, changed: Thread, agent_id: string | undefined)
     agent_id === undefined ? { thread, epoch: ledger.epoch } : { thread, epoch: ledger.epoch, agent_id };
 };
 
-export const createThread = (write: Write, given: Thread): void => {
+export const createThread = (write: Write, given: Thread): Thread => {
   const { ledger } = write;
   const thread = { ...given, ...ownershipOf(ledger, given) };
   write.touched = true;
   ledger.record = { thread, epoch: ledger.epoch };
   logEvent(write, 'ThreadCreated', threadFacts(thread), { correlation_id: ledger.id, origin: 'server' });
+  return thread;
 };
 
 /** A child takes the visibility of its parent when it is made (identity.md 1.3). */
@@ -104,6 +106,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   store.state.remove(batch, scope, id);
   ledger.pending = [];
   ledger.kept = undefined;
+  ledger.savedState = undefined;
   ledger.committed = undefined;
   ledger.record = undefined;
   ledger.history = [];
@@ -146,6 +149,27 @@ export const appendMessages = (
   for (const row of rows) logEvent(write, 'MessageCommitted', messageFacts(id, run_id, row), about);
   logEvent(write, 'ThreadMessagesCheckpointed', checkpointFacts(id, run_id, range, messages), about);
   return range;
+};
+
+/** Writes the history and the state of another thread into a new one; messages keep their numbers and times. */
+export const copyHistory = (
+  write: Write,
+  rows: readonly MessageRow[],
+  state: PastState | undefined,
+): void => {
+  const { ledger, batch } = write;
+  const { deps, scope, id } = ledger;
+  deps.store.messages.append(batch, scope, id, [...rows]);
+  for (const retraction of retractionsOf(rows)) deps.store.retractions.put(batch, scope, id, retraction);
+  const last = rows.at(-1);
+  if (last) ledger.tail = last;
+  ledger.history = applyRewinds(rows.map(({ message }) => message));
+  ledger.known = undefined;
+  if (!state) return;
+  const { thread, threadHidden } = state;
+  ledger.kept = { thread, threadHidden, runs: {} };
+  deps.store.state.put(batch, scope, id, ledger.kept);
+  savePastState(write);
 };
 
 const numbered = (messages: readonly Message[], after: Required<Tail>, created_at: number): MessageRow[] => {
@@ -231,6 +255,7 @@ export const putRun = (write: Write, after: RunRecord, before: RunRecord | undef
   if (hasTag(after, 'done') && ledger.kept?.runs[run_id]) {
     persistState(write, run_id, { ...ledger.kept, runHidden: {} });
   }
+  if (hasTag(after, 'done')) savePastState(write);
   if (hasTag(after, 'done')) deps.onRunDone(run_id);
   deps.onRunWritten(after, before);
   if (after.started_at !== undefined && before?.started_at === undefined) deps.onStarting(batch, after);
@@ -275,6 +300,21 @@ export const persistState = (
   ledger.kept = { thread, threadHidden, runs };
   if (ledger.record) ledger.deps.store.state.put(batch, ledger.scope, ledger.id, ledger.kept);
 };
+
+/** Keeps the state of the thread as the run left it, unless an earlier run left the same. */
+const savePastState = ({ ledger, batch }: Write): void => {
+  const { deps, scope, id, kept, tail, savedState } = ledger;
+  if (!kept || !ledger.record) return;
+  const { thread, threadHidden } = kept;
+  ledger.savedState = { thread, threadHidden };
+  const isSaved = savedState
+    ? savedState.thread === thread && savedState.threadHidden === threadHidden
+    : isEmpty(ledger.savedState) && !deps.store.pastStates.at(scope, id, tail.seq);
+  if (!isSaved) deps.store.pastStates.put(batch, scope, id, tail.seq, ledger.savedState);
+};
+
+const isEmpty = ({ thread, threadHidden }: PastState): boolean =>
+  Object.keys(thread).length === 0 && Object.keys(threadHidden).length === 0;
 
 export const putDispatch = (write: Write, after: Dispatch, before: Dispatch | undefined): void => {
   write.ledger.deps.store.dispatches.put(write.batch, write.ledger.scope, after, before);

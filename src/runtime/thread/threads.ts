@@ -6,6 +6,7 @@ import { commit } from '../ledger/commit.ts';
 import { threadFacts } from '../ledger/event-payloads.ts';
 import { quiet } from '../ledger/ledger.ts';
 import { changeThread, createThread, logEvent, openWrite, type Write } from '../ledger/transaction.ts';
+import { type ForkRequest, forkThread } from './fork.ts';
 import type { ChildStrategy } from './request-types.ts';
 import { deleteThread } from './requests.ts';
 import type { Thread as ThreadActor } from './state.ts';
@@ -27,6 +28,8 @@ export type ThreadPatch = {
 export type Threads = {
   create(scope: string, input: NewThread): Promise<Thread>;
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
+  /** Creates a thread with the history of another one. @throws Invalid, NotFound, Conflict, TooLarge */
+  fork(request: ForkRequest): Promise<Thread>;
   /** Descendants that the caller does not see are detached. @throws Invalid, NotFound, and what `check` throws */
   remove(scope: string, id: string, strategy: ChildStrategy, caller?: Remover): Promise<void>;
 };
@@ -41,15 +44,14 @@ export type Remover = {
 /** The service itself sees and deletes everything. */
 const PROGRAM: Remover = { sees: () => true, check() {} };
 
-type ThreadsDeps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store'> & { supervisor: Supervisor };
+type Deps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store' | 'observe'>;
+type ThreadsDeps = Deps & { supervisor: Supervisor };
 
-export function createThreads(
-  { clock, ids, store }: Pick<RuntimeDeps, 'clock' | 'ids' | 'store'>,
-  supervisor: Supervisor,
-): Threads {
-  const deps: ThreadsDeps = { clock, ids, store, supervisor };
+export function createThreads({ clock, ids, store, observe }: Deps, supervisor: Supervisor): Threads {
+  const deps: ThreadsDeps = { clock, ids, store, observe, supervisor };
   return {
     create: (scope, input) => create(deps, scope, input),
+    fork: (request) => forkThread(deps, request),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
     remove: (scope, id, strategy, caller = PROGRAM) =>
       supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy, caller)),

@@ -28,7 +28,13 @@ export type Removals = {
 };
 
 /** Tables whose rows are removed in slices; their keys begin with the scope and the id of the thread. */
-export const SLICED_TABLES = ['messages', 'message_by_run', 'retractions', 'stopped_answers'] as const;
+export const SLICED_TABLES = [
+  'messages',
+  'message_by_run',
+  'retractions',
+  'stopped_answers',
+  'past_states',
+] as const;
 export const MARKS = 'removed_threads';
 
 /** Rows that one commit removes. */

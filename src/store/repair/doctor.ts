@@ -49,7 +49,15 @@ export type DoctorOptions = { dir: string; secretsKey?: string; repair?: { backu
 
 const EXAMPLES = 5;
 /** Tables whose rows belong to a thread. */
-const OF_THREADS = ['messages', 'pending', 'retractions', 'state', 'stopped_answers', 'tickets'] as const;
+const OF_THREADS = [
+  'messages',
+  'past_states',
+  'pending',
+  'retractions',
+  'state',
+  'stopped_answers',
+  'tickets',
+] as const;
 
 /** @throws Unavailable when a service uses the folder, or its file cannot be opened */
 export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions): Promise<Report> => {
