@@ -15,7 +15,9 @@ import { blankIsUnset } from './thread-list.ts';
 const ForkPoint = z
   .union(
     [
-      z.strictObject({ seq: z.int().min(1).meta({ description: 'number of the last message to copy' }) }),
+      z.strictObject({
+        seq: z.int().min(0).meta({ description: 'number of the last message to copy; 0 copies none' }),
+      }),
       z.strictObject({ message_id: z.string().meta({ description: 'the last message to copy' }) }),
       z.strictObject({
         run_id: z.string().meta({ description: 'the run whose last complete step is the last one to copy' }),

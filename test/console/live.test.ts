@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { each } from '../../src/console/data/each.ts';
 import type { Identity } from '../../src/console/data/principal.ts';
 import { setBackend } from '../../src/console/data/request.ts';
-import { MOST_REPEATED, messagesUpTo, readUpTo } from '../../src/console/fork/fork.ts';
+import { countBefore, readBack } from '../../src/console/fork/fork.ts';
 import { newestRuns } from '../../src/console/run-records/pages.ts';
 import { durationOf, Run } from '../../src/console/run-records/run.ts';
 import { waitingRuns } from '../../src/console/run-records/waiting.ts';
@@ -325,20 +325,19 @@ t.test('keeps a contiguous and limited part of a long conversation', async (t) =
   t.match(withOlder(NOTHING, messages(1, 3), false), { hasOlder: false });
 });
 
-t.test('forks a conversation with its visible messages up to the last user message', async (t) => {
-  const said = [
-    message(1),
-    message(2, { role: 'assistant' }),
-    message(3, { visibility: 'internal' }),
-    message(4, { role: 'tool' }),
-    message(5, { role: 'assistant', content: [], tool_calls: [] }),
-    message(6),
-    message(7, { role: 'assistant' }),
-  ];
-  const ids = (all: readonly Message[], seq: number) => messagesUpTo(all, seq).map(({ id }) => id);
-  t.strictSame(ids(said, 7), ['m1', 'm2', 'm4', 'm5', 'm6']);
-  t.strictSame(ids(said, 2), ['m1']);
-  t.strictSame(ids(said.slice(1), 5), [], 'there is nothing to fork without a user message');
+t.test('finds the newest user message before a point, page by page', async (t) => {
+  const asked = answering(t, (url) => {
+    const before = number(url, 'before', 0);
+    const limit = number(url, 'limit', 0);
+    const all = messages(Math.max(1, before - limit), before).reverse();
+    const found = all.map((each) => ({ ...each, role: each.seq === 3 ? 'user' : 'assistant' }));
+    return Response.json({ messages: found, has_more: before - limit > 1, total: before - 1 });
+  });
+  const isUser = ({ role }: { role: string }) => role === 'user';
+  t.equal((await readBack('t', isUser, 450))?.seq, 3);
+  t.equal(asked.length, 3);
+  t.equal(await readBack('t', isUser, 3), undefined);
+  t.equal(await countBefore('t', 3), 2);
 });
 
 t.test('reads the oldest waiting runs page by page', async (t) => {
@@ -370,11 +369,6 @@ t.test('reads messages page by page up to a limit', async (t) => {
     const hasMore = last !== undefined && last < Math.min(total, before - 1);
     return Response.json({ messages: found, has_more: hasMore, next_cursor: String(last ?? '') });
   });
-  total = 450;
-  t.strictSame(seqs(await readUpTo('t', 401)), range(1, 402));
-  t.equal(asked.length, 3);
-  total = 100_000;
-  t.equal((await readUpTo('t', 90_000)).length, MOST_REPEATED);
   const ofRun = messagesOf({ thread_id: 't', run_id: 'r' });
   total = 200;
   asked.length = 0;

@@ -85,6 +85,7 @@ t.test('ends at a message, at the end of a run, or at the end', async (t) => {
   t.equal(await seqOf({ message_id: second?.id }), 3);
   t.equal(await seqOf({ run_id: answer?.metadata?.run_id }), 2);
   t.equal(await seqOf({ seq: 1 }), 1);
+  t.equal(await seqOf({ seq: 0 }), 0);
   t.equal(await seqOf(undefined), 4);
   const empty = (await troupe.post('/v1/threads', {})).body.id;
   t.match((await troupe.post(`/v1/threads/${empty}/fork`, {})).body, { forked_from: { seq: 0 } });
@@ -98,10 +99,10 @@ t.test('rejects points that do not exist, and ids that are taken', async (t) => 
   };
   t.strictSame(await fork({ at: { message_id: 'x' } }), [400, 'message not found: x']);
   t.strictSame(await fork({ at: { run_id: 'x' } }), [400, 'run not found: x']);
-  t.strictSame(await fork({ at: { seq: 9 } }), [400, 'at.seq must be between 1 and 4 (got 9)']);
+  t.strictSame(await fork({ at: { seq: 9 } }), [400, 'at.seq must be between 0 and 4 (got 9)']);
   t.strictSame(await fork({}, 'x'), [404, 'thread not found: x']);
   t.strictSame(await fork({ id: 'T' }), [409, "thread 'T' exists already"]);
-  for (const at of [{ seq: 0 }, { seq: 1.5 }, { seq: 1, run_id: 'x' }, {}, 'end', { message_id: 5 }])
+  for (const at of [{ seq: -1 }, { seq: 1.5 }, { seq: 1, run_id: 'x' }, {}, 'end', { message_id: 5 }])
     t.equal((await fork({ at }))[0], 422, JSON.stringify(at));
   t.equal((await fork({ id: `${'x'.repeat(600)}` }))[0], 400);
   t.equal((await troupe.call('GET', '/v1/threads')).body.total, 1);

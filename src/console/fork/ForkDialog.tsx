@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { filesOf, textOf } from '../chat/blocks.ts';
 import { FileBlock } from '../chat/FileBlock.tsx';
 import { useResource } from '../data/queries.ts';
@@ -12,20 +12,29 @@ import { SkeletonRows } from '../design/Notice.tsx';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
-import { forkThread, MOST_REPEATED, messagesUpTo, readUpTo } from './fork.ts';
+import { rowsOf } from '../thread-messages/conversation.ts';
+import { askInFork, countBefore, forkThread, readBack } from './fork.ts';
 import { texts } from './texts.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
-type Start = readonly UIMessage[] | 'too long';
+/** The message that the fork replaces, and the number of visible messages before it. */
+type Start = { question: UIMessage; seq: number; before: number };
 
-/** The messages that a fork can start from; undefined while they are being read. */
-const useStart = (threadId: string, seq: number): Start | undefined => {
-  const [start, setStart] = useState<Start>();
+const readStart = async (threadId: string, seq: number): Promise<Start | 'none'> => {
+  const message = await readBack(threadId, ({ role }) => role === 'user', seq + 1);
+  const [row] = message ? rowsOf([message]) : [];
+  if (!message || !row) return 'none';
+  return { question: row.message, seq: message.seq, before: await countBefore(threadId, message.seq) };
+};
+
+/** Undefined while messages are being read. */
+const useStart = (threadId: string, seq: number): Start | 'none' | undefined => {
+  const [start, setStart] = useState<Start | 'none'>();
   useEffect(() => {
     let isWanted = true;
-    readUpTo(threadId, seq).then((found) => {
-      if (isWanted) setStart(found.length < MOST_REPEATED ? messagesUpTo(found, seq) : 'too long');
+    readStart(threadId, seq).then((found) => {
+      if (isWanted) setStart(found);
     }, toastError);
     return () => {
       isWanted = false;
@@ -40,13 +49,7 @@ type Place = {
   onClose: () => void;
 };
 
-const Form = ({
-  threadId,
-  agentId,
-  onClose,
-  before,
-  question,
-}: Place & { before: readonly UIMessage[]; question: UIMessage }) => {
+const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: Place & { start: Start }) => {
   const t = useTexts(texts);
   const go = useGo();
   const isOffered = useIsOffered();
@@ -55,10 +58,13 @@ const Form = ({
   const [said, setSaid] = useState(() => textOf(question));
   const [busy, setBusy] = useState(false);
   const files = filesOf(question);
+  /** A fork whose message was not accepted is used again. */
+  const made = useRef<string>(undefined);
   const ask = async (): Promise<void> => {
     setBusy(true);
     try {
-      const { thread_id } = await forkThread({ threadId, agentId: agent, before, said, files });
+      made.current ??= await forkThread(threadId, seq - 1);
+      const { thread_id } = await askInFork({ threadId: made.current, agentId: agent, said, files });
       onClose();
       go(`/threads/${encodeURIComponent(thread_id)}?beside=${encodeURIComponent(threadId)}`);
     } catch (error) {
@@ -69,7 +75,7 @@ const Form = ({
   return (
     <>
       <p>{t('text')}</p>
-      {before.length > 0 && <p>{t('before', { count: before.length })}</p>}
+      {before > 0 && <p>{t('before', { count: before })}</p>}
       <TextField
         label={t('question')}
         required={files.length === 0}
@@ -104,13 +110,11 @@ const Form = ({
 export const ForkDialog = ({ seq, ...place }: Place & { seq: number }) => {
   const t = useTexts(texts);
   const start = useStart(place.threadId, seq);
-  const question = typeof start === 'object' ? start.at(-1) : undefined;
   return (
     <Dialog title={t('title')} onClose={place.onClose} size={560}>
       {start === undefined && <SkeletonRows rows={3} />}
-      {start === 'too long' && <p>{t('long', { count: MOST_REPEATED })}</p>}
-      {typeof start === 'object' &&
-        (question ? <Form {...place} before={start.slice(0, -1)} question={question} /> : <p>{t('none')}</p>)}
+      {start === 'none' && <p>{t('none')}</p>}
+      {typeof start === 'object' && <Form {...place} start={start} />}
     </Dialog>
   );
 };

@@ -124,7 +124,7 @@ const namedIn = (
   if (at === undefined) return last;
   if ('seq' in at) {
     if (at.seq <= last) return at.seq;
-    throw new Invalid(`at.seq must be between 1 and ${last} (got ${at.seq})`);
+    throw new Invalid(`at.seq must be between 0 and ${last} (got ${at.seq})`);
   }
   const found =
     'run_id' in at

@@ -17,7 +17,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { Id } from '../../design/Copy.tsx';
 import look from '../../design/Look.module.css';
 import { toastError } from '../../feedback/toasts.ts';
-import { forkThread } from '../../fork/fork.ts';
+import { askInFork, forkThread, readBack } from '../../fork/fork.ts';
 import { locale, useTexts } from '../../i18n/locale.ts';
 import { ChartToggle } from '../../live-charts/ChartToggle.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -85,13 +85,10 @@ export const Talk = (props: {
   const last = useLastPrompt(messages);
   const branch: Edit = async (messageId, said, files) => {
     try {
-      const all = [...((await earlier?.readAll()) ?? []), ...messages];
-      const before = all.slice(
-        0,
-        all.findIndex(({ id }) => id === messageId),
-      );
-      const { thread_id } = await forkThread({ threadId, agentId, before, said, files });
-      onOpen(thread_id);
+      const edited = await readBack(threadId, ({ id }) => id === messageId);
+      const fork = await forkThread(threadId, (edited?.seq ?? 1) - 1);
+      await askInFork({ threadId: fork, agentId, said, files });
+      onOpen(fork);
     } catch (error) {
       toastError(error);
     }

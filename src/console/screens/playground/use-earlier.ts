@@ -73,7 +73,7 @@ const useDropped = (shown: readonly UIMessage[]): readonly UIMessage[] => {
 export const useEarlier = (
   threadId: string,
   { isLoaded, messages }: { isLoaded: boolean; messages: readonly UIMessage[] },
-): (Earlier & { readAll(): Promise<readonly UIMessage[]> }) | undefined => {
+): Earlier | undefined => {
   const [pages, setPages] = useState<Pages>();
   const [isReading, setReading] = useState(false);
   const dropped = useDropped(messages);
@@ -103,10 +103,5 @@ export const useEarlier = (
     isReading,
     hasMore: pages.next !== undefined,
     more: () => void read(PAGE),
-    async readAll() {
-      let all = pages;
-      while (all.next !== undefined) all = await readPage(threadId, all, CHAT_READS);
-      return [...all.messages, ...dropped];
-    },
   };
 };
