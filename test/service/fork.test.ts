@@ -54,7 +54,7 @@ t.test('copies messages with their ids, numbers and runs, and nothing else', asy
 });
 
 t.test(
-  'goes on from the copied history, also after a restart, and leaves the other thread unchanged',
+  'continues from the copied history, including after a restart, and leaves the other thread unchanged',
   async (t) => {
     const troupe = await twoTurns(t);
     const before = await messagesOf(troupe, 'T');
@@ -240,7 +240,11 @@ t.test(
     const { id, uid } = (await troupe.call('POST', '/v1/threads', { title: 'A' }, alice)).body;
     const input = { agentId: 'echo', messages: [{ role: 'user', content: 'hello' }] };
     t.equal((await troupe.call('POST', `/v1/threads/${id}/messages`, input, alice)).status, 202);
-    t.equal((await troupe.call('POST', `/v1/threads/${id}/fork`, {}, bob)).status, 404, 'it is private');
+    t.equal(
+      (await troupe.call('POST', `/v1/threads/${id}/fork`, {}, bob)).status,
+      404,
+      'private threads are unknown',
+    );
     await troupe.call('PATCH', `/v1/threads/${id}`, { visibility: 'read' }, alice);
     const forked = await troupe.call('POST', `/v1/threads/${id}/fork`, { id: 'mine' }, bob);
     t.match(forked, {

@@ -17,7 +17,7 @@ import type { Supervisor } from './supervisor.ts';
  *
  * Guarantees: one commit creates the thread with its messages, their sequence numbers and marks, and the state that the
  * last run before the point has left. Runs, events, dispatches and tickets are not copied. Only committed messages are
- * read, so a run of the other thread may execute meanwhile.
+ * read, so a run of the other thread may be executing.
  * Cost: reads and writes each message once, in windows that yield to other requests; the commit is one tick.
  */
 
