@@ -17,6 +17,7 @@
  * - The description of every state and transition explains what it means to a user.
  */
 import { a2aTaskMachine } from './a2a-task.ts';
+import { authorizationMachine } from './authorization.ts';
 import { circuitBreakerMachine } from './circuit-breaker.ts';
 import { dispatchMachine } from './dispatch.ts';
 import { evalRunMachine } from './eval-run.ts';
@@ -30,6 +31,7 @@ import { toolCallMachine } from './tool-call.ts';
 
 export {
   a2aTaskMachine,
+  authorizationMachine,
   circuitBreakerMachine,
   dispatchMachine,
   evalRunMachine,
@@ -62,6 +64,7 @@ export const machines = {
   'mcp-connection': mcpConnectionMachine,
   'mcp-session': mcpSessionMachine,
   'eval-run': evalRunMachine,
+  authorization: authorizationMachine,
 } as const;
 
 /**
