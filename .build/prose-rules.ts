@@ -57,8 +57,9 @@ const ASSERTION_RULES: readonly ProseRule[] = [
   },
 ];
 
+/** The message of a ticket that waits for an account is fixed by the protocol. */
 function goOn(): RegExp {
-  return /\b(goes|go|went|gone|going) on\b|\b(takes?|taking|taken|took) (it |them |that )?up\b(?! to\b)/i;
+  return /(?<!Connect '[^']*' to )\b(goes|go|went|gone|going) on\b|\b(takes?|taking|taken|took) (it |them |that )?up\b(?! to\b)/i;
 }
 
 function namelessActor(): RegExp {

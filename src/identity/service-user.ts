@@ -83,7 +83,8 @@ const actingFor = (deps: ActForDeps, judged: Principal, user: UserRow): Principa
     scope: judged.scope,
     user: user.id,
     authority: [grantsOf(user), ...judged.authority, MEMBER],
-    credential: judged.credential,
+    // The record of a key names its own user.
+    credential: judged.credential.kind === 'key' ? judged.credential : { ...judged.credential, act: true },
     basis: {
       users: judged.basis?.users ?? [],
       revision: judged.basis?.revision ?? deps.changes.revision,

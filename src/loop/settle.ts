@@ -1,3 +1,4 @@
+import { AUTH_REQUIRED } from '../schema/authorization.ts';
 import { digestOfCall, digestOfTickets } from '../schema/call-digest.ts';
 import type { ContentBlock } from '../schema/message.ts';
 import type { Resume } from '../schema/run.ts';
@@ -67,6 +68,7 @@ export const suspend = async (
     ...(ticket.suspension.message !== undefined && { message: ticket.suspension.message }),
     resume_mode: ticket.resume_mode,
     ...(ticket.digest !== undefined && { digest: ticket.digest }),
+    ...(showsOther(ticket) && { shows: ticket.pending.arguments }),
     ...(ticket.tickets && { tickets: ticket.tickets }),
     ...(ticket.expires && { expires: ticket.expires }),
     ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
@@ -105,6 +107,9 @@ export const suspendRun = (
   return suspend(turn, entry, ticket, signal);
 };
 
+/** Whether the ticket is not about the call, but about what the call lacks. */
+const showsOther = ({ suspension }: Ticket): boolean => suspension.action === AUTH_REQUIRED;
+
 /** Returns the ticket with an id that is new in the thread, and with a digest. */
 const issued = (turn: Turn, entry: StepCall, ticket: Ticket): Ticket => {
   const { call } = entry;
@@ -118,7 +123,10 @@ const issued = (turn: Turn, entry: StepCall, ticket: Ticket): Ticket => {
   });
   const digest = tickets
     ? digestOfTickets(tickets)
-    : digestOfCall({ tool: call.name, arguments: argumentsOf(entry) });
+    : digestOfCall({
+        tool: call.name,
+        arguments: showsOther(ticket) ? ticket.pending.arguments : argumentsOf(entry),
+      });
   return {
     ...ticket,
     suspension: { ...suspension, id },

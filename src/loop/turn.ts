@@ -60,6 +60,8 @@ export type OpenTicket = {
   resume_mode: ResumeMode;
   /** Missing in tickets that were stored before tickets had digests. */
   digest?: string;
+  /** Arguments of the ticket, where they are not those of the call. */
+  shows?: Json;
   /** For a delegating call: the tickets of its delegate. */
   tickets?: readonly TicketBelow[];
   expires?: TicketExpiry;

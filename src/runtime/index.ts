@@ -4,6 +4,7 @@ import type { Run } from '../schema/run.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import { createSubAgents } from './delegation/sub-agents.ts';
 import type { RuntimeDeps } from './deps.ts';
+import { type IsConnected, resumeAuthorized, resumeCallsOf } from './maintenance/authorized-calls.ts';
 import { type Maintenance, startMaintenance } from './maintenance/index.ts';
 import { createRecovery } from './maintenance/recovery.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './run/ephemeral.ts';
@@ -88,6 +89,10 @@ export type Runtime = {
   cancelRun(scope: string, thread_id: string, run_id: string): Promise<boolean>;
   /** Cancels the open runs of a scope, of all owners, whose input these credentials gave. */
   cancelRunsOf(scope: string, isMeant: (credential: Credential) => boolean): Promise<void>;
+  /** Resumes the calls of all runs whose accounts are connected, of which `isConnected` decides. */
+  resumeAuthorized(isConnected: IsConnected): Promise<void>;
+  /** The same for one run, which has just been stored. */
+  resumeCallsOf(scope: string, run: Run, isConnected: IsConnected): Promise<void>;
   /** Returns the number of superseded dispatches. @throws NotFound when there was nothing to interrupt */
   interrupt(scope: string, thread_id: string): Promise<number>;
   /**
@@ -139,6 +144,9 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       use(scope, thread_id, (thread) => cancelInThread(thread, run_id)),
     cancelRunsOf: (scope, isMeant) =>
       cancelMatching(places, scope, ({ credential }) => credential !== undefined && isMeant(credential)),
+    resumeAuthorized: (isConnected) => resumeAuthorized({ ...places, log: deps.log }, isConnected),
+    resumeCallsOf: (scope, run, isConnected) =>
+      resumeCallsOf({ ...places, log: deps.log }, scope, run, isConnected),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
       const superseded = await use(scope, thread_id, interruptThread);

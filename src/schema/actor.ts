@@ -10,6 +10,7 @@ export const Actor = z.object({
       .string()
       .optional()
       .meta({ description: 'the first key of a chain of rotations, if `id` is a later one' }),
+    act: z.literal(true).optional().meta({ description: 'present if it acted for an end user' }),
   }),
 });
 export type Actor = z.infer<typeof Actor>;
@@ -17,8 +18,16 @@ export type Actor = z.infer<typeof Actor>;
 /** Undefined for the admin token and for requests without a credential, which act for no user. */
 export const actorOf = ({
   user,
-  credential: { kind, id, line },
+  credential: { kind, id, line, act },
 }: Pick<Partial<Actor>, 'user'> & Pick<Actor, 'credential'>): Actor | undefined =>
   user === undefined
     ? undefined
-    : { user, credential: { kind, ...(id !== undefined && { id }), ...(line !== undefined && { line }) } };
+    : {
+        user,
+        credential: {
+          kind,
+          ...(id !== undefined && { id }),
+          ...(line !== undefined && { line }),
+          ...(act && { act }),
+        },
+      };

@@ -102,6 +102,14 @@ export const LOG_EVENTS = {
   },
   'remote_task.cancel_failed': { level: 'warn', message: 'could not cancel a remote task; it may continue' },
   'ticket.expiry_failed': { level: 'error', message: 'could not expire a ticket; retrying' },
+  'authorization.work_failed': {
+    level: 'error',
+    message: 'could not continue work on authorizations of users',
+  },
+  'ticket.resume_failed': {
+    level: 'error',
+    message: 'could not resume a call whose account is connected',
+  },
   'recovery.dispatch_missing': {
     level: 'error',
     message: 'listed dispatch has no record; run `troupe doctor`',

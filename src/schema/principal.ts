@@ -10,7 +10,13 @@ export type CredentialKind = 'admin' | 'key' | 'jwt' | 'session' | 'ticket' | 'p
 /**
  * `id` is absent for kinds that have no record. `line` is the first key of a chain of rotations, if `id` is a later one.
  */
-export type Credential = { readonly kind: CredentialKind; readonly id?: string; readonly line?: string };
+export type Credential = {
+  readonly kind: CredentialKind;
+  readonly id?: string;
+  readonly line?: string;
+  /** Set if it acts for an end user and has no record that names its own user. */
+  readonly act?: true;
+};
 
 /**
  * The user, rights and credential that a request acts with (identity.md 1).

@@ -9,6 +9,7 @@ import {
   type WaitReasonTag,
   type WaitsFor,
 } from '../../machines/run-types.ts';
+import { AUTH_REQUIRED } from './authorization.ts';
 import { type Run, RunStatus, type WaitingTicket } from './run.ts';
 
 /**
@@ -138,9 +139,10 @@ export const waitReason = (waits: WaitsFor): WaitReasonTag => REASON[`waiting.${
 
 /** Whether a ticket asks for a permission: the decision allows the call, here or where a delegate waits. */
 const asksPermission = ({ resume_mode, reason }: Asking): boolean =>
-  resume_mode === 'replay_tool_call' || reason === 'agent_delegate:suspended';
+  (resume_mode === 'replay_tool_call' && reason !== AUTH_REQUIRED) || reason === 'agent_delegate:suspended';
 
-const asksAuthentication = ({ reason }: Asking): boolean => reason === 'agent_delegate:auth_required';
+const asksAuthentication = ({ reason }: Asking): boolean =>
+  reason === AUTH_REQUIRED || reason === 'agent_delegate:auth_required';
 
 type Asking = Pick<WaitingTicket, 'resume_mode' | 'reason'>;
 

@@ -78,6 +78,9 @@ export const TicketBelow = z
     agent_id: z.string().meta({ description: 'id of the agent of the call' }),
     run_id: z.string().meta({ description: 'id of the run of that agent' }),
     resume_mode: ResumeMode,
+    reason: z.string().optional().meta({
+      description: '`mcp:auth_required` if the call waits until its user connects an account',
+    }),
   })
   .meta({ id: 'TicketBelow', description: 'A ticket of a waiting delegate.' });
 export type TicketBelow = z.infer<typeof TicketBelow>;
@@ -99,6 +102,9 @@ export const WaitingTicket = z.object({
   tool_call_id: z.string(),
   tool_name: z.string(),
   arguments: Json.optional(),
+  call_arguments: Json.optional().meta({
+    description: 'the arguments of the call, if `arguments` are about what the call lacks',
+  }),
   resume_mode: ResumeMode,
   ...ticketContent,
   reason: z.string().optional(),

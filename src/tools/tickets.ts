@@ -1,3 +1,4 @@
+import { AUTH_REQUIRED, type AuthorizationWait } from '../schema/authorization.ts';
 import type { ToolCall } from '../schema/message.ts';
 import type { Ticket } from '../schema/run-event.ts';
 
@@ -32,6 +33,23 @@ export const clientTicket = (call: ToolCall): Ticket => ({
   pending: { id: call.id, name: call.name, arguments: call.arguments },
   resume_mode: 'use_decision_as_tool_result',
 });
+
+/** The user must connect an account; the call is then executed again (identity.md 6.2). */
+export const authorizationTicket = (call_id: string, wait: AuthorizationWait): Ticket => {
+  const id = `auth_${call_id}`;
+  const shown = { ...wait, scopes: [...wait.scopes] };
+  return {
+    suspension: {
+      id,
+      action: AUTH_REQUIRED,
+      message: `Connect '${wait.server}' to go on`,
+      parameters: shown,
+    },
+    pending: { id, name: 'connect', arguments: shown },
+    resume_mode: 'replay_tool_call',
+    expires: { at: wait.expires_at, outcome: 'cancel' },
+  };
+};
 
 const DELEGATE = 'delegate_run:';
 

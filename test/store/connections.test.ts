@@ -78,13 +78,18 @@ t.test(
 
 t.test('keeps authorizations and catalogs', async (t) => {
   const store = await storeFor(t);
-  const row = {
+  const head = {
     id: 'a1',
     ...ALICE,
     server: 'notes',
-    facts: { state: 'offered' },
-    secrets: { verifier: 'v' },
-  };
+    issuer: 'https://login.example',
+    resource: 'https://notes.example/mcp',
+    state: 'redirected',
+    scopes: ['read'],
+    offered_at: 1,
+    started: { at: 2, state_digest: 'd', by: 'browser' },
+  } as const;
+  const row = { ...head, attempt: { verifier: 'v' } };
   const catalog = {
     server: 'notes',
     url: 'https://notes.example/mcp',
@@ -97,10 +102,7 @@ t.test('keeps authorizations and catalogs', async (t) => {
     store.mcpCatalogs.put(batch, catalog);
   });
   t.strictSame(store.authorizations.get('a1'), row);
-  t.strictSame(
-    [...store.authorizations.heads()],
-    [{ id: 'a1', ...ALICE, server: 'notes', facts: { state: 'offered' } }],
-  );
+  t.strictSame([...store.authorizations.heads()], [head]);
   t.strictSame(store.mcpCatalogs.get('notes'), catalog);
   t.strictSame([...store.mcpCatalogs.all()], [catalog]);
   await write(store, (batch) => {

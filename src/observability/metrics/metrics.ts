@@ -258,7 +258,14 @@ const createMcpServerMetrics = (families: Families) => {
     suffix: 'mcp_reconnects_total',
     help: 'Reconnections to MCP servers',
   });
+  const authorizations = createCounter(families, ['server', 'result'], {
+    suffix: 'mcp_authorizations_total',
+    help: 'Tries of users to connect an account to an MCP server, by their end',
+  });
   return {
+    authorized(server: string, result: 'connected' | 'declined' | 'failed' | 'expired') {
+      authorizations.add(1, server, result);
+    },
     called(server: string, outcome: string, seconds: number) {
       calls.observe(seconds, server, outcome);
     },

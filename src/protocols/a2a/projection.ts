@@ -1,5 +1,6 @@
 import { isInterrupted, type TaskState } from '../../../machines/a2a-task.ts';
 import { partsOf } from '../../a2a/parts.ts';
+import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata } from '../../schema/message.ts';
@@ -196,7 +197,9 @@ const questionOf = ({
   tickets,
   ...call
 }: WaitingTicket): Part[] => {
-  const question = { text: message || `Tool '${name}' awaits a decision` };
+  const { url } = reason === AUTH_REQUIRED ? (AuthorizationWait.safeParse(call.arguments).data ?? {}) : {};
+  const asked = message || `Tool '${name}' awaits a decision`;
+  const question = { text: url === undefined ? asked : `${asked}: ${url}` };
   if (tickets) return [question, { data: { tickets }, mediaType: 'application/json' }];
   if (reason?.startsWith('agent_delegate:')) return [question];
   return [question, { data: { id, name, arguments: call.arguments ?? {} }, mediaType: 'application/json' }];

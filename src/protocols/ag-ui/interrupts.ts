@@ -1,4 +1,5 @@
 import type { Interrupt } from '@ag-ui/core';
+import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import type { RunEvent, RunEventOf, Ticket } from '../../schema/run-event.ts';
 import { type LogRow, runEventOf } from '../replay-events.ts';
 import { type EventFields, frame } from './frames.ts';
@@ -68,14 +69,19 @@ const NO_TICKET = 'tool_approval';
 const interruptOf = (toolCallId: string, ticket: Ticket | undefined): Interrupt => {
   if (!ticket) return { id: toolCallId, reason: 'tool_call', toolCallId };
   const { digest, tickets } = ticket;
-  const { id, action, message, response_schema } = ticket.suspension;
+  const { id, action, message, parameters, response_schema } = ticket.suspension;
   return {
     id: id.trim() === '' ? toolCallId : id,
     reason: 'tool_call',
     toolCallId,
     message,
     responseSchema: isObject(response_schema) ? response_schema : undefined,
-    metadata: { action, ...(digest !== undefined && { digest }), ...(tickets && { tickets }) },
+    metadata: {
+      action,
+      ...(action === AUTH_REQUIRED && parameters !== undefined && { authorization: parameters }),
+      ...(digest !== undefined && { digest }),
+      ...(tickets && { tickets }),
+    },
   };
 };
 

@@ -1,3 +1,4 @@
+import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts';
 import type { TicketBelow } from '../../schema/run.ts';
 import type { RunEventOf, Ticket, ToolResult } from '../../schema/run-event.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
@@ -120,7 +121,7 @@ export const callResumed = (
 const resultFrame = (id: string, { status, data, message, metadata, suspension }: ToolResult): string => {
   if (status === 'error') return errorFrame(id, message ?? TOOL_FAILED);
   if (status === 'pending') {
-    return suspension ? approvalFrames(id, { ...suspension, ticket_id: suspension.suspension.id }) : '';
+    return suspension ? askingFrames(id, askingIn(suspension)) : '';
   }
   const described = metadata !== undefined && Object.keys(metadata).length > 0;
   return outputFrame(id, described ? { data, metadata } : data);
@@ -133,15 +134,30 @@ type Asking = {
   resume_mode: Ticket['resume_mode'];
   digest?: string | undefined;
   tickets?: readonly TicketBelow[] | undefined;
+  /** Set if the call waits for an account of its user. */
+  wait?: AuthorizationWait | undefined;
 };
 
+const askingIn = ({ suspension: { id, action, parameters }, ...ticket }: Ticket): Asking => ({
+  ...ticket,
+  ticket_id: id,
+  wait: waitIn(action, parameters),
+});
+
+/** Returns what a ticket waits for if that is an account of its user. */
+export const waitIn = (reason: string | undefined, shown: unknown): AuthorizationWait | undefined =>
+  reason === AUTH_REQUIRED ? AuthorizationWait.safeParse(shown).data : undefined;
+
 /** Returns whether the client responds with approval or denial. Otherwise it responds with the output of the call. */
-export const isApproval = ({ ticket_id, resume_mode, tickets }: Asking): boolean =>
+export const isApproval = ({ ticket_id, resume_mode, tickets, wait }: Asking): boolean =>
+  !wait &&
   ticket_id.trim() !== '' &&
   (tickets?.every((below) => below.resume_mode === 'replay_tool_call') ?? resume_mode === 'replay_tool_call');
 
 /** Returns an empty text if the client responds with the output of the call. */
-export const approvalFrames = (toolCallId: string, ticket: Asking): string => {
+export const askingFrames = (toolCallId: string, ticket: Asking): string => {
+  const account = accountPart(toolCallId, ticket);
+  if (account) return frame(account.type, { id: account.id, data: account.data });
   if (!isApproval(ticket)) return '';
   const request = frame('tool-approval-request', { approvalId: ticket.ticket_id, toolCallId });
   const below = belowPart(toolCallId, ticket);
@@ -154,6 +170,22 @@ export const belowPart = (toolCallId: string, { ticket_id: approvalId, digest, t
     type: 'data-tool-approval' as const,
     id: approvalId,
     data: { approvalId, toolCallId, ...(digest !== undefined && { digest }), tickets: [...tickets] },
+  };
+
+/** Describes the account that a call waits for. No response of the client ends this wait. */
+export const accountPart = (toolCallId: string, { ticket_id: ticketId, wait }: Asking) =>
+  wait && {
+    type: 'data-authorization' as const,
+    id: ticketId,
+    data: {
+      ticketId,
+      toolCallId,
+      server: wait.server,
+      scopes: [...wait.scopes],
+      authorization: wait.authorization,
+      url: wait.url,
+      expiresAt: wait.expires_at,
+    },
   };
 
 /** `providerExecuted` prevents the client from sending the result back. */

@@ -77,6 +77,18 @@ export const UiMessageChunk = z
         tickets: z.array(TicketBelow),
       }),
     ).meta({ description: 'the tickets of the delegate, before the approval request' }),
+    data(
+      'data-authorization',
+      z.object({
+        ticketId: z.string(),
+        toolCallId,
+        server: z.string(),
+        scopes: z.array(z.string()),
+        authorization: z.string(),
+        url: z.string(),
+        expiresAt: z.int(),
+      }),
+    ).meta({ description: 'the account that a call waits for; the user connects it at `url`' }),
     chunk('tool-output-available', {
       toolCallId,
       output: z.unknown(),

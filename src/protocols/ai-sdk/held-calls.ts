@@ -1,5 +1,5 @@
 import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
-import { approvalFrames, type EarlierCalls } from './calls.ts';
+import { askingFrames, type EarlierCalls, waitIn } from './calls.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
@@ -10,8 +10,11 @@ import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 export const heldCalls = (tickets: readonly WaitingTicket[], decided: ReadonlySet<string>): string[] =>
   tickets.flatMap((ticket) => {
     if (decided.has(ticket.ticket_id)) return goingCall(ticket);
-    const approval = approvalFrames(ticket.tool_call_id, ticket);
-    return approval === '' ? [available(ticket)] : [available(ticket), approval];
+    const asking = askingFrames(ticket.tool_call_id, {
+      ...ticket,
+      wait: waitIn(ticket.reason, ticket.arguments),
+    });
+    return asking === '' ? [available(ticket)] : [available(ticket), asking];
   });
 
 /** Frames of executing calls, which need no decision. */
@@ -24,13 +27,15 @@ const goingCall = (call: GoingCall): string[] => {
   return [frame('tool-input-start', { toolCallId, toolName }), delta];
 };
 
-const available = ({ tool_call_id: toolCallId, tool_name: toolName, arguments: input = null }: GoingCall) =>
-  frame('tool-input-available', { toolCallId, toolName, input });
+const available = (call: GoingCall & Pick<Partial<WaitingTicket>, 'call_arguments'>) => {
+  const { tool_call_id: toolCallId, tool_name: toolName, arguments: shown = null, call_arguments } = call;
+  return frame('tool-input-available', { toolCallId, toolName, input: call_arguments ?? shown });
+};
 
 /** Looks up pending calls for a client whose message is new. */
 export const earlierCalls =
   (tickets: readonly WaitingTicket[]): EarlierCalls =>
   (call_id) => {
     const ticket = tickets.find(({ tool_call_id }) => tool_call_id === call_id);
-    return ticket && { name: ticket.tool_name, arguments: ticket.arguments ?? null };
+    return ticket && { name: ticket.tool_name, arguments: ticket.call_arguments ?? ticket.arguments ?? null };
   };

@@ -4,7 +4,7 @@ import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
 import type { SourceBlock } from '../../schema/provider-tool.ts';
-import { belowPart, isApproval } from './calls.ts';
+import { accountPart, belowPart, isApproval } from './calls.ts';
 import { providerCallPart } from './provider-calls.ts';
 import type { Suspension, Suspensions } from './suspensions.ts';
 
@@ -33,6 +33,7 @@ type Part =
   | { type: 'source-url'; sourceId: string; url: string; title?: string }
   | { type: 'source-document'; sourceId: string; mediaType: string; title: string; filename?: string }
   | NonNullable<ReturnType<typeof belowPart>>
+  | NonNullable<ReturnType<typeof accountPart>>
   | ReturnType<typeof providerCallPart>
   | ToolPart;
 
@@ -88,7 +89,8 @@ const callParts = (
   result: Message | undefined,
   suspension: Suspension | undefined,
 ): Part[] => {
-  const below = suspension?.open ? belowPart(call.id, suspension) : undefined;
+  const open = suspension?.open ? suspension : undefined;
+  const below = open && (accountPart(call.id, open) ?? belowPart(call.id, open));
   return [toolPart(call, result, suspension), ...(below ? [below] : [])];
 };
 
@@ -112,7 +114,7 @@ const toolPart = (
   const shown = suspension.edited ? suspension.edited.arguments : input;
   return isApproval(suspension)
     ? { ...call, state: 'approval-requested', input: shown, approval: { id: suspension.ticket_id } }
-    : { ...call, state: 'input-available', input: shown };
+    : { ...call, state: 'input-available', input: shown, ...(suspension.wait && { providerExecuted: true }) };
 };
 
 const parsed = (text: string): unknown => {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { AuthorizationWait } from '../../schema/authorization.ts';
 import { Json } from '../../schema/json.ts';
 import { ResumeMode, type Run, TicketBelow } from '../../schema/run.ts';
+import { waitIn } from './calls.ts';
 
 /**
  * Determines from the state of a run which of its calls were suspended: their first tool message is a placeholder and
@@ -13,6 +15,8 @@ export type Suspension = {
   resume_mode: ResumeMode;
   digest: string | undefined;
   tickets: TicketBelow[] | undefined;
+  /** The account of the user that the call waits for. */
+  wait: AuthorizationWait | undefined;
   /** The arguments that a decision has edited. */
   edited: { arguments: Json } | undefined;
   /** Whether the decision is still pending. */
@@ -29,6 +33,8 @@ const CallStates = z.object({
       status: z.string(),
       resume_mode: ResumeMode,
       suspension_id: z.string().optional(),
+      suspension_reason: z.string().optional(),
+      suspension_shows: Json.optional(),
       digest: z.string().optional(),
       tickets: z.array(TicketBelow).optional(),
       edited: z.object({ arguments: Json }).optional(),
@@ -64,7 +70,8 @@ export const indexSuspensions = (runs: Iterable<RunState>): Suspensions => {
       if (call.suspension_id === undefined) continue;
       const open = call.status === 'suspended' && status !== 'done';
       const { suspension_id: ticket_id, resume_mode, digest, tickets, edited } = call;
-      calls.set(id, { ticket_id, resume_mode, digest, tickets, edited, open });
+      const wait = waitIn(call.suspension_reason, call.suspension_shows);
+      calls.set(id, { ticket_id, resume_mode, digest, tickets, wait, edited, open });
     }
     known.set(run_id, calls);
   }

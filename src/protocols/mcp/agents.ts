@@ -27,11 +27,14 @@ import {
 import { contentOfFiles } from './answer-content.ts';
 import {
   createQuestions,
+  createUrlElicitations,
   decisionsIn,
   encodeState,
   noSuchState,
   type QuestionedRun,
   questionedBefore,
+  type Shows,
+  waitOf,
 } from './asking.ts';
 import { checkScope } from './call-scope.ts';
 import { NO_RESPONSE } from './call-story.ts';
@@ -103,15 +106,33 @@ const callTool = async (
   const answer = previous
     ? await proceed(deps, asking, { ...previous, agent_id: name })
     : await callAgent(deps, callerOf(asking), { agent_id: name, message });
-  const isQuestion = answer.kind === 'asked' && showsForms(asking);
-  const run = isQuestion ? runAt(deps, scope, answer.run) : undefined;
-  const inputRequests = run && createQuestions(sdk, run);
+  const run = answer.kind === 'asked' ? runAt(deps, scope, answer.run) : undefined;
+  const shows = shownBy(asking);
+  if (run && shows.urls && !isModern(asking)) await refuseForAccounts(deps, asking, run);
+  const inputRequests = run && createQuestions(sdk, run, shows);
   if (!run || !inputRequests) return resultOf(deps, { agent_id: name, scope }, answer);
   return sdk.inputRequired({ inputRequests, requestState: encodeState(run) });
 };
 
+/**
+ * Revisions with sessions report missing accounts as an error, after which the client repeats the call. Its run is
+ * cancelled, because connecting would otherwise resume it in addition to the repeated one.
+ *
+ * @throws UrlElicitationRequiredError if the run waits for an account
+ */
+const refuseForAccounts = async (
+  { runtime }: AgentToolsDeps,
+  { sdk, scope }: Asking,
+  run: Run,
+): Promise<void> => {
+  const elicitations = createUrlElicitations(run);
+  if (elicitations.length === 0) return;
+  await runtime.cancelRun(scope, run.thread_id, run.run_id);
+  throw new sdk.UrlElicitationRequiredError(elicitations);
+};
+
 /** @throws ProtocolError if the agent has no such run */
-const proceed = (
+const proceed = async (
   deps: AgentToolsDeps,
   asking: Asking,
   questioned: QuestionedRun & { agent_id: string },
@@ -119,8 +140,29 @@ const proceed = (
   const { sdk, scope, context } = asking;
   const run = runAt(deps, scope, questioned);
   if (run?.agent_id !== questioned.agent_id) throw noSuchState(sdk);
-  return proceedCall(deps, callerOf(asking), run, decisionsIn(sdk, run, context.mcpReq.inputResponses));
+  const decisions = decisionsIn(sdk, run, context.mcpReq.inputResponses);
+  if (decisions.length === 0) await untilConnected(deps, asking, run);
+  return proceedCall(deps, callerOf(asking), run, decisions);
 };
+
+/**
+ * Waits until the run no longer waits for an account, for some time: a client may repeat its call as soon as its user
+ * has opened the address, and would otherwise be asked again at once.
+ */
+const untilConnected = async (
+  { store }: AgentToolsDeps,
+  { scope, context }: Asking,
+  { run_id }: Run,
+): Promise<void> => {
+  const { signal } = context.mcpReq;
+  for (let waited = 0; waited < MOST_WAIT_MS && !signal.aborted; waited += LOOK_MS) {
+    if (!store.runs.get(scope, run_id)?.waiting?.tickets?.some(waitOf)) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+};
+
+const LOOK_MS = 250;
+const MOST_WAIT_MS = 60_000;
 
 const runAt = (
   { store }: Pick<AgentToolsDeps, 'store'>,
@@ -196,12 +238,18 @@ const textResult = (text: string, isError: boolean): CallToolResult => ({
   isError,
 });
 
-/** Returns whether the client supports forms, as declared in each request or once per session. */
-const showsForms = ({ server, context }: Asking): boolean => {
+/** Returns what the client can show, as declared in each request or once per session. */
+const shownBy = ({ server, context }: Asking): Shows => {
   const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
   const capabilities = envelope[CLIENT_CAPABILITIES_KEY] ?? server.getClientCapabilities();
-  return isObject(capabilities) && capabilities.elicitation !== undefined;
+  const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
+  if (!isObject(elicitation)) return { forms: false, urls: false };
+  // A client that names no mode supports forms.
+  const urls = elicitation.url !== undefined;
+  return { forms: elicitation.form !== undefined || !urls, urls };
 };
+
+const isModern = ({ context }: Asking): boolean => context.mcpReq.envelope !== undefined;
 
 /** Reads the trace context from `_meta` or the headers of the request. */
 const traceOf = ({ context: { mcpReq, http } }: Asking): TraceContext | undefined => {

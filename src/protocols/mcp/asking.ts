@@ -1,5 +1,6 @@
 import type { InputRequests, ServerContext } from '@modelcontextprotocol/server';
 import type { DecisionInput } from '../../runtime/index.ts';
+import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
@@ -16,17 +17,50 @@ import type { Sdk } from './sdk.ts';
 /** The run that the call continues. */
 export type QuestionedRun = { thread_id: string; run_id: string };
 
-/** Questions by ticket id. Undefined if the run does not wait for anything that a form can answer. */
+/** The forms of questions that the client can show to its user. */
+export type Shows = { forms: boolean; urls: boolean };
+
+/** Questions by ticket id. Undefined if the run waits for something that the client cannot ask its user. */
 export const createQuestions = (
   { inputRequired }: Sdk,
   { agent_id, waiting }: Run,
+  shows: Shows,
 ): InputRequests | undefined => {
   const tickets = waiting?.tickets ?? [];
-  if (tickets.length === 0) return undefined;
-  return Object.fromEntries(
-    tickets.map((ticket) => [ticket.ticket_id, inputRequired.elicit(formOf(agent_id, ticket))]),
-  );
+  const questions = tickets.flatMap((ticket) => {
+    const wait = waitOf(ticket);
+    if (wait ? !shows.urls : !shows.forms) return [];
+    const question = wait
+      ? inputRequired.elicitUrl({ message: messageOf(ticket), url: wait.url })
+      : inputRequired.elicit(formOf(agent_id, ticket));
+    return [[ticket.ticket_id, question] as const];
+  });
+  return tickets.length === 0 || questions.length < tickets.length
+    ? undefined
+    : Object.fromEntries(questions);
 };
+
+/** The accounts that a run waits for, as the error of earlier revisions lists them. */
+export const createUrlElicitations = ({ waiting }: Run) =>
+  (waiting?.tickets ?? []).flatMap((ticket) => {
+    const wait = waitOf(ticket);
+    return wait
+      ? [
+          {
+            mode: 'url' as const,
+            message: messageOf(ticket),
+            url: wait.url,
+            elicitationId: wait.authorization,
+          },
+        ]
+      : [];
+  });
+
+export const waitOf = ({ reason, arguments: shown }: WaitingTicket): AuthorizationWait | undefined =>
+  reason === AUTH_REQUIRED ? AuthorizationWait.safeParse(shown).data : undefined;
+
+const messageOf = ({ message, tool_name }: WaitingTicket): string =>
+  message ?? `Tool '${tool_name}' needs an account`;
 
 const formOf = (agent_id: string, ticket: WaitingTicket) => {
   const { tool_name, arguments: given, tickets } = ticket;
@@ -74,20 +108,30 @@ export const decisionsIn = (
   { waiting }: Run,
   responses: ServerContext['mcpReq']['inputResponses'],
 ): DecisionInput[] =>
-  (waiting?.tickets ?? []).flatMap((ticket): DecisionInput[] => {
-    const tool_call_id = ticket.ticket_id;
-    const response = inputResponse(responses, tool_call_id);
+  (waiting?.tickets ?? []).flatMap((ticket) => {
+    const response = inputResponse(responses, ticket.ticket_id);
     if (response.kind !== 'elicit') return [];
-    const { approve, answer } = response.action === 'accept' ? (response.content ?? {}) : {};
-    const refused = { tool_call_id, action: 'cancel', payload: null } as const;
-    if (!asksPermission(ticket))
-      return typeof answer === 'string'
-        ? [{ tool_call_id, action: 'resume', payload: answer, form: 'output' }]
-        : [refused];
-    if (approve !== true) return [refused];
-    const digest = digestOfTicket(ticket);
-    return [{ tool_call_id, action: 'resume', payload: { approved: true }, form: 'approval', digest }];
+    return decisionOf(ticket, response.action === 'accept' ? (response.content ?? {}) : undefined) ?? [];
   });
+
+/** @param content undefined if the user has refused */
+const decisionOf = (
+  ticket: WaitingTicket,
+  content: Readonly<Record<string, unknown>> | undefined,
+): DecisionInput | undefined => {
+  const tool_call_id = ticket.ticket_id;
+  const refused = { tool_call_id, action: 'cancel', payload: null } as const;
+  // The user connects elsewhere, which resumes the call.
+  if (waitOf(ticket)) return content ? undefined : refused;
+  const { approve, answer } = content ?? {};
+  if (!asksPermission(ticket))
+    return typeof answer === 'string'
+      ? { tool_call_id, action: 'resume', payload: answer, form: 'output' }
+      : refused;
+  if (approve !== true) return refused;
+  const digest = digestOfTicket(ticket);
+  return { tool_call_id, action: 'resume', payload: { approved: true }, form: 'approval', digest };
+};
 
 export const encodeState = ({ thread_id, run_id }: QuestionedRun): string =>
   JSON.stringify({ thread_id, run_id });

@@ -1,9 +1,11 @@
 import type { RunEnding, WaitsFor } from '../../../machines/run-types.ts';
 import { retriesOf } from '../../loop/answer.ts';
+import { isOpenTicket } from '../../loop/calls.ts';
 import { clearScheduled } from '../../loop/phases.ts';
 import { setLifecycle } from '../../loop/state.ts';
 import { abandonStep } from '../../loop/step.ts';
-import type { Turn } from '../../loop/turn.ts';
+import type { StepCall, Turn } from '../../loop/turn.ts';
+import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import type { Run, Termination } from '../../schema/run.ts';
 import type { RunEventOf, RunResult } from '../../schema/run-event.ts';
 import { finishOf, statusReason, terminationOf } from './outcome.ts';
@@ -53,11 +55,16 @@ const remoteResult = ({ outcome, response }: Turn, status_reason: string): RunRe
 });
 
 /** Returns the status reason of a wait (runtime.md 2.6); remote agents have separate reasons. */
-export const waitMessage = ({ agent }: Turn, waits: WaitsFor): string => {
+export const waitMessage = ({ agent, calls }: Turn, waits: WaitsFor): string => {
   if (waits === 'forTasks') return 'awaiting_tasks';
-  if (!agent.remote) return 'suspended';
+  if (!agent.remote)
+    return waits === 'forAuthentication' && calls.some(lacksAccount) ? 'auth_required' : 'suspended';
   return waits === 'forInput' ? 'input_required' : 'auth_required';
 };
+
+/** A call that waits for the login of a delegate is suspended like any other. */
+const lacksAccount = (entry: StepCall): boolean =>
+  isOpenTicket(entry) && entry.ticket?.reason === AUTH_REQUIRED;
 
 /** Emits the tail of the stream of a waiting run, up to the terminal event, which the caller emits. */
 export const waitEvent = (turn: Turn, run: Run, waits: WaitsFor): RunEventOf<'run_finish'> => {

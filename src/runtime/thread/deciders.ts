@@ -1,5 +1,6 @@
 import type { AccessDraft } from '../../schema/access-event.ts';
 import { type Actor, actorOf } from '../../schema/actor.ts';
+import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { grantOf } from '../../schema/grants.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
 import { may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
@@ -13,7 +14,13 @@ import type { DecisionInput } from './submission.ts';
  */
 
 /** The call that a decision is about. */
-export type DecidedSubject = { tool: string; agent_id: string; resume_mode: ResumeMode };
+export type DecidedSubject = {
+  tool: string;
+  agent_id: string;
+  resume_mode: ResumeMode;
+  /** The reason of its ticket. */
+  reason: string | undefined;
+};
 
 const ADMIN: Need = ['admin'];
 
@@ -26,15 +33,31 @@ export const checkDecider = (
 ): void => {
   if (!principal) return;
   const isOwn = principal.user === run.user;
-  for (const subject of subjects) checkSubject(subject, { principal, mayWrite, isOwn, action });
+  for (const [index, subject] of subjects.entries()) {
+    if (subject.reason === AUTH_REQUIRED)
+      checkWaitForAccount(subject, { verdict: verdicts[index], mayWrite });
+    else checkSubject(subject, { principal, mayWrite, isOwn, action });
+  }
   const edits = verdicts.some((verdict) => verdict.kind === 'approved' && verdict.arguments !== undefined);
   if (edits && !isOwn && !may(principal, ADMIN))
     throw new Forbidden('edited arguments must come from the user that the run acts for');
-  const asks = subjects.some(({ resume_mode }) => resume_mode === 'replay_tool_call');
+  const asks = subjects.some(
+    ({ resume_mode, reason }) => resume_mode === 'replay_tool_call' && reason !== AUTH_REQUIRED,
+  );
   if (asks && !isOwn && digest === undefined) throw new Unprocessable('send the digest of what was shown');
 };
 
 type Decider = { principal: Principal; mayWrite: boolean; isOwn: boolean; action: DecisionInput['action'] };
+
+/** No decision makes an account connected; a decision can only end the wait. */
+const checkWaitForAccount = (
+  { tool }: DecidedSubject,
+  { verdict, mayWrite }: { verdict: Verdict | undefined; mayWrite: boolean },
+): void => {
+  if (verdict !== undefined && verdict.kind !== 'denied')
+    throw new Forbidden(`'${tool}' waits until its user connects an account; a decision can only cancel it`);
+  if (!mayWrite) throw needing(tool, 'write:all');
+};
 
 const checkSubject = (
   { tool, agent_id, resume_mode }: DecidedSubject,

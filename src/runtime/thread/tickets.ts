@@ -1,5 +1,6 @@
 import { memoryProblem } from '../../loop/accept-decision.ts';
 import type { AccessDraft } from '../../schema/access-event.ts';
+import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import { Conflict, Unprocessable } from '../../schema/outcome.ts';
@@ -42,6 +43,7 @@ export const ticketsBelow = (run: Run): TicketBelow[] =>
             agent_id: run.agent_id,
             run_id: run.run_id,
             resume_mode: ticket.resume_mode,
+            ...(ticket.reason === AUTH_REQUIRED && { reason: ticket.reason }),
           }),
   );
 
@@ -68,6 +70,7 @@ type Subject = {
   digest: string;
   resume_mode: ResumeMode;
   agent_id: string;
+  reason: string | undefined;
 };
 
 /** @throws Forbidden, Conflict, Unprocessable */
@@ -134,19 +137,21 @@ const subjectOf = (ticket: OpenTicket): Subject => ({
   digest: digestOfTicket(ticket),
   resume_mode: ticket.resume_mode,
   agent_id: ticket.agent_id,
+  reason: ticket.reason,
 });
 
 /** Undefined for a ticket that lists no tickets. */
 const subjectsBelow = ({ ticket, below: named }: FoundTicket<OpenTicket>): Subject[] | undefined =>
   ticket.tickets && (named ? [named] : ticket.tickets).map(subjectBelow);
 
-const subjectBelow = ({ run_id, id, tool, digest, resume_mode, agent_id }: TicketBelow): Subject => ({
+const subjectBelow = ({ run_id, id, tool, digest, resume_mode, agent_id, reason }: TicketBelow): Subject => ({
   run_id,
   ticket_id: id,
   tool,
   digest,
   resume_mode,
   agent_id,
+  reason,
 });
 
 const CHANGED = 'the call has changed';

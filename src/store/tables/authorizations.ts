@@ -1,4 +1,8 @@
-import type { JsonObject } from '../../schema/json.ts';
+import type {
+  AuthorizationHead,
+  AuthorizationRow,
+  AuthorizationSecrets,
+} from '../../schema/authorization.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId } from '../engine/keys.ts';
@@ -6,31 +10,16 @@ import { createSealedTable, type SealOlder } from '../engine/sealed-table.ts';
 import type { Cipher } from '../engine/secrets-cipher.ts';
 
 /**
- * Tries to connect an account to an MCP server, by id (identity.md 6.2). Verifiers, states and unconfirmed tokens are
- * sealed, and bound to the account, the server, its issuer and its resource.
+ * Tries to connect an account to an MCP server, by id (identity.md 6.2). Verifiers, client secrets and unconfirmed
+ * tokens are sealed, and bound to the account, the server, its issuer and its resource.
  */
-
-export type AuthorizationHead = {
-  id: string;
-  scope: string;
-  /** Absent for the account without a user. */
-  user?: string;
-  server: string;
-  /** Absent until it is known. */
-  issuer?: string;
-  resource?: string;
-  /** Everything else that is no secret; validated by its reader. */
-  facts: JsonObject;
-};
-
-/** Validated by its reader. */
-export type AuthorizationRow = AuthorizationHead & { secrets: JsonObject };
 
 export type AuthorizationTable = {
   /** @throws Unavailable if its secrets cannot be decrypted */
   get(id: string): AuthorizationRow | undefined;
+  /** Returns all of them without decrypting their secrets. */
   heads(): Iterable<AuthorizationHead>;
-  put(batch: Batch, authorization: AuthorizationRow): void;
+  put(batch: Batch, row: AuthorizationRow): void;
   remove(batch: Batch, id: string): void;
 };
 
@@ -40,7 +29,7 @@ export const createAuthorizationTable = (
   env: Environment,
   cipher: Cipher,
 ): { table: AuthorizationTable; sealOlder: SealOlder } => {
-  const rows = createSealedTable<AuthorizationHead, Pick<AuthorizationRow, 'secrets'>>(
+  const rows = createSealedTable<AuthorizationHead, AuthorizationSecrets>(
     env,
     'authorizations',
     cipher,
@@ -51,9 +40,9 @@ export const createAuthorizationTable = (
     *heads() {
       for (const { head } of rows.heads({ prefix: [] })) yield head;
     },
-    put(batch, { secrets, ...head }) {
+    put(batch, { attempt, unconfirmed, ...head }) {
       checkId('authorization id', head.id);
-      rows.put(batch, [head.id], head, { secrets });
+      rows.put(batch, [head.id], head, { ...(attempt && { attempt }), ...(unconfirmed && { unconfirmed }) });
     },
     remove: (batch, id) => rows.remove(batch, [id]),
   };

@@ -36,6 +36,7 @@ const waits =
           resume_mode: 'replay_tool_call',
           digest: undefined,
           tickets: undefined,
+          wait: undefined,
           edited: undefined,
           open,
         }
