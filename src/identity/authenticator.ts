@@ -125,6 +125,7 @@ const createBearerJudge = ({
     if (isAdminToken && !(judgeJwt && token.length >= SHORT_TOKEN)) guesses.check(presented.address);
     if (isAdminToken?.(token)) return 'admin';
     if (!judgeJwt) return 'unrecognized';
+    guesses.checkUnverified(presented.address, () => judgeJwt.isKnown(token));
     const principal = judgeJwt(token);
     return { principal: principal instanceof Promise ? counting(guesses, presented, principal) : principal };
   };

@@ -8,6 +8,8 @@ import { RateLimited, type Unauthorized } from '../schema/outcome.ts';
  * Each failed value of `Authorization` fills a bucket that holds `MOST_FAILURES` and drains one every `DRAIN_MS`. While
  * it is full, a failed attempt receives a 429, and so does each attempt with a token that is short enough to be
  * guessed. A longer token is always compared, so that other clients behind the same proxy cannot lock out an operator.
+ * Access tokens that were not verified before cost a signature each, so beyond `MOST_UNVERIFIED` a second they receive a
+ * 429 as well.
  * Requests without a credential do not count, because any web page can send them.
  *
  * Cost: none for requests with the right token. At most `MOST_ADDRESSES` are remembered, and at most one line a second
@@ -18,18 +20,26 @@ export type Guesses = {
   readonly areCounted: boolean;
   /** @throws RateLimited while short tokens are not compared */
   check(address: () => string): void;
+  /**
+   * @param isKnown returns whether the access token of the request was verified before; called only while it matters
+   * @throws RateLimited while too many unknown access tokens come from the address
+   */
+  checkUnverified(address: () => string, isKnown: () => boolean): void;
   /** Records a rejected credential and returns the error to send. */
   failed(address: string, error: Unauthorized): Error;
 };
 
 export const MOST_FAILURES = 20;
+/** Number of unknown access tokens that are verified per second while the bucket is full. */
+export const MOST_UNVERIFIED = 20;
 const DRAIN_MS = 3000;
 const MOST_ADDRESSES = 10_000;
 /** Minimum length of a token that cannot be guessed. */
 export const SHORT_TOKEN = 20;
 const LINE_MS = 1000;
+const SECOND_MS = 1000;
 
-type Bucket = { level: number; at: number };
+type Bucket = { level: number; at: number; unverified: { count: number; since: number } };
 
 export const createGuesses = ({
   token,
@@ -55,8 +65,9 @@ export const createGuesses = ({
 
   const fill = (address: string, level: number): void => {
     const key = networkOf(address);
+    const { unverified = { count: 0, since: now() } } = buckets.get(key) ?? {};
     buckets.delete(key);
-    buckets.set(key, { level, at: now() });
+    buckets.set(key, { level, at: now(), unverified });
     const [oldest] = buckets.keys();
     if (buckets.size > MOST_ADDRESSES && oldest !== undefined) buckets.delete(oldest);
   };
@@ -71,11 +82,7 @@ export const createGuesses = ({
 
   const limited = (level: number): RateLimited => {
     observe('limited');
-    const seconds = Math.ceil(((level - MOST_FAILURES + 1) * DRAIN_MS) / 1000);
-    return new RateLimited('too many failed authentications from this address', {
-      code: 'rate_limited',
-      retryAfterSecs: Math.max(1, seconds),
-    });
+    return tooMany(Math.ceil(((level - MOST_FAILURES + 1) * DRAIN_MS) / 1000));
   };
 
   return {
@@ -83,18 +90,45 @@ export const createGuesses = ({
     check(address) {
       if (!isShort || buckets.size === 0) return;
       const level = levelOf(address());
-      if (level > MOST_FAILURES - 1) throw limited(level);
+      if (isFull(level)) throw limited(level);
+    },
+    checkUnverified(address, isKnown) {
+      if (buckets.size === 0) return;
+      const from = address();
+      const level = levelOf(from);
+      const bucket = buckets.get(networkOf(from));
+      if (!isFull(level) || !bucket || isKnown() || admitUnverified(bucket, now())) return;
+      observe('limited');
+      throw tooMany(1);
     },
     failed(address, error) {
       const level = levelOf(address);
       report(address);
-      if (level > MOST_FAILURES - 1) return limited(level);
+      if (isFull(level)) return limited(level);
       fill(address, level + 1);
       observe('refused');
       return error;
     },
   };
 };
+
+const isFull = (level: number): boolean => level > MOST_FAILURES - 1;
+
+/** Counts an unknown access token. Returns false beyond the limit of a second. */
+const admitUnverified = ({ unverified }: Bucket, now: number): boolean => {
+  if (now - unverified.since >= SECOND_MS) {
+    unverified.count = 0;
+    unverified.since = now;
+  }
+  unverified.count += 1;
+  return unverified.count <= MOST_UNVERIFIED;
+};
+
+const tooMany = (seconds: number): RateLimited =>
+  new RateLimited('too many failed authentications from this address', {
+    code: 'rate_limited',
+    retryAfterSecs: Math.max(1, seconds),
+  });
 
 /** Returns an IPv4 address, or the first half of an IPv6 address: a network of that size is assigned to one client. */
 const networkOf = (address: string): string => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { route } from '../../src/http/route.ts';
-import { createGuesses, MOST_FAILURES } from '../../src/identity/guesses.ts';
+import { createGuesses, MOST_FAILURES, MOST_UNVERIFIED } from '../../src/identity/guesses.ts';
 import { Unauthorized } from '../../src/schema/outcome.ts';
 import { type ServeOptions, serve } from './serve.ts';
 
@@ -76,6 +76,42 @@ t.test('logs failures with the address, without the token, and not each of them'
   t.ok(lines.length >= 1 && lines.length < MOST_FAILURES);
   t.match(lines[0], { ip: '203.0.113.7', failures: 1 });
   t.notMatch(JSON.stringify(lines), /wrong-/);
+});
+
+t.test('verifies 20 unknown access tokens a second while the bucket of their address is full', (t) => {
+  let time = 0;
+  const guesses = createGuesses({
+    token: LONG_TOKEN,
+    observe() {},
+    log: { warn() {} },
+    now: () => time,
+  });
+  const address = '203.0.113.7';
+  const admitted = (isKnown = false, from = address): boolean => {
+    try {
+      guesses.checkUnverified(
+        () => from,
+        () => isKnown,
+      );
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const countAdmitted = (attempts: number): number =>
+    Array.from({ length: attempts }, () => admitted()).filter((isAdmitted) => isAdmitted).length;
+
+  t.equal(countAdmitted(100), 100, 'all, while the bucket is not full');
+  for (let at = 0; at < MOST_FAILURES; at += 1) guesses.failed(address, new Unauthorized('wrong'));
+  t.equal(countAdmitted(100), MOST_UNVERIFIED);
+  t.ok(admitted(true), 'known tokens are not limited');
+  t.ok(admitted(false, '203.0.113.8'), 'nor is another address');
+  time += 1000;
+  guesses.failed(address, new Unauthorized('wrong'));
+  t.equal(countAdmitted(100), MOST_UNVERIFIED, 'again in the next second');
+  time += 60_000;
+  t.equal(countAdmitted(100), 100, 'all, once the bucket has drained');
+  t.end();
 });
 
 t.test('refills a bucket over time, shares it within a /64, and forgets addresses', (t) => {

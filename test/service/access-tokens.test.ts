@@ -121,6 +121,60 @@ t.test('counts bad tokens per address, and still judges good ones', async (t) =>
   t.equal((await get(good)).status, 200);
 });
 
+for (const [token, status] of [
+  ['nineteen-characters', 429],
+  ['exactly-20-character', 200],
+] as const) {
+  t.test(
+    `a full bucket answers ${status} to an admin token of ${token.length} characters (check 95)`,
+    async (t) => {
+      const provider = await startProvider(t);
+      const issuer = {
+        id: 'acme',
+        issuer: provider.issuer,
+        audiences: [AUDIENCE],
+        default_grants: ['member'],
+      };
+      const troupe = await startTroupe(t, {
+        settings: { AdminApiConfig: { bearer_token: token }, identity: { issuers: [issuer] } },
+      });
+      const as = (credential: string, ip = '203.0.113.7') =>
+        troupe.call('GET', '/v1/identity', undefined, {
+          authorization: `Bearer ${credential}`,
+          'x-forwarded-for': ip,
+        });
+      const made = await troupe.call(
+        'POST',
+        '/v1/keys',
+        { name: 'k', user: 'alice', new_user: { kind: 'person', grants: ['member'] } },
+        { authorization: `Bearer ${token}` },
+      );
+      const now = Math.floor(Date.now() / 1000);
+      for (let attempt = 0; attempt < 20; attempt += 1) t.equal((await as('wrong')).status, 401);
+      t.equal((await as('wrong')).status, 429);
+      t.equal((await as(token)).status, status);
+      t.equal((await as(String(made.body.key))).status, 200, 'a key');
+      t.equal(
+        (await as(await provider.sign({ iat: now, exp: now + 600 }))).status,
+        200,
+        'a new access token',
+      );
+      t.equal((await as('wrong', '203.0.113.8')).status, 401, 'another address');
+    },
+  );
+}
+
+t.test('bad cookies and tickets fill no bucket (check 95)', async (t) => {
+  const { troupe } = await start(t);
+  for (let attempt = 0; attempt < 1000; attempt += 1) {
+    await troupe.call('GET', `/v1/threads?ticket=tpt_${attempt}`, undefined, {
+      cookie: `__Host-troupe_session=tps_${attempt}`,
+    });
+  }
+  const { status } = await troupe.call('GET', '/v1/threads', undefined, { authorization: 'Bearer wrong' });
+  t.equal(status, 401);
+});
+
 t.test('metrics have the fetches of keys by issuer and result', async (t) => {
   const { sign, get } = await start(t, { service_grants: true });
   const { body } = await get(await sign({ groups: ['root'] }), '/metrics');
