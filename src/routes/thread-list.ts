@@ -81,6 +81,8 @@ export const listThreads = (
   query: ThreadQuery,
   item: (record: ThreadRecord) => unknown,
 ) => {
+  const shown = (record: ThreadRecord): unknown =>
+    item({ ...record, thread: access.shown(principal, record.thread) });
   const { filter, limit } = query;
   if (filter.root && filter.parent_thread_id !== undefined) {
     throw new Invalid('root=true cannot be combined with parentThreadId');
@@ -90,7 +92,7 @@ export const listThreads = (
     access.lists(principal),
     filter,
     { limit, ...start },
-    item,
+    shown,
     searchOf(store, principal.scope, filter),
   );
   return listReply('items', page.texts, {

@@ -151,7 +151,7 @@ const itemRoutes = (deps: RouteDeps) => {
         const { scope, id } = access.thread(principal, params.id, 'read');
         const record = store.threads.get(scope, id);
         if (!record) throw new NotFound(`thread not found: ${params.id}`);
-        return record.thread;
+        return access.shown(principal, record.thread);
       },
     }),
     route.patch('/v1/threads/:id', { ...update, id: 'updateThread' }),
@@ -202,7 +202,7 @@ const createUpdate = ({ access, runtime, identity }: Pick<RouteDeps, 'access' | 
       const patch = { ...body, ...parentIn(access, principal, place, body.parent_thread_id) };
       const thread = await runtime.threads.update(place.scope, place.id, patch);
       if (body.visibility !== undefined) identity.readers.sharingChanged(place);
-      return thread;
+      return access.shown(principal, thread);
     },
   }) as const;
 

@@ -9,6 +9,15 @@ export const MOST_SCOPE_BYTES = 512;
 /** Control, format, private-use, unassigned and invisible characters, and separators of lines. */
 const FORBIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
+/**
+ * Returns the id of a user in NFC, or `undefined` if it is not allowed. URL parsers remove the path segments `.` and `..`,
+ * even percent-encoded ones, so no route could name such a user.
+ */
+export const userIdText = (text: string): string | undefined => {
+  const id = identityText(text, MOST_USER_ID_BYTES);
+  return id === '.' || id === '..' ? undefined : id;
+};
+
 /** Returns the text in NFC, or `undefined` if it is not allowed. */
 export const identityText = (text: string, mostBytes: number): string | undefined => {
   const composed = text.normalize('NFC');

@@ -1,5 +1,5 @@
 import { type Authority, authorizes, type GrantWord, grantOf, mentions, parseGrants } from './grants.ts';
-import { identityText, MOST_USER_ID_BYTES } from './identity-text.ts';
+import { MOST_USER_ID_BYTES, userIdText } from './identity-text.ts';
 import { Forbidden, Invalid, Unauthorized } from './outcome.ts';
 import { checkPartitionOf, isReservedScope } from './partition.ts';
 
@@ -134,10 +134,10 @@ export const createPrincipal = ({
 
 /** The name of a user becomes part of names in the store, so an empty one must not be the list of all users. */
 const checkUser = (user: string): string => {
-  const checked = identityText(user, MOST_USER_ID_BYTES);
+  const checked = userIdText(user);
   if (checked !== undefined) return checked;
   throw new Invalid(
-    `the user must have 1 to ${MOST_USER_ID_BYTES} bytes, no blanks at its ends, no leading '~', and no control or invisible characters`,
+    `the user must have 1 to ${MOST_USER_ID_BYTES} bytes, no blanks at its ends, no leading '~', not be '.' or '..', and have no control or invisible characters`,
   );
 };
 

@@ -105,7 +105,7 @@ t.test('verifies 20 unknown access tokens a second while the bucket of their add
   for (let at = 0; at < MOST_FAILURES; at += 1) guesses.failed(address, new Unauthorized('wrong'));
   t.equal(countAdmitted(100), MOST_UNVERIFIED);
   t.ok(admitted(true), 'known tokens are not limited');
-  t.ok(admitted(false, '203.0.113.8'), 'nor is another address');
+  t.ok(admitted(false, '203.0.113.8'), 'another address is not limited');
   time += 1000;
   guesses.failed(address, new Unauthorized('wrong'));
   t.equal(countAdmitted(100), MOST_UNVERIFIED, 'again in the next second');

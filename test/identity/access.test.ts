@@ -167,6 +167,19 @@ t.test('resolves a name to the own thread, and asks for the uid when several are
   t.equal(access.thread(alice, uid, 'read').scope, partitionOf(alice), 'unknown to others');
 });
 
+t.test('the id of a thread without an owner is its uid', async (t) => {
+  const store = await storeFor(t);
+  await fill(store, [
+    { id: 't1', owner: undefined, visibility: 'private' },
+    { id: 't1', owner: 'bob', visibility: 'private' },
+  ]);
+  const access = createAccess(store);
+  const reader = principal('acme', 'carol', 'viewer');
+  t.strictSame(access.thread(reader, 't1', 'read'), { scope: 'acme', id: 't1' });
+  const bobs = partitionOf({ scope: 'acme', user: 'bob' });
+  t.strictSame(access.thread(reader, uidOf(bobs, 't1') ?? '', 'read'), { scope: bobs, id: 't1' });
+});
+
 t.test('walks a list across partitions by positions', async (t) => {
   const store = await storeFor(t);
   const owned = Array.from({ length: 12 }, (_, index) => ({

@@ -45,6 +45,9 @@ t.test('composes ids, and rejects invisible and oversized ones (check 21)', asyn
     });
   }
   await users.create(ADMIN, person('x'.repeat(256)));
+  for (const dots of ['.', '..']) {
+    await t.rejects(users.create(ADMIN, person(dots)), { name: 'Invalid', message: /path of a URL/ });
+  }
 });
 
 t.test('rejects ids that look like existing ones (check 21)', async (t) => {

@@ -45,6 +45,50 @@ t.test('a name belongs to its owner', async (t) => {
   });
 });
 
+t.test('equal run ids of two users need a uid, which the error names', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, reader] = [service.user('alice'), service.user('bob'), service.user('rita', 'viewer')];
+  const message = {
+    messageId: 'm1',
+    taskId: 'r1',
+    contextId: 'c1',
+    role: 'ROLE_USER',
+    parts: [{ text: 'x' }],
+  };
+  for (const user of [alice, bob])
+    t.equal((await user.post('/v1/a2a/echo/message:send', { message })).status, 200);
+  t.equal((await alice.get('/v1/runs/r1')).status, 200, 'the own run');
+  const { status, body } = await reader.get('/v1/runs/r1');
+  t.equal(status, 409);
+  const uids = [...String(body.error).matchAll(/'(r1~[\w-]{22})'/g)].map(([, uid]) => uid);
+  t.equal(uids.length, 2);
+  const threads = await Promise.all(
+    uids.map(async (uid) => (await reader.get(`/v1/runs/${uid}`)).body.owner),
+  );
+  t.strictSame(threads.sort(), ['alice', 'bob']);
+  for (const uid of uids) t.equal((await service.user('dora').get(`/v1/runs/${uid}`)).status, 404);
+});
+
+t.test('a shared thread does not name a parent that the reader may not see', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  const { body: parent } = await alice.post('/v1/threads', {});
+  const { body: child } = await alice.post('/v1/threads', { parent_thread_id: parent.id });
+  const path = `/v1/threads/${child.id}`;
+  await alice.call('PATCH', path, { visibility: 'write' });
+  t.match((await alice.get(path)).body, { parent_thread_id: parent.id });
+  t.notOk('parent_thread_id' in (await bob.get(path)).body);
+  t.notOk('parent_thread_id' in (await bob.call('PATCH', path, { title: 'x' })).body);
+  const list = async (): Promise<unknown> => {
+    const { body } = await bob.get('/v1/threads/summaries');
+    return (body.items as { parent_thread_id: unknown }[]).map((item) => item.parent_thread_id);
+  };
+  t.strictSame(await list(), [null]);
+  t.match((await service.user('rita', 'viewer').get(path)).body, { parent_thread_id: parent.id });
+  await alice.call('PATCH', `/v1/threads/${parent.id}`, { visibility: 'read' });
+  t.match((await bob.get(path)).body, { parent_thread_id: parent.id });
+});
+
 t.test('a user who takes the id of another thread does not hide it from readers', async (t) => {
   const service = await withUsers(t);
   const [alice, bob, reader] = [service.user('alice'), service.user('bob'), service.user('rita', 'viewer')];

@@ -35,6 +35,8 @@ export type Access = {
   lists(principal: Principal): Lists;
   /** Returns whether the principal may read a thread. */
   sees(principal: Principal, place: Place): boolean;
+  /** Returns a thread without the link to a parent that the principal may not read. */
+  shown<Shown extends ShownThread>(principal: Principal, thread: Shown): Shown;
   /** Returns whether the principal has the right on a thread that it may read. */
   may(principal: Principal, place: Place, right: Right): boolean;
   /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
@@ -48,6 +50,8 @@ export type Access = {
   /** @throws Forbidden unless the principal may change who sees the thread */
   checkSharing(principal: Principal, place: Place): void;
 };
+
+type ShownThread = { owner?: string | undefined; parent_thread_id?: string | undefined };
 
 export type Right = 'read' | 'write' | 'decide';
 
@@ -68,23 +72,7 @@ type Finder = {
 };
 
 export const createAccess = (store: AccessStore): Access => {
-  const threads: Finder = {
-    kind: 'thread',
-    has: (scope, id) => store.threads.get(scope, id) !== undefined,
-    partitionsWith: store.threads.partitionsWith,
-    createdAt: (scope, id) => store.threads.get(scope, id)?.thread.metadata.created_at ?? 0,
-    threadOf: (place) => place,
-  };
-  const runs: Finder = {
-    kind: 'run',
-    has: (scope, id) => store.runs.get(scope, id) !== undefined,
-    partitionsWith: store.runs.partitionsWith,
-    createdAt: (scope, id) => store.runs.get(scope, id)?.created_at ?? 0,
-    threadOf({ scope, id }) {
-      const run = store.runs.get(scope, id);
-      return run && { scope, id: run.thread_id };
-    },
-  };
+  const { threads, runs } = createFinders(store);
   const visibilityOf = ({ scope, id }: Place): Visibility =>
     store.threads.get(scope, id)?.thread.visibility ?? 'private';
 
@@ -96,6 +84,11 @@ export const createAccess = (store: AccessStore): Access => {
     return found;
   };
 
+  const sees: Access['sees'] = (principal, at) =>
+    isOwner(principal, at.scope) ||
+    may(principal, READ_ALL) ||
+    (principal.user !== undefined && visibilityOf(at) !== 'private');
+
   return {
     thread: (principal, id, right) => place(threads, principal, id, right),
     run: (principal, id, right) => place(runs, principal, id, right),
@@ -106,10 +99,16 @@ export const createAccess = (store: AccessStore): Access => {
       return place(isRun ? runs : threads, principal, id, right);
     },
     lists: listsFor,
-    sees: (principal, at) =>
-      isOwner(principal, at.scope) ||
-      may(principal, READ_ALL) ||
-      (principal.user !== undefined && visibilityOf(at) !== 'private'),
+    sees,
+    shown(principal, thread) {
+      const { parent_thread_id: parent, owner } = thread;
+      if (!parent || owner === principal.user) return thread;
+      const above = { scope: partitionOf({ scope: principal.scope, user: owner }), id: parent };
+      if (sees(principal, above)) return thread;
+      const { parent_thread_id: _, ...rest } = thread;
+      // The field is optional.
+      return rest as typeof thread;
+    },
     may: (principal, at, right) =>
       missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
     check: (principal, at, right) =>
@@ -132,11 +131,31 @@ export const createAccess = (store: AccessStore): Access => {
   };
 };
 
+const createFinders = (store: AccessStore): { threads: Finder; runs: Finder } => ({
+  threads: {
+    kind: 'thread',
+    has: (scope, id) => store.threads.get(scope, id) !== undefined,
+    partitionsWith: store.threads.partitionsWith,
+    createdAt: (scope, id) => store.threads.get(scope, id)?.thread.metadata.created_at ?? 0,
+    threadOf: (place) => place,
+  },
+  runs: {
+    kind: 'run',
+    has: (scope, id) => store.runs.get(scope, id) !== undefined,
+    partitionsWith: store.runs.partitionsWith,
+    createdAt: (scope, id) => store.runs.get(scope, id)?.created_at ?? 0,
+    threadOf({ scope, id }) {
+      const run = store.runs.get(scope, id);
+      return run && { scope, id: run.thread_id };
+    },
+  },
+});
+
 const READ_ALL: Need = ['read', 'all'];
 const WRITE_ALL: Need = ['write', 'all'];
 
-/** Two are enough to know that an id is ambiguous. */
-const MOST_FOUND = 2;
+/** Two are enough to know that an id is ambiguous; the error names a few more. */
+const MOST_FOUND = 10;
 
 /** Returns the visible thing with this id: the principal's own, else that with this uid, else that of this name. */
 const find = (finder: Finder, principal: Principal, id: string): Place | undefined => {
@@ -152,7 +171,7 @@ const listSeenBy = ({ scope }: Principal, readsAll: boolean): string =>
   readsAll ? ownedIn(scope) : sharedIn(scope);
 
 const findByUid = (finder: Finder, principal: Principal, uid: string): Place | undefined => {
-  const id = finder.kind === 'thread' ? idInUid(uid) : undefined;
+  const id = idInUid(uid);
   if (id === undefined) return undefined;
   const own = partitionOf(principal);
   if (isUidOf(uid, own, id) && finder.has(own, id)) return { scope: own, id };
@@ -175,8 +194,10 @@ const findByName = (
   id: string,
   readsAll: boolean,
 ): Place | undefined => {
-  const base = readsAll && principal.user !== undefined && finder.has(principal.scope, id);
+  const base = readsAll && finder.has(principal.scope, id);
   const isUid = isMadeHere(id);
+  // The id of something without an owner is also its uid.
+  if (base && !isUid) return { scope: principal.scope, id };
   const list = listSeenBy(principal, readsAll);
   const found = [
     ...(base ? [principal.scope] : []),
@@ -184,8 +205,15 @@ const findByName = (
   ];
   if (isUid && found.length > 1) return { scope: oldest(finder, found, id), id };
   const [scope, another] = found;
-  if (another !== undefined) throw new Conflict(`'${id}' names more than one thread: use its uid`);
+  if (another !== undefined) throw ambiguous(finder.kind, id, found);
   return scope === undefined ? undefined : { scope, id };
+};
+
+/** Records of runs have no uid, so the error names those of the runs. The principal may read all of them. */
+const ambiguous = (kind: Finder['kind'], id: string, partitions: readonly string[]): Conflict => {
+  if (kind === 'thread') return new Conflict(`'${id}' names more than one thread: use its uid`);
+  const uids = partitions.map((partition) => `'${longUidOf(ownerOf(partition) ?? '', id)}'`);
+  return new Conflict(`'${id}' names more than one run: use ${uids.join(' or ')}`);
 };
 
 /** The id that the service made is the uid of the oldest: another client that chooses the same id learned it from there. */

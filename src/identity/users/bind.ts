@@ -1,6 +1,11 @@
 import type { Clock } from '../../schema/clock.ts';
 import { parseTokenGrants, unite } from '../../schema/grants.ts';
-import { identityText, MOST_SCOPE_BYTES, MOST_USER_ID_BYTES } from '../../schema/identity-text.ts';
+import {
+  identityText,
+  MOST_SCOPE_BYTES,
+  MOST_USER_ID_BYTES,
+  userIdText,
+} from '../../schema/identity-text.ts';
 import { RateLimited, Unauthorized } from '../../schema/outcome.ts';
 import { canBePartition } from '../../schema/partition.ts';
 import { nameOf, type Principal } from '../../schema/principal.ts';
@@ -82,7 +87,7 @@ export const createBind = (deps: BindDeps): Bind => {
 /** @throws Unauthorized */
 const normalized = (token: VerifiedToken): VerifiedToken => {
   const scope = identityText(token.scope, MOST_SCOPE_BYTES);
-  const user = identityText(token.user, MOST_USER_ID_BYTES);
+  const user = userIdText(token.user);
   if (scope === undefined || user === undefined) throw new Unauthorized(IDENTITY);
   if (!canBePartition({ scope, user })) throw new Unauthorized(IDENTITY);
   return scope === token.scope && user === token.user ? token : { ...token, scope, user };

@@ -1,11 +1,19 @@
-import { identityText, MOST_SCOPE_BYTES, MOST_USER_ID_BYTES } from '../../schema/identity-text.ts';
+import {
+  identityText,
+  MOST_SCOPE_BYTES,
+  MOST_USER_ID_BYTES,
+  userIdText,
+} from '../../schema/identity-text.ts';
 import { Invalid } from '../../schema/outcome.ts';
 
 /** Checks the texts that name users and scopes (identity.md 1.1). */
 
 /** @throws Invalid */
-export const checkedUserId = (field: string, text: string): string =>
-  checked(field, text, MOST_USER_ID_BYTES);
+export const checkedUserId = (field: string, text: string): string => {
+  const id = checked(field, text, MOST_USER_ID_BYTES);
+  if (userIdText(id) !== undefined) return id;
+  throw new Invalid(`${field} must not be '.' or '..', which the path of a URL cannot contain`);
+};
 
 /** @throws Invalid */
 export const checkedScope = (field: string, text: string): string => checked(field, text, MOST_SCOPE_BYTES);
