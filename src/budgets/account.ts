@@ -2,6 +2,7 @@ import type { BudgetSubject } from '../schema/budget.ts';
 import type { Account, Allowance, BudgetNotice, Payer, Spending, Used } from '../schema/spending.ts';
 import type { Batch, Store } from '../store/index.ts';
 import type { Amount, Claim, Counter } from './counter.ts';
+import { rowOf } from './counters.ts';
 import { nanoOf } from './money.ts';
 import { noteFull, noticeExceeded, noticeReached } from './notices.ts';
 import { type Exceeded, LEAST_OUTPUT, type Reserved, reserve, type Timer } from './reservations.ts';
@@ -116,16 +117,10 @@ const add = (spent: Spent, counter: Counter, { tokens, nano }: Amount): void => 
 };
 
 const store = ({ spent, timer, store: { budgetCounters } }: Open, batch: Batch): void => {
-  for (const [{ key, stored, to, isOfRun }, amount] of spent) {
-    stored.tokens += amount.tokens;
-    stored.nano += amount.nano;
-    const ended_at = to ?? (isOfRun ? timer.now() : undefined);
-    budgetCounters.put(batch, {
-      ...key,
-      tokens: stored.tokens,
-      nano_usd: stored.nano,
-      ...(ended_at !== undefined && { ended_at }),
-    });
+  for (const [counter, amount] of spent) {
+    counter.stored.tokens += amount.tokens;
+    counter.stored.nano += amount.nano;
+    budgetCounters.put(batch, rowOf(counter, timer.now()));
   }
   spent.clear();
 };

@@ -17,6 +17,8 @@ export type Counter = {
   /** The part of `spent` that commits contain. */
   readonly stored: Amount;
   readonly reserved: Amount;
+  /** Number of runs that were added; a commit in progress or an earlier one contains it. */
+  runs: number;
   /** Number of reservations. */
   holders: number;
   /** Requests that wait for a reservation to be settled, in their order. A call returns whether one has left. */
@@ -40,7 +42,7 @@ export type CounterKey = {
 export const createCounter = (
   key: CounterKey,
   { to, isOfRun }: Pick<Counter, 'to' | 'isOfRun'>,
-  stored: Amount,
+  { runs = 0, ...stored }: Amount & { runs?: number },
 ): Counter => ({
   key,
   to,
@@ -48,6 +50,7 @@ export const createCounter = (
   spent: { ...stored },
   stored: { ...stored },
   reserved: { tokens: 0, nano: 0 },
+  runs,
   holders: 0,
   waiting: new Set(),
   warned: 0,

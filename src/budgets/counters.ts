@@ -1,5 +1,5 @@
 import type { BudgetSubject } from '../schema/budget.ts';
-import type { BudgetCounterTable } from '../store/index.ts';
+import type { BudgetCounterTable, StoredBudgetCounter } from '../store/index.ts';
 import type { Budget } from './budget.ts';
 import {
   type Amount,
@@ -27,6 +27,18 @@ export type Counters = {
   periodOf(budget: Budget, now: number): Period;
 };
 
+/** Returns the row of a counter with the amounts that are part of commits. */
+export const rowOf = ({ key, stored, runs, to, isOfRun }: Counter, now: number): StoredBudgetCounter => {
+  const ended_at = to ?? (isOfRun ? now : undefined);
+  return {
+    ...key,
+    tokens: stored.tokens,
+    nano_usd: stored.nano,
+    ...(runs > 0 && { runs }),
+    ...(ended_at !== undefined && { ended_at }),
+  };
+};
+
 /** Number of counters in memory from which idle ones are dropped. */
 const MOST_KEPT = 10_000;
 
@@ -52,7 +64,7 @@ export const createCounters = (stored: Pick<BudgetCounterTable, 'get'>): Counter
       const counter = createCounter(
         key,
         { to, isOfRun: budget.isPerRun },
-        { tokens: row?.tokens ?? 0, nano: row?.nano_usd ?? 0 },
+        { tokens: row?.tokens ?? 0, nano: row?.nano_usd ?? 0, runs: row?.runs ?? 0 },
       );
       const claim = { budget, counter };
       noteReported(claim);

@@ -2,6 +2,7 @@ import type { BudgetSpec, BudgetSubject, BudgetUsage } from '../schema/budget.ts
 import type { Clock } from '../schema/clock.ts';
 import type { ReachedLimit } from '../schema/spending.ts';
 import { type AccountDeps, type AccountOptions, openAccount, type RunAccount } from './account.ts';
+import { type Admission, type AdmissionDeps, createAdmission } from './admission.ts';
 import { type Budget, compileBudget } from './budget.ts';
 import { type Claim, type Counter, fullestUnit, reachedOf, spentShare } from './counter.ts';
 import { createCounters } from './counters.ts';
@@ -15,8 +16,8 @@ import { usageOf } from './usage.ts';
  * Guarantees: a changed entry applies from the next inference on, and to inferences that wait.
  * Cost: without a matching budget, a pass over the patterns of the entries; no counter and no store operation.
  */
-export type Meter = {
-  /** False while there are no budgets. */
+export type Meter = Omit<Admission, 'apply'> & {
+  /** False while no budget limits what inferences spend. */
   isActive(): boolean;
   /** Replaces the entries; must not throw. */
   apply(specs: readonly BudgetSpec[]): void;
@@ -29,23 +30,33 @@ export type Meter = {
   spentShares(): Iterable<readonly [share: number, budget: string]>;
 };
 
-export type MeterDeps = Omit<AccountDeps, 'claimsOf'> & { clock: Clock };
+export type MeterDeps = Omit<AccountDeps, 'claimsOf'> & { clock: Clock } & Pick<AdmissionDeps, 'limited'>;
 
 export const createMeter = (deps: MeterDeps): Meter => {
   const counters = createCounters(deps.store.budgetCounters);
+  const { apply: limit, ...admission } = createAdmission({
+    counters,
+    stored: deps.store.budgetCounters,
+    now: () => deps.clock.now(),
+    limited: deps.limited,
+  });
   let budgets: readonly Budget[] = [];
+  let spending: readonly Budget[] = [];
   const claimsOf = (subject: BudgetSubject): Claim[] => {
     const now = deps.clock.now();
     const claims: Claim[] = [];
-    for (const budget of budgets)
+    for (const budget of spending)
       if (budget.matches(subject)) claims.push(counters.claim(budget, subject, now));
     return claims;
   };
   const accounts = { ...deps, claimsOf };
   return {
-    isActive: () => budgets.length > 0,
+    ...admission,
+    isActive: () => spending.length > 0,
     apply(specs) {
       budgets = specs.map(compileBudget);
+      spending = budgets.filter(({ tokens, nano }) => tokens !== undefined || nano !== undefined);
+      limit(budgets);
       for (const counter of counters.all()) retryWaiting(counter);
     },
     open: (options) => openAccount(accounts, options),
@@ -61,7 +72,8 @@ export const createMeter = (deps: MeterDeps): Meter => {
       const { clock, store } = deps;
       return budget && usageOf(budget, counters, store.budgetCounters, { now: clock.now(), limit });
     },
-    spentShares: () => budgets.map((budget) => [worstShare(budget, counters.all()), budget.spec.id] as const),
+    spentShares: () =>
+      spending.map((budget) => [worstShare(budget, counters.all()), budget.spec.id] as const),
   };
 };
 

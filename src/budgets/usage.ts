@@ -19,11 +19,11 @@ export const usageOf = (
   const { from, to } = counters.periodOf(budget, now);
   const window = { budget: budget.spec.id, identity: budget.identity, from };
   const claims = new Map<string, Claim>();
-  for (const { combination, tokens, nano_usd } of stored.inWindow(window, MOST_READ)) {
+  for (const { combination, tokens, nano_usd, runs = 0 } of stored.inWindow(window, MOST_READ)) {
     const counter = createCounter(
       { ...window, combination },
       { to, isOfRun: budget.isPerRun },
-      { tokens, nano: nano_usd },
+      { tokens, nano: nano_usd, runs },
     );
     claims.set(combination, { budget, counter });
   }
@@ -43,9 +43,12 @@ export const usageOf = (
 
 const shareOf = (claim: Claim): number => spentShare(claim, fullestUnit(claim));
 
-const shown = ({ budget, counter: { key, spent, reserved, to } }: Claim): BudgetUsage['items'][number] => ({
+const shown = ({
+  budget,
+  counter: { key, spent, reserved, runs, to },
+}: Claim): BudgetUsage['items'][number] => ({
   key: budget.valuesIn(key.combination),
-  spent: amountOf(spent),
+  spent: { ...amountOf(spent), ...(budget.spec.limits.runs !== undefined && { runs }) },
   reserved: amountOf(reserved),
   limit: budget.spec.limits,
   ...(to !== undefined && { resets_at: to }),

@@ -27,6 +27,7 @@ export const createBudgetMeter = (deps: {
       log.warn(kind === 'BudgetWarning' ? 'budget.warning' : 'budget.exceeded', notice);
       if (kind === 'BudgetExceeded') metrics.budgets.exceeded(notice.budget, notice.action);
     },
+    limited: metrics.budgets.limited,
     onCommitFailed: (err) => log.error('budget.commit_failed', { err }),
   });
 };

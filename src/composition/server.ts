@@ -32,6 +32,7 @@ import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
 import { createAccessTokens } from './issuers.ts';
 import type { Peers } from './peers.ts';
+import { createRequestLimits } from './request-limits.ts';
 import { consoleFolder, manualFolder, version } from './version.ts';
 
 /** The parts that clients reach: the HTTP server with its routes, and the port for programs that report. */
@@ -194,7 +195,7 @@ const createAdapters = (
 };
 
 const createHttp = (
-  { input, settings, log, metrics, accessLog }: Foundation,
+  { input, settings, log, metrics, meter, clock, accessLog }: Foundation,
   routeDeps: RouteDeps,
   {
     families,
@@ -246,6 +247,7 @@ const createHttp = (
     }),
     observeAuth: createAuthObserver(metrics.identity.requested, accessLog),
     addReader: routeDeps.identity.readers.add,
+    requestLimits: createRequestLimits(meter, () => clock.now()),
     observe: metrics.http,
     log,
     openApi: { ...ABOUT, version, isOpen },

@@ -1,5 +1,6 @@
 import type { Authenticate, AuthObserver, Presented, Surface } from '../schema/presented.ts';
 import type { Principal } from '../schema/principal.ts';
+import type { RequestLimits } from '../schema/request-limits.ts';
 import { crossSite } from './cross-site.ts';
 import type { Arrival, Reception } from './reception.ts';
 import type { WireRequest } from './wire.ts';
@@ -8,13 +9,18 @@ import type { WireRequest } from './wire.ts';
 
 /** Resolves the principal and checks its right. @throws Unauthorized, Forbidden, RateLimited */
 export const authenticate = (
-  pipeline: { authenticate: Authenticate; observeAuth: AuthObserver },
+  pipeline: {
+    authenticate: Authenticate;
+    observeAuth: AuthObserver;
+    requestLimits?: RequestLimits | undefined;
+  },
   arrival: Arrival,
   request: Presented,
 ): Principal | Promise<Principal> => {
   const { observeAuth } = pipeline;
   const finish = (principal: Principal): Principal => {
     try {
+      pipeline.requestLimits?.request(principal, { path: arrival.endpoint.path, params: arrival.params });
       admit(arrival, principal);
     } catch (error) {
       observeAuth.rejected(principal, error, request);

@@ -2,6 +2,7 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { AuthObserver } from '../schema/presented.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { AddReader } from '../schema/reader.ts';
+import type { RequestLimits } from '../schema/request-limits.ts';
 import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
 import type { Gate } from './gate.ts';
@@ -23,6 +24,8 @@ export type Call = {
   params: Readonly<Record<string, string>>;
   /** Whether the call occupies a slot of the gate. */
   inside: boolean;
+  /** Ends the count of the event stream that the route may open. */
+  release?: (() => void) | undefined;
 };
 
 export type AnyRequest = RouteRequest<unknown, unknown, unknown>;
@@ -43,8 +46,9 @@ export const createCaller = (deps: {
   /** Receives the event streams of users, which end with the rights of their principals. */
   addReader?: AddReader | undefined;
   observeAuth: Pick<AuthObserver, 'denied'>;
+  limits?: Limits | undefined;
 }): Caller => {
-  const { gate, hub, log, addReader = ignoreReader, observeAuth } = deps;
+  const { gate, hub, log, addReader = ignoreReader, observeAuth, limits } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
     const answer = exchange.errors(error, exchange.requestId);
@@ -56,9 +60,9 @@ export const createCaller = (deps: {
   };
 
   const leave = (call: Call): void => {
-    if (!call.inside) return;
+    const { inside } = call;
     call.inside = false;
-    gate.leave();
+    if (inside) gate.leave();
   };
 
   const succeeded = (call: Call, principal: Principal, result: unknown): void => {
@@ -66,35 +70,35 @@ export const createCaller = (deps: {
     try {
       if (isEventStream(result)) {
         bindStream(result, exchange, hub);
-        if (!result.closed) result.onClose(addReader(readerOf(call, principal, result)));
+        if (result.closed) release(call);
+        else follow(call, result, addReader(readerOf(call, principal, result)));
       } else sendReply(exchange, isReply(result) ? result : reply(200, result));
     } catch (error) {
       fail(exchange, error);
+      release(call);
     }
     leave(call);
+    if (!isEventStream(result)) release(call);
   };
 
   const failed = (call: Call, request: AnyRequest, error: unknown): void => {
     observeAuth.denied(request.principal, error, request);
     fail(call.exchange, error);
     leave(call);
+    release(call);
   };
 
   const invoke = (call: Call, request: AnyRequest): void => {
-    call.inside = true;
     let result: unknown;
     try {
-      result = call.endpoint.handle(request);
+      result = handle(call, request, limits);
     } catch (error) {
       failed(call, request, error);
       return;
     }
-    if (!isPromise(result)) succeeded(call, request.principal, result);
-    else
-      result.then(
-        (value) => succeeded(call, request.principal, value),
-        (error) => failed(call, request, error),
-      );
+    const succeed = (value: unknown): void => succeeded(call, request.principal, value);
+    if (!isPromise(result)) succeed(result);
+    else result.then(succeed, (error) => failed(call, request, error));
   };
 
   const queue = (call: Call, request: AnyRequest): void => {
@@ -120,6 +124,26 @@ export const createCaller = (deps: {
     fail,
   };
 };
+
+/** @throws the error of the handler, or RateLimited */
+const handle = (call: Call, request: AnyRequest, limits: Limits | undefined): unknown => {
+  call.inside = true;
+  if (call.endpoint.streams) call.release = limits?.openStream(request.principal);
+  return call.endpoint.handle(request);
+};
+
+type Limits = Pick<RequestLimits, 'openStream'>;
+
+const release = (call: Call): void => {
+  call.release?.();
+  call.release = undefined;
+};
+
+const follow = (call: Call, stream: Stream, endReader: () => void): void =>
+  stream.onClose(() => {
+    endReader();
+    release(call);
+  });
 
 const ignoreReader: AddReader = () => () => {};
 

@@ -1,4 +1,5 @@
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
+import type { RequestLimits } from '../schema/request-limits.ts';
 import { admit, authenticate, presented } from './authorize.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Caller } from './call.ts';
@@ -37,6 +38,7 @@ export type PipelineDeps = SenderDeps & {
   acceptsHost?: HostCheck | undefined;
   authenticate: Authenticate;
   observeAuth: AuthObserver;
+  requestLimits?: RequestLimits | undefined;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;

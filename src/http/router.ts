@@ -1,3 +1,4 @@
+import { EVENT_STREAM } from './described.ts';
 import type { Family } from './family.ts';
 import { createDoor, type Door, type Needs } from './needs.ts';
 import type { Paths } from './paths.ts';
@@ -24,6 +25,8 @@ export type Endpoint = Omit<Route['spec'], 'reads' | 'body'> & {
   paramNames: readonly string[];
   /** The right that is checked before the body is read. */
   door: Door;
+  /** Whether a response may be an event stream. */
+  streams: boolean;
   /** How the body is read. */
   reads: 'json' | 'text' | 'nothing';
 };
@@ -45,6 +48,7 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
       path,
       paramNames: paramNames(path),
       door: doorOf(spec),
+      streams: mayStream(spec.responses),
       ...readingOf(spec),
     };
     for (const name of methods[method]) {
@@ -55,6 +59,11 @@ export const groupByPath = (routes: readonly Route[], family?: Family): PathEntr
   }
   return [...paths].map(([path, endpoints]) => ({ path, endpoints, family }));
 };
+
+const mayStream = (responses: Route['spec']['responses']): boolean =>
+  Object.values(responses).some(
+    (answer) => typeof answer === 'object' && 'content' in answer && EVENT_STREAM in (answer.content ?? {}),
+  );
 
 /** A schema that only documents the body does not decode it. */
 const readingOf = ({ reads, body }: Route['spec']): Pick<Endpoint, 'reads' | 'body'> => {
@@ -81,6 +90,7 @@ export const refusing = (path: string, needs: Needs, handle: () => unknown): End
   summary: '',
   needs,
   door: createDoor(needs),
+  streams: false,
   paramNames: [],
   body: undefined,
   reads: 'nothing',

@@ -1,6 +1,7 @@
 import type { ServiceLog } from '../schema/log-events.ts';
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
 import type { AddReader } from '../schema/reader.ts';
+import type { RequestLimits } from '../schema/request-limits.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
@@ -58,6 +59,8 @@ export type HttpDeps = {
   observeAuth: AuthObserver;
   /** Receives the event streams of users, which end with the rights of their principals. */
   addReader?: AddReader | undefined;
+  /** If absent, requests and event streams are not limited. */
+  requestLimits?: RequestLimits | undefined;
   /**
    * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
    */
@@ -114,7 +117,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     context,
     paths,
     bodyBudget,
-    caller: createCaller({ gate, hub, log, addReader: deps.addReader, observeAuth: deps.observeAuth }),
+    caller: createCaller({ ...deps, gate, hub, limits: deps.requestLimits }),
   });
   const local = createFetch(answer);
 

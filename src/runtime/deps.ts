@@ -148,6 +148,10 @@ export type BudgetMeter = {
   open(options: { payer: Payer; isStored: boolean; notify(notice: BudgetNotice): void }): RunAccount;
   /** Returns the exhausted limit because of which no new run of this subject may start. */
   exhausted(subject: BudgetSubject): ReachedLimit | undefined;
+  /** @throws RateLimited if no run of this subject may be added */
+  checkRun(subject: BudgetSubject): void;
+  /** Counts a new run, in the commit that creates it. */
+  addRun(batch: Batch, subject: BudgetSubject): void;
 };
 
 /** The usage of a run, written in the commits that keep its record. */

@@ -36,7 +36,7 @@ export { readInference } from './ledger/recorded-inference.ts';
 export type { Rewind } from './ledger/rewind.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './run/ephemeral.ts';
 export type { Attach, Channel, Protocol } from './run/live-channel.ts';
-export { ADMIN } from './run/payer.ts';
+export { ADMIN, spenderOfPrincipal } from './run/payer.ts';
 export type { PendingEdits } from './thread/pending-edits.ts';
 export type { DecisionInput, Submission, SubmitMode, UserMessage } from './thread/submission.ts';
 export type { ThreadView } from './thread/view.ts';

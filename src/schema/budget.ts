@@ -59,6 +59,8 @@ export type BudgetWindow = z.infer<typeof WindowFields>;
 /** The largest amount whose nano-USD are exact integers. */
 const MOST_USD = 9_000_000;
 
+const number = z.int().min(1).optional();
+
 const LimitFields = z.strictObject({
   tokens: z.int().min(1).optional().meta({ description: 'input and output tokens' }),
   usd: z
@@ -66,12 +68,23 @@ const LimitFields = z.strictObject({
     .refine((usd) => usd > 0 && usd <= MOST_USD, `field 'limits.usd' must be above 0 and at most ${MOST_USD}`)
     .meta({ exclusiveMinimum: 0, maximum: MOST_USD })
     .optional(),
+  requests: number.meta({ description: 'requests to the service' }),
+  runs: number.meta({
+    description: 'runs that begin, those of sub-agents included; per run: the runs of one root run',
+  }),
+  open_streams: number.meta({ description: 'event streams that are open at once' }),
 });
 
 const share = z
   .number()
   .refine((part) => part > 0 && part < 1, "field 'warn_at' must contain shares between 0 and 1")
   .meta({ exclusiveMinimum: 0, exclusiveMaximum: 1 });
+
+/** Limits that count from the start of a window. */
+const LIMITS_OVER_TIME = ['tokens', 'usd', 'requests', 'runs'] as const;
+
+/** Properties that only runs have. */
+const RUN_PROPERTIES: readonly BudgetProperty[] = ['agent', 'model', 'run'];
 
 const Fields = z
   .strictObject({
@@ -87,18 +100,23 @@ const Fields = z
     window: nullsAbsent(WindowFields).optional(),
     limits: nullsAbsent(LimitFields),
     warn_at: listOf(share).default([]).meta({ description: 'shares of the limits, ascending' }),
-    on_exceeded: z.enum(['stop', 'observe']).meta({
+    on_exceeded: z.enum(['stop', 'observe']).default('stop').meta({
       description: 'stop: runs end and new ones are refused; observe: only events, metrics and the log',
     }),
     unpriced: z.enum(['refuse', 'ignore']).default('refuse').meta({
       description: 'with a limit in USD: whether a model without prices is refused or not counted in USD',
     }),
   })
-  .superRefine(({ per, window, limits, warn_at }, context) => {
+  .superRefine(({ match, per, window, limits, warn_at }, context) => {
     if (Object.keys(limits).length === 0) context.addIssue("field 'limits' must have at least one limit");
     if (new Set(per).size < per.length) context.addIssue("field 'per' must not repeat a property");
     if (per.includes('run') && window) context.addIssue("field 'window' is not allowed with 'run' in 'per'");
-    if (!per.includes('run') && !window) context.addIssue("missing field 'window'");
+    if (!per.includes('run') && !window && LIMITS_OVER_TIME.some((name) => limits[name] !== undefined))
+      context.addIssue("missing field 'window'");
+    const isOfRuns = match.agent ?? match.model ?? per.find((property) => RUN_PROPERTIES.includes(property));
+    for (const name of ['requests', 'open_streams'] as const)
+      if (limits[name] !== undefined && isOfRuns !== undefined)
+        context.addIssue(`field 'limits.${name}' knows no agent, model or run`);
     if (warn_at.some((part, index) => part <= (warn_at[index - 1] ?? 0)))
       context.addIssue("field 'warn_at' must be in ascending order");
   });
@@ -118,7 +136,9 @@ export const BudgetUsage = z
     items: z.array(
       z.object({
         key: z.record(z.string(), z.string()).meta({ description: 'the values of the properties in `per`' }),
-        spent: BudgetAmount,
+        spent: BudgetAmount.extend({
+          runs: z.int().optional().meta({ description: 'with a limit of runs' }),
+        }),
         reserved: BudgetAmount.meta({ description: 'for inferences that have not ended' }),
         limit: LimitFields,
         resets_at: z.int().optional().meta({ description: 'end of the window in milliseconds' }),

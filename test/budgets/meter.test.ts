@@ -18,6 +18,7 @@ const start = async (t: { testdir(): string; teardown(end: () => Promise<void>):
       clock: { now: () => now },
       timer: { now: () => now, after: () => () => {} },
       observe() {},
+      limited() {},
       onCommitFailed(error) {
         throw error;
       },

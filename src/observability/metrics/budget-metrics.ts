@@ -6,7 +6,14 @@ export const createBudgetMetrics = (families: Families) => {
     suffix: 'budget_exceeded_total',
     help: 'Limits of budgets that were exceeded, once per counter and window',
   });
+  const limited = createCounter(families, ['budget', 'limit'], {
+    suffix: 'limited_total',
+    help: 'Requests, event streams and runs that a budget has refused with 429',
+  });
   return {
+    limited(budget: string, limit: string) {
+      limited.add(1, budget, limit);
+    },
     exceeded(budget: string, action: string) {
       exceeded.add(1, budget, action);
     },

@@ -7,7 +7,7 @@ import type { Resume, ResumeMode, Run, RunAdapter } from '../../schema/run.ts';
 import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver, UsageBook } from '../deps.ts';
 import { unstoredLedger } from '../ledger/in-memory.ts';
 import { historyOf } from '../ledger/ledger.ts';
-import { refuseExhausted } from '../thread/exhausted.ts';
+import { refuseExcessRuns, refuseExhausted } from '../thread/exhausted.ts';
 import type { DecisionInput } from '../thread/submission.ts';
 import { acceptDecision } from '../thread/tickets.ts';
 import { startActor } from './actor.ts';
@@ -15,7 +15,7 @@ import { abandonRun, releaseRun } from './control.ts';
 import { createExecution } from './create-execution.ts';
 import { beginStream, type Execution, type RunOwner } from './execution.ts';
 import { type Attach, createChannel } from './live-channel.ts';
-import type { Spender } from './payer.ts';
+import { payerOf, type Spender } from './payer.ts';
 import { newRun } from './transitions.ts';
 
 /**
@@ -91,7 +91,11 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
   return {
     start(input) {
       if (closed) throw new Unavailable('service is shutting down');
-      if (input.spender) refuseExhausted(deps, input.scope, input.agent, input.spender);
+      const { scope, agent, spender } = input;
+      if (spender) {
+        refuseExhausted(deps, scope, agent, spender);
+        refuseExcessRuns(deps, scope, agent, { spender });
+      }
       let resolveEnd = (_end: End): void => {};
       const done = new Promise<End>((resolve) => {
         resolveEnd = resolve;
@@ -103,6 +107,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
       });
       const cancel = (): void => execution.actor?.send({ type: 'CANCEL' });
       live.add(execution);
+      if (spender) countUnstored(deps, { scope, agent, spender, run: execution.run });
       input.attach(execution.stream.channel());
       beginStream(execution, false);
       startActor(execution);
@@ -167,6 +172,18 @@ const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) =
   // Every release must end the stream with a terminal event.
   execution.released = GIVEN_UP;
   return execution;
+};
+
+/** The count outlives the run, which is not stored. */
+const countUnstored = (
+  { meter, store, log }: RuntimeDeps,
+  { scope, agent, spender, run }: { spender: Spender; run: Run } & Pick<EphemeralInput, 'scope' | 'agent'>,
+): void => {
+  const batch = store.batch();
+  const { spec, model } = agent;
+  meter?.addRun(batch, { ...payerOf(scope, run), ...spender, agent: spec.id, model: model.id });
+  if (batch.writes.length === 0) return;
+  store.commit(batch).catch((err) => log.error('budget.commit_failed', { err }));
 };
 
 const meterOf = (meter: BudgetMeter, spender: Spender): BudgetMeter => ({

@@ -2,6 +2,7 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { Actor } from '../../schema/actor.ts';
 import type { BudgetSubject } from '../../schema/budget.ts';
 import { baseOf } from '../../schema/partition.ts';
+import { nameOf, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Payer } from '../../schema/spending.ts';
 
@@ -18,6 +19,12 @@ export const spenderOf = ({ user, credential }: Partial<Actor>): Spender =>
   user === undefined
     ? ANONYMOUS
     : { user, key: credential?.line ?? credential?.id ?? credential?.kind ?? ANONYMOUS.key };
+
+/** Returns the spender of a request. */
+export const spenderOfPrincipal = (principal: Principal): Spender => {
+  const { line, id, kind } = principal.credential;
+  return { user: nameOf(principal), key: line ?? id ?? kind };
+};
 
 /** Runs of sub-agents spend for the root run. */
 export const payerOf = (

@@ -8,6 +8,7 @@ import { bumpEpoch, stage, type Write } from '../ledger/transaction.ts';
 import { noteInput, steerRun } from '../run/control.ts';
 import { clearAll } from './cancel.ts';
 import { commitInput } from './commit-input.ts';
+import { countRun } from './exhausted.ts';
 import { launchInput } from './launch.ts';
 import { isOfUser } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
@@ -124,13 +125,16 @@ function startIn(thread: Thread, write: Write, request: Input): void {
   const isForeground = request.mode === 'foreground' || request.mode === 'sub_agent';
   const mode = isForeground ? 'foreground' : 'scheduled';
   const scheduled = scheduleNewRun(thread, write, newRunFor(thread, request, { now: true, mode }));
+  countRun(thread.deps, write.batch, { scope: thread.scope, run: scheduled.run, agent: request.agent });
   launchInput(thread, write, { request, agent: request.agent, ...scheduled });
 }
 
 /** Queues a new run with the input, in a write that has ended the work it replaces. */
 function queueIn(thread: Thread, write: Write, request: Input): void {
   const work = newRunFor(thread, request, { now: false, mode: 'scheduled' });
-  commitQueued(thread, write, request, scheduleNewRun(thread, write, work));
+  const scheduled = scheduleNewRun(thread, write, work);
+  countRun(thread.deps, write.batch, { scope: thread.scope, run: scheduled.run, agent: request.agent });
+  commitQueued(thread, write, request, scheduled);
 }
 
 function commitQueued(thread: Thread, write: Write, request: Input, { run, dispatch }: ScheduledRun): void {

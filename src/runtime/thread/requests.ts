@@ -11,11 +11,11 @@ import { openRunOf, quiet } from '../ledger/ledger.ts';
 import { blockingBarrier } from '../ledger/pending.ts';
 import { expiredDecisions } from '../maintenance/expiry.ts';
 import { endStray } from '../maintenance/stray-runs.ts';
-import { followRun, isRunPausing } from '../run/control.ts';
+import { followRun, isRunPausing, takesInput } from '../run/control.ts';
 import type { Attach } from '../run/live-channel.ts';
 import { spenderOf } from '../run/payer.ts';
-import { refuseExhausted } from './exhausted.ts';
-import { continuedRun, refuseForeign } from './open-run.ts';
+import { refuseExcessRuns, refuseExhausted } from './exhausted.ts';
+import { continuedRun, isOfUser, refuseForeign } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
 import { hasWork, refuseDuplicate, workOf } from './queue.ts';
 import type { ChildStrategy, Requests } from './request-types.ts';
@@ -96,6 +96,11 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
   if (submission.mode !== 'sub_agent') {
     refuseExhausted(deps, thread.scope, agent, spenderOf(submission.by ?? {}));
   }
+  if (!continues && !joinsActive(thread, submission))
+    refuseExcessRuns(deps, thread.scope, agent, {
+      spender: spenderOf(submission.by ?? {}),
+      root: submission.parent?.root_run_id,
+    });
   refuseUnsupported(agent, submission);
   refuseUnaccepted(agent, submission);
   if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
@@ -105,6 +110,13 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
     throw new Conflict(`delivery blocked by barrier: pending '${blocker.pending_id}' must be consumed first`);
   return continues;
 };
+
+/** Whether the input becomes part of the run that executes. */
+const joinsActive = ({ active }: Thread, submission: Submission): boolean =>
+  submission.mode === 'live_then_queue' &&
+  active !== undefined &&
+  takesInput(active) &&
+  isOfUser(active.run, submission);
 
 /** Returns the current view of the thread, for a request that is read and submitted in the same tick. */
 export const viewThread = (thread: Thread): ThreadView =>

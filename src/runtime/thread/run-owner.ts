@@ -1,5 +1,6 @@
 import type { PendingMessage } from '../../schema/pending.ts';
 import { deliver, type Write } from '../ledger/transaction.ts';
+import { actingUser } from '../run/acting-user.ts';
 import type { Execution, RunOwner } from '../run/execution.ts';
 import { handOverThread } from './retire.ts';
 import { scheduleNewRun } from './schedule-run.ts';
@@ -67,5 +68,6 @@ function requeueUnconsumedInput(
     origin,
     adapter,
     unconsumed,
+    by: actingUser(run),
   });
 }

@@ -18,6 +18,8 @@ export type BudgetCounterKey = BudgetWindowKey & { combination: string };
 export type BudgetCounter = {
   tokens: number;
   nano_usd: number;
+  /** Number of runs; absent where runs are not limited. */
+  runs?: number;
   /** When it no longer counts: the end of its window or, for the counter of a run, its last change. */
   ended_at?: number;
 };
