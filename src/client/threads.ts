@@ -130,6 +130,8 @@ export type Threads = {
   ): Promise<void>;
   /** Lists messages of the history. @throws NotFound */
   messages(threadId: string, filter?: MessageFilter, options?: Options): Paged<MessageList, ListedMessage>;
+  /** Removes a message from the history. @throws NotFound; Conflict if a run of the thread is open */
+  deleteMessage(threadId: string, messageId: string, options?: Options): Promise<void>;
   /** Submits input without waiting for its run. @throws NotFound */
   send(
     threadId: string,
@@ -191,6 +193,9 @@ export const createThreads = (connection: Connection): Threads => {
         ({ messages }) => messages,
         cursor,
       ),
+    async deleteMessage(threadId, messageId, options) {
+      await call(connection, 'DELETE', at(threadId) + path`/messages/${messageId}`, options);
+    },
     send: (threadId, input, options) =>
       call(connection, 'POST', at(threadId, '/messages'), { signal: options?.signal, body: input }),
     async cancel(threadId, options) {

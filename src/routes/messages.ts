@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listReply } from '../http/list-reply.ts';
-import { route } from '../http/route.ts';
+import { reply, route } from '../http/route.ts';
 import { listMessages, type MessageFilter, type MessageStart } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -39,7 +39,7 @@ export const MessageQuery = withAliases(
 );
 type MessageQuery = z.output<typeof MessageQuery>;
 
-export const messageRoutes = ({ store, access }: RouteDeps) => [
+export const messageRoutes = ({ store, access, runtime }: RouteDeps) => [
   route.get('/v1/threads/:id/messages', {
     id: 'listMessages',
     summary: 'Messages of a thread',
@@ -56,6 +56,25 @@ export const messageRoutes = ({ store, access }: RouteDeps) => [
       const start = messageStart(query, filter);
       const page = listMessages({ store, scope, thread_id: id }, filter, start, query.limit);
       return listReply('messages', page.texts, pagePlace(page, page.rows, filter));
+    },
+  }),
+  route.delete('/v1/threads/:id/messages/:message_id', {
+    id: 'deleteMessage',
+    summary: 'Remove a message from the history',
+    description:
+      'Readers and the model no longer receive it; sequence numbers of other messages stay. A call is removed with its results, and a result with its call and the other results of the step.',
+    tag: 'messages',
+    needs: 'invoke',
+    params: z.object({
+      id: ThreadId,
+      message_id: z.string().meta({ description: 'id of a visible message' }),
+    }),
+    responses: { 204: 'deleted', 404: ErrorBody, 409: ErrorBody },
+    async handle({ principal, params }) {
+      const { scope, id } = access.thread(principal, params.id, 'write');
+      if (!store.threads.get(scope, id)) throw new NotFound(`thread not found: ${params.id}`);
+      await runtime.threads.retract(scope, id, params.message_id);
+      return reply(204);
     },
   }),
 ];

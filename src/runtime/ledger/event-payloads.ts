@@ -32,11 +32,11 @@ const messageKind = (message: Message): string => {
 
 export const messageFacts = (
   thread_id: string,
-  run_id: string,
+  run_id: string | undefined,
   row: MessageRow,
 ): Record<string, unknown> => ({
   thread_id,
-  run_id,
+  run_id: run_id ?? null,
   message_id: row.message.id,
   message_seq: row.seq,
   role: row.message.role,
@@ -47,12 +47,12 @@ export const messageFacts = (
 
 export const checkpointFacts = (
   thread_id: string,
-  run_id: string,
+  run_id: string | undefined,
   range: MessageRange,
   messages: readonly Message[],
 ): Record<string, unknown> => ({
   thread_id,
-  run_id,
+  run_id: run_id ?? null,
   message_seq_start: range.from_seq,
   message_seq_end: range.to_seq,
   message_count: messages.length,

@@ -67,7 +67,12 @@ export const rewound = (
   return { from_seq: from + 1, retractions: retractionsFrom(history, from) };
 };
 
-const retractionsFrom = (history: readonly Message[], from: number, to = history.length): Retraction[] =>
+/** Returns the retractions of visible messages from one index up to another. */
+export const retractionsFrom = (
+  history: readonly Message[],
+  from: number,
+  to = history.length,
+): Retraction[] =>
   history.slice(0, to).flatMap((message, index): Retraction[] => {
     if (index < from || isRewound(message)) return [];
     const run_id = message.metadata?.run_id;

@@ -126,7 +126,7 @@ export const bumpEpoch = (write: Write): void => {
 export const appendMessages = (
   write: Write,
   messages: readonly Message[],
-  run_id: string,
+  run_id: string | undefined,
 ): MessageRange | undefined => {
   const { ledger, batch, at } = write;
   const { deps, scope, id } = ledger;
@@ -145,7 +145,7 @@ export const appendMessages = (
   deps.store.messages.append(batch, scope, id, rows);
   const range = { from_seq: tail.seq + 1, to_seq: tail.seq + rows.length };
   ledger.tail = rows.at(-1) ?? tail;
-  const about = { run_id, correlation_id: run_id };
+  const about = run_id === undefined ? { correlation_id: id } : { run_id, correlation_id: run_id };
   for (const row of rows) logEvent(write, 'MessageCommitted', messageFacts(id, run_id, row), about);
   logEvent(write, 'ThreadMessagesCheckpointed', checkpointFacts(id, run_id, range, messages), about);
   return range;

@@ -9,6 +9,7 @@ import { changeThread, createThread, logEvent, openWrite, type Write } from '../
 import { type ForkRequest, forkThread } from './fork.ts';
 import type { ChildStrategy } from './request-types.ts';
 import { deleteThread } from './requests.ts';
+import { retractMessage } from './retract.ts';
 import type { Thread as ThreadActor } from './state.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -30,6 +31,8 @@ export type Threads = {
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
   /** Creates a thread with the history of another one. @throws Invalid, NotFound, Conflict, TooLarge */
   fork(request: ForkRequest): Promise<Thread>;
+  /** Hides a message from readers and the model. @throws NotFound; Conflict if a run is open */
+  retract(scope: string, id: string, message_id: string): Promise<void>;
   /** Descendants that the caller does not see are detached. @throws Invalid, NotFound, and what `check` throws */
   remove(scope: string, id: string, strategy: ChildStrategy, caller?: Remover): Promise<void>;
 };
@@ -53,6 +56,8 @@ export function createThreads({ clock, ids, store, observe }: Deps, supervisor: 
     create: (scope, input) => create(deps, scope, input),
     fork: (request) => forkThread(deps, request),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
+    retract: (scope, id, message_id) =>
+      supervisor.reach(scope, id, (thread) => retractMessage(deps, thread, message_id)),
     remove: (scope, id, strategy, caller = PROGRAM) =>
       supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy, caller)),
   };

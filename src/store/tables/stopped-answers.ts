@@ -22,8 +22,8 @@ export type StoppedTable = {
   put(batch: Batch, scope: string, thread_id: string, answer: StoppedAnswer): void;
   /** In order. Both ends are inclusive. */
   range(scope: string, thread_id: string, bounds: { from?: number; to?: number }): StoppedAnswer[];
-  /** Removes the answers after this message, and after later ones. */
-  removeFrom(batch: Batch, scope: string, thread_id: string, seq: number): void;
+  /** Removes the answers after this message, and after later ones up to another. */
+  removeFrom(batch: Batch, scope: string, thread_id: string, seq: number, to?: number): void;
 };
 
 export const createStoppedTable = (env: Environment, removals: Pick<Removals, 'isMarked'>): StoppedTable => {
@@ -45,8 +45,9 @@ export const createStoppedTable = (env: Environment, removals: Pick<Removals, 'i
             }),
           )
         : [],
-    removeFrom(batch, scope, thread_id, seq) {
-      for (const key of rows.keys({ prefix: [scope, thread_id], from: [seq] })) rows.remove(batch, key);
+    removeFrom(batch, scope, thread_id, seq, to) {
+      const span = { prefix: [scope, thread_id], from: [seq], ...(to !== undefined && { to: [to] }) };
+      for (const key of rows.keys(span)) rows.remove(batch, key);
     },
   };
 };
