@@ -178,7 +178,12 @@ const createAdapters = (
   { host, scheme, isOpen }: { host: string; scheme: Scheme; isOpen: boolean },
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
   const common = { ...routeDeps, clock, settings, version, host, scheme, isOpen, log, actors };
-  const a2a = createA2aAdapter({ ...common, tasks, published: live.agents });
+  const a2a = createA2aAdapter({
+    ...common,
+    makers: routeDeps.identity.makers,
+    tasks,
+    published: live.agents,
+  });
   const { add: addReader } = routeDeps.identity.readers;
   const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds, addReader });
   live.watch(mcp.published);

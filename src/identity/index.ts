@@ -4,6 +4,7 @@ import { type AuditPort, type Changes, createChanges } from './changes.ts';
 import { createJudge, type Judge } from './credentials/judge.ts';
 import { type Randomness, secureRandomness } from './credentials/key-format.ts';
 import { createKeys, type Keys } from './credentials/keys.ts';
+import { createMakers, type Makers } from './makers.ts';
 import { createReaders, type Readers } from './readers.ts';
 import { type ActFor, createActFor } from './service-user.ts';
 import { type Bind, createBind } from './users/bind.ts';
@@ -18,6 +19,8 @@ export type Identity = {
   readonly actFor: ActFor;
   /** The event streams and sessions that end with the rights of their principals. */
   readonly readers: Readers;
+  /** Judges what outlives its request. */
+  readonly makers: Makers;
   readonly changes: Pick<Changes, 'revision' | 'onChange'>;
 };
 
@@ -44,6 +47,7 @@ export const createIdentity = (deps: IdentityDeps): Identity => {
     bind: createBind({ store, clock, changes, threads, maxUsers }),
     actFor: createActFor({ store, clock, changes, threads, maxUsers }),
     readers: createReaders({ changes, clock }),
+    makers: createMakers(store),
     changes,
   };
 };

@@ -49,6 +49,8 @@ export type Access = {
   reading(kind: 'thread' | 'run', place: Place, right: Right, agent?: string): Reading;
   /** @throws Forbidden unless the principal may change who sees the thread */
   checkSharing(principal: Principal, place: Place): void;
+  /** Returns whether something that outlives its request may continue to read a run: it needs `write` and `checkSharing`. */
+  mayOutlive(principal: Principal, run: Place): boolean;
 };
 
 type ShownThread = { owner?: string | undefined; parent_thread_id?: string | undefined };
@@ -126,7 +128,13 @@ export const createAccess = (store: AccessStore): Access => {
       };
     },
     checkSharing(principal, { scope }) {
-      if (!isOwner(principal, scope) && !may(principal, WRITE_ALL)) throw forbidden(WRITE_ALL);
+      if (!mayShare(principal, scope)) throw forbidden(WRITE_ALL);
+    },
+    mayOutlive(principal, run) {
+      const thread = runs.threadOf(run) ?? run;
+      const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
+      const mayWrite = isVisible(principal, seen) && missing(principal, seen, 'write') === undefined;
+      return mayWrite && mayShare(principal, thread.scope);
     },
   };
 };
@@ -227,6 +235,9 @@ const listsFor = (principal: Principal): Lists => {
 };
 
 type Seen = { scope: string; visibility: Visibility };
+
+const mayShare = (principal: Principal, scope: string): boolean =>
+  isOwner(principal, scope) || may(principal, WRITE_ALL);
 
 const isOwner = ({ user }: Principal, scope: string): boolean => user === ownerOf(scope);
 

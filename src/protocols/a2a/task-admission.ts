@@ -1,7 +1,9 @@
 import { checkAgent } from '../../identity/access/agents.ts';
+import type { Makers } from '../../identity/makers.ts';
 import type { DecisionInput, Runtime, Submission, ThreadView } from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import type { Maker } from '../../schema/maker.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
@@ -51,6 +53,7 @@ export type AdmissionDeps = {
   tasks: TaskService;
   agents: Pick<CardAgents, 'checkTenant' | 'publicAgent'>;
   push: InlinePush;
+  makers: Pick<Makers, 'of'>;
   settings: { a2a_client_task_ids: ClientTaskIds };
 };
 
@@ -124,7 +127,7 @@ const acceptNew = async (
     const enclosing = { task_id, tenant: request.agent_id };
     const config = request.push === undefined ? undefined : push.check(request.push, enclosing);
     following = follower && tasks.follow(scope, task_id, follower);
-    const pushes = config && include(config);
+    const pushes = config && include(config, admission.makers.of(request.principal));
     return {
       ...submission,
       extraWrites(batch, found) {
@@ -223,7 +226,7 @@ const beginning = (
 
 const keyOf = (scope: string, fingerprint: string): string => `${scope}\0${fingerprint}`;
 
-type Include = (config: PushConfig) => Submission['extraWrites'];
+type Include = (config: PushConfig, maker?: Maker) => Submission['extraWrites'];
 
 type Place = { scope: string; thread_id: string; task_id: string; message_id: string };
 

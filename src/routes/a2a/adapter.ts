@@ -1,8 +1,10 @@
 import type { Family } from '../../http/family.ts';
 import type { Scheme } from '../../http/listen-address.ts';
+import type { Access } from '../../identity/access/access.ts';
+import type { Makers } from '../../identity/makers.ts';
 import { isPublicAddress, resolveName } from '../../outbound/public-address.ts';
 import { createCardAgents } from '../../protocols/a2a/card-agents.ts';
-import type { DeliveryDeps } from '../../protocols/a2a/push/delivery.ts';
+import type { DeliveryDeps, JudgeMaker } from '../../protocols/a2a/push/delivery.ts';
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
 import { createSends } from '../../protocols/a2a/task-send.ts';
@@ -25,6 +27,8 @@ export type A2aAdapter = {
 type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store'> &
   Pick<DeliveryDeps, 'log' | 'actors'> & {
     store: Store;
+    makers: Makers;
+    access: Pick<Access, 'mayOutlive'>;
     version: string;
     /** The address that the service listens on. */
     host: string;
@@ -48,18 +52,33 @@ const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undef
   return blocks ? { resolve: resolveName, mayConnect: isPublicAddress } : undefined;
 };
 
+/** A maker needs the rights that a new config would need (identity.md 1.6, 3.4). */
+const createPushJudge =
+  ({ access, makers }: Pick<AdapterDeps, 'access' | 'makers'>): JudgeMaker =>
+  (maker, { scope, task_id: id }) => {
+    const judged = makers.judge(maker);
+    if (judged === 'ended') return 'ended';
+    return judged !== 'refused' && access.mayOutlive(judged, { scope, id }) ? 'allowed' : 'forbidden';
+  };
+
 export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
-  const { store, access, tasks, resolve, settings } = deps;
+  const { resolve, settings } = deps;
   const agents = createCardAgents({ ...deps, resolve, defaultId: settings.default_agent_id });
   const guard = guardOf(settings, deps.host);
   const enabled = settings.a2a_push_enabled;
-  const push = createPush({ ...deps, post: createPost({ guard }), guard, enabled });
+  const push = createPush({
+    ...deps,
+    post: createPost({ guard }),
+    guard,
+    enabled,
+    judge: createPushJudge(deps),
+  });
   const sending = { ...deps, agents, push };
   const sends = createSends(sending);
   return {
     families: a2aRoutes({
       tasks: createTaskHandlers(sending, sends),
-      push: createPushHandlers({ store, access, push, tasks, agents, enabled }),
+      push: createPushHandlers({ ...deps, push, agents, enabled }),
       cards: createCards({ ...deps, agents }),
     }),
     start() {

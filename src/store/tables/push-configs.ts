@@ -1,3 +1,4 @@
+import type { Maker } from '../../schema/maker.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
@@ -18,7 +19,13 @@ export type PushTarget = {
   authentication?: { scheme: string; credentials?: string | undefined } | undefined;
 };
 
-export type PushConfigRow = PushConfigKey & PushTarget;
+export type PushConfigRow = PushConfigKey &
+  PushTarget & {
+    /** Absent if no change of users and keys matters. */
+    maker?: Maker | undefined;
+    /** Set while its maker lacks the rights to receive events. */
+    last_error?: 'forbidden' | undefined;
+  };
 
 export type PushConfigTable = {
   get(place: PushConfigKey): PushConfigRow | undefined;
@@ -51,7 +58,11 @@ export const createPushConfigTable = (
   env: Environment,
   cipher: Cipher,
 ): { table: PushConfigTable; sealOlder: SealOlder } => {
-  const rows = createSealedTable<PushConfigKey, PushTarget>(env, 'push_configs', cipher);
+  const rows = createSealedTable<PushConfigKey, Omit<PushConfigRow, keyof PushConfigKey>>(
+    env,
+    'push_configs',
+    cipher,
+  );
   const table: PushConfigTable = {
     get: (place) => (isId(place.task_id) && isId(place.id) ? rows.get(pushKey(place)) : undefined),
     withId: (scope, task_id, id) =>

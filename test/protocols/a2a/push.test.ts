@@ -40,6 +40,7 @@ const bench = async (t: Test, given?: Store): Promise<Bench> => {
       clock: { now: () => EPOCH + timers.now() },
       ids: { uuid: () => 'made-here' },
       post: createPost(),
+      judge: () => 'allowed',
       actors: { began: () => () => {} },
       enabled: true,
       log: { warn: (_, fields = {}) => warnings.push(fields) },

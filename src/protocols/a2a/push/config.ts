@@ -15,6 +15,9 @@ export const PushConfig = z
     url: z.string(),
     token: z.string().optional(),
     authentication: z.object({ scheme: z.string(), credentials: z.string().optional() }).optional(),
+    last_error: z.literal('forbidden').optional().meta({
+      description: 'the user that made the config has lost the rights to it; its events are dropped',
+    }),
   })
   .meta({ id: 'A2aPushNotificationConfig', description: 'A push notification configuration.' });
 export type PushConfig = z.infer<typeof PushConfig>;

@@ -1,3 +1,4 @@
+import type { Makers } from '../../../identity/makers.ts';
 import { taskAgentOf } from '../../../schema/task-state.ts';
 import type { PushConfigRow, PushPlace, Store } from '../../../store/index.ts';
 import { type AccessDeps, type Asker, taskFor } from '../access.ts';
@@ -13,7 +14,8 @@ import { type Push, shownConfig } from './push.ts';
 
 export type PushConfigDeps = AccessDeps & {
   store: Pick<Store, 'pushConfigs'>;
-  push: Pick<Push, 'check' | 'add' | 'remove'>;
+  push: Pick<Push, 'check' | 'add' | 'remove' | 'isEnded'>;
+  makers: Pick<Makers, 'of'>;
   enabled: boolean;
 };
 
@@ -34,7 +36,7 @@ export const addConfig = async (
   const selected = findSelector(body);
   const tenant = asker.tenant ?? (selected === agent ? selected : undefined);
   const config = deps.push.check(body, { task_id, tenant });
-  await deps.push.add(scope, config);
+  await deps.push.add(scope, config, deps.makers.of(asker.principal));
   return config;
 };
 
@@ -50,7 +52,7 @@ export const listConfigs = (
   const { tenant } = asker;
   const found: PushConfigRow[] = [];
   for (const config of deps.store.pushConfigs.list(scope, task_id, after)) {
-    if (tenant !== undefined && config.tenant !== tenant) continue;
+    if ((tenant !== undefined && config.tenant !== tenant) || deps.push.isEnded(config)) continue;
     found.push(config);
     if (found.length > size) break;
   }
@@ -90,7 +92,7 @@ const configsFor = (
   const { scope } = taskFor(deps, asker, task_id, right);
   const { tenant } = asker;
   const { pushConfigs } = deps.store;
-  if (tenant === undefined) return pushConfigs.withId(scope, task_id, id);
-  const config = pushConfigs.get({ scope, task_id, id, tenant });
-  return config ? [config] : [];
+  const own = tenant === undefined ? undefined : pushConfigs.get({ scope, task_id, id, tenant });
+  const found = tenant === undefined ? pushConfigs.withId(scope, task_id, id) : own ? [own] : [];
+  return found.filter((config) => !deps.push.isEnded(config));
 };

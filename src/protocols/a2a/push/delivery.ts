@@ -1,7 +1,8 @@
 import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor, fromPromise } from 'xstate';
 import { type PushContext, pushDeliveryMachine } from '../../../../machines/push-delivery.ts';
 import type { ServiceLog } from '../../../schema/log-events.ts';
-import type { PushEvent, PushPlace } from '../../../store/index.ts';
+import type { Maker } from '../../../schema/maker.ts';
+import type { Batch, PushEvent, PushPlace } from '../../../store/index.ts';
 import { createFollower, type Follower, type FollowerDeps } from './follower.ts';
 import type { Post } from './post.ts';
 import type { RetrySlots } from './retry-slots.ts';
@@ -9,11 +10,14 @@ import type { RetrySlots } from './retry-slots.ts';
 /**
  * Runs the delivery machine of one config with the services of this process (a2a.md 11.3).
  *
- * Guarantees: the config is read again before each attempt. A stopped delivery sends, queues and writes nothing.
+ * Guarantees: the config is read again, and its maker judged again, before each attempt; an event that the maker may not
+ * receive is dropped. A stopped delivery sends, queues and writes nothing.
  * Cost: one actor and one task listener per config whose task is not over.
  */
 export type DeliveryDeps = FollowerDeps & {
   post: Post;
+  /** Judges whether the maker of a config may still receive the events of its task. */
+  judge: JudgeMaker;
   /** Shared by all deliveries. */
   retries: RetrySlots;
   log: Pick<ServiceLog, 'warn'>;
@@ -24,6 +28,9 @@ export type DeliveryDeps = FollowerDeps & {
   /** Replaced in tests. */
   timers?: Timers | undefined;
 };
+
+/** `ended`: the user or the key that made the config no longer exists, so the config is removed. */
+export type JudgeMaker = (maker: Maker, task: PushPlace) => 'allowed' | 'forbidden' | 'ended';
 
 type Timers = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
@@ -80,7 +87,8 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
     },
   });
   const attempts = store.pushOutbox.first(place)?.attempts ?? 0;
-  const input = { host: hostFor(deps, place, follower), attempts, maxAttempts: MAX_ATTEMPTS };
+  const removed = (): void => actor.send({ type: 'REMOVED' });
+  const input = { host: hostFor(deps, place, { follower, removed }), attempts, maxAttempts: MAX_ATTEMPTS };
   const id = `${place.task_id}/${place.tenant ?? ''}/${place.id}`;
   const actor = createActor(machine, { id, input, clock: timers });
   actor.subscribe({
@@ -102,7 +110,7 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
     ended();
   };
   actor.start();
-  return { remove: () => actor.send({ type: 'REMOVED' }), stop: () => actor.stop() };
+  return { remove: removed, stop: () => actor.stop() };
 };
 
 /** Log fields without the credentials. */
@@ -117,7 +125,7 @@ const unfollow = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
   store.commit(batch).catch((err) => log.warn('push.cleanup_failed', { err, ...named(place) }));
 };
 
-/** The task no longer exists, so the config is not accessible either. */
+/** The task or the maker of the config no longer exists, so the config is not accessible either. */
 const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
   const batch = store.batch();
   store.pushConfigs.remove(batch, place);
@@ -125,16 +133,35 @@ const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
   store.commit(batch).catch((err) => log.warn('push.config_cleanup_failed', { err, ...named(place) }));
 };
 
-const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host => {
+/** The config shows whether its events are dropped. */
+const noteRights = (
+  { store: { pushConfigs } }: DeliveryDeps,
+  batch: Batch,
+  place: PushPlace,
+  isForbidden: boolean,
+): void => {
+  const config = pushConfigs.get(place);
+  if (!config || (config.last_error !== undefined) === isForbidden) return;
+  const { last_error: _, ...rest } = config;
+  pushConfigs.put(batch, isForbidden ? { ...rest, last_error: 'forbidden' } : rest);
+};
+
+const hostFor = (
+  deps: DeliveryDeps,
+  place: PushPlace,
+  { follower, removed }: { follower: Follower; removed(): void },
+): Host => {
   const { store, clock, post, retries, log, timers = SYSTEM } = deps;
   const { pushOutbox, pushConfigs } = store;
   let event: PushEvent | undefined;
+  let isForbidden = false;
 
   const record = async ({ verdict, attempts, error }: PushContext): Promise<void> => {
     if (!event) return;
     const batch = store.batch();
     const tried = attempts + 1;
     const failed = { ...event, attempts: tried, last_error: String(error) };
+    if (verdict === 'delivered') noteRights(deps, batch, place, isForbidden);
     if (verdict === 'delivered') pushOutbox.remove(batch, place, event.order);
     else if (verdict === 'given_up') pushOutbox.bury(batch, place, failed);
     else pushOutbox.put(batch, place, { ...failed, available_at: clock.now() + delayAfter(tried) });
@@ -151,6 +178,14 @@ const hostFor = (deps: DeliveryDeps, place: PushPlace, follower: Follower): Host
       event = pushOutbox.first(place);
       const config = pushConfigs.get(place);
       if (!event || !config) return 'empty';
+      const judged = config.maker ? deps.judge(config.maker, place) : 'allowed';
+      if (judged === 'ended') {
+        forget(deps, place);
+        removed();
+        return 'empty';
+      }
+      isForbidden = judged === 'forbidden';
+      if (isForbidden) return 'sent';
       await post(config, event.body, signal);
       retries.delivered(config.url);
       return 'sent';

@@ -1,4 +1,5 @@
 import type { Ids } from '../../../schema/clock.ts';
+import type { Maker } from '../../../schema/maker.ts';
 import type { Batch, PushConfigRow, PushPlace, TimedRun } from '../../../store/index.ts';
 import { invalidRequest, noPush, taskNotFound } from '../errors.ts';
 import type { Tasks } from '../model.ts';
@@ -18,10 +19,12 @@ import { createRetrySlots } from './retry-slots.ts';
 export type Push = InlinePush & {
   /**
    * Stores a config and replaces one with the same id. Resolves when it is stored with the current status as its first
-   * event.
+   * event. Events are sent as long as its maker has the rights to it.
    * @throws A2aError 404 if the task does not exist
    */
-  add(scope: string, config: PushConfig): Promise<void>;
+  add(scope: string, config: PushConfig, maker?: Maker): Promise<void>;
+  /** Returns whether the user or the key that made a config no longer exists, so that the config does not either. */
+  isEnded(config: PushConfigRow): boolean;
   remove(places: readonly PushPlace[]): Promise<void>;
   /** Resumes the deliveries of an earlier process. */
   start(): void;
@@ -38,7 +41,7 @@ export type InlinePush = {
    */
   include<Done>(
     scope: string,
-    commit: (addConfig: (config: PushConfig) => ConfigWrite) => Promise<Done>,
+    commit: (addConfig: (config: PushConfig, maker?: Maker) => ConfigWrite) => Promise<Done>,
   ): Promise<Done>;
 };
 
@@ -63,7 +66,7 @@ export const createPush = (deps: PushDeps): Push => {
     let place: PushPlace | undefined;
     let before: Delivery | undefined;
     let reserved: PushPlace | undefined;
-    const addConfig = (config: PushConfig): ConfigWrite => {
+    const addConfig = (config: PushConfig, maker?: Maker): ConfigWrite => {
       const at = placeOf(scope, config);
       reservations.reserve(at);
       reserved = at;
@@ -72,7 +75,7 @@ export const createPush = (deps: PushDeps): Push => {
         before = deliveries.get(at);
         before?.stop();
         const { url, token, authentication } = config;
-        store.pushConfigs.put(batch, { ...at, url, token, authentication });
+        store.pushConfigs.put(batch, { ...at, url, token, authentication, ...(maker && { maker }) });
         enqueue(deps, batch, at, { statusUpdate: tasks.update(scope, found) });
       };
     };
@@ -94,14 +97,15 @@ export const createPush = (deps: PushDeps): Push => {
       return checkPushConfig(config, enclosing, { newId: ids.uuid, guard });
     },
     include,
-    add: (scope, config) =>
+    add: (scope, config, maker) =>
       include(scope, (addConfig) => {
         const found = tasks.find(scope, config.taskId);
         if (!found) throw taskNotFound(config.taskId);
         const batch = store.batch();
-        addConfig(config)(batch, found);
+        addConfig(config, maker)(batch, found);
         return store.commit(batch, 'input');
       }),
+    isEnded: ({ maker, ...place }) => maker !== undefined && deps.judge(maker, place) === 'ended',
     async remove(places) {
       const batch = store.batch();
       for (const place of places) {
@@ -204,6 +208,7 @@ export const shownConfig = ({
   url,
   token,
   authentication,
+  last_error,
 }: PushConfigRow): PushConfig => ({
   id,
   taskId: task_id,
@@ -216,4 +221,5 @@ export const shownConfig = ({
       ...(authentication.credentials !== undefined && { credentials: authentication.credentials }),
     },
   }),
+  ...(last_error && { last_error }),
 });
