@@ -8,8 +8,8 @@ import { firstProblem } from '../schema/problems.ts';
 /**
  * Converts a card to the agent that it describes (a2a.md 13.2).
  *
- * Guarantees: a card cannot refer to a host to which connections are not allowed, and all other rules for endpoints
- * apply to it. `timeout_ms` of a server limits the request for its card, not the duration of tasks.
+ * Guarantees: a card cannot refer to a host to which connections are not allowed, all other rules for endpoints apply to
+ * it, and it cannot direct the token of its server to an origin that the entry does not name. `timeout_ms` of a server limits the request for its card, not the duration of tasks.
  */
 
 const text = z.string().trim().optional().catch(undefined);
@@ -36,10 +36,13 @@ const Card = z.looseObject({
   supportedInterfaces: z.array(z.unknown()).catch([]),
 });
 
+/** The part of a server that its agent depends on. */
+type CardSource = Pick<A2aServerSpec, 'id' | 'base_url' | 'auth' | 'auth_origins' | 'target' | 'options'>;
+
 /** @throws Error with the missing field */
 export const agentOfCard = (
   { card, card_url }: { card: unknown; card_url: string },
-  server: Pick<A2aServerSpec, 'id' | 'auth' | 'target' | 'options'>,
+  server: CardSource,
   mayConnect: (address: string) => boolean,
 ): AgentSpec => {
   const { name, description, supportedInterfaces } = Card.parse(card);
@@ -47,6 +50,7 @@ export const agentOfCard = (
   if (!URL.canParse(url))
     throw new Error(`remote agent card from ${card_url} has an interface without a URL`);
   checkHost(new URL(url).hostname, { mayConnect });
+  checkTokenTarget(server, url, card_url);
   const target = server.target?.trim() || selector;
   const agent = AgentSpec.safeParse(
     {
@@ -65,6 +69,20 @@ export const agentOfCard = (
   );
   if (agent.success) return agent.data;
   throw new Error(`remote agent card from ${card_url}: ${firstProblem(agent.error, [])}`);
+};
+
+/** A card must not direct the token of its server elsewhere (identity.md 1.2, rule 5). @throws Error */
+const checkTokenTarget = (
+  { base_url, auth, auth_origins = [] }: CardSource,
+  url: string,
+  card_url: string,
+): void => {
+  const own = new URL(base_url).origin;
+  const { origin } = new URL(url);
+  if (!auth || origin === own || auth_origins.includes(origin)) return;
+  throw new Error(
+    `remote agent card from ${card_url} names an interface at ${origin}, but the token of the server is for ${own}: list ${origin} in auth_origins to send it there`,
+  );
 };
 
 const interfaceIn = (given: readonly unknown[], card_url: string): z.infer<typeof Interface> => {

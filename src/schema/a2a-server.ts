@@ -34,6 +34,16 @@ const timeoutProblem = (ms: number): string | undefined => {
     : undefined;
 };
 
+const MOST_ORIGINS = 20;
+
+/** Returns the origin of a URL that has nothing else. */
+const asOrigin = (text: string, context: z.RefinementCtx): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  context.addIssue('a2a server auth_origins must be origins with http or https, such as https://api.example');
+  return z.NEVER;
+};
+
 const Fields = z.strictObject({
   id: requiredText('id'),
   base_url: z
@@ -45,6 +55,10 @@ const Fields = z.strictObject({
     .meta({ minLength: 1, format: 'uri' }),
   auth: Auth.optional().meta({
     description: 'write-only; a replacement without it keeps the stored value, null clears it',
+  }),
+  auth_origins: z.array(z.string().transform(asOrigin)).max(MOST_ORIGINS).optional().meta({
+    description:
+      'origins, in addition to that of base_url, to which the token is sent if the card names them, such as `https://api.example`',
   }),
   target: z.string().optional().meta({ description: 'name of the remote agent' }),
   timeout_ms: z

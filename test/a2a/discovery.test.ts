@@ -96,7 +96,13 @@ t.test('adds the agent of a card once the card was received', async (t) => {
   const { base_url, requests } = await startServer(t, json(card()));
   const { apply, discovered, news, changes } = startDiscovery(t);
   const auth = { type: 'bearer', token: 'secret' };
-  apply([spec('east', `${base_url}/some/path`, { auth, options: { poll_interval_ms: 5 } })]);
+  apply([
+    spec('east', `${base_url}/some/path`, {
+      auth,
+      auth_origins: ['https://agents.example/'],
+      options: { poll_interval_ms: 5 },
+    }),
+  ]);
   t.strictSame([discovered(), changes()], [[], 0]);
   await news();
   t.match(discovered(), [
@@ -286,10 +292,31 @@ t.test('keeps the agent of a changed entry, and reads its card at once', async (
   const { apply, discovered, news } = startDiscovery(t);
   apply([spec('east', base_url)]);
   await news();
-  apply([spec('east', base_url, { auth: { type: 'bearer', token: 'new' } })]);
+  const auth = { type: 'bearer', token: 'new' };
+  apply([spec('east', base_url, { auth, auth_origins: ['https://agents.example'] })]);
   t.match(discovered(), [{ endpoint: { auth: { token: 'new' } } }]);
   while (requests.length < 2) await new Promise(setImmediate);
   t.equal(requests[1]?.headers.authorization, 'Bearer new');
+});
+
+t.test('sends the token to the origins of the entry only, and names both origins otherwise', async (t) => {
+  const { base_url } = await startServer(t, json(card()));
+  const { apply, discovered, news, warnings } = startDiscovery(t);
+  const auth = { type: 'bearer', token: 'secret' };
+  apply([spec('east', base_url, { auth, auth_origins: ['https://other.example'] })]);
+  await news();
+  t.strictSame(discovered(), []);
+  const [{ problem }] = warnings as [{ problem: string }];
+  for (const named of [base_url, 'https://agents.example', 'auth_origins'])
+    t.ok(problem.includes(named), named);
+  t.notMatch(problem, /secret/);
+  apply([spec('east', base_url, { auth, auth_origins: ['https://agents.example'] })]);
+  await news();
+  t.match(discovered(), [
+    { endpoint: { base_url: 'https://agents.example/a2a', auth: { token: 'secret' } } },
+  ]);
+  apply([spec('east', base_url)]);
+  t.match(discovered(), [{ endpoint: { auth: undefined } }], 'without a token, any interface is used');
 });
 
 t.test('drops the agent of an entry with a new URL until the other server responds', async (t) => {
@@ -352,7 +379,7 @@ t.test('rejects a card that points to a forbidden address', async (t) => {
 
 t.test('allows any address for the server of the settings, named remote', async (t) => {
   const { origin } = await startSdkAgent(t, async () => {});
-  const remote = { base_url: origin.replace('127.0.0.1', 'localhost'), token: 'secret' };
+  const remote = { base_url: origin, token: 'secret' };
   const { apply, discovered, news } = startDiscovery(t, { remote, mayConnect: () => false });
   apply([]);
   await news();

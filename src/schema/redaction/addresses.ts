@@ -65,6 +65,7 @@ const optionIn = (key: string, member: unknown): unknown =>
 const placeIn = (key: string, member: unknown): unknown => {
   if (key === 'args' && Array.isArray(member))
     return member.length > 0 ? redactArgs(member.map(String)) : undefined;
+  if (key === 'auth_origins') return listIn(member);
   if (key === 'env') return isSet(member) ? member : undefined;
   if (key === 'headers' && isObject(member)) return headerNames(member);
   if (isSecret(key)) return undefined;
@@ -72,6 +73,9 @@ const placeIn = (key: string, member: unknown): unknown => {
     ? placeOfText(key, String(member)) || undefined
     : undefined;
 };
+
+const listIn = (member: unknown): unknown =>
+  Array.isArray(member) && member.length > 0 ? member : undefined;
 
 const isSet = (env: unknown): boolean => env === REDACTED || (isObject(env) && Object.keys(env).length > 0);
 

@@ -250,6 +250,17 @@ const plainA2a: JsonObject = {
 refused('a2a-servers', plainA2a, [
   ['another target', { id: 'a', base_url: 'https://one.example/a2a', target: 'two' }, 'auth.token', 'target'],
   ['no target', { id: 'a', base_url: 'https://one.example/a2a', target: '' }, 'auth.token', 'target'],
+  [
+    'another origin for the token',
+    {
+      id: 'a',
+      base_url: 'https://one.example/a2a',
+      target: 'one',
+      auth_origins: ['https://two.example'],
+    },
+    'auth.token',
+    'auth_origins',
+  ],
 ]);
 
 refused('a2a-servers', a2a, [

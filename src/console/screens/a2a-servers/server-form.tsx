@@ -23,7 +23,7 @@ export const SERVER: EntryDescriptor = {
   entity: 'entity.a2aServer',
   texts,
   start: { id: '', base_url: '' },
-  fields: () => ['id', 'base_url', 'auth', 'timeout_ms', 'target', 'options'],
+  fields: () => ['id', 'base_url', 'auth', 'auth_origins', 'timeout_ms', 'target', 'options'],
   ui: { auth: { 'ui:widget': 'token' }, base_url: { 'ui:placeholder': 'https://' } },
   widgets: { token: Token },
 };
