@@ -220,6 +220,7 @@ t.test('sends the digest of what is shown, not the one that the service reports'
   const below = {
     ...call,
     ...{ id: 'b', agent_id: 'w', run_id: 'r', resume_mode: 'replay_tool_call' as const },
+    deciders: undefined,
   };
   const delegated = { ...open.ticket, tickets: [{ ...below, digest: 'of another call' }] };
   t.equal(canEdit(delegated), false, 'the arguments belong to the call of a delegate');
@@ -248,6 +249,9 @@ t.test('names why a principal may not decide', async (t) => {
   t.strictSame(rightsOn(open({}), who(['decide:support/s*'], 'bob')), { ...nothing, edits: false });
   t.strictSame(rightsOn(open({}), who(['admin'])), { ...nothing, edits: true });
   t.strictSame(rightsOn(open({}), undefined), { ...nothing, edits: true });
+  const others = { tool: 'search', notBy: 'alice' };
+  t.match(rightsOn(open({ deciders: 'others' }), who(['admin'], 'alice')), { approve: others, deny: others });
+  t.match(rightsOn(open({ deciders: 'others' }), who(['approver'], 'bob')), nothing);
   const question = open({ resume_mode: 'use_decision_as_tool_result' });
   t.match(rightsOn(question, who(['member', 'write:all'], 'bob')), {
     approve: { tool: 'search', by: 'alice' },

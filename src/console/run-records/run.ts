@@ -26,6 +26,7 @@ const TicketBelow = object({
   agent_id: text,
   resume_mode: text,
   digest: optional(text),
+  deciders: optional(text),
 });
 
 const Ticket = object({
@@ -38,6 +39,7 @@ const Ticket = object({
   message: optional(text),
   digest: optional(text),
   tickets: optional(list(TicketBelow)),
+  deciders: optional(text),
   updated_at: number,
 });
 export type Ticket = Guarded<typeof Ticket>;

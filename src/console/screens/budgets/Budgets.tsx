@@ -7,6 +7,7 @@ import type { Column } from '../../list/column.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { waitingRunsSlowly } from '../../run-records/waiting.ts';
+import { UNITS } from './amounts.ts';
 import { BUDGETS, type Budget } from './budget.ts';
 import { BUDGET } from './budget-form.tsx';
 import { Counters, WorstCounter } from './Counters.tsx';
@@ -24,10 +25,12 @@ const optionOf = (t: Say<Key>, field: string, option: string): string => {
   return isText(key) ? t(key) : option;
 };
 
-const limitsOf = ({ limits: { tokens, usd } }: Budget, t: Say<Key>, format: Format): string =>
+const limitsOf = ({ limits }: Budget, t: Say<Key>, format: Format): string =>
   [
-    ...(usd === undefined ? [] : [format.usd(usd)]),
-    ...(tokens === undefined ? [] : [t('limit.tokens', { count: format.number(tokens) })]),
+    ...(limits.usd === undefined ? [] : [format.usd(limits.usd)]),
+    ...UNITS.flatMap((unit) =>
+      limits[unit] === undefined ? [] : [`${format.number(limits[unit])} ${t(`unit.${unit}`)}`],
+    ),
   ].join(' · ');
 
 const columnsOf =

@@ -5,16 +5,12 @@ import { Loaded } from '../../design/Loaded.tsx';
 import look from '../../design/Look.module.css';
 import { DateTime } from '../../design/Time.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { UNITS } from './amounts.ts';
 import css from './Counters.module.css';
 import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './counter.ts';
 import { texts } from './texts.ts';
 
 /** The counters of a budget as bars. */
-
-const UNITS = [
-  ...(['tokens', 'requests', 'runs'] as const),
-  ...(['concurrent_runs', 'queued_runs', 'open_streams'] as const),
-] as const;
 
 const unitOf = (t: Say<keyof typeof texts.en>, unit: string): string => {
   const known = UNITS.find((each) => each === unit);

@@ -1,11 +1,12 @@
-import { type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { type Guarded, list, object, optional, text, withDefault } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
+import { Amounts } from './amounts.ts';
 
 const Budget = object({
   id: text,
   per: withDefault(list(text), []),
   window: optional(object({ every: text, zone: optional(text) })),
-  limits: object({ tokens: optional(number), usd: optional(number) }),
+  limits: Amounts,
   on_exceeded: text,
 });
 export type Budget = Guarded<typeof Budget>;

@@ -1,18 +1,9 @@
 import { anyObject, type Guarded, list, number, object, optional, withDefault } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 import { pathOf } from '../../data/request.ts';
+import { Amounts } from './amounts.ts';
 
 /** Counters of budgets in their current window (identity.md 5.5). */
-
-/** Amounts by limit, such as `usd` or `concurrent_runs`. */
-type Amounts = Readonly<Record<string, number>>;
-
-const Amounts = (value: unknown, at: string): Amounts =>
-  Object.fromEntries(
-    Object.entries(anyObject(value, at)).flatMap(([unit, amount]) =>
-      typeof amount === 'number' ? [[unit, amount] as const] : [],
-    ),
-  );
 
 const Counter = object({
   key: anyObject,

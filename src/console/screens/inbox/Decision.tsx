@@ -9,7 +9,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { Icon } from '../../design/Icon.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { WholeJson } from '../../design/WholeJson.tsx';
-import { useTexts } from '../../i18n/locale.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import type { Ticket } from '../../run-records/run.ts';
 import { TicketContent } from '../../run-records/TicketContent.tsx';
@@ -131,20 +131,22 @@ const ConnectButton = ({ ticket, disabled }: { ticket: Ticket; disabled: boolean
   );
 };
 
+const reasonOf = (t: Say<keyof typeof texts.en>, refusal: Refusal): string => {
+  const tool = visibleText(refusal.tool);
+  if ('needs' in refusal) return t('refused.needs', { tool, needs: refusal.needs });
+  if ('notBy' in refusal) return t('refused.others', { tool, user: refusal.notBy });
+  return refusal.by === undefined
+    ? t('refused.byNone', { tool })
+    : t('refused.by', { tool, user: refusal.by });
+};
+
 /** Why the principal may not decide. */
 const Refused = ({ refusal }: { refusal: Refusal }) => {
   const t = useTexts(texts);
-  const tool = visibleText(refusal.tool);
   return (
     <p className={css.refused}>
       <Icon name="lock" />
-      <span>
-        {'needs' in refusal
-          ? t('refused.needs', { tool, needs: refusal.needs })
-          : refusal.by === undefined
-            ? t('refused.byNone', { tool })
-            : t('refused.by', { tool, user: refusal.by })}
-      </span>
+      <span>{reasonOf(t, refusal)}</span>
     </p>
   );
 };

@@ -39,7 +39,7 @@ const digestOf = ({ tool_name: tool, arguments: args, tickets = [] }: Ticket): s
   const shown = tickets.map((one) =>
     one.digest === undefined ? one : { ...one, digest: callOf(one.tool, one.arguments) },
   );
-  return digestOfTickets(shown as TicketBelow[]);
+  return digestOfTickets(shown as unknown as TicketBelow[]);
 };
 
 export const decisionOf = (wish: Wish, { ticket }: Pick<Open, 'ticket'>): Decision => {
