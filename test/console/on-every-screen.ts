@@ -41,6 +41,8 @@ const SCREENS = [
   '/users?new=1',
   '/keys?new=1',
   '/users/key-owner',
+  '/usage?by=user,agent',
+  '/access-log',
   '/diagnostics',
   '/audit-log',
   '/system',

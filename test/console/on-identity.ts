@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
@@ -110,6 +111,20 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await go('/keys');
     await page.getByText('key of ada').waitFor({ state: 'detached' });
     t.equal(await button(page, 'Account: ADA').count(), 0);
+  });
+
+  t.test('shows an accessible sign-in that fits a small window', async (t) => {
+    const { page, load } = await house.visit(t, { token: null });
+    await load('/sign-in?error=provider');
+    await page.evaluate(axe.source);
+    for (const theme of ['light', 'dark']) {
+      await page.evaluate(`document.documentElement.dataset.theme = '${theme}';
+        for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();`);
+      const found = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))`;
+      t.strictSame(await page.evaluate(found), [], theme);
+    }
+    await page.setViewportSize({ width: 375, height: 812 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 375);
   });
 
   t.test('signs in with a key, and leads to the address that was asked for', async (t) => {

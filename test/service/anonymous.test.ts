@@ -135,6 +135,10 @@ t.test('a service on all addresses is closed unless the setting opens it', async
   const open = (await on('always')).url.replace('0.0.0.0', '127.0.0.1');
   t.equal((await send(open, '/v1/threads')).status, 200);
   t.match((await send(open, '/metrics')).body.text, /^service_anonymous_access 1$/m);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const isOpen = async (url: string) => (await send(url, '/v1/system/info', { headers })).body.open_to_all;
+  t.equal(await isOpen(open), true, 'the console shows it');
+  t.equal(await isOpen(here), false);
 });
 
 t.test('ignores a credential that a proxy may have added, where none is needed', async (t) => {
