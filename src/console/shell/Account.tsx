@@ -76,6 +76,7 @@ const UserMenu = ({ who, user }: { who: Identity; user: string }) => {
       </Menu.Target>
       <Menu.Dropdown>
         <Who who={who} user={user} />
+        <Menu.Item onClick={() => go(`/users/${encodeURIComponent(user)}`)}>{t('account.to.user')}</Menu.Item>
         {PLACES.filter((place) => isScreen(`/${place}`)).map((place) => (
           <Menu.Item key={place} onClick={() => go(`/${place}`)}>
             {t(`account.to.${place}`)}
