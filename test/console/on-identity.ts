@@ -102,6 +102,8 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     await page.getByRole('heading', { name: 'ada' }).waitFor();
     t.equal(await button(page, 'Edit').count(), 0, 'a user without manage reads itself');
     await go('/keys');
+    await page.getByText('key of ada').waitFor();
+    t.equal(await button(page, 'New API key').count(), 0, 'which needs a grant');
     await button(page, 'Account: ADA').click();
     await page.getByText('Scope default').first().waitFor();
     await page.getByText('Signed in with an API key').waitFor();

@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { useMay } from '../../data/identity.ts';
 import { Button } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
@@ -8,7 +9,7 @@ import type { Filter } from '../../list/FilterBar.tsx';
 import { List } from '../../list/List.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { KEY_STATES, keysOf } from './key.ts';
+import { KEY_STATES, keysOf, MAKES } from './key.ts';
 import { useKeyColumns } from './key-columns.tsx';
 import { NewKey } from './NewKey.tsx';
 import { texts } from './texts.ts';
@@ -32,12 +33,13 @@ const useFilters = (): readonly Filter[] => {
 
 export default function Keys() {
   const t = useTexts(texts);
+  const may = useMay();
   const [{ new: isNew, user, state }, setQuery] = useQueryState();
   const pages = usePages(keysOf({ user, state }));
   const columns = useKeyColumns();
   const filters = useFilters();
   const { menu, dialog } = useKeyActions();
-  const create = (
+  const create = may(MAKES) && (
     <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
       {t('new')}
     </Button>

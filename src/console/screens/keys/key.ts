@@ -6,6 +6,9 @@ import { type Paged, pageOf } from '../../list/pages.ts';
 
 export const KEYS = '/v1/keys';
 
+/** Grants with which keys can be created. */
+export const MAKES = ['keys', 'manage', 'act'] as const;
+
 const fields = {
   id: text,
   hint: text,

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useMay } from '../../data/identity.ts';
 import { Button } from '../../design/Button.tsx';
 import { type DataColumn, DataTable } from '../../design/DataTable.tsx';
 import { Card } from '../../design/Layout.tsx';
@@ -7,7 +8,7 @@ import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RowMenu } from '../../list/RowMenu.tsx';
 import { usePages } from '../../list/use-pages.ts';
-import { type ApiKey, keysOf } from '../keys/key.ts';
+import { type ApiKey, keysOf, MAKES } from '../keys/key.ts';
 import { useKeyColumns } from '../keys/key-columns.tsx';
 import { NewKey } from '../keys/NewKey.tsx';
 import { useKeyActions } from '../keys/use-key-actions.tsx';
@@ -18,6 +19,7 @@ const SHOWN = ['name', 'hint', 'state', 'grants', 'used', 'expires'];
 /** The API keys of a user. */
 export const UserKeys = ({ user }: { user: string }) => {
   const t = useTexts(texts);
+  const may = useMay();
   const [isNew, setNew] = useState(false);
   const pages = usePages(keysOf({ user }));
   const { menu, dialog } = useKeyActions();
@@ -33,9 +35,11 @@ export const UserKeys = ({ user }: { user: string }) => {
       note={pages.total}
       flush
       actions={
-        <Button small icon="plus" onClick={() => setNew(true)}>
-          {t('keys.new')}
-        </Button>
+        may(MAKES) && (
+          <Button small icon="plus" onClick={() => setNew(true)}>
+            {t('keys.new')}
+          </Button>
+        )
       }
     >
       {!pages.last && pages.error !== null && <ErrorBox plain error={pages.error} onRetry={pages.refresh} />}
