@@ -116,7 +116,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('shows an accessible sign-in that fits a small window', async (t) => {
-    const { page, load } = await house.visit(t, { token: null });
+    const { page, load } = await house.visit(t, { token: null, noisy: true });
     await load('/sign-in?error=provider');
     await page.evaluate(axe.source);
     for (const theme of ['light', 'dark']) {
