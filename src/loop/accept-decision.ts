@@ -1,11 +1,11 @@
-import { memoryProblem } from '../plugins/permission/decision.ts';
+import { isRemembered, memoryProblem } from '../plugins/permission/decision.ts';
 import { type Json, type Tool, ToolError } from '../tools/tool.ts';
 import { checkedArguments } from '../tools/validate.ts';
 import type { ResolvedAgent } from './agent.ts';
 
 /** Checks the options of a decision before it is accepted. Each check returns the problem. */
 
-export { memoryProblem };
+export { isRemembered, memoryProblem };
 
 /** Checks arguments that a decision substitutes for those of the model. */
 export const editProblem = async (

@@ -107,7 +107,10 @@ const resume = async (
 /** Stores the edited arguments with the call: later tickets show them, and the tool is executed with them. */
 const noteEdits = (entry: StepCall, decision: Resume): void => {
   const edited = entry.ticket?.resume_mode === 'replay_tool_call' ? editedArguments(decision) : undefined;
-  if (edited !== undefined) entry.edited = { arguments: edited };
+  if (edited === undefined) return;
+  entry.edited = { arguments: edited };
+  // The gate has not seen these arguments.
+  entry.passed = false;
 };
 
 const run = async (turn: Turn, entry: StepCall, signal: AbortSignal): Promise<void> => {

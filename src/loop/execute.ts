@@ -58,6 +58,9 @@ export const gatedCall = (
     ...(decision && { decision }),
     ...(ticket && { resume_mode: ticket.resume_mode }),
     ...((passed || isPermitted(ticket, decision)) && { approved: true }),
+    ...((passed || (ticket?.deciders === 'others' && isPermitted(ticket, decision))) && {
+      approved_by_others: true,
+    }),
   };
 };
 
@@ -79,9 +82,14 @@ export const gate = async (turn: Turn, entry: StepCall, signal: AbortSignal): Pr
   const answers = await Promise.all(pending);
   const heaviest = WEIGHT.flatMap((kind) => answers.filter((answer) => answer.kind === kind));
   const [first = PROCEED] = heaviest;
-  // The client receives one request: executing the call includes its approval.
-  return first.kind === 'suspend' ? (heaviest.find(isForClient) ?? first) : first;
+  // The client receives one request: executing the call includes its approval, unless others must approve it.
+  return first.kind === 'suspend'
+    ? (heaviest.find(isForOthers) ?? heaviest.find(isForClient) ?? first)
+    : first;
 };
+
+const isForOthers = (decision: GateDecision): boolean =>
+  decision.kind === 'suspend' && decision.ticket.deciders === 'others';
 
 const isForClient = (decision: GateDecision): boolean =>
   decision.kind === 'suspend' && decision.ticket.resume_mode === 'use_decision_as_tool_result';

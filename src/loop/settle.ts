@@ -70,6 +70,7 @@ export const suspend = async (
     ...(ticket.digest !== undefined && { digest: ticket.digest }),
     ...(showsOther(ticket) && { shows: ticket.pending.arguments }),
     ...(ticket.tickets && { tickets: ticket.tickets }),
+    ...(ticket.deciders && { deciders: ticket.deciders }),
     ...(ticket.expires && { expires: ticket.expires }),
     ...(ticket.resume_with !== undefined && { resume_with: ticket.resume_with }),
   };

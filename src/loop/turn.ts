@@ -64,6 +64,8 @@ export type OpenTicket = {
   shows?: Json;
   /** For a delegating call: the tickets of its delegate. */
   tickets?: readonly TicketBelow[];
+  /** The call must be decided by another user than the one behind the run. */
+  deciders?: 'others';
   expires?: TicketExpiry;
   resume_with?: Json;
 };

@@ -69,6 +69,12 @@ export const ResumeMode = z.enum([
 ]);
 export type ResumeMode = z.infer<typeof ResumeMode>;
 
+/** The users who decide a ticket (identity.md 4): by default each one with the grant. */
+const deciders = z.literal('others').optional().meta({
+  description:
+    '`others`: neither the user of the run nor a user behind its credential may decide; absent for tickets without this rule',
+});
+
 export const TicketBelow = z
   .object({
     id: z.string(),
@@ -81,6 +87,7 @@ export const TicketBelow = z
     reason: z.string().optional().meta({
       description: '`mcp:auth_required` if the call waits until its user connects an account',
     }),
+    deciders,
   })
   .meta({ id: 'TicketBelow', description: 'A ticket of a waiting delegate.' });
 export type TicketBelow = z.infer<typeof TicketBelow>;
@@ -95,6 +102,7 @@ export const ticketContent = {
     .array(TicketBelow)
     .optional()
     .meta({ description: 'for a delegating call: the tickets of its delegate' }),
+  deciders,
 };
 
 export const WaitingTicket = z.object({

@@ -190,6 +190,8 @@ export type GatedCall = {
   changed_at?: number;
   /** True if a person has approved the call with these arguments. */
   approved?: boolean;
+  /** True if that person is another user than the one behind the run. */
+  approved_by_others?: boolean;
 };
 
 /**

@@ -41,6 +41,9 @@ export const memoryProblem = (payload: Json, tool: string): string | undefined =
   return patternProblem(pattern, tool);
 };
 
+/** Whether a decision asks to store a rule. */
+export const isRemembered = (payload: Json): boolean => Memory.safeParse(payload).success;
+
 const REMEMBER = ['once', ...KEPT];
 
 const patternProblem = (pattern: string, tool: string): string | undefined => {

@@ -9,4 +9,7 @@ import type { Rule } from './policy.ts';
 export const createExpiry = (rule: Rule | undefined, now: number): TicketExpiry | undefined =>
   rule?.timeout_secs === undefined
     ? undefined
-    : { at: now + rule.timeout_secs * 1000, outcome: rule.on_timeout === 'approve' ? 'resume' : 'cancel' };
+    : { at: now + rule.timeout_secs * 1000, outcome: isApprovedByTime(rule) ? 'resume' : 'cancel' };
+
+const isApprovedByTime = ({ on_timeout, deciders }: Rule): boolean =>
+  on_timeout === 'approve' && deciders !== 'others';

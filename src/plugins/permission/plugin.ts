@@ -6,9 +6,16 @@ import { definePlugin } from '../define.ts';
 import type { HookContext, HookOutcome, Plugin } from '../plugin.ts';
 import { rememberDecision } from './decision.ts';
 import { createExpiry } from './expiry.ts';
-import { type Behavior, type CompiledRule, compileRule, evaluateRules, tryCompileRule } from './policy.ts';
+import {
+  type Behavior,
+  type CompiledRule,
+  compileRule,
+  evaluateRules,
+  tryCompileRule,
+  type Verdict,
+} from './policy.ts';
 import { deniedTools } from './preview.ts';
-import { permissionSection } from './section.ts';
+import { compileSection, permissionSection } from './section.ts';
 import { permissionOverrides, permissionPolicy } from './state.ts';
 
 /**
@@ -23,26 +30,36 @@ export const permissionPlugin: Plugin = definePlugin({
   id: 'permission',
   section: permissionSection,
   state: [permissionPolicy],
-  create: ({ default_behavior, rules }) => {
-    const ofSection = rules.map(compileRule);
+  create: (section) => {
+    const { default_behavior } = section;
+    const { rules: ofSection, otherwise } = compileSection(section);
     const rulesFor = (state: StateView, changed_at = 0) => [
       ...ofSection,
       ...granted(state, changed_at),
       ...ofSkills(state),
     ];
+    /** Only the section opens a call that others must decide: its rules, or the default if none matches. */
+    const judge = (call: GatedCall, { state }: Pick<HookContext, 'state'>): Verdict => {
+      const verdict = evaluateRules(rulesFor(state, call.changed_at), otherwise, call);
+      if (verdict.behavior !== 'allow') return verdict;
+      const own = evaluateRules(ofSection, otherwise, call);
+      return own.deciders === 'others' ? own : verdict;
+    };
     return {
       gate: (call, context) => {
-        const { behavior, rule } = evaluateRules(
-          rulesFor(context.state, call.changed_at),
-          default_behavior,
-          call,
-        );
+        const { behavior, rule, deciders } = judge(call, context);
         if (behavior === 'deny') {
           return { kind: 'block', reason: `Tool '${call.name}' denied by permission rules` };
         }
-        if (behavior === 'allow' || call.approved) return { kind: 'proceed' };
+        const isApproved = deciders === 'others' ? call.approved_by_others : call.approved;
+        if (behavior === 'allow' || isApproved) return { kind: 'proceed' };
         const expires = createExpiry(rule, context.now());
-        return { kind: 'suspend', ticket: { ...permissionTicket(call), ...(expires && { expires }) } };
+        const ticket = {
+          ...permissionTicket(call),
+          ...(deciders === 'others' && { deciders }),
+          ...(expires && { expires }),
+        };
+        return { kind: 'suspend', ticket };
       },
       hooks: {
         before_inference: ({ state, tools }) => ({

@@ -5,7 +5,8 @@ import { type Call, compilePattern, compileTool } from './match.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 
 /**
- * Evaluates the rules for a call (agent-loop.md 14.1): deny beats allow beats ask, regardless of order and specificity.
+ * Evaluates the rules for a call (agent-loop.md 14.1): deny beats allow beats ask, regardless of order and specificity;
+ * but an ask that others must decide beats allow.
  * Of the rules with the winning behavior, the most specific one is reported; it also sets the timeout of an ask. An
  * added rule can therefore make a call stricter, but never allows a denied one.
  */
@@ -13,12 +14,21 @@ import { type Pattern, parsePattern } from './pattern.ts';
 export const Behavior = z.enum(['allow', 'ask', 'deny']);
 export type Behavior = z.infer<typeof Behavior>;
 
+/** The users who decide a call: `others` excludes those behind the run (identity.md 4). */
+export const Deciders = z.enum(['any', 'others']);
+export type Deciders = z.infer<typeof Deciders>;
+
 export type Rule = {
   tool: string;
   behavior: Behavior;
   timeout_secs?: number | undefined;
   on_timeout?: 'deny' | 'approve' | undefined;
+  /** For rules that ask. */
+  deciders?: Deciders | undefined;
 };
+
+/** Applies to calls that no rule matches. */
+export type Otherwise = { behavior: Behavior; deciders: Deciders };
 
 export type CompiledRule = {
   readonly rule: Rule;
@@ -29,9 +39,15 @@ export type CompiledRule = {
 };
 
 /** `rule` is undefined when no rule matched and the default applies. */
-export type Verdict = { behavior: Behavior; rule: Rule | undefined };
+export type Verdict = { behavior: Behavior; rule: Rule | undefined; deciders: Deciders };
 
-const STRICTEST_FIRST: readonly Behavior[] = ['deny', 'allow', 'ask'];
+/** The first that matches wins. */
+const STRICTEST_FIRST: readonly Otherwise[] = [
+  { behavior: 'deny', deciders: 'any' },
+  { behavior: 'ask', deciders: 'others' },
+  { behavior: 'allow', deciders: 'any' },
+  { behavior: 'ask', deciders: 'any' },
+];
 
 /** @throws Invalid for an incorrect pattern */
 export const compileRule = (rule: Rule): CompiledRule => {
@@ -55,13 +71,15 @@ export const tryCompileRule = (rule: Rule): CompiledRule | Invalid => {
   }
 };
 
-export const evaluateRules = (rules: readonly CompiledRule[], otherwise: Behavior, call: Call): Verdict => {
+export const evaluateRules = (rules: readonly CompiledRule[], otherwise: Otherwise, call: Call): Verdict => {
   const matching = rules.filter((rule) => rule.matches(call));
-  for (const behavior of STRICTEST_FIRST) {
-    const found = matching.filter(({ rule }) => rule.behavior === behavior);
-    if (found.length > 0) return { behavior, rule: found.reduce(moreSpecific).rule };
+  for (const { behavior, deciders } of STRICTEST_FIRST) {
+    const found = matching.filter(
+      ({ rule }) => rule.behavior === behavior && (rule.deciders ?? 'any') === deciders,
+    );
+    if (found.length > 0) return { behavior, deciders, rule: found.reduce(moreSpecific).rule };
   }
-  return { behavior: otherwise, rule: undefined };
+  return { ...otherwise, rule: undefined };
 };
 
 /** True for rules that deny a tool regardless of arguments, so that the tool is not offered to the model. */

@@ -3,7 +3,7 @@ import { parseConfig } from '../define.ts';
 import type { Call } from './match.ts';
 import { formatPattern, toolText } from './pattern.ts';
 import { type Behavior, type CompiledRule, compileRule, deniesTool, evaluateRules } from './policy.ts';
-import { permissionSection } from './section.ts';
+import { compileSection, permissionSection } from './section.ts';
 
 /** Previews the effect of an agent's rules on its tools before any call (config.md 6.4). */
 
@@ -43,12 +43,9 @@ export type CallPermission = { behavior: Behavior; rule: string | null };
  */
 export const permissionOfCall = (agent: PreviewedAgent, call: Call): CallPermission | undefined => {
   if (!isEnabled(agent)) return undefined;
-  const { rules, default_behavior } = parseConfig(
-    'permission',
-    permissionSection,
-    agent.sections[permissionSection.key],
-  );
-  const { behavior, rule } = evaluateRules(rules.map(compileRule), default_behavior, call);
+  const section = parseConfig('permission', permissionSection, agent.sections[permissionSection.key]);
+  const { rules, otherwise } = compileSection(section);
+  const { behavior, rule } = evaluateRules(rules, otherwise, call);
   return { behavior, rule: rule?.tool ?? null };
 };
 

@@ -38,13 +38,18 @@ const isOn = (
 
 const decisionOn = (
   { ticket_id }: WaitingTicket,
-  { action, result, reason, decided_by }: Resume,
+  { action, result, reason, decided_by, decided_as, principal, digest }: Resume,
 ): DecisionInput => ({
   tool_call_id: ticket_id,
   action,
   payload: result,
   ...(reason !== undefined && { reason }),
   ...(decided_by !== undefined && { decided_by }),
+  passed: {
+    ...(decided_as !== undefined && { decided_as }),
+    ...(principal && { principal }),
+    ...(digest !== undefined && { digest }),
+  },
 });
 
 /** Returns the answer for a child that asked for input. */

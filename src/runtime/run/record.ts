@@ -232,6 +232,7 @@ const waitingTickets = (calls: readonly StepCall[]): WaitingTicket[] =>
             resume_mode: ticket.resume_mode,
             ...(ticket.digest !== undefined && { digest: ticket.digest }),
             ...(ticket.tickets && { tickets: [...ticket.tickets] }),
+            ...(ticket.deciders && { deciders: ticket.deciders }),
             reason: ticket.reason,
             ...(ticket.message !== undefined && { message: ticket.message }),
             updated_at,

@@ -3,9 +3,10 @@ import { type Actor, actorOf } from '../../schema/actor.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { grantOf } from '../../schema/grants.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
-import { may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
+import { type Credential, may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
 import type { Resume, ResumeMode } from '../../schema/run.ts';
 import type { Verdict } from '../../tools/verdict.ts';
+import { commonUser, type People } from './people.ts';
 import type { DecisionInput } from './submission.ts';
 
 /**
@@ -20,6 +21,7 @@ export type DecidedSubject = {
   resume_mode: ResumeMode;
   /** The reason of its ticket. */
   reason: string | undefined;
+  deciders: 'others' | undefined;
 };
 
 const ADMIN: Need = ['admin'];
@@ -27,9 +29,9 @@ const ADMIN: Need = ['admin'];
 /** One refused subject refuses the decision. @throws Forbidden, Unprocessable */
 export const checkDecider = (
   { principal, mayWrite = true, action, digest }: DecisionInput,
-  run: { user?: string | undefined },
+  run: { user?: string | undefined; credential?: Credential | undefined },
   subjects: readonly DecidedSubject[],
-  verdicts: readonly Verdict[],
+  { verdicts, people }: { verdicts: readonly Verdict[]; people: People | undefined },
 ): void => {
   if (!principal) return;
   const isOwn = principal.user === run.user;
@@ -37,6 +39,7 @@ export const checkDecider = (
     if (subject.reason === AUTH_REQUIRED)
       checkWaitForAccount(subject, { verdict: verdicts[index], mayWrite });
     else checkSubject(subject, { principal, mayWrite, isOwn, action });
+    if (subject.deciders === 'others') checkOther(subject, { principal, run, people });
   }
   const edits = verdicts.some((verdict) => verdict.kind === 'approved' && verdict.arguments !== undefined);
   if (edits && !isOwn && !may(principal, ADMIN))
@@ -73,6 +76,23 @@ const checkSubject = (
   if (!mayWrite) throw needing(tool, 'write:all');
 };
 
+/** @throws Forbidden if a user is behind both the run and the decision */
+const checkOther = (
+  { tool }: DecidedSubject,
+  {
+    principal,
+    run,
+    people,
+  }: { principal: Principal; run: Parameters<typeof checkDecider>[1]; people: People | undefined },
+): void => {
+  const common =
+    principal.credential.kind === 'anonymous'
+      ? '~anonymous'
+      : people && commonUser(people, principal.scope, run, principal);
+  if (common !== undefined)
+    throw new Forbidden(`a decision on '${tool}' must be by another than '${common}'`);
+};
+
 const needing = (tool: string, grant: string): Forbidden =>
   new Forbidden(`a decision on '${tool}' needs ${grant}`, { code: 'forbidden', details: { needs: [grant] } });
 
@@ -81,9 +101,10 @@ export const authorOf = ({
   principal,
   decided_by,
   digest,
+  passed,
 }: DecisionInput): Pick<Resume, 'decided_by' | 'decided_as' | 'principal' | 'digest'> => {
   const actor: Actor | undefined = principal && actorOf(principal);
-  if (!actor) return decided_by === undefined ? {} : { decided_by };
+  if (!actor) return { ...(decided_by !== undefined && { decided_by }), ...passed };
   return {
     decided_by: actor.user,
     ...(decided_by !== undefined && { decided_as: decided_by }),

@@ -46,6 +46,8 @@ export type DecisionInput = DecisionRequest & {
   digest?: string;
   /** Decisions accepted on the ticket of the call that drives this run, for this ticket or those below it. */
   accepted?: NonNullable<Resume['below']>;
+  /** The author of a decision on the ticket of the call that drives this run. */
+  passed?: Pick<Resume, 'decided_as' | 'principal' | 'digest'>;
   /** The reason and its author; stored with the decision and in its event. */
   reason?: string;
   decided_by?: string;

@@ -1,4 +1,4 @@
-import { memoryProblem } from '../../loop/accept-decision.ts';
+import { isRemembered, memoryProblem } from '../../loop/accept-decision.ts';
 import type { AccessDraft } from '../../schema/access-event.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
@@ -10,6 +10,7 @@ import { UNCLEAR, type Verdict, verdictOf } from '../../tools/verdict.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { logEvent } from '../ledger/transaction.ts';
 import { accessOf, authorOf, checkDecider } from './deciders.ts';
+import type { People } from './people.ts';
 import type { DecisionInput } from './submission.ts';
 
 /**
@@ -20,7 +21,13 @@ import type { DecisionInput } from './submission.ts';
  */
 
 /** With the run of the ticket, its agent, and the user for whom it acts. */
-export type OpenTicket = WaitingTicket & { run_id: string; agent_id: string; user: string | undefined };
+export type OpenTicket = WaitingTicket & {
+  run_id: string;
+  agent_id: string;
+  user: string | undefined;
+  /** The credential of the request that gave the input of the run. */
+  credential?: Run['credential'] | undefined;
+};
 
 /** Returns the open, undecided tickets of a run without an execution. */
 export const ticketsOf = (run: Run): WaitingTicket[] => {
@@ -44,6 +51,7 @@ export const ticketsBelow = (run: Run): TicketBelow[] =>
             run_id: run.run_id,
             resume_mode: ticket.resume_mode,
             ...(ticket.reason === AUTH_REQUIRED && { reason: ticket.reason }),
+            ...(ticket.deciders && { deciders: ticket.deciders }),
           }),
   );
 
@@ -71,10 +79,22 @@ type Subject = {
   resume_mode: ResumeMode;
   agent_id: string;
   reason: string | undefined;
+  deciders: 'others' | undefined;
+};
+
+/** Data for the checks of a decision, in addition to its ticket; absent for decisions without a principal. */
+export type DecisionChecks = {
+  people: People;
+  /** Returns when the definition of a tool of the agent last changed, undefined if it never did. */
+  changedAt(subject: Pick<Subject, 'agent_id' | 'tool'>): number | undefined;
 };
 
 /** @throws Forbidden, Conflict, Unprocessable */
-export const acceptDecision = (found: FoundTicket<OpenTicket>, input: DecisionInput): Decided => {
+export const acceptDecision = (
+  found: FoundTicket<OpenTicket>,
+  input: DecisionInput,
+  checks?: DecisionChecks,
+): Decided => {
   const { ticket } = found;
   const { action, payload, form } = input;
   if (input.accepted) return passedDecision(ticket, input, input.accepted);
@@ -85,8 +105,9 @@ export const acceptDecision = (found: FoundTicket<OpenTicket>, input: DecisionIn
   const verdicts = endsDelegate
     ? []
     : subjects.map((each) => verdictOf(each, { action, payload, ...(form && { form }) }));
-  checkDecider(input, ticket, subjects, verdicts);
+  checkDecider(input, ticket, subjects, { verdicts, people: checks?.people });
   const { edit, digest } = checkVerdicts(found, input, subjects, verdicts);
+  checkDefinitions(ticket, subjects, verdicts, checks);
   checkMemory(payload, subjects);
   const decision = { ...input, digest };
   if (endsDelegate) return decidedOn(ticket, decision, { action });
@@ -138,13 +159,23 @@ const subjectOf = (ticket: OpenTicket): Subject => ({
   resume_mode: ticket.resume_mode,
   agent_id: ticket.agent_id,
   reason: ticket.reason,
+  deciders: ticket.deciders,
 });
 
 /** Undefined for a ticket that lists no tickets. */
 const subjectsBelow = ({ ticket, below: named }: FoundTicket<OpenTicket>): Subject[] | undefined =>
   ticket.tickets && (named ? [named] : ticket.tickets).map(subjectBelow);
 
-const subjectBelow = ({ run_id, id, tool, digest, resume_mode, agent_id, reason }: TicketBelow): Subject => ({
+const subjectBelow = ({
+  run_id,
+  id,
+  tool,
+  digest,
+  resume_mode,
+  agent_id,
+  reason,
+  deciders,
+}: TicketBelow): Subject => ({
   run_id,
   ticket_id: id,
   tool,
@@ -152,6 +183,7 @@ const subjectBelow = ({ run_id, id, tool, digest, resume_mode, agent_id, reason 
   resume_mode,
   agent_id,
   reason,
+  deciders,
 });
 
 const CHANGED = 'the call has changed';
@@ -184,14 +216,29 @@ const checkVerdicts = (
   return { edit: call && subject ? { run_id: subject.run_id, ...call } : undefined, digest: expected };
 };
 
+/** A call is not approved with a definition of its tool that the ticket was not about. @throws Conflict */
+const checkDefinitions = (
+  { updated_at }: OpenTicket,
+  subjects: readonly Subject[],
+  verdicts: readonly Verdict[],
+  checks: DecisionChecks | undefined,
+): void => {
+  for (const [index, subject] of subjects.entries()) {
+    if (verdicts[index]?.kind !== 'approved') continue;
+    if ((checks?.changedAt(subject) ?? 0) > updated_at) throw new Conflict(CHANGED);
+  }
+};
+
 const idsOf = (subjects: readonly Subject[]): string =>
   subjects.map(({ ticket_id }) => `'${ticket_id}'`).join(', ');
 
 /** @throws Unprocessable */
 const checkMemory = (payload: Json, subjects: readonly Subject[]): void => {
-  for (const { tool, resume_mode } of subjects) {
+  for (const { tool, resume_mode, deciders } of subjects) {
     const problem = resume_mode === 'replay_tool_call' ? memoryProblem(payload, tool) : undefined;
     if (problem !== undefined) throw new Unprocessable(problem);
+    if (deciders === 'others' && isRemembered(payload))
+      throw new Unprocessable(`a decision on '${tool}' cannot be remembered: others must decide each call`);
   }
 };
 

@@ -29,6 +29,7 @@ import { detachSuspended, discardSuspended, resumeSuspended, type Thread, writeN
 import type { DecisionTarget } from './submission.ts';
 import { acceptDecision, type Decided, logDecision, type OpenTicket, ticketsOf } from './tickets.ts';
 import { queueForSlot } from './timer.ts';
+import { toolChangedAt } from './tool-changes.ts';
 
 /** Waiting runs of a thread: the decisions and task events that they wait for, and the end of a wait. */
 
@@ -70,11 +71,12 @@ const openTicketsOf = (thread: Thread): OpenTicket[] => {
   return [...here, ...dormant];
 };
 
-const ofRun = (ticket: WaitingTicket, { run_id, agent_id, user }: RunRecord): OpenTicket => ({
+const ofRun = (ticket: WaitingTicket, { run_id, agent_id, user, credential }: RunRecord): OpenTicket => ({
   ...ticket,
   run_id,
   agent_id,
   user,
+  credential,
 });
 
 /** Undefined when no such ticket is open. @throws Conflict, Unprocessable */
@@ -84,7 +86,11 @@ export const resolveDecision = (thread: Thread, target: DecisionTarget): Decided
   if (about_child !== undefined) return recheckOf(open, about_child);
   const found = findTicket(open, issuedTickets(thread.ledger), target.tool_call_id);
   if (!found || (run_id !== undefined && found.ticket.run_id !== run_id)) return undefined;
-  return acceptDecision(found, target);
+  const { deps } = thread;
+  return acceptDecision(found, target, {
+    people: deps.store,
+    changedAt: (subject) => toolChangedAt(deps, subject),
+  });
 };
 
 /** Returns a resume without decisions, so that the call that waits for the run checks it again. */

@@ -10,7 +10,7 @@ import fc from '../../random.ts';
 import { anyCall, anyRule } from './patterns.ts';
 
 const verdict = (rules: readonly Rule[], name: string, args: Json = {}, otherwise: Behavior = 'ask') =>
-  evaluateRules(rules.map(compileRule), otherwise, { name, arguments: args });
+  evaluateRules(rules.map(compileRule), { behavior: otherwise, deciders: 'any' }, { name, arguments: args });
 
 const rule = (tool: string, behavior: Behavior): Rule => ({ tool, behavior });
 
@@ -25,7 +25,11 @@ t.test('prefers deny over allow over ask, whatever the order and the specificity
 
 t.test('applies the default to a call without a matching rule, and reports no rule', async (t) => {
   for (const otherwise of ['allow', 'ask', 'deny'] as const) {
-    t.strictSame(verdict([rule('x', 'deny')], 'y', {}, otherwise), { behavior: otherwise, rule: undefined });
+    t.strictSame(verdict([rule('x', 'deny')], 'y', {}, otherwise), {
+      behavior: otherwise,
+      deciders: 'any',
+      rule: undefined,
+    });
   }
 });
 

@@ -85,7 +85,8 @@ t.test('allows no arguments of a tool that the preview lists as denied', async (
       const { unconditionally_denied, effective_tools } = previewPermissions(agent(section), tools);
       const compiled = rules.map(compileRule);
       const isDenied = (name: string) =>
-        evaluateRules(compiled, 'ask', { name, arguments: given }).behavior === 'deny';
+        evaluateRules(compiled, { behavior: 'ask', deciders: 'any' }, { name, arguments: given }).behavior ===
+        'deny';
       return (
         unconditionally_denied.every(isDenied) && effective_tools.length + unconditionally_denied.length === 3
       );
