@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkHost } from '../outbound/fetch-text.ts';
+import { checkHost } from '../outbound/guarded-request.ts';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import { AgentSpec } from '../schema/agent.ts';
 import { phrases } from '../schema/phrases.ts';

@@ -1,4 +1,5 @@
-import { fetchText, HostRefused } from '../outbound/fetch-text.ts';
+import { fetchText } from '../outbound/fetch-text.ts';
+import { HostRefused } from '../outbound/guarded-request.ts';
 import { isPublicAddress, type Resolve, resolveName } from '../outbound/public-address.ts';
 import { type Clock, monotonic } from '../schema/clock.ts';
 import { isObject } from '../schema/endpoint.ts';

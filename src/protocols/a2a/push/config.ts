@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkHost } from '../../../outbound/fetch-text.ts';
+import { checkHost } from '../../../outbound/guarded-request.ts';
 import { isObject } from '../../../schema/endpoint.ts';
 import { newIdProblem } from '../../../schema/id.ts';
 import { invalidRequest, type Violation } from '../errors.ts';

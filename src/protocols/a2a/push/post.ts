@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { checkedLookup, checkHost } from '../../../outbound/fetch-text.ts';
+import { checkedLookup, checkHost } from '../../../outbound/guarded-request.ts';
 import type { Resolve } from '../../../outbound/public-address.ts';
 import { loadHttps } from '../../../schema/https.ts';
 import { timerMs } from '../../../schema/timer.ts';
