@@ -12,7 +12,7 @@ import type { Transport } from '../models/transport/types.ts';
 import type { Log } from '../observability/log.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { Settings } from '../settings/index.ts';
+import { isOnLoopback, type Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -74,6 +74,10 @@ export const openConfiguration = async (
     budgets: foundation.meter,
     assistant: () => execution().assistant.capabilities(),
     localKind: settings.local_backend_kind,
+    missingForUsers: {
+      secretsKey: settings.secrets_key === undefined,
+      publicUrl: settings.public_url === undefined && !isOnLoopback(settings.http_addr),
+    },
     refreshMs: settings.config_refresh_interval_secs * 1000,
   });
 };

@@ -23,6 +23,14 @@ export type ToolWarning = {
   message: string;
 };
 
+/** A stored MCP server whose `auth` this version cannot read. */
+export type AuthWarning = {
+  code: 'mcp_auth_unreadable';
+  severity: 'warning';
+  resource: { namespace: 'mcp-servers'; id: string };
+  message: string;
+};
+
 export type Known = {
   /** Ids of providers without a record. */
   providers: Iterable<string>;

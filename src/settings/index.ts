@@ -10,7 +10,7 @@
 export type { EntriesInput } from './entries.ts';
 export { SettingsError } from './error.ts';
 export { settingFlags, settingsHelp, settingsMarkdown } from './help.ts';
-export { listenAddress, tcpAddress } from './kinds.ts';
+export { isOnLoopback, listenAddress, tcpAddress } from './kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './parse.ts';
 export { assertStartable } from './rules.ts';
 export { type Environment, secretVariables, withSecretFiles } from './secret-files.ts';

@@ -1,6 +1,5 @@
 import { audiencesOf, type IssuerSpec } from '../schema/issuer.ts';
-import { isLoopback } from '../schema/loopback.ts';
-import { listenAddress } from './kinds.ts';
+import { isOnLoopback } from './kinds.ts';
 import type { Settings } from './table.ts';
 
 /** Rules that involve an issuer and other settings (identity.md 2.3). */
@@ -30,11 +29,6 @@ const RULES: readonly Rule[] = [
       sign_in !== undefined && public_url === undefined && !isOnLoopback(http_addr),
   },
 ];
-
-const isOnLoopback = (address: string): boolean => {
-  const listening = listenAddress(address);
-  return 'host' in listening && isLoopback(listening.host);
-};
 
 export const issuerProblems = (settings: Settings): string[] =>
   settings.identity.issuers.flatMap((spec, index) =>

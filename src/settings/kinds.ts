@@ -302,3 +302,8 @@ export const fieldNames = (): Kind<string[]> => ({
   fromText: itemsOf,
   schema: () => z.array(z.string().min(1)),
 });
+
+export const isOnLoopback = (address: string): boolean => {
+  const listening = listenAddress(address);
+  return 'host' in listening && isLoopback(listening.host);
+};

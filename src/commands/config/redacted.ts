@@ -32,17 +32,26 @@ export const exported = (
   const replace = ({ path, value, isPart }: Marked): Json | undefined =>
     secret(path) ?? (isPart ? value : undefined);
   // Texts are escaped before secrets become references. Escaping an object returns an object.
-  const { has_api_key, has_env, env_keys, has_auth, ...rest } = escapeReferences(shown) as JsonObject;
+  const { has_api_key, has_env, env_keys, has_auth, auth, ...rest } = escapeReferences(shown) as JsonObject;
   const names = Array.isArray(env_keys) ? env_keys.map(String) : [];
   const key = has_api_key === true ? secret(['api_key']) : undefined;
   const token = has_auth === true ? secret(['auth', 'token']) : undefined;
   const env = has_env === true ? environment(names, (name) => secret(['env', name])) : undefined;
   return {
     ...replaceMarked(rest, replace),
+    ...(auth !== undefined && { auth: oauthClient(auth, secret) }),
     ...(key !== undefined && { api_key: key }),
     ...(token !== undefined && { auth: { type: 'bearer', token } }),
     ...(env !== undefined && { env }),
   };
+};
+
+/** The OAuth client of an MCP server. */
+const oauthClient = (auth: Json, secret: (path: readonly string[]) => Json | undefined): Json => {
+  if (!isJsonObject(auth)) return auth;
+  const { has_client_secret, ...shown } = auth;
+  const value = has_client_secret === true ? secret(['auth', 'client_secret']) : undefined;
+  return { ...shown, ...(value !== undefined && { client_secret: value }) };
 };
 
 const environment = (

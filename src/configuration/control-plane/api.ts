@@ -4,7 +4,7 @@ import type { JsonObject } from '../../schema/endpoint.ts';
 import type { BudgetWarning } from '../budget-warnings.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Dependent } from '../dependents.ts';
-import type { Diagnostic, ToolWarning } from '../diagnostics.ts';
+import type { AuthWarning, Diagnostic, ToolWarning } from '../diagnostics.ts';
 import type { ProviderToolWarning } from '../provider-tools.ts';
 import type { SectionWarning } from '../sections.ts';
 import type { SettingWarning } from '../setting-warnings.ts';
@@ -76,6 +76,7 @@ export type ConfigService = {
     | SectionWarning
     | CircleWarning
     | ToolWarning
+    | AuthWarning
     | SettingWarning
     | UnknownModelWarning
     | ProviderToolWarning

@@ -1,7 +1,9 @@
+import type { ConfigRecord } from '../../schema/config-record.ts';
+import { hasUnreadableAuth } from '../../schema/mcp-auth.ts';
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
 import { budgetWarnings } from '../budget-warnings.ts';
 import { delegateCircles } from '../delegate-circles.ts';
-import type { ToolWarning } from '../diagnostics.ts';
+import type { AuthWarning, ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { leftOutProviderTools } from '../provider-tools.ts';
 import { unknownSections } from '../sections.ts';
@@ -14,7 +16,7 @@ import type { McpServers } from './servers.ts';
 
 /** Reports problems of the stored configuration, and the tools that live agents may use (config.md 6.1, 6.4). */
 export const createReports = (
-  publisher: Pick<Publisher, 'current' | 'live'>,
+  publisher: Pick<Publisher, 'current' | 'live' | 'stored'>,
   mcp: Pick<McpServers, 'leftOut'> | undefined,
 ): Pick<ConfigService, 'diagnostics' | 'permissionPreview'> => ({
   diagnostics() {
@@ -23,6 +25,7 @@ export const createReports = (
       ...withoutToolsOfAgents(snapshot, snapshot.registry.diagnostics()),
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
       ...leftOutProviderTools(snapshot.records, snapshot.registry.hasTools),
+      ...unreadableAuth(publisher.stored()['mcp-servers'].values()),
       ...(mcp ? leftOutTools(mcp) : []),
       ...delegateCircles(snapshot.records.agents),
       ...settingWarnings(snapshot.records),
@@ -41,6 +44,17 @@ export const createReports = (
     return { ...permissionPreview(agent, { tools: registered, mcp_servers: mcpServers }) };
   },
 });
+
+/** Such an entry is omitted when entries are published. */
+const unreadableAuth = (records: Iterable<ConfigRecord>): AuthWarning[] =>
+  [...records]
+    .filter(({ hidden, spec }) => !hidden && hasUnreadableAuth(spec))
+    .map(({ id }) => ({
+      code: 'mcp_auth_unreadable' as const,
+      severity: 'warning' as const,
+      resource: { namespace: 'mcp-servers' as const, id },
+      message: `mcp server '${id}' is ignored: its auth is not readable by this version`,
+    }));
 
 /** Limit per server, whose status lists all of them. */
 const MOST_NAMED = 20;

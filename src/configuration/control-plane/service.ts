@@ -14,6 +14,7 @@ import type { Store } from '../../store/index.ts';
 import type { SubAgents } from '../../tools/sub-agent.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { RemoteAgents } from '../agents.ts';
+import type { MissingForUsers } from '../namespaces/mcp-servers.ts';
 import { createNamespaces } from '../namespaces/namespaces.ts';
 import type { Records } from '../records.ts';
 import type { ConfigService } from './api.ts';
@@ -76,6 +77,7 @@ export type ConfigDeps = {
   subAgents: SubAgents;
   remoteAgents?: RemoteAgents;
   localKind?: string;
+  missingForUsers?: MissingForUsers;
   /** Interval between two checks of the stored records; 0 or undefined disables them. */
   refreshMs?: number;
   mcp?: McpServers;
@@ -88,7 +90,7 @@ export type ConfigDeps = {
 /** @throws Invalid when the content of the program is invalid; then nothing is stored */
 export const createConfigService = async (deps: ConfigDeps): Promise<Configuration> => {
   const { store, clock, log, program, mcp, a2a, budgets, localKind = 'local' } = deps;
-  const namespaces = createNamespaces({ localKind });
+  const namespaces = createNamespaces({ localKind, missingForUsers: deps.missingForUsers ?? {} });
   const audit = createAuditLog({ ...deps, ...deps.audit });
   const discovery = createDiscovery(deps);
   const assembly = createAssembly({ tools: program.tools, mcp, a2a });

@@ -3,7 +3,7 @@ import { NotFound } from '../../schema/outcome.ts';
 import { a2aServersNamespace } from './a2a-servers.ts';
 import { createAgentsNamespace } from './agents.ts';
 import { budgetsNamespace } from './budgets.ts';
-import { mcpServersNamespace } from './mcp-servers.ts';
+import { createMcpServersNamespace, type MissingForUsers } from './mcp-servers.ts';
 import { modelPoolsNamespace } from './model-pools.ts';
 import { modelsNamespace } from './models.ts';
 import { invalidPayload, type Namespace } from './namespace.ts';
@@ -19,13 +19,19 @@ export type Namespaces = {
 };
 
 /** @param localKind public name of the local backend of agents */
-export const createNamespaces = ({ localKind }: { localKind?: string } = {}): Namespaces => {
+export const createNamespaces = ({
+  localKind,
+  missingForUsers,
+}: {
+  localKind?: string;
+  missingForUsers?: MissingForUsers;
+} = {}): Namespaces => {
   const all = [
     createAgentsNamespace(localKind),
     modelsNamespace,
     modelPoolsNamespace,
     providersNamespace,
-    mcpServersNamespace,
+    createMcpServersNamespace(missingForUsers),
     skillsNamespace,
     toolsNamespace,
     a2aServersNamespace,

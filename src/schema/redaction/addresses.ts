@@ -32,13 +32,13 @@ const PLACES: ReadonlySet<string> = new Set([
 ]);
 
 /** Members of these objects are destinations, because each adapter reads others: all but what only sets the pace. */
-const CONNECTIONS: ReadonlySet<string> = new Set(['adapter_options', 'config', 'options']);
+const CONNECTIONS: ReadonlySet<string> = new Set(['adapter_options', 'auth', 'config', 'options']);
 
 const PACE = /^(?:history_length|poll_.*|restart_policy|return_immediately|timeout_(?:ms|secs))$/;
 
 /** Options belong to the object that contains them. */
 const isOptions = (key: string): boolean =>
-  (key === 'config' || key.endsWith('options')) && !holdsSecrets(key) && !isSecret(key);
+  (key === 'auth' || key === 'config' || key.endsWith('options')) && !holdsSecrets(key) && !isSecret(key);
 
 type Places = Map<string, unknown>;
 
@@ -57,9 +57,11 @@ const placesOf = (
 };
 
 const optionIn = (key: string, member: unknown): unknown =>
-  isSecret(key) || PACE.test(key) || !['string', 'number', 'boolean'].includes(typeof member)
+  isSecret(key) || PACE.test(key) || !(isPlain(member) || (Array.isArray(member) && member.every(isPlain)))
     ? undefined
     : String(member) || undefined;
+
+const isPlain = (member: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof member);
 
 /** Undefined for a field that names no destination, such as a secret. */
 const placeIn = (key: string, member: unknown): unknown => {

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { createNamespaces } from '../../../src/configuration/namespaces/namespaces.ts';
+import type { JsonObject } from '../../../src/schema/endpoint.ts';
 import { namespace, refuses, write } from './write.ts';
 
 const servers = namespace('mcp-servers');
@@ -88,4 +90,82 @@ t.test('restores an entry without stored secrets without them', async (t) => {
     url: 'https://h.example/mcp?x=1#top',
     config: { headers: {}, auth: { n: 1 } },
   });
+});
+
+const NOTES = { id: 's', transport: 'http', url: 'https://notes.example/mcp' };
+const SECRET = { client_id: 'c', client_secret: 'hush', issuer: 'https://login.example' };
+const oauth = (more: JsonObject = {}): JsonObject => ({ ...NOTES, auth: { type: 'oauth', ...more } });
+
+refuses(t, servers, NOTES, [
+  [
+    { auth: { type: 'oauth' }, config: { headers: { authorization: 'Bearer x' } } },
+    'mcp server cannot have both auth and config.headers',
+  ],
+  [{ auth: { type: 'oauth', client_id: 'c', client_secret: 'hush' } }, 'auth.client_secret needs issuer'],
+  [{ auth: { type: 'oauth', ...SECRET, client_id: null } }, 'auth.client_secret needs client_id'],
+  [
+    { auth: { type: 'oauth', flow: 'client_credentials' } },
+    'auth.flow client_credentials needs client_id and client_secret',
+  ],
+  [
+    { auth: { type: 'oauth', token_url: 'https://login.example/token' } },
+    'auth.token_url is for the flow client_credentials only',
+  ],
+  [{ auth: { type: 'oauth', issuer: 'login' } }, 'auth.issuer must be an absolute http(s) URL'],
+  [
+    { auth: { type: 'oauth', issuer: 'https://u:p@login.example' } },
+    'auth.issuer must not contain user info',
+  ],
+  [
+    { auth: { type: 'oauth', scopes: ['a b'] } },
+    "invalid mcp server spec: field 'auth.scopes[0]': auth.scopes must contain scopes without blanks, quotation marks and backslashes",
+  ],
+  [
+    { url: 'https://u:p@notes.example/mcp', auth: { type: 'oauth' } },
+    'mcp server with auth cannot have user info in its url',
+  ],
+  [{ transport: 'stdio', command: 'x', auth: { type: 'oauth' } }, 'mcp server auth needs the transport http'],
+  [{ auth: { type: 'basic' } }, "invalid mcp server spec: field 'auth.type': must be 'oauth'"],
+  [{ auth: { type: 'oauth', tokens: 1 } }, "invalid mcp server spec: unknown field 'tokens'"],
+]);
+
+t.test('keeps a client secret that a replacement omits, and reports only that there is one', async (t) => {
+  const stored = oauth(SECRET);
+  const shown = servers.redact(stored);
+  t.strictSame(shown, oauth({ client_id: 'c', issuer: 'https://login.example', has_client_secret: true }));
+  t.strictSame(write(servers, shown, stored), stored);
+  t.strictSame(write(servers, oauth({ ...SECRET, client_secret: '***' }), stored), stored);
+  t.strictSame(
+    write(servers, oauth({ ...SECRET, client_secret: null }), stored),
+    oauth({ client_id: 'c', issuer: 'https://login.example' }),
+  );
+  t.strictSame(write(servers, { ...NOTES, auth: null }, stored), NOTES);
+  t.notMatch(JSON.stringify(servers.audit(stored)), 'hush');
+  t.match(servers.restored(servers.audit(stored), stored), stored, 'as for every secret of an entry');
+});
+
+t.test('keeps no client secret with another address, issuer or client (check 56)', async (t) => {
+  const stored = oauth(SECRET);
+  const { client_secret: _, ...rest } = SECRET;
+  for (const changed of [
+    { ...oauth(rest), url: 'https://notes.example/other' },
+    oauth({ ...rest, issuer: 'https://evil.example' }),
+    oauth({ ...rest, client_id: 'other' }),
+    oauth({ ...rest, flow: 'client_credentials' }),
+    oauth({ ...rest, token_url: 'https://evil.example/token', flow: 'client_credentials' }),
+    oauth({ ...rest, scopes: ['more'] }),
+    oauth({ ...rest, allow_private: true }),
+  ])
+    t.throws(() => write(servers, changed, stored), {
+      message: /field 'auth.client_secret' must be given again/,
+    });
+  t.match(write(servers, { ...oauth(rest), timeout_secs: 7 }, stored), stored);
+});
+
+t.test('needs a key for tokens of users, and an address to which browsers return', async (t) => {
+  const named = (missing: object) => createNamespaces({ missingForUsers: missing }).of('mcp-servers');
+  t.throws(() => write(named({ secretsKey: true }), oauth()), { message: /SERVICE_SECRETS_KEY/ });
+  t.throws(() => write(named({ publicUrl: true }), oauth()), { message: /SERVICE_PUBLIC_URL/ });
+  const service = oauth({ ...SECRET, flow: 'client_credentials' });
+  t.strictSame(write(named({ secretsKey: true, publicUrl: true }), service), service);
 });
