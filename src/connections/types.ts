@@ -1,4 +1,5 @@
 import type { Account, ActingAccount } from '../schema/account.ts';
+import type { McpServerSpec } from '../schema/mcp-server.ts';
 
 /**
  * The interface of connections: accounts of users at the authorization servers of MCP servers (identity.md 6).
@@ -30,10 +31,25 @@ export type Connections = {
   revoke(account: Account, server: string): Promise<boolean>;
   /** Removes all connections of a deleted user. */
   removeAll(account: Account): Promise<void>;
-  /** Returns a token that is usable for the next minute; one refresh at a time per connection. */
-  token(account: ActingAccount, server: string, rejected?: string): Promise<ConnectionToken>;
+  /**
+   * Returns a token that is usable for the next minute; one refresh at a time per connection. The token of a server with
+   * `client_credentials` is the same for all accounts.
+   */
+  token(account: ActingAccount, spec: McpServerSpec, refusal?: TokenRefusal): Promise<ConnectionToken>;
   /** The returned function removes the listener, which must not throw. */
   onConnected(listener: (account: Account, server: string) => void): () => void;
+  /** Called when a connection was removed, or ended by the authorization server. */
+  onEnded(listener: (account: Account, server: string) => void): () => void;
+  /**
+   * Applies the published entries: connections of changed ones are removed. Must not throw.
+   *
+   * @param specs those with `auth`
+   */
+  apply(specs: readonly McpServerSpec[]): void;
+  /** Removes connections to servers that have no entry. Must not throw. */
+  retain(servers: ReadonlySet<string>): void;
+  /** Resolves when pending writes have ended. */
+  close(): Promise<void>;
 };
 
 export type AuthorizationFacts = {
@@ -60,6 +76,8 @@ export type BegunAuthorization = { url: string; state: string; attempt: Authoriz
 /** Contains secrets: the verifier, and perhaps a client secret. It is JSON, and is persisted only sealed. */
 export type AuthorizationAttempt = {
   server: string;
+  /** The address in the entry of the server. */
+  url: string;
   issuer: string;
   resource: string;
   scopes: readonly string[];
@@ -78,6 +96,7 @@ export type RegisteredClient = {
 /** Contains secrets; persisted only sealed. */
 export type GrantedTokens = {
   server: string;
+  url: string;
   issuer: string;
   resource: string;
   scopes: readonly string[];
@@ -96,6 +115,15 @@ export type ListedConnection = {
   connected_at: number;
   /** Milliseconds; that of the access token. */
   expires_at?: number;
+};
+
+/** The response of the MCP server to a request with a token. */
+export type TokenRefusal = {
+  token: string;
+  /** 401: the token is refreshed; 403: it lacks scopes. */
+  status: 401 | 403;
+  /** The header `WWW-Authenticate`. */
+  challenge: string | undefined;
 };
 
 export type ConnectionToken =

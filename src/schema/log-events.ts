@@ -46,6 +46,19 @@ export const LOG_EVENTS = {
     level: 'warn',
     message: 'could not fetch the keys of an issuer of access tokens; using the known ones',
   },
+  'connection.unreadable': {
+    level: 'warn',
+    message: 'the tokens of a connection to an MCP server cannot be decrypted; the user must connect again',
+  },
+  'connection.not_revoked': {
+    level: 'warn',
+    message:
+      'the authorization server did not confirm that it has revoked the tokens of a removed connection',
+  },
+  'connection.not_removed': {
+    level: 'warn',
+    message: 'could not remove a connection to an MCP server that has changed; it is not used',
+  },
   'http.uws_unavailable': {
     level: 'info',
     message: 'uWebSockets.js cannot be loaded; using node:http, with more CPU time per run',
@@ -160,6 +173,7 @@ export const LOG_EVENTS = {
   'mcp.message_failed': { level: 'warn', message: 'could not process an MCP message' },
   'mcp.agent_call_failed': { level: 'warn', message: 'MCP call of an agent failed' },
   'mcp.cancel_failed': { level: 'warn', message: 'could not cancel the run of a cancelled MCP call' },
+  'mcp.account_not_connected': { level: 'debug', message: 'could not open the connection of a user' },
   'mcp.machine_failed': { level: 'warn', message: 'MCP connection statechart failed' },
   'mcp.tools_omitted': { level: 'warn', message: 'some tools of an MCP server are not offered' },
   'mcp.server_message': { level: ['debug', 'warn'], message: 'MCP server log message' },

@@ -11,6 +11,7 @@ const ALICE = { scope: 'acme', user: 'alice' };
 const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   ...ALICE,
   server: 'notes',
+  url: 'https://notes.example/mcp',
   issuer: 'https://login.notes.example',
   resource: 'https://notes.example/mcp',
   state: 'connected',
@@ -53,6 +54,7 @@ t.test(
       { key: KEY('alice'), head: { issuer: 'https://login.evil.example' } },
       { key: KEY('alice'), head: { resource: 'https://evil.example/mcp' } },
       { key: KEY('alice'), head: { scope: 'globex' } },
+      { key: KEY('alice'), head: { url: 'https://evil.example/mcp' } },
       { key: KEY('alice'), head: {}, bound: [] },
     ]) {
       const dir = t.testdir();

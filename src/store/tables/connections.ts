@@ -19,6 +19,8 @@ export type ConnectionHead = {
   /** Empty for the account without a user. */
   user: string;
   server: string;
+  /** The address in the entry of the server. */
+  url: string;
   issuer: string;
   resource: string;
   state: 'connected' | 'expired';
@@ -41,7 +43,7 @@ export type ConnectionTable = {
   remove(batch: Batch, connection: Pick<ConnectionHead, 'scope' | 'user' | 'server'>): void;
 };
 
-const BOUND_TO = ['scope', 'user', 'server', 'issuer', 'resource'] as const;
+const BOUND_TO = ['scope', 'user', 'server', 'url', 'issuer', 'resource'] as const;
 
 export const createConnectionTable = (
   env: Environment,
