@@ -4,6 +4,7 @@ import type { RemoteAgents } from '../configuration/agents.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createMcpManager, type McpManager } from '../mcp/index.ts';
 import type { Settings } from '../settings/index.ts';
+import { openConnections, type UserConnections } from './connections.ts';
 import type { Foundation } from './foundation.ts';
 import { createMcpToolStore } from './mcp-tools.ts';
 import { version } from './version.ts';
@@ -12,6 +13,7 @@ import { version } from './version.ts';
 export type Peers = {
   readonly a2a: A2aDiscovery;
   readonly mcp: McpManager;
+  readonly connections: UserConnections;
   readonly remoteAgents: RemoteAgents;
   /** Publishes the agents and tools that the servers offer, including those that arrived before. */
   publishTo(config: Configuration): void;
@@ -27,7 +29,8 @@ export const createPeers = (foundation: Foundation): Peers => {
   };
   const a2a = createA2aDiscovery({ clock, log, changed, remote: remoteOf(settings) });
   const tools = createMcpToolStore({ store, log });
-  const mcp = createMcpManager({
+  const connections = openConnections(foundation);
+  const manager = createMcpManager({
     clock,
     log,
     version,
@@ -36,11 +39,26 @@ export const createPeers = (foundation: Foundation): Peers => {
     scope: settings.scope_id,
     observe: metrics.mcpServers,
     records: tools,
+    authorization: connections.authorization,
     changed,
   });
+  connections.follow(manager);
+  const mcp: McpManager = {
+    ...manager,
+    // Connections to the former address of an entry are removed before its new one is used.
+    apply(specs) {
+      connections.apply(specs);
+      manager.apply(specs);
+    },
+    retain(servers) {
+      connections.retain(servers);
+      manager.retain(servers);
+    },
+  };
   return {
     a2a,
     mcp,
+    connections,
     remoteAgents: createRemoteAgents({ log, actors }),
     publishTo({ service, live }) {
       tools.open(service.audit);
@@ -50,6 +68,7 @@ export const createPeers = (foundation: Foundation): Peers => {
     async close() {
       a2a.close();
       await Promise.all([mcp.close(), transport.close()]);
+      await connections.close();
     },
   };
 };

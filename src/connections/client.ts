@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { z } from 'zod';
 import type { McpAuth } from '../schema/mcp-auth.ts';
 import { textsIn } from './discovery.ts';
 import { ConnectionFailure } from './failure.ts';
@@ -56,23 +57,21 @@ export const registerClient = async ({ as, redirectUri, reach }: Choice): Promis
   const method = (['none', ...WITH_SECRET] as const).find((each) => methodsOf(as).includes(each));
   if (method === undefined)
     throw new ConnectionFailure('refused', 'the authorization server has no supported client authentication');
-  const registered = await withOAuth(async () =>
-    oauth.processDynamicClientRegistrationResponse(
-      await oauth.dynamicClientRegistrationRequest(
-        as,
-        {
-          client_name: 'Troupe',
-          application_type: 'web',
-          redirect_uris: [redirectUri],
-          grant_types: ['authorization_code', 'refresh_token'],
-          response_types: ['code'],
-          token_endpoint_auth_method: method,
-        },
-        requestOptions('the registration endpoint', reach),
-      ),
+  const response = await withOAuth(() =>
+    oauth.dynamicClientRegistrationRequest(
+      as,
+      {
+        client_name: 'Troupe',
+        application_type: 'web',
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: method,
+      },
+      requestOptions('the registration endpoint', reach),
     ),
   );
-  const { client_id, client_secret, token_endpoint_auth_method = method } = registered;
+  const { client_id, client_secret, token_endpoint_auth_method = method } = await readRegistration(response);
   const used = (['none', ...WITH_SECRET] as const).find((each) => each === token_endpoint_auth_method);
   if (used === undefined || (used !== 'none' && typeof client_secret !== 'string'))
     throw new ConnectionFailure('refused', 'the authorization server has registered an unusable client');
@@ -83,6 +82,24 @@ export const registerClient = async ({ as, redirectUri, reach }: Choice): Promis
   };
 };
 
+/** Many servers omit `client_secret_expires_at`, which RFC 7591 requires and the library insists on. */
+const Registration = z.object({
+  client_id: z.string().min(1),
+  client_secret: z.string().optional(),
+  token_endpoint_auth_method: z.string().optional(),
+});
+
+/** @throws ConnectionFailure */
+const readRegistration = async (response: Response): Promise<z.infer<typeof Registration>> => {
+  if (response.status >= 500)
+    throw new ConnectionFailure('unavailable', `the registration endpoint: status ${response.status}`);
+  const body: unknown = await response.json().catch(() => undefined);
+  const { success, data } = Registration.safeParse(body);
+  if (success && (response.status === 200 || response.status === 201)) return data;
+  const { error } = z.object({ error: z.string() }).safeParse(body).data ?? {};
+  throw new ConnectionFailure('refused', `the authorization server registers no client: ${codeOf(error)}`);
+};
+
 export const clientAuthentication = ({
   client_secret = '',
   token_endpoint_auth_method: method,
@@ -90,8 +107,21 @@ export const clientAuthentication = ({
   if (method === 'none') return oauth.None();
   return method === 'client_secret_post'
     ? oauth.ClientSecretPost(client_secret)
-    : oauth.ClientSecretBasic(client_secret);
+    : basicAuthentication(client_secret);
 };
+
+/**
+ * The library escapes every character but letters and digits, which servers that compare without decoding reject. This
+ * is the same encoding (RFC 6749, 2.3.1) without superfluous escapes.
+ */
+const basicAuthentication =
+  (secret: string): oauth.ClientAuth =>
+  (_as, { client_id }, _body, headers) => {
+    const pair = `${formEncoded(client_id)}:${formEncoded(secret)}`;
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+  };
+
+const formEncoded = (text: string): string => new URLSearchParams({ _: text }).toString().slice(2);
 
 /** Addresses were checked with the metadata, and each request checks them again. */
 export const requestOptions = (what: string, reach: Reach) => ({

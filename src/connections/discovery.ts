@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi';
-import { sendGuarded } from '../outbound/guarded-request.ts';
+import { type GuardedResponse, sendGuarded } from '../outbound/guarded-request.ts';
 import type { McpAuth } from '../schema/mcp-auth.ts';
 import { type Challenge, NO_CHALLENGE, parseChallenge, scopesIn } from './challenge.ts';
 import { ConnectionFailure } from './failure.ts';
@@ -46,20 +46,35 @@ export const discoverIssuer = async (
   throw new ConnectionFailure('refused', 'the authorization server has no metadata');
 };
 
-/** Sends what a session begins with, but without a token, to receive the challenge. */
+/**
+ * Sends requests without a token, to receive the challenge. Some servers accept a session and challenge its first list
+ * of tools.
+ */
 const readChallenge = async ({ url }: OAuthEntry, { resolve }: Reach): Promise<Challenge> => {
-  const { status, headers } = await sendGuarded(new URL(url), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: INITIALIZE }),
-    timeoutMs: CHALLENGE_MS,
-    largestBytes: 4 * 2 ** 20,
-    resolve,
-    // The operator has chosen this address, like that of any MCP server.
-    mayConnect: () => true,
-  }).catch((cause) => {
-    throw new ConnectionFailure('unavailable', 'the MCP server cannot be reached', { cause });
-  });
+  const ask = (method: string, params: object, session?: string): Promise<GuardedResponse> =>
+    sendGuarded(new URL(url), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(session !== undefined && { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: method, method, params }),
+      timeoutMs: CHALLENGE_MS,
+      largestBytes: 4 * 2 ** 20,
+      resolve,
+      // The operator has chosen this address, like that of any MCP server.
+      mayConnect: () => true,
+    }).catch((cause) => {
+      throw new ConnectionFailure('unavailable', 'the MCP server cannot be reached', { cause });
+    });
+  const first = await ask('initialize', INITIALIZE);
+  const session = first.headers['mcp-session-id'];
+  const answer =
+    first.status === 200
+      ? await ask('tools/list', {}, typeof session === 'string' ? session : undefined)
+      : first;
+  const { status, headers } = answer;
   return status === 401 || status === 403 ? parseChallenge(headers['www-authenticate']) : NO_CHALLENGE;
 };
 

@@ -1,6 +1,7 @@
 import { type Clock, monotonic } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { type Json, type ToolContext, ToolError, type ToolOutput } from '../tools/tool.ts';
+import { Unauthorized } from './authorized.ts';
 import { BOUNDS } from './bounds.ts';
 import { ATTRIBUTION, type Connection, identifyCall, masked, sendEvent } from './connection.ts';
 import { connectionClosed, isUnhealthy, McpFailure, protocolFailure, wordsOf } from './failure.ts';
@@ -20,7 +21,7 @@ export type CallOutcome = 'ok' | 'tool_error' | McpFailure['kind'];
 
 export type CallObserver = (server: string, outcome: CallOutcome, seconds: number) => void;
 
-/** @throws ToolError */
+/** @throws ToolError, or Unauthorized without a usable token */
 export const callTool = async (
   connection: Connection,
   tool: ToolDefinition,
@@ -50,7 +51,7 @@ export const callTool = async (
     }
     const failure = error instanceof McpFailure ? error : protocolFailure(wordsOf(error));
     observe(failure.kind);
-    throw toolErrorOf(connection, failure);
+    throw failure instanceof Unauthorized ? failure : toolErrorOf(connection, failure);
   }
 };
 
@@ -146,7 +147,10 @@ export const noted = async <Result>(connection: Connection, ask: () => Promise<R
 
 const HEADER_MISMATCH = -32_020;
 
-const toolErrorOf = (connection: Connection, failure: McpFailure): ToolError => {
+export const toolErrorOf = (
+  connection: Pick<Connection, 'secrets' | 'tokens'>,
+  failure: McpFailure,
+): ToolError => {
   const text = masked(connection, failure.message);
   if (failure.kind === 'timeout') return new ToolError('timeout', text, { cause: failure });
   if (failure.kind === 'cancelled') return new ToolError('cancelled', text, { cause: failure });

@@ -8,6 +8,7 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import { longestFirst, secretsOf } from '../schema/redaction/masking.ts';
+import type { Authorize } from './authorized.ts';
 import { BOUNDS, excerpt } from './bounds.ts';
 import { wordsOf } from './failure.ts';
 import type { LeftOut } from './left-out.ts';
@@ -32,6 +33,10 @@ export type Connection = {
   /** Secrets of the entry, longest first. */
   readonly secrets: readonly string[];
   readonly deps: ConnectionDeps;
+  /** Absent for a server without `auth`. */
+  readonly authorize: Authorize | undefined;
+  /** The tokens of the last requests, which texts of the server may repeat. */
+  readonly tokens: Set<string>;
   link: Link | undefined;
   /** Identifies the attempt that created the link or is about to create it. */
   era: object | undefined;
@@ -68,8 +73,13 @@ export type ConnectionDeps = {
   reconnected(server: string): void;
 };
 
-export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Connection => {
+export const createConnection = (
+  spec: McpServerSpec,
+  deps: ConnectionDeps,
+  authorize?: Authorize,
+): Connection => {
   const host = { current: undefined as Connection | undefined };
+  const tokens = new Set<string>();
   const actor = createActor(boundMachine(), {
     id: spec.id,
     input: {
@@ -86,6 +96,8 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
     actor,
     secrets: secretsIn(spec),
     deps,
+    authorize: authorize && noting(tokens, authorize),
+    tokens,
     link: undefined,
     era: undefined,
     pending: new Set(),
@@ -103,6 +115,20 @@ export const createConnection = (spec: McpServerSpec, deps: ConnectionDeps): Con
   host.current = connection;
   return connection;
 };
+
+/** Requests of two refreshes may be pending at once. */
+const MOST_TOKENS = 4;
+
+const noting =
+  (tokens: Set<string>, authorize: Authorize): Authorize =>
+  async (refusal) => {
+    const token = await authorize(refusal);
+    tokens.delete(token);
+    tokens.add(token);
+    const [oldest] = tokens;
+    if (tokens.size > MOST_TOKENS && oldest !== undefined) tokens.delete(oldest);
+    return token;
+  };
 
 /** Includes the encoded form of credentials in the URL. */
 const secretsIn = (spec: McpServerSpec): string[] => {
@@ -136,8 +162,8 @@ export const sendEvent = ({ actor }: Connection, event: McpConnectionEvent): voi
  * Masks secrets in a text for display. The text is shortened afterwards, because a partial secret would not be
  * recognized.
  */
-export const masked = ({ secrets }: Pick<Connection, 'secrets'>, text: string): string =>
-  excerpt(maskForeign(text, secrets), BOUNDS.shownChars);
+export const masked = ({ secrets, tokens }: Pick<Connection, 'secrets' | 'tokens'>, text: string): string =>
+  excerpt(maskForeign(text, tokens.size === 0 ? secrets : [...tokens, ...secrets]), BOUNDS.shownChars);
 
 /** Logs a text of a server, up to a number of lines per second. */
 const noteInLog = (connection: Connection, level: Level, text: string): void => {
@@ -193,6 +219,7 @@ const openFor = async (connection: Connection, era: object, signal: AbortSignal)
   const session = await openSession(
     {
       target,
+      authorize: connection.authorize,
       version: deps.version,
       wasLegacy: connection.wasLegacy,
       report: (text) => noteInLog(connection, 'debug', text),

@@ -21,6 +21,8 @@ export type McpFailureKind =
   | 'unreadable'
   /** The request was not sent. */
   | 'unavailable'
+  /** The account has no usable token. */
+  | 'unauthorized'
   | 'cancelled';
 
 const UNHEALTHY: ReadonlySet<McpFailureKind> = new Set(['closed', 'timeout', 'transport', 'protocol']);

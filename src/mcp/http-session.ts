@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client';
+import { type Authorize, askAuthorized } from './authorized.ts';
 import { BOUNDS } from './bounds.ts';
 import type { Cursor } from './event-stream.ts';
 import { McpFailure } from './failure.ts';
-import { ask, discard, type HttpPeer, readRefusal } from './http-request.ts';
+import { discard, type HttpPeer, readRefusal } from './http-request.ts';
 import { meansLostSession } from './lost-session.ts';
 import { idOfRequest, type RequestId } from './message.ts';
 import { accepts, type NotificationLimiter } from './notification-limiter.ts';
@@ -21,6 +22,8 @@ export type HttpOptions = {
   /** Sent with every request. */
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
+  /** Returns the token of a request; absent for a server without `auth`. */
+  authorize?: Authorize | undefined;
   /** Called when the server has dropped the session. */
   expired(): void;
   report(text: string): void;
@@ -94,17 +97,21 @@ export const openStream = (
   { lastEventId }: Cursor,
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
 ): Promise<IncomingMessage> =>
-  ask(state.peer, {
-    method: 'GET',
-    headers: {
-      ...headersOf(state),
-      accept: 'text/event-stream',
-      'accept-encoding': 'identity',
-      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  askAuthorized(
+    state.peer,
+    {
+      method: 'GET',
+      headers: {
+        ...headersOf(state),
+        accept: 'text/event-stream',
+        'accept-encoding': 'identity',
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      },
+      signal,
+      timeoutMs,
     },
-    signal,
-    timeoutMs,
-  });
+    state.options.authorize,
+  );
 
 /** @throws McpFailure when the signal fires */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -1,10 +1,12 @@
 import { Agent, type IncomingMessage } from 'node:http';
 import type { JSONRPCMessage, JSONRPCRequest, TransportSendOptions } from '@modelcontextprotocol/client';
 import { loadHttps } from '../schema/https.ts';
+import { withTimeout } from '../schema/with-timeout.ts';
+import { askAuthorized } from './authorized.ts';
 import { failIfDropped } from './dropped.ts';
 import { connectionClosed, McpFailure, protocolFailure } from './failure.ts';
 import { readAnswer } from './http-answer.ts';
-import { ask, discard } from './http-request.ts';
+import { discard } from './http-request.ts';
 import {
   type HttpOptions,
   type HttpState,
@@ -123,8 +125,8 @@ const post = async (
   signal: AbortSignal,
   headers: TransportSendOptions['headers'] = {},
 ): Promise<IncomingMessage> => {
-  const response = await ask(state.peer, {
-    method: 'POST',
+  const question = {
+    method: 'POST' as const,
     headers: {
       ...headers,
       ...headersOf(state),
@@ -136,7 +138,8 @@ const post = async (
     },
     body: JSON.stringify(message),
     signal,
-  });
+  };
+  const response = await askAuthorized(state.peer, question, state.options.authorize);
   const { statusCode = 0 } = response;
   if (statusCode >= 200 && statusCode < 300) return response;
   throw await refuse(state, response, {
@@ -207,12 +210,14 @@ const close = async (state: HttpState): Promise<void> => {
   await Promise.race([Promise.allSettled(leaving), pause(LEAVE_MS, over.signal).catch(() => {})]);
   over.abort();
   if (session !== undefined && !expired) {
-    const response = await ask(peer, {
-      method: 'DELETE',
+    const question = {
+      method: 'DELETE' as const,
       headers: headersOf(state),
       signal: new AbortController().signal,
       timeoutMs: Math.min(peer.timeoutMs, LEAVE_MS),
-    }).catch(() => undefined);
+    };
+    const sent = askAuthorized(peer, question, state.options.authorize).catch(() => undefined);
+    const response = await withTimeout(sent, LEAVE_MS);
     if (response) discard(response, LEAVE_MS);
   }
   peer.agent.destroy();

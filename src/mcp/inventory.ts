@@ -6,7 +6,7 @@ import { wordsOf } from './failure.ts';
 import { type Link, supports } from './link.ts';
 import { listAll } from './listing.ts';
 import type { Offer } from './offer.ts';
-import { statusOf } from './status.ts';
+import { type Shared, statusOf } from './status.ts';
 
 /**
  * Prompts and resources of a server as it lists them now (mcp.md B12). An unavailable server has none, with a reason.
@@ -22,8 +22,14 @@ const Prompt = McpPrompt.extend({ arguments: z.array(Argument).default([]) });
 
 type Lists = Pick<McpInventory, 'prompts' | 'resources'>;
 
-export const readInventory = async (connection: Connection, offer: Offer): Promise<McpInventory> => {
+/** Prompts and resources of accounts are not shown. */
+export const readInventory = async (
+  connection: Connection,
+  offer: Offer,
+  shared?: Shared,
+): Promise<McpInventory> => {
   const { actor } = connection;
+  if (shared) return { ...statusOf(connection, offer, shared), prompts: [], resources: [] };
   if (!actor.getSnapshot().hasTag('connected'))
     return { ...statusOf(connection, offer), prompts: [], resources: [] };
   try {

@@ -1,19 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnyActorRef, waitFor } from 'xstate';
-import type { Clock } from '../schema/clock.ts';
+import { waitFor } from 'xstate';
+import type { Account } from '../schema/account.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { McpInventory, McpStatus } from '../schema/mcp-status.ts';
 import { Conflict, NotFound, Unavailable } from '../schema/outcome.ts';
-import { type Tool, ToolError } from '../tools/tool.ts';
-import { type CallObserver, callTool } from './call.ts';
-import { type Connection, type ConnectionDeps, createConnection, masked, sendEvent } from './connection.ts';
+import type { Tool } from '../tools/tool.ts';
+import { type Connection, sendEvent } from './connection.ts';
+import {
+  begin,
+  type Entry,
+  type McpManagerDeps,
+  make,
+  record,
+  type State,
+  schedulePublication,
+  sharedIn,
+  statusOfEntry,
+} from './entries.ts';
 import { readInventory } from './inventory.ts';
 import type { LeftOut } from './left-out.ts';
-import { emptyOffer, makeOffer, type Offer } from './offer.ts';
 import { type Acceptance, acceptTools, pendingTools } from './pins.ts';
-import { shownLeftOut, stateOf, statusOf } from './status.ts';
-import { createToolLedger, type ToolLedger, type ToolLedgerDeps } from './tool-ledger.ts';
-import type { Call } from './tools.ts';
+import { shownLeftOut, stateOf } from './status.ts';
+import { createToolLedger } from './tool-ledger.ts';
 
 /**
  * Manages the connections to all MCP servers of the configuration (mcp.md B10).
@@ -46,48 +54,16 @@ export type McpManager = {
   retain(servers: ReadonlySet<string>): void;
   /** Returns tools that are not offered, by server. */
   leftOut(): { server: string; tools: readonly LeftOut[] }[];
+  /** Opens the connection of an account in the background, which reads the tools. */
+  openFor(account: Account, server: string): void;
+  /** Closes the connection of an account after its calls. */
+  closeFor(account: Account, server: string): void;
   /** Returns the connection states for metrics. */
   states(): { server: string; state: ReturnType<typeof stateOf> }[];
   /** Resolves when every child has ended and every session was closed. */
   close(): Promise<void>;
 };
 
-export type McpManagerDeps = Omit<ConnectionDeps, 'reconnected'> & {
-  clock: Clock;
-  /** The returned function is called when the actor ends. */
-  actors: { began(actor: AnyActorRef, scope: string): () => void };
-  scope: string;
-  observe: { called: CallObserver; reconnected(server: string): void };
-  records: ToolLedgerDeps;
-  /** Must not throw. */
-  changed(): void;
-};
-
-type State = {
-  readonly deps: McpManagerDeps;
-  readonly ledger: ToolLedger;
-  live: Map<string, Entry>;
-  /** Connections of pending writes. */
-  readonly candidates: Set<Entry>;
-  readonly leaving: Set<Entry>;
-  /**
-   * Time until which changes of tools are delayed, so that a server that changes them constantly causes few
-   * publications.
-   */
-  quietUntil: number;
-  publishTimer: NodeJS.Timeout | undefined;
-  closed: boolean;
-};
-
-type Entry = {
-  readonly connection: Connection;
-  /** The published tools of the connection. */
-  offer: Offer;
-  listed: boolean;
-  gone: (() => void) | undefined;
-};
-
-const QUIET_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;
 
 /**
@@ -118,77 +94,40 @@ export const createMcpManager = (deps: McpManagerDeps): McpManager => {
         [...state.live].flatMap(([id, { listed, offer }]) => (listed ? [[id, offer.tools] as const] : [])),
       ),
     apply: (specs) => apply(state, specs),
-    status: (id) => statusOf(known(id).connection, known(id).offer),
-    inventory: async (id) => readInventory(known(id).connection, known(id).offer),
+    status: (id) => statusOfEntry(known(id)),
+    inventory: async (id) => readInventory(known(id).connection, known(id).offer, sharedIn(known(id))),
     restart(id) {
       if (state.live.size === 0) throw new Unavailable('invalid managed config: no MCP registry is active');
-      sendEvent(known(id).connection, { type: 'RESTART' });
+      const { accounts, connection } = known(id);
+      if (accounts) void accounts.closeAll();
+      else sendEvent(connection, { type: 'RESTART' });
     },
     async acceptTools(id, tools) {
       const entry = known(id);
       await accept(state, entry, tools);
-      return statusOf(entry.connection, entry.offer);
+      return statusOfEntry(entry);
     },
-    retain: (servers) => state.ledger.retain(servers),
+    retain(servers) {
+      state.ledger.retain(servers);
+      deps.authorization?.catalogs.retain(servers);
+    },
     leftOut: () =>
       Array.from(state.live, ([server, { connection, listed, offer }]) => ({
         server,
         tools: listed ? shownLeftOut(connection, offer) : [],
       })),
     states: () =>
-      Array.from(state.live, ([server, { connection }]) => ({ server, state: stateOf(connection) })),
+      Array.from(state.live, ([server, { connection, accounts }]) => ({
+        server,
+        state: accounts ? (accounts.hasOpen() ? 'ready' : 'disconnected') : stateOf(connection),
+      })),
+    openFor(account, server) {
+      const opening = state.live.get(server)?.accounts?.open({ ...account, credential: undefined });
+      opening?.catch((err) => deps.log.debug('mcp.account_not_connected', { err, server }));
+    },
+    closeFor: (account, server) => state.live.get(server)?.accounts?.close(account),
     close: () => closeAll(state),
   };
-};
-
-const begin = (state: State, spec: McpServerSpec): Entry => {
-  const connection = createConnection(spec, { ...state.deps, reconnected: state.deps.observe.reconnected });
-  const entry: Entry = {
-    connection,
-    offer: emptyOffer(connection),
-    listed: false,
-    gone: undefined,
-  };
-  connection.actor.subscribe({
-    next: () => updateOffer(state, entry),
-    complete: () => ended(state, entry),
-    error: (err) => state.deps.log.warn('mcp.machine_failed', { err, server: spec.id }),
-  });
-  connection.actor.start();
-  return entry;
-};
-
-/** Updates the published tools after each transition. */
-const updateOffer = (state: State, entry: Entry): void => {
-  const { connection } = entry;
-  const listed = connection.actor.getSnapshot().hasTag('listed');
-  const isOther = listed && connection.definitions !== entry.offer.of;
-  const had = entry.listed && entry.offer.tools.length > 0;
-  if (isOther) make(state, entry);
-  if (listed === entry.listed && !isOther) return;
-  entry.listed = listed;
-  const isFirst = state.ledger.read(connection.spec.id) === undefined;
-  if (isFirst && isLive(state, entry)) record(state, entry);
-  const has = listed && entry.offer.tools.length > 0;
-  if (isLive(state, entry) && (isOther || had !== has)) schedulePublication(state);
-};
-
-const isLive = ({ live }: State, { connection: { spec } }: Entry): boolean =>
-  live.get(spec.id)?.connection.spec === spec;
-
-const make = (state: State, entry: Entry): void => {
-  const { connection } = entry;
-  const { id } = connection.spec;
-  entry.offer = makeOffer(connection, state.ledger.read(id), callOf(state, id));
-  const { leftOut } = entry.offer;
-  if (leftOut.length === 0) return;
-  const problems = leftOut.map(({ name, reason }) => masked(connection, `${name}: ${reason}`));
-  state.deps.log.warn('mcp.tools_omitted', { server: id, problems });
-};
-
-/** Only the tool records of live entries are durable; candidates leave no trace. */
-const record = (state: State, { connection, offer, listed }: Entry): void => {
-  if (listed) state.ledger.write(connection, offer);
 };
 
 const accept = async (state: State, entry: Entry, tools: readonly Acceptance[]): Promise<void> => {
@@ -208,40 +147,14 @@ const accept = async (state: State, entry: Entry, tools: readonly Acceptance[]):
   await kept;
 };
 
-/** Uses the current connection of the server, since the connection of the tool may have been replaced. */
-const callOf =
-  (state: State, server: string): Call =>
-  async (tool, args, context) => {
-    const entry = state.live.get(server);
-    if (!entry) throw new ToolError('execution_failed', `unknown mcp server: ${server}`);
-    const { clock, observe } = state.deps;
-    return callTool(entry.connection, tool, args, context, { clock, called: observe.called });
-  };
-
-const schedulePublication = (state: State): void => {
-  if (state.publishTimer || state.closed) return;
-  const now = performance.now();
-  const wait = Math.max(0, state.quietUntil - now);
-  state.publishTimer = setTimeout(() => {
-    state.publishTimer = undefined;
-    state.quietUntil = performance.now() + QUIET_MS;
-    for (const entry of state.live.values()) record(state, entry);
-    state.deps.changed();
-  }, wait);
-};
-
-const ended = (state: State, entry: Entry): void => {
-  entry.gone?.();
-  state.leaving.delete(entry);
-  state.candidates.delete(entry);
-};
-
 const connectFirst = async (
   state: State,
   spec: McpServerSpec,
 ): Promise<{ tools: readonly Tool[]; discard(): void }> => {
   if (state.closed) throw new Error('the service stops');
   const entry = begin(state, spec);
+  // No account is connected to a new entry, and the tools of a changed one are those of its last listing.
+  if (entry.accounts) return { tools: entry.offer.tools, discard: () => {} };
   state.candidates.add(entry);
   const discard = (): void => {
     // Another write of the same entry may have published this connection; then its own candidate is closed.
@@ -291,7 +204,7 @@ const apply = (state: State, specs: readonly McpServerSpec[]): void => {
     const known = before.get(spec.id);
     const entry = known && isDeepStrictEqual(known.connection.spec, spec) ? known : adopt(state, spec);
     state.live.set(spec.id, entry);
-    entry.gone ??= state.deps.actors.began(entry.connection.actor, state.deps.scope);
+    if (!entry.accounts) entry.gone ??= state.deps.actors.began(entry.connection.actor, state.deps.scope);
     record(state, entry);
   }
   const kept = new Set(state.live.values());
@@ -309,6 +222,7 @@ const adopt = (state: State, spec: McpServerSpec): Entry => {
 };
 
 const leave = (state: State, entry: Entry, type: 'REMOVE' | 'STOP'): void => {
+  if (entry.accounts) return void entry.accounts.closeAll();
   if (entry.connection.actor.getSnapshot().status !== 'active') return;
   state.leaving.add(entry);
   sendEvent(entry.connection, { type });
@@ -320,10 +234,12 @@ const closeAll = async (state: State): Promise<void> => {
   const all = [...state.live.values(), ...state.candidates, ...state.leaving];
   for (const entry of all) leave(state, entry, 'STOP');
   await Promise.all(
-    all.map(({ connection }) =>
-      waitFor(connection.actor, ({ status }) => status !== 'active', { timeout: LONGEST_WAIT_MS }).catch(
-        () => {},
-      ),
+    all.map(({ connection, accounts }) =>
+      accounts
+        ? accounts.closeAll()
+        : waitFor(connection.actor, ({ status }) => status !== 'active', { timeout: LONGEST_WAIT_MS }).catch(
+            () => {},
+          ),
     ),
   );
 };

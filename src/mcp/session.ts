@@ -2,6 +2,7 @@ import type { Client, ClientOptions, Progress, Transport } from '@modelcontextpr
 import type { z } from 'zod';
 import type { JsonObject } from '../schema/endpoint.ts';
 import { LONGEST_TIMER_MS, timerMs } from '../schema/timer.ts';
+import type { Authorize } from './authorized.ts';
 import {
   connectionClosed,
   McpFailure,
@@ -38,6 +39,7 @@ export type Session = {
 
 export type SessionDeps = {
   target: McpTarget;
+  authorize?: Authorize | undefined;
   /** Version of this service. */
   version: string;
   /** Logs a text, which may contain server output. */

@@ -6,13 +6,16 @@ import type { LeftOut } from './left-out.ts';
 import type { Offer } from './offer.ts';
 import { pendingTools } from './pins.ts';
 
+/** A server whose connections belong to accounts: whether one of them is open, and whether the tools are known. */
+export type Shared = { isConnected: boolean; isListed: boolean };
+
 /** The status of a connection, read from its actor without waiting (mcp.md B11). */
-export const statusOf = (connection: Connection, offer: Offer): McpStatus => {
+export const statusOf = (connection: Connection, offer: Offer, shared?: Shared): McpStatus => {
   const snapshot = connection.actor.getSnapshot();
   const { discovery, rpc, error } = snapshot.context;
-  const isListed = snapshot.hasTag('listed');
+  const isListed = shared?.isListed ?? snapshot.hasTag('listed');
   return {
-    connected: snapshot.hasTag('connected'),
+    connected: shared?.isConnected ?? snapshot.hasTag('connected'),
     last_error: error ?? lastError([discovery, rpc]),
     tools: isListed ? shownTools(offer) : [],
     consecutive_failures: Math.max(discovery.failures, rpc.failures),

@@ -1,4 +1,5 @@
 import type { ActingAccount } from '../schema/account.ts';
+import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { Json, Suspension, ToolContext } from '../tools/tool.ts';
 
 /**
@@ -9,11 +10,14 @@ export type TokenSource = {
   /**
    * Returns the token for requests of an account to a server, which a refresh may delay.
    *
-   * @param rejected the token that the server has just answered with 401; it is refreshed
+   * @param refusal the response to a request with an earlier token; the token is refreshed, or lacks scopes
    * @throws Error with the reason when there is none for now, although the account is connected
    */
-  token(account: ActingAccount, server: string, rejected?: string): Promise<TokenAnswer>;
+  token(account: ActingAccount, spec: McpServerSpec, refusal?: TokenRefusal): Promise<TokenAnswer>;
 };
+
+/** `challenge`: the header `WWW-Authenticate`. */
+export type TokenRefusal = { token: string; status: 401 | 403; challenge: string | undefined };
 
 export type TokenAnswer =
   | { type: 'token'; token: string }

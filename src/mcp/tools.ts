@@ -1,7 +1,7 @@
 import type { JsonObject } from '../schema/endpoint.ts';
 import { schemaForModel } from '../schema/model-tool.ts';
 import { mcpToolId } from '../tools/mcp-id.ts';
-import type { Json, Tool, ToolContext, ToolOutput } from '../tools/tool.ts';
+import type { Json, Suspension, Tool, ToolContext, ToolOutput } from '../tools/tool.ts';
 import type { Connection } from './connection.ts';
 import { wordsOf } from './failure.ts';
 import type { LeftOut } from './left-out.ts';
@@ -9,7 +9,11 @@ import type { ToolDefinition } from './listing.ts';
 
 /** Converts the tools of a server for the catalog (mcp.md B7). */
 
-export type Call = (tool: ToolDefinition, args: Json, context: ToolContext) => Promise<ToolOutput>;
+export type Call = (
+  tool: ToolDefinition,
+  args: Json,
+  context: ToolContext,
+) => Promise<ToolOutput | Suspension>;
 
 type Offered = {
   tools: readonly Tool[];

@@ -11,6 +11,7 @@ const CLIENT = { client_id: 'troupe', token_endpoint_auth_method: 'none' } as co
 
 export const tokensFor = (server: string, code: string, scopes: readonly string[] = []): GrantedTokens => ({
   server,
+  url: RESOURCE,
   issuer: ISSUER,
   resource: RESOURCE,
   scopes,
@@ -46,6 +47,7 @@ export const createScriptedConnections = (now: () => number) => {
         state,
         attempt: {
           server,
+          url: RESOURCE,
           issuer: ISSUER,
           resource: RESOURCE,
           scopes,

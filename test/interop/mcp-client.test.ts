@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { LONG } from '../long.ts';
+import { playAuthorization } from './mcp-auth-client.ts';
 import { playScenario } from './mcp-client.ts';
 import { allApplicablePass, conformanceSuite, type NotApplicable } from './mcp-conformance.ts';
 
@@ -15,8 +16,9 @@ const TRIED = [
   ...(LONG ? ['sep-2322-*'] : []),
 ].join('|');
 
+/** The client that authorizes is tested with a separate suite. */
 const NO_AUTHORIZATION: NotApplicable = {
-  'credentials are in the entry of a server, and nobody is asked for them': ['auth/*'],
+  'this client has no user': ['auth/*'],
 };
 
 const SETS: Record<string, { args: readonly string[]; notApplicable: NotApplicable }> = {
@@ -46,10 +48,10 @@ const CLIENT = ['client', '--timeout', '300000'];
 /**
  * The command that the suite starts for a scenario, followed by the URL of its server. The client runs in this process.
  */
-const clientHere = async (t: Test): Promise<string> => {
+const clientHere = async (t: Test, tried: string, play: typeof playScenario): Promise<string> => {
   const client = createServer(async (request, response) => {
     const { name, context } = request.headers;
-    await playScenario({ name: String(name), url: await text(request), context: String(context) }).then(
+    await play({ name: String(name), url: await text(request), context: String(context ?? '') }).then(
       () => response.end(),
       (error) => response.writeHead(500).end(String(error)),
     );
@@ -59,7 +61,7 @@ const clientHere = async (t: Test): Promise<string> => {
   const address = client.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   return [
-    `case $MCP_CONFORMANCE_SCENARIO in ${TRIED}) ;; *) exit 1 ;; esac;`,
+    `case $MCP_CONFORMANCE_SCENARIO in ${tried}) ;; *) exit 1 ;; esac;`,
     `exec curl -sS --fail-with-body http://127.0.0.1:${port}/ -H "name: $MCP_CONFORMANCE_SCENARIO"`,
     `-H "context: $MCP_CONFORMANCE_CONTEXT" --data-raw`,
   ].join(' ');
@@ -69,11 +71,18 @@ const suite = await conformanceSuite();
 
 if (typeof suite === 'string') t.plan(0, suite);
 else {
-  const command = await clientHere(t);
+  const command = await clientHere(t, TRIED, playScenario);
 
   for (const [revision, { args, notApplicable }] of Object.entries(SETS)) {
     t.test(`connections conform to ${revision}`, async (t) => {
       allApplicablePass(t, await suite.run([...CLIENT, ...args, '--command', command]), notApplicable);
     });
   }
+
+  t.test('authorization of users conforms to 2025-11-25 (identity.md, check 91)', async (t) => {
+    const authorizing = await clientHere(t, 'auth/*', playAuthorization);
+    const outcomes = await suite.run([...CLIENT, '--suite', 'auth', '--command', authorizing]);
+    allApplicablePass(t, outcomes, {});
+    t.ok(outcomes.size >= 14);
+  });
 }

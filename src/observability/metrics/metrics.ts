@@ -262,6 +262,10 @@ const createMcpServerMetrics = (families: Families) => {
     suffix: 'mcp_authorizations_total',
     help: 'Tries of users to connect an account to an MCP server, by their end',
   });
+  const refreshes = createCounter(families, ['server', 'result'], {
+    suffix: 'mcp_token_refreshes_total',
+    help: 'Requests for new tokens for MCP servers; `expired`: the user must connect again',
+  });
   return {
     authorized(server: string, result: 'connected' | 'declined' | 'failed' | 'expired') {
       authorizations.add(1, server, result);
@@ -271,6 +275,9 @@ const createMcpServerMetrics = (families: Families) => {
     },
     reconnected(server: string) {
       reconnects.add(1, server);
+    },
+    refreshed(server: string, result: 'ok' | 'expired' | 'failed') {
+      refreshes.add(1, server, result);
     },
   };
 };
