@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { type AuthorizationService, createAuthorizationService } from './composition/authorizations.ts';
 import { openConfiguration } from './composition/configuration.ts';
 import { createExecution, type Execution } from './composition/execution.ts';
 import { type Foundation, openFoundation } from './composition/foundation.ts';
@@ -57,6 +58,7 @@ export type App = {
 type Parts = {
   foundation: Foundation;
   peers: Peers;
+  accounts: AuthorizationService;
   config: Configuration;
   execution: Execution;
   server: Server;
@@ -68,16 +70,18 @@ export const startApp = async (input: AppInput): Promise<App> => {
   // Admin routes need a token, but an app that does not listen is used by its own program only.
   if (listen) assertStartable(settings);
   const parts = await createParts(input);
-  const { config, execution, server, foundation } = parts;
+  const { config, execution, server, foundation, accounts } = parts;
   const url = listen
     ? await server.listen().catch(async (error) => {
         await stop(parts, 0);
         throw error;
       })
     : '';
+  accounts.bound(url);
   execution.observability.start();
   // Recovery starts last: a failed start must not have claimed, called or sent anything.
   execution.recover();
+  accounts.recover();
   server.a2a.start();
 
   const model = (): UsedModel | undefined => usedModel(config.live, settings.default_agent_id);
@@ -114,20 +118,22 @@ const createParts = async (input: AppInput): Promise<Parts> => {
     throw error;
   });
   peers.publishTo(config);
-  const execution = await createExecution(foundation, config);
+  const accounts = createAuthorizationService(foundation, peers.connections, () => execution.runtime);
+  const execution: Execution = await createExecution(foundation, config, accounts);
   const identity = openIdentity(foundation, config, execution);
-  const server = createServer(foundation, { peers, config, execution, identity });
-  return { foundation, peers, config, execution, server };
+  const server = createServer(foundation, { peers, config, execution, identity, accounts });
+  return { foundation, peers, accounts, config, execution, server };
 };
 
 /** Waits up to `patience` milliseconds for executing runs, then shuts everything down. */
 const stop = async (
-  { foundation, peers, config, execution, server }: Parts,
+  { foundation, peers, accounts, config, execution, server }: Parts,
   patience: number,
   waiting: (runs: number) => void = () => {},
 ): Promise<void> => {
   server.http.stopListening();
   server.inspection.close();
+  accounts.stop();
   await execution.stop(patience, waiting);
   // The last requests must write before the store closes. A timeout keeps a hanging request from blocking the stop.
   await withTimeout(server.http.answered(), LAST_REQUESTS_MS);

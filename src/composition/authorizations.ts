@@ -1,7 +1,7 @@
+import type { MayUseAccount } from '../connections/account-rights.ts';
 import { type Addresses, createAddresses } from '../connections/addresses.ts';
 import { type Authorizations, createAuthorizations } from '../connections/authorizations.ts';
 import { endOfOffer } from '../connections/try.ts';
-import type { Connections } from '../connections/types.ts';
 import type { AwaitAuthorization } from '../mcp/token-source.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { AUTH_REQUIRED } from '../schema/authorization.ts';
@@ -9,6 +9,7 @@ import { Outcome } from '../schema/outcome.ts';
 import type { Run } from '../schema/run.ts';
 import { authorizationTicket } from '../tools/tickets.ts';
 import { ToolError } from '../tools/tool.ts';
+import type { UserConnections } from './connections.ts';
 import type { Foundation } from './foundation.ts';
 
 /**
@@ -19,8 +20,9 @@ import type { Foundation } from './foundation.ts';
  */
 export type AuthorizationService = {
   readonly authorizations: Authorizations;
+  readonly connections: UserConnections;
   readonly addresses: () => Addresses;
-  readonly awaitAuthorization: AwaitAuthorization;
+  readonly mayUse: MayUseAccount;
   /** A record of a run has become durable. */
   stored(scope: string, run: Run): void;
   /** Called with the address of the service once it is bound. */
@@ -32,7 +34,7 @@ export type AuthorizationService = {
 /** @param runtime called once calls are resumed */
 export const createAuthorizationService = (
   { store, clock, ids, log, metrics, settings }: Foundation,
-  connections: Connections,
+  connections: UserConnections,
   runtime: () => Pick<Runtime, 'resumeAuthorized' | 'resumeCallsOf'>,
 ): AuthorizationService => {
   let origin = settings.public_url === undefined ? undefined : new URL(settings.public_url).origin;
@@ -58,28 +60,26 @@ export const createAuthorizationService = (
   });
   const isConnected = ({ wait }: { wait: { authorization: string } }): boolean =>
     authorizations.find(wait.authorization)?.state === 'connected';
+  const wait: AwaitAuthorization = async ({ server, scopes }, { context, account }) => {
+    const { scope, user } = account;
+    const offered = await authorizations.offer({ scope, user }, server, scopes).catch(asToolError);
+    return {
+      suspend: authorizationTicket(context.call_id, {
+        server,
+        scopes: offered.scopes,
+        authorization: offered.id,
+        url: addresses().start(offered.id),
+        expires_at: endOfOffer(offered),
+      }),
+    };
+  };
+  connections.bind({ wait });
   const sweep = setInterval(() => authorizations.sweep().catch(report), SWEEP_MS).unref();
   return {
     authorizations,
     addresses,
-    async awaitAuthorization({ server, scopes }, { context, account }) {
-      try {
-        const { scope, user } = account;
-        const offered = await authorizations.offer({ scope, user }, server, scopes);
-        const wait = {
-          server,
-          scopes: offered.scopes,
-          authorization: offered.id,
-          url: addresses().start(offered.id),
-          expires_at: endOfOffer(offered),
-        };
-        return { suspend: authorizationTicket(context.call_id, wait) };
-      } catch (error) {
-        if (error instanceof Outcome)
-          throw new ToolError('execution_failed', error.message, { cause: error });
-        throw error;
-      }
-    },
+    connections,
+    mayUse: connections.mayUse,
     stored(scope, run) {
       if (!run.waiting?.tickets?.some(({ reason }) => reason === AUTH_REQUIRED)) return;
       runtime().resumeCallsOf(scope, run, isConnected).catch(report);
@@ -95,6 +95,12 @@ export const createAuthorizationService = (
     },
     stop: () => clearInterval(sweep),
   };
+};
+
+/** @throws ToolError */
+const asToolError = (error: unknown): never => {
+  if (error instanceof Outcome) throw new ToolError('execution_failed', error.message, { cause: error });
+  throw error;
 };
 
 /** An app that does not listen has no address: its program forwards requests of this origin. */

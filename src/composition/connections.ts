@@ -1,4 +1,4 @@
-import { createAccountRights } from '../connections/account-rights.ts';
+import { createAccountRights, type MayUseAccount } from '../connections/account-rights.ts';
 import { createConnections } from '../connections/connections.ts';
 import type { Connections } from '../connections/types.ts';
 import type { Authorization, McpManager } from '../mcp/index.ts';
@@ -11,6 +11,7 @@ import type { Foundation } from './foundation.ts';
 /** The connections of users to MCP servers, and what calls with these connections need. */
 export type UserConnections = Connections & {
   readonly authorization: Authorization;
+  readonly mayUse: MayUseAccount;
   /** Sets the waits of calls, which are created after the servers. */
   bind(later: Later): void;
   /** Opens and closes the connections of accounts with their tokens. */
@@ -38,6 +39,7 @@ export const openConnections = (foundation: Foundation): UserConnections => {
   });
   return {
     ...connections,
+    mayUse,
     authorization: {
       tokens: { token: (...asked) => answered(connections, ...asked) },
       wait: (needed, call) => later.wait?.(needed, call) ?? Promise.reject(notConnected(needed.server)),

@@ -10,6 +10,7 @@ import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buf
 import { createResumedChat } from '../routes/chat/resumed.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
 import { monotonic } from '../schema/clock.ts';
+import type { AuthorizationService } from './authorizations.ts';
 import type { Foundation } from './foundation.ts';
 import { type Observability, startObservability } from './observability.ts';
 
@@ -28,7 +29,12 @@ export type Execution = {
   stop(patience: number, waiting: (runs: number) => void): Promise<void>;
 };
 
-export const createExecution = async (foundation: Foundation, config: Configuration): Promise<Execution> => {
+/** @param accounts is notified of runs that may wait for an account */
+export const createExecution = async (
+  foundation: Foundation,
+  config: Configuration,
+  accounts: Pick<AuthorizationService, 'stored'>,
+): Promise<Execution> => {
   const { input, settings, log, clock, ids, metrics, stores, store, meter, usage, accessLog, actors } =
     foundation;
   const { resolve } = config.live;
@@ -45,7 +51,13 @@ export const createExecution = async (foundation: Foundation, config: Configurat
     store,
     events,
     traces: observability.runs,
-    runs: tasks.runWatch,
+    runs: {
+      ...tasks.runWatch,
+      stored(scope, run, changed_at) {
+        tasks.runWatch.stored(scope, run, changed_at);
+        accounts.stored(scope, run);
+      },
+    },
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     meter,
     usage,

@@ -2,6 +2,7 @@ import { createCardReader } from '../a2a/card.ts';
 import { reportUsage } from '../budgets/usage-report.ts';
 import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
+import { createOriginCheck } from '../http/cors.ts';
 import { createHostCheck } from '../http/hosts.ts';
 import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
 import type { Route } from '../http/route.ts';
@@ -26,6 +27,7 @@ import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
+import type { AuthorizationService } from './authorizations.ts';
 import { anonymousAccess, assertReachable, isOpen, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
@@ -46,7 +48,13 @@ export type Server = {
 };
 
 /** The parts that the routes expose. */
-type Exposed = { peers: Peers; config: Configuration; execution: Execution; identity: Identity };
+type Exposed = {
+  peers: Peers;
+  config: Configuration;
+  execution: Execution;
+  identity: Identity;
+  accounts: AuthorizationService;
+};
 
 export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
   const { settings, log, metrics } = foundation;
@@ -112,7 +120,7 @@ const createRouteDeps = (
     programs,
     uptimeSeconds,
   }: Foundation,
-  { peers, config, execution, identity }: Exposed,
+  { peers, config, execution, identity, accounts }: Exposed,
   inspection: InspectionPort,
   isOpenToAll: boolean,
 ): RouteDeps => {
@@ -135,6 +143,8 @@ const createRouteDeps = (
     isAgent: (id) => config.live.agents().ids.includes(id),
     publishDraft: config.live.publishDraft,
     identity,
+    accounts,
+    isAllowedOrigin: createOriginCheck(settings.AdminApiConfig.cors_allowed_origins),
     accessLog,
     accessObserver,
     config: config.service,

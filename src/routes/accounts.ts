@@ -16,5 +16,6 @@ export type AccountRouteDeps = {
   accounts: Accounts;
   /** Returns whether CORS admits an origin. */
   isAllowedOrigin(origin: string): boolean;
+  /** Records sign-ins and connected accounts in the access log. */
   accessObserver: AccessObserver;
 };

@@ -18,17 +18,17 @@ import type { RuntimeStats } from '../observability/statistics/runtime-stats.ts'
 import type { Traces } from '../observability/traces/traces.ts';
 import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
 import type { Runtime } from '../runtime/index.ts';
-import type { AccessObserver } from '../schema/access-event.ts';
 import type { BudgetUsage } from '../schema/budget.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import type { Store } from '../store/index.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { AccountRouteDeps } from './accounts.ts';
 import type { ProgramsDeps } from './programs.ts';
 
 /** The dependencies of the routes. */
-export type RouteDeps = {
+export type RouteDeps = AccountRouteDeps & {
   store: Store;
   /** Finds threads, runs and tasks for a principal. */
   access: Access;
@@ -59,8 +59,6 @@ export type RouteDeps = {
   publishDraft(draft: unknown): Promise<ResolvedAgent>;
   identity: Identity;
   accessLog: AccessLog;
-  /** Records sign-ins and connected accounts in the access log. */
-  accessObserver: AccessObserver;
   /** If absent, the configuration routes report that the API is not enabled. */
   config?: ConfigService;
   /** Present together with `config`. */

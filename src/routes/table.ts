@@ -2,10 +2,12 @@ import type { Route } from '../http/route.ts';
 import { accessLogRoutes } from './access-log.ts';
 import { agUiRunRoutes } from './ag-ui/runs.ts';
 import { agUiThreadRoutes } from './ag-ui/threads.ts';
+import { authorizationRoutes } from './authorizations.ts';
 import { budgetRoutes } from './budgets.ts';
 import { previewRoutes } from './chat/previews.ts';
 import { chatRunRoutes } from './chat/runs.ts';
 import { chatThreadRoutes } from './chat/threads.ts';
+import { connectionRoutes } from './connections.ts';
 import { controlRoutes } from './control.ts';
 import { controlPlaneRoutes } from './control-plane.ts';
 import { evalDatasetRoutes } from './eval-datasets.ts';
@@ -51,6 +53,8 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...identityRoutes(deps),
   ...keyRoutes(deps),
   ...userRoutes(deps),
+  ...connectionRoutes(deps),
+  ...authorizationRoutes(deps),
   ...accessLogRoutes(deps),
   ...controlPlaneRoutes(deps),
   ...budgetRoutes(deps),
