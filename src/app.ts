@@ -120,7 +120,7 @@ const createParts = async (input: AppInput): Promise<Parts> => {
   peers.publishTo(config);
   const accounts = createAuthorizationService(foundation, peers.connections, () => execution.runtime);
   const execution: Execution = await createExecution(foundation, config, accounts);
-  const identity = openIdentity(foundation, config, execution);
+  const identity = openIdentity(foundation, config, execution, accounts);
   const server = createServer(foundation, { peers, config, execution, identity, accounts });
   return { foundation, peers, accounts, config, execution, server };
 };

@@ -1,6 +1,7 @@
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createOwnedThreads } from '../identity/access/owned-threads.ts';
 import { createIdentity, type Identity } from '../identity/index.ts';
+import type { AuthorizationService } from './authorizations.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -9,6 +10,7 @@ export const openIdentity = (
   { store, clock, ids, log, settings }: Foundation,
   { audit }: Pick<Configuration, 'audit'>,
   { runtime }: Pick<Execution, 'runtime'>,
+  { authorizations, connections }: Pick<AuthorizationService, 'authorizations' | 'connections'>,
 ): Identity =>
   createIdentity({
     store,
@@ -16,6 +18,12 @@ export const openIdentity = (
     ids,
     audit,
     threads: createOwnedThreads(store, (scope, id) => runtime.threads.remove(scope, id, 'detach')),
+    accounts: {
+      async removeAll(account) {
+        await authorizations.removeAll(account);
+        await connections.removeAll(account);
+      },
+    },
     settings: settings.identity,
     failed: (err) => log.warn('identity.use_not_written', { err }),
   });

@@ -8,7 +8,7 @@ import { createMakers, type Makers } from './makers.ts';
 import { createReaders, type Readers } from './readers.ts';
 import { type ActFor, createActFor } from './service-user.ts';
 import { type Bind, createBind } from './users/bind.ts';
-import { createUsers, type OwnedThreads, type Users } from './users/users.ts';
+import { type ConnectedAccounts, createUsers, type OwnedThreads, type Users } from './users/users.ts';
 
 /** Users, keys, and the principals of requests (identity.md). */
 export type Identity = {
@@ -30,6 +30,7 @@ export type IdentityDeps = {
   ids: Ids;
   audit: AuditPort;
   threads: OwnedThreads;
+  accounts?: ConnectedAccounts | undefined;
   settings: { key_max_days: number; sso_key_idle_days: number; max_users: number };
   random?: Randomness;
   /** Called when the last use of a key cannot be written. */
@@ -37,11 +38,11 @@ export type IdentityDeps = {
 };
 
 export const createIdentity = (deps: IdentityDeps): Identity => {
-  const { store, clock, ids, audit, threads, settings, random = secureRandomness, failed } = deps;
+  const { store, clock, ids, audit, threads, accounts, settings, random = secureRandomness, failed } = deps;
   const { key_max_days: maxDays, sso_key_idle_days: ssoKeyIdleDays, max_users: maxUsers } = settings;
   const changes = createChanges(store, audit);
   return {
-    users: createUsers({ store, clock, changes, threads }),
+    users: createUsers({ store, clock, changes, threads, accounts }),
     keys: createKeys({ store, clock, ids, random, changes, threads, maxDays }),
     judge: createJudge({ store, clock, changes, ssoKeyIdleDays, failed }),
     bind: createBind({ store, clock, changes, threads, maxUsers }),

@@ -27,7 +27,7 @@ export type Users = {
   update(by: By, id: string, change: UserChange, of_scope?: string): Promise<User>;
   /** Ends its sessions, and rejects tokens that were issued before now. */
   signOut(by: By, id: string, of_scope?: string): Promise<User>;
-  /** Ends its keys. Its threads stay, or are deleted, which needs `write:all`. */
+  /** Ends its keys and connections. Its threads stay, or are deleted, which needs `write:all`. */
   remove(
     by: By,
     id: string,
@@ -41,14 +41,19 @@ export type OwnedThreads = {
   remove(scope: string, user: string): Promise<void>;
 };
 
+/** The connected accounts of a user. */
+export type ConnectedAccounts = { removeAll(account: { scope: string; user: string }): Promise<void> };
+
 export type UsersDeps = {
   store: Pick<Store, 'users' | 'keys'>;
   clock: Clock;
   changes: Changes;
   threads: OwnedThreads;
+  /** Absent in commands, which delete no users. */
+  accounts?: ConnectedAccounts | undefined;
 };
 
-export const createUsers = ({ store, clock, changes, threads }: UsersDeps): Users => {
+export const createUsers = ({ store, clock, changes, threads, accounts }: UsersDeps): Users => {
   const { users, keys } = store;
 
   const view = (row: UserRow): User => ({
@@ -115,10 +120,14 @@ export const createUsers = ({ store, clock, changes, threads }: UsersDeps): User
       }),
     async remove(by, id, { of_scope, threads: ofThreads }) {
       if (ofThreads === 'delete') demand(by.principal, ['write', 'all']);
-      const { scope, id: user } = await changes.write(by, (change) => {
+      const { scope, id: user } = managed(by.principal, id, of_scope);
+      // First, because a later user with this id must not find them after a crash.
+      await accounts?.removeAll({ scope, user });
+      await changes.write(by, (change) => {
         const row = managed(by.principal, id, of_scope);
         return removeUser({ users, keys }, by.principal, row, { change, now: clock.now() });
       });
+      await accounts?.removeAll({ scope, user });
       if (ofThreads === 'delete') await threads.remove(scope, user);
     },
   };

@@ -298,6 +298,19 @@ t.test('shows the scopes before a start, if the entry does not bound them (check
   await done('alice', 't1');
 });
 
+t.test('deleting a user ends its connections and authorizations', async (t) => {
+  const { connect, as, kit, troupe } = await open(t);
+  const made = await troupe.call('POST', '/v1/users', { id: 'carol', kind: 'person' }, ADMIN);
+  t.equal(made.status, 201);
+  await connect('carol');
+  const { body } = await as('carol').post('/v1/connections', { server: 'notes' });
+  t.equal((await troupe.call('DELETE', '/v1/users/carol', undefined, ADMIN)).status, 204);
+  t.match((await as('carol').get('/v1/connections')).body, { items: [] });
+  const start = await as('carol').post(`/v1/authorizations/${body.id}/start`, { return_to: '/' });
+  t.equal(start.status, 404);
+  t.equal(kit.grants.length, 2);
+});
+
 t.test('disconnecting ends the connection, and the next call waits again', async (t) => {
   const { kit, run, connect, as, done, troupe } = await open(t);
   await connect('alice');
